@@ -6,7 +6,7 @@ segments the unit is the segment, and every function here leaves numbers as they
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -66,6 +66,38 @@ def clusters_from(labels: Iterable[Hashable] | None, n: int) -> IntArray:
     return np.array([numbers.setdefault(key, len(numbers)) for key in keys], dtype=np.int64)
 
 
+def documents_of(
+    labels: Iterable[Hashable] | None, items: IntArray, names: Sequence[Hashable]
+) -> IntArray:
+    """Return the number of each item's document, (len(names),), from labels of its judgments.
+
+    ``items`` (judgments,) numbers the item of each judgment. An item without a label is a document
+    of its own.
+
+    Raises
+    ------
+    ValueError
+        If there is another number of labels, or an item has two.
+
+    Examples
+    --------
+    >>> documents_of(["a", "a", "b", "", ""], np.array([0, 1, 2, 3, 3]), "stuv").tolist()
+    [0, 0, 1, 2]
+    """
+    if labels is None:
+        return np.arange(len(names))
+    given = labels.tolist() if isinstance(labels, np.ndarray) else list(labels)
+    if len(given) != len(items):
+        raise ValueError(f"documents: {len(given)} labels for {len(items)} entries")
+    own: dict[int, Hashable] = {}
+    for item, label in zip(items.tolist(), given, strict=True):
+        if own.setdefault(item, label) != label:
+            raise ValueError(
+                f"documents: {names[item]!r} has two documents, {own[item]!r} and {label!r}"
+            )
+    return clusters_from([own.get(item) for item in range(len(names))], len(names))
+
+
 def unit_of(clusters: IntArray) -> str:
     """Return ``documents`` where a document has two segments or more, else ``segments``."""
     return DOCUMENTS if len(clusters) > len(np.unique(clusters)) else SEGMENTS
@@ -98,6 +130,18 @@ def effective_clusters(sizes: ArrayLike) -> float:
     """
     n = np.asarray(sizes, dtype=np.float64)
     return float(n.sum() ** 2 / (n * n).sum()) if n.any() else 0.0
+
+
+def effective_units(clusters: IntArray) -> float:
+    """Return the effective number of units of a part of the segments, at least 2.
+
+    Degrees of freedom and corrections for few clusters of unequal size take it in the place of
+    their number (Carter, Schnepel and Steigerwald 2017). Of units of one size it is their number.
+
+    >>> effective_units(np.array([0, 0, 1, 1, 2, 2])), effective_units(np.array([0, 0, 0, 0, 1]))
+    (3.0, 2.0)
+    """
+    return max(effective_clusters(sizes_of(clusters)), 2.0)
 
 
 def counted(clusters: IntArray) -> str:

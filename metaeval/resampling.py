@@ -110,12 +110,13 @@ def resampled_pvalue(
     return np.where(np.isnan(observed), np.nan, found)
 
 
-def expanded_tail(tail: float, n_units: int) -> float:
+def expanded_tail(tail: float, n_units: float) -> float:
     """Return the share of bootstrap samples to cut off so that ``tail`` lies beyond the end.
 
     A bootstrap over N units spreads by sqrt((N - 1)/N) of what it should and has the tails of a
     normal distribution, where Student's t holds: Phi(-sqrt(N/(N - 1)) t_{N-1}), the expanded
-    percentile interval (Hesterberg 2015, "What Teachers Should Know About the Bootstrap").
+    percentile interval (Hesterberg 2015, "What Teachers Should Know About the Bootstrap"). Of units
+    of unequal size N is their effective number (`metaeval.documents.effective_units`).
 
     Examples
     --------
@@ -125,7 +126,7 @@ def expanded_tail(tail: float, n_units: int) -> float:
     return float(ndtr(-np.sqrt(n_units / (n_units - 1)) * stdtrit(n_units - 1, 1.0 - tail)))
 
 
-def expanded_pvalue(pvalues: ArrayLike, n_units: int, alternative: str) -> FloatArray:
+def expanded_pvalue(pvalues: ArrayLike, n_units: float, alternative: str) -> FloatArray:
     """Return p-values of a bootstrap over N units as `expanded_tail` has its intervals.
 
     p <= alpha exactly where the expanded interval of confidence 1 - alpha excludes the null.
@@ -140,11 +141,11 @@ def percentile_interval(
     *,
     confidence: float = 0.95,
     fewest: int = 1,
-    expanded: int | None = None,
+    expanded: float | None = None,
 ) -> Interval:
     """Return the ends of the middle of the samples that are defined; nan for fewer than that.
 
-    ``expanded`` is the number of units drawn where the interval is to be expanded for them.
+    ``expanded`` is the effective number of units drawn where the interval is to be expanded for it.
     """
     known, tail = samples[~np.isnan(samples)], (1.0 - confidence) / 2.0
     tail = tail if expanded is None else expanded_tail(tail, expanded)

@@ -10,7 +10,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from metaeval.arrays import FloatArray, IntArray, one_of, positive_int
-from metaeval.documents import DOCUMENTS, SEGMENTS, clusters_from, has_enough_documents, sizes_of
+from metaeval.documents import (
+    DOCUMENTS,
+    SEGMENTS,
+    clusters_from,
+    effective_units,
+    has_enough_documents,
+    sizes_of,
+)
 from metaeval.resampling import (
     ALTERNATIVES,
     Rng,
@@ -118,7 +125,7 @@ def detect(
     found = _averaged(columns.sum(axis=0), averaging)
     fields: dict[str, Any] = {}
     if n_resamples and (of is None or has_enough_documents(of, notes)):
-        seed, expanded = resolve_seed(rng), None if of is None else n_units
+        seed, expanded = resolve_seed(rng), None if of is None else effective_units(of)
         samples = _resampled(columns, averaging, positive_int("n_resamples", n_resamples), seed)
         if of is None and n_units < FEW:
             notes.warn(TooFewWarning(

@@ -7,7 +7,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from metaeval.arrays import BoolArray, FloatArray, fraction, one_of, positive_int
-from metaeval.documents import DOCUMENTS, counted, has_enough_documents, sum_by, unit_of
+from metaeval.documents import (
+    DOCUMENTS,
+    counted,
+    effective_units,
+    has_enough_documents,
+    sum_by,
+    unit_of,
+)
 from metaeval.resampling import (
     ALTERNATIVES,
     Rng,
@@ -220,13 +227,13 @@ class _Job:
     def tail(self, tail: float) -> float:
         """Return the share of samples to cut off, expanded for documents."""
         is_expanded = self.unit == DOCUMENTS and self.n_units > 1
-        return expanded_tail(tail, self.n_units) if is_expanded else tail
+        return expanded_tail(tail, effective_units(self.clusters)) if is_expanded else tail
 
     def expanded(self, pvalues: FloatArray) -> FloatArray:
         """Return p-values of a bootstrap, expanded for documents."""
         if self.unit != DOCUMENTS or self.n_units < 2:
             return pvalues
-        return expanded_pvalue(pvalues, self.n_units, self.alternative)
+        return expanded_pvalue(pvalues, effective_units(self.clusters), self.alternative)
 
     def trusted(self, found: FloatArray) -> FloatArray:
         """Return what a bootstrap found, nan of one segment or few documents; warn of few."""

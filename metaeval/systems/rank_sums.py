@@ -6,7 +6,7 @@ import numpy as np
 from scipy.special import stdtr
 
 from metaeval.arrays import FloatArray, IntArray
-from metaeval.documents import FEWEST_DOCUMENTS, SEGMENTS, recoded, unit_of
+from metaeval.documents import FEWEST_DOCUMENTS, SEGMENTS, effective_units, recoded, unit_of
 
 
 def rank_sums(scores: FloatArray, clusters: IntArray) -> FloatArray:
@@ -18,7 +18,7 @@ def rank_sums(scores: FloatArray, clusters: IntArray) -> FloatArray:
     pairs in which the first is higher (ties half), with the variance of Obuchowski (1997,
     "Nonparametric analysis of clustered ROC curve data", Biometrics 53): what the scores of a
     document, of both systems, add to its error is summed before it is squared. t has as many
-    degrees of freedom as documents, less one; nan below six documents.
+    degrees of freedom as effective documents, less one; nan below six documents.
     """
     from scipy.stats import mannwhitneyu, rankdata
 
@@ -47,9 +47,9 @@ def _pvalues(
     documents = recoded(np.concatenate([of_first, of_second]))
     parts = np.concatenate([(above - share) / len(above), (below - share) / len(below)])
     errors = np.bincount(documents, weights=parts)
-    n = len(errors)
-    if n < FEWEST_DOCUMENTS:
+    if len(errors) < FEWEST_DOCUMENTS:
         return np.nan, np.nan
+    n = effective_units(documents)
     error = float(np.sqrt((errors**2).sum() * n / (n - 1)))
     away = share - 0.5
     if not error > 1e-12:

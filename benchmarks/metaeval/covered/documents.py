@@ -52,6 +52,11 @@ def documents_of(rng: np.random.Generator, data: str, size: Size) -> IntArray:
     return np.repeat(np.arange(n), sizes)
 
 
+def labels(of: IntArray) -> list[str] | None:
+    """Return documents as functions take them."""
+    return [str(one) for one in of]
+
+
 def shared(
     rng: np.random.Generator, data: str, of: IntArray, draw: Callable[[int], FloatArray]
 ) -> FloatArray:
@@ -74,7 +79,7 @@ def metric_scores(
 def matrices(values: FloatArray, of: IntArray) -> tuple[ScoreMatrix, dict[str, ScoreMatrix]]:
     """Return the humans and the metrics by name, with documents."""
     names = [f"S{i}" for i in range(values.shape[1])], [str(j) for j in range(values.shape[2])]
-    human, *metrics = (ScoreMatrix(each, *names, map(str, of)) for each in values)
+    human, *metrics = (ScoreMatrix(each, *names, labels(of)) for each in values)
     return human, {f"m{k}": metric for k, metric in enumerate(metrics)}
 
 
@@ -146,7 +151,7 @@ def systems(
     values = values + np.sqrt(0.6) * shared(rng, data, of, lambda k: rng.normal(size=(n, k)))
     if is_skewed:
         values = penalties(values)
-    return ScoreMatrix(values, "ABCD"[:n], map(str, range(len(of))), map(str, of))
+    return ScoreMatrix(values, "ABCD"[:n], map(str, range(len(of))), labels(of))
 
 
 def penalties(values: FloatArray) -> FloatArray:
@@ -193,7 +198,7 @@ def bleu_compared(data: str, rng: np.random.Generator, size: Size) -> float:
         total = np.maximum(length - order, 0)
         rows[..., 2 + order] = rng.binomial(total, rates ** (1 + 0.7 * order))
         rows[..., 6 + order] = total
-    counts = CorpusStatistics(rows, "AB", map(str, range(len(of))), bleu_score, map(str, of))
+    counts = CorpusStatistics(rows, "AB", map(str, range(len(of))), bleu_score, labels(of))
     found = paired_bootstrap(counts, "A", n_resamples=500, rng=seed_of(rng))
     return rejects(float(found.pvalues[0]))
 
@@ -209,7 +214,7 @@ def preferred(data: str, rng: np.random.Generator, size: Size) -> float:
     """A fifth of the segments prefer the altered text."""
     of = documents_of(rng, data, size)
     gaps = shared(rng, data, of, lambda k: rng.normal(size=k)) - 0.8416212335729143
-    ends = preference(gaps, np.zeros(len(of)), documents=of.tolist()).interval
+    ends = preference(gaps, np.zeros(len(of)), documents=labels(of)).interval
     return holds(ends[0], ends[1], 0.2) if ends else np.nan
 
 
@@ -222,7 +227,7 @@ def with_length(data: str, rng: np.random.Generator, size: Size) -> float:
     metric = 0.5 * human + np.sqrt(0.3) * part + np.sqrt(0.7) * own
     length = np.sqrt(0.3) * part + np.sqrt(0.7) * length
     ends = partial_on_length(
-        metric, human, length, documents=of.tolist(), n_resamples=400, rng=seed_of(rng)
+        metric, human, length, documents=labels(of), n_resamples=400, rng=seed_of(rng)
     ).interval
     return holds(ends[0], ends[1], 0.3) if ends else np.nan
 
@@ -235,7 +240,7 @@ def of_forms(data: str, rng: np.random.Generator, size: Size) -> float:
     ]
     long, short = (sides[0] + 0.5, sides[2] + 0.5), (sides[1], sides[3])
     ends = own_forms(
-        long[0], short[0], long[1], short[1], documents=of.tolist(), n_resamples=400,
+        long[0], short[0], long[1], short[1], documents=labels(of), n_resamples=400,
         rng=seed_of(rng),
     ).interval  # fmt: skip
     return holds(ends[0], ends[1], 0.0) if ends else np.nan

@@ -11,6 +11,7 @@ from functools import cache, partial
 import numpy as np
 from scipy.optimize import brentq
 
+from benchmarks.metaeval.covered import documents
 from benchmarks.metaeval.covered.case import REJECTS, Case, Size, holds, pair_of, rejects, seed_of
 from benchmarks.metaeval.covered.documents import (
     HIGH,
@@ -50,7 +51,12 @@ def agreement(statistic: str, data: str, rng: np.random.Generator, size: Size) -
     values, of = ratings(rng, data, size)
     who, what = (each.ravel() for each in np.indices(values.shape))
     found = agreement_interval(
-        values.ravel(), who, what, documents=of[what].tolist(), n_resamples=500, rng=seed_of(rng)
+        values.ravel(),
+        who,
+        what,
+        documents=documents.labels(of[what]),
+        n_resamples=500,
+        rng=seed_of(rng),
     )
     is_alpha = statistic == "α"
     ends = found.alpha_interval if is_alpha else found.one_vs_rest_interval
@@ -59,7 +65,7 @@ def agreement(statistic: str, data: str, rng: np.random.Generator, size: Size) -
 
 def reliability(data: str, rng: np.random.Generator, size: Size) -> float:
     values, of = ratings(rng, data, size)
-    ends = icc(values, documents=of.tolist(), form="C1").interval
+    ends = icc(values, documents=documents.labels(of), form="C1").interval
     return holds(ends[0], ends[1], ALPHA) if ends else np.nan
 
 
@@ -67,7 +73,9 @@ def controls(method: str, data: str, rng: np.random.Generator, size: Size) -> fl
     """Scores of items and their partners by somebody who tells none apart."""
     of = documents_of(rng, data, size)
     both = shared(rng, data, of, lambda k: rng.normal(size=(2, k)))
-    test = control_test(*np.round(65.0 + 20.0 * both), documents=of.tolist(), method=method)
+    test = control_test(
+        *np.round(65.0 + 20.0 * both), documents=documents.labels(of), method=method
+    )
     return rejects(test.pvalue)
 
 
@@ -77,7 +85,9 @@ def drifting(data: str, rng: np.random.Generator, size: Size) -> float:
     values = [shared(rng, data, of, lambda k: rng.normal(size=k)) for of in parts]
     who = np.repeat(np.arange(3), [len(of) for of in parts])
     of = np.concatenate(parts)
-    return float(drift(np.concatenate(values), who, documents=of.tolist()).is_drifting.any())
+    return float(
+        drift(np.concatenate(values), who, documents=documents.labels(of)).is_drifting.any()
+    )
 
 
 def powered(rng: np.random.Generator, size: Size) -> float:
@@ -86,7 +96,9 @@ def powered(rng: np.random.Generator, size: Size) -> float:
     of = np.repeat(np.arange(n), m)
     gaps = found_by_95(n, m) + np.sqrt(2.0 * PARTS.system_document) * rng.normal(size=n)[of]
     gaps = gaps + np.sqrt(2.0 * (PARTS.output + PARTS.residual)) * rng.normal(size=n * m)
-    test = control_test(gaps, np.zeros(n * m), documents=of.tolist(), alternative="two-sided")
+    test = control_test(
+        gaps, np.zeros(n * m), documents=documents.labels(of), alternative="two-sided"
+    )
     return rejects(test.pvalue)
 
 
@@ -123,7 +135,7 @@ def effect_of_a_condition(data: str, rng: np.random.Generator, size: Size) -> fl
     change = np.sqrt(SHARES[data]) * rng.normal(size=n)
     noise = shared(rng, data, of, lambda k: rng.normal(size=(n_people, k))).ravel()
     values = noise + rng.normal(size=len(of))[what] + treated * change[of[what]]
-    ends = mean_effect(values, treated, who, what, documents=of[what].tolist()).interval
+    ends = mean_effect(values, treated, who, what, documents=documents.labels(of[what])).interval
     return holds(ends[0], ends[1], 0.0) if ends else np.nan
 
 
@@ -138,7 +150,7 @@ def effect_on_a_rate(data: str, rng: np.random.Generator, size: Size) -> float:
     values = np.sqrt(share) * latent[treated.astype(int), what]
     values = values + np.sqrt(1.0 - share) * rng.normal(size=len(what))
     events = values < -0.5244005127080407
-    ends = rate_effect(events, treated, who, documents=of[what].tolist()).interval
+    ends = rate_effect(events, treated, who, documents=documents.labels(of[what])).interval
     return holds(ends[0], ends[1], 0.0) if ends else np.nan
 
 
@@ -155,7 +167,7 @@ def spans_of(rng: np.random.Generator, data: str, of: IntArray, skill: float) ->
 def detected(data: str, rng: np.random.Generator, size: Size) -> float:
     """F1 against that of very many documents."""
     of = documents_of(rng, data, size)
-    found = detect(spans_of(rng, data, of, 0.5), documents=of.tolist(), n_resamples=400,
+    found = detect(spans_of(rng, data, of, 0.5), documents=documents.labels(of), n_resamples=400,
                    rng=seed_of(rng))  # fmt: skip
     ends = found.f1_interval
     return holds(ends[0], ends[1], _f1(data)) if ends else np.nan
@@ -174,7 +186,7 @@ def detectors(data: str, rng: np.random.Generator, size: Size) -> float:
     gold = np.maximum(first[:, 3], second[:, 3])
     for one in (first, second):
         one[:, 3] = gold
-    test = compare_detectors(first, second, documents=of.tolist(), n_resamples=400,
+    test = compare_detectors(first, second, documents=documents.labels(of), n_resamples=400,
                              rng=seed_of(rng))  # fmt: skip
     return rejects(test.pvalue)
 

@@ -7,7 +7,14 @@ from numpy.typing import ArrayLike
 from scipy.special import ndtr, ndtri, stdtr, stdtrit
 
 from metaeval.arrays import BoolArray, FloatArray, IntArray, as_floats, fraction
-from metaeval.documents import DOCUMENTS, FEWEST_DOCUMENTS, sizes_of, sum_by, unit_of
+from metaeval.documents import (
+    DOCUMENTS,
+    FEWEST_DOCUMENTS,
+    effective_units,
+    sizes_of,
+    sum_by,
+    unit_of,
+)
 from metaeval.results import Interval
 from metaeval.rounding import SHARE, largest
 
@@ -50,7 +57,8 @@ def mean_interval(
     t of the mean, corrected for skewness by Hall's monotone cubic transformation (Hall 1992, "On
     the Removal of Skewness by Transformation", JRSS B 54): the plain t interval of half-zero MQM
     penalties covers 77-90 % of 10 to 200 segments, this one 93-94. Errors are summed over each
-    document before they are squared, and t has as many degrees of freedom as documents, less one.
+    document before they are squared, and t has as many degrees of freedom as effective documents,
+    less one.
 
     Parameters
     ----------
@@ -82,14 +90,14 @@ def mean_interval(
     errors = sum_by(known - known.mean(), of) / n if n else known
     if n < FEWEST_SCORES or (unit == DOCUMENTS and len(errors) < FEWEST_DOCUMENTS):
         return Interval(np.nan, np.nan, confidence)
-    mean, spread, size = float(known.mean()), float((errors**2).sum()), len(errors)
+    mean, spread, size = float(known.mean()), float((errors**2).sum()), effective_units(of)
     reach = float(stdtrit(size - 1, 0.5 + confidence / 2.0))
     error = float(np.sqrt(spread * size / (size - 1)))
     # Of one value the errors are rounding, which has no skewness.
     is_varied = spread > (SHARE * largest(known)) ** 2
     skew = float((errors**3).sum()) / spread**1.5 if is_varied else 0.0
-    ends = (mean - error * _unskewed(side * reach, skew) for side in (1.0, -1.0))
-    return Interval(*ends, confidence)
+    low, high = (mean - error * _unskewed(side * reach, skew) for side in (1.0, -1.0))
+    return Interval(low, high, confidence)
 
 
 def _unskewed(t: float, skew: float) -> float:
@@ -102,9 +110,9 @@ def _unskewed(t: float, skew: float) -> float:
 def share_interval(hits: BoolArray, clusters: IntArray, *, confidence: float = 0.95) -> Interval:
     """Wilson's interval of a share of outcomes of which some belong to one document.
 
-    Over `effective_outcomes`, with t of as many degrees of freedom as documents, less one, in the
-    place of the normal quantile (Korn and Graubard 1998). Where every outcome is a document of its
-    own it is `wilson_interval`. nan ends without outcomes, and below six documents.
+    Over `effective_outcomes`, with t of as many degrees of freedom as effective documents, less
+    one, in the place of the normal quantile (Korn and Graubard 1998). Where every outcome is a
+    document of its own it is `wilson_interval`. nan ends without outcomes, and below six documents.
 
     Examples
     --------
@@ -115,7 +123,8 @@ def share_interval(hits: BoolArray, clusters: IntArray, *, confidence: float = 0
     n_units, is_clustered = len(sizes_of(clusters)), unit_of(clusters) == DOCUMENTS
     if not n_units or (is_clustered and n_units < FEWEST_DOCUMENTS):
         return Interval(np.nan, np.nan, confidence)
-    reach = stdtrit(n_units - 1, 0.5 + confidence / 2.0) if is_clustered else 0.0
+    freedom = effective_units(clusters) - 1.0
+    reach = stdtrit(freedom, 0.5 + confidence / 2.0) if is_clustered else 0.0
     level = 2.0 * float(ndtr(reach)) - 1.0 if is_clustered else confidence
     size = effective_outcomes(hits, clusters)
     low, high = wilson_interval(float(hits.mean()), size, confidence=level)
@@ -131,11 +140,11 @@ def effective_outcomes(hits: BoolArray, clusters: IntArray) -> float:
     n = len(hits)
     if unit_of(clusters) != DOCUMENTS:
         return float(n)
-    share, n_documents = float(hits.mean()), len(sizes_of(clusters))
-    if not 0.0 < share < 1.0 or n_documents < 2:
-        return float(n_documents)
+    share, size = float(hits.mean()), effective_units(clusters)
+    if not 0.0 < share < 1.0:
+        return float(len(sizes_of(clusters)))
     errors = sum_by(hits - share, clusters)
-    spread = float((errors**2).sum()) * n_documents / (n_documents - 1)
+    spread = float((errors**2).sum()) * size / (size - 1.0)
     return n / max(spread / (n * share * (1.0 - share)), 1.0)
 
 

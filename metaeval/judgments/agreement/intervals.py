@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from metaeval.arrays import IntArray, as_floats, factorize, fraction, positive_int
-from metaeval.documents import clusters_from, unit_of
+from metaeval.arrays import as_floats, factorize, fraction, positive_int
+from metaeval.documents import documents_of, unit_of
 from metaeval.judgments.agreement.paired import PairedRatings, pair
 from metaeval.judgments.agreement.units import Wanted, alpha_of, one_vs_rest_of
 from metaeval.judgments.standardize import z_scores
@@ -209,21 +209,5 @@ def _parts(
         raise ValueError(
             f"annotators and units: {len(who)} and {len(what)} labels for {len(values)} ratings"
         )
-    of = None if documents is None else _of_units(documents, names, what)
+    of = None if documents is None else documents_of(documents, what, names)
     return pair(values, who, what, notes, of)
-
-
-def _of_units(
-    documents: Iterable[Hashable], names: tuple[Hashable, ...], what: IntArray
-) -> IntArray:
-    """Return the number of each unit's document; a unit must have one."""
-    labels = list(documents)
-    if len(labels) != len(what):
-        raise ValueError(f"documents: {len(labels)} labels for {len(what)} ratings")
-    own: dict[int, Hashable] = {}
-    for unit, label in zip(what.tolist(), labels, strict=True):
-        if own.setdefault(unit, label) != label:
-            raise ValueError(
-                f"documents: unit {names[unit]!r} is in {own[unit]!r} and in {label!r}"
-            )
-    return clusters_from([own[unit] for unit in range(len(names))], len(names))

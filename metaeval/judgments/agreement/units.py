@@ -120,8 +120,7 @@ def _alpha_interval(
         return None, ""
     _warn_skewed(parts, notes)
     if len(sums) >= MANY:
-        interval = alpha_intervals.delta_interval(sums, wanted.confidence)
-        return interval, DELTA[parts.has_documents]
+        return alpha_intervals.delta_interval(sums, wanted.confidence), DELTA[parts.has_documents]
     interval, without_spread = alpha_intervals.studentised(
         sums, n_resamples=wanted.n_resamples, confidence=wanted.confidence, seed=wanted.seed
     )

@@ -14,6 +14,7 @@ from metaeval.documents import (
     DOCUMENTS,
     SEGMENTS,
     clusters_from,
+    effective_units,
     has_enough_documents,
     sizes_of,
     sum_by,
@@ -28,7 +29,7 @@ from metaeval.results import (
     StatisticResult,
     TooFewWarning,
 )
-from metaeval.rounding import largest, tied
+from metaeval.rounding import SHARE, largest, tied
 from metaeval.significance.signed_rank import signed_rank_test
 
 
@@ -237,16 +238,19 @@ def _paired_t(
 ) -> tuple[float, float, str, float]:
     if not _testable(differences, notes):
         return np.nan, np.nan, "Cohen's d_z", np.nan
-    n = len(differences)
+    n = float(len(differences))
     size = float(differences.mean() / differences.std(ddof=1))
     t = size * np.sqrt(n)
     if unit_of(of) == DOCUMENTS:
-        mean, n = float(differences.mean()), len(sizes_of(of))
-        errors = sum_by(differences - mean, of) / len(differences)
+        centre, worth = float(differences.mean()), effective_units(of)
+        errors = sum_by(differences - centre, of) / n
         spread = float((errors**2).sum())
-        if n < 2 or not spread > 0.0:
+        if len(errors) < 2 or not spread > (SHARE * largest(differences)) ** 2:
+            notes.warn(
+                ConstantInputWarning("All documents differ by as much: the t-test is undefined.")
+            )
             return np.nan, np.nan, "Cohen's d_z", size
-        t = mean / np.sqrt(spread * n / (n - 1))
+        t, n = centre / np.sqrt(spread * worth / (worth - 1.0)), worth
     lower = float(stdtr(n - 1, t))
     upper = float(stdtr(n - 1, -t))
     return float(t), tail(lower, upper, alternative), "Cohen's d_z", size

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from metaeval.arrays import FloatArray, IntArray, as_floats, factorize
-from metaeval.documents import FEWEST_DOCUMENTS, clusters_from
+from metaeval.documents import DOCUMENTS, FEWEST_DOCUMENTS, documents_of, recoded, sizes_of, unit_of
 from metaeval.results import (
     ApproximationWarning,
     Notes,
@@ -139,24 +139,26 @@ def variance_components(
     (100.0, 2.0, 0.0)
     """
     values = as_floats("scores", scores, ndim=1)
-    codes = {
-        name: factorize(labels)[1]
+    levels = {
+        name: factorize(labels)
         for name, labels in zip(
             ("system", "segment", "annotator"), (systems, segments, annotators), strict=True
         )
     }
+    codes = {name: code for name, (_, code) in levels.items()}
     for name, code in codes.items():
         if len(code) != len(values):
             raise ValueError(f"{name}s: {len(code)} labels for {len(values)} scores")
+    of_segments = documents_of(documents, codes["segment"], levels["segment"][0])
     notes = Notes()
     present = ~np.isnan(values)
     notes.exclude("missing score", int((~present).sum()))
     values, codes = values[present], {name: code[present] for name, code in codes.items()}
     codes["output"] = _pairs(codes["system"], codes["segment"])
-    of = clusters_from(documents, len(present))[present] if documents is not None else None
-    per_document = _per_document(of, codes["segment"])
-    if of is not None and len(per_document) < len(np.unique(codes["segment"])):
-        codes["document"] = np.unique(of, return_inverse=True)[1].reshape(-1).astype(np.int64)
+    judged = np.unique(codes["segment"])
+    per_document = sizes_of(of_segments[judged])
+    if unit_of(of_segments[judged]) == DOCUMENTS:
+        codes["document"] = recoded(of_segments[codes["segment"]])
         for name in ("system", "annotator"):
             codes[f"{name}_document"] = _pairs(codes[name], codes["document"])
     sizes = {name: len(np.unique(code)) for name, code in codes.items()}
@@ -178,16 +180,6 @@ def variance_components(
         method="Henderson's method 1",
         **found,
     )
-
-
-def _per_document(of: IntArray | None, segment: IntArray) -> IntArray:
-    """Return the number of segments of each document that was judged."""
-    if of is None or not len(of):
-        return np.ones(len(np.unique(segment)), dtype=np.int64)
-    cells = np.unique(np.stack([of, segment]), axis=1)
-    if len(np.unique(cells[1])) < cells.shape[1]:
-        raise ValueError("documents: one segment has judgments with two documents")
-    return np.unique(cells[0], return_counts=True)[1]
 
 
 def _mean_size(sizes: IntArray) -> float:

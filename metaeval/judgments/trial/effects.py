@@ -20,6 +20,7 @@ from metaeval.arrays import BoolArray, FloatArray, IntArray, as_floats, factoriz
 from metaeval.documents import (
     DOCUMENTS,
     clusters_from,
+    documents_of,
     has_enough_documents,
     recoded,
     sizes_of,
@@ -123,7 +124,7 @@ def mean_effect(
     y = as_floats("values", values, ndim=1)
     extra = np.empty((len(y), 0)) if covariates is None else as_floats(
         "covariates", covariates, ndim=2)  # fmt: skip
-    who, what = (factorize(each)[1] for each in (annotators, outputs))
+    who, (names, what) = factorize(annotators)[1], factorize(outputs)
     if not len(y) == len(shown) == len(who) == len(what) == len(extra):
         raise ValueError("values, treated, annotators, outputs and covariates must be as long")
     y = _logs(y, notes) if is_ratio else y
@@ -134,7 +135,10 @@ def mean_effect(
     x = np.column_stack([shown.astype(float), extra])[both]
     n_annotators = len(np.unique(who[both]))
     estimate, error = _fit(y[both], x, who[both], what[both], notes, n_annotators)
-    of = _documents(documents, what)[both]
+    # Documents of one output each are outputs, whose effects are taken off.
+    by_output = documents_of(documents, what, names)
+    is_plain = unit_of(by_output[np.unique(what[both])]) != DOCUMENTS
+    of = np.arange(both.sum()) if is_plain else by_output[what[both]]
     n_documents = len(sizes_of(of))
     if error > 0.0 and unit_of(of) == DOCUMENTS:
         parts = _influences(y[both], x, who[both], what[both])
@@ -152,15 +156,6 @@ def mean_effect(
         unit=unit_of(of),
         n_units=n_documents,
     )
-
-
-def _documents(documents: Iterable[Hashable] | None, what: IntArray) -> IntArray:
-    """Return the number of each entry's document: entries of one output share it in any case."""
-    of = what if documents is None else clusters_from(documents, len(what))
-    # Documents of one output each are outputs, whose effects are taken off.
-    pairs = np.unique(np.stack([of, what]), axis=1)
-    n_documents, n_outputs = (len(np.unique(row)) for row in pairs)
-    return np.arange(len(what)) if n_documents >= n_outputs else of
 
 
 def _influences(y: FloatArray, x: FloatArray, who: IntArray, what: IntArray) -> FloatArray:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from metaeval.arrays import FloatArray, IntArray
-from metaeval.documents import DOCUMENTS, has_enough_documents, sum_by, unit_of
+from metaeval.documents import DOCUMENTS, effective_units, has_enough_documents, sum_by, unit_of
 from metaeval.resampling import block_counts, blocks, percentile_interval
 from metaeval.results import ApproximationWarning, Interval, Notes, TooFewWarning
 
@@ -40,6 +40,7 @@ def interval_of(
     if has_documents:
         if not has_enough_documents(clusters[is_used], notes):
             return None
+        worth = effective_units(clusters[is_used])
         sums = sum_by(sums[is_used].T, clusters[is_used]).T
     elif not _is_enough(int(np.count_nonzero(is_used)), notes):
         return None
@@ -52,7 +53,7 @@ def interval_of(
     if len(found) < 2:
         return None
     if has_documents:
-        return percentile_interval(found, confidence=confidence, expanded=len(sums))
+        return percentile_interval(found, confidence=confidence, expanded=worth)
     low, high = np.quantile(found, [(1 - confidence) / 2, (1 + confidence) / 2])
     return Interval(float(low), float(high), confidence)
 
