@@ -88,7 +88,8 @@ def soft_pairwise_accuracy(
     seed = resolve_seed(rng)
     valid = left.mask & right.mask
     clusters = clusters_of(common_documents((left, right)), left.shape[1])
-    flips = sign_flips(seed, n_resamples, int(clusters.max(initial=-1)) + 1)[:, clusters]
+    flips = sign_flips(seed, n_resamples, int(clusters.max(initial=-1)) + 1)
+    flips = np.take(flips, clusters, axis=1)
     judged = clusters[valid.any(axis=0)]
     has_enough_documents(judged, notes)
     p_human = pair_pvalues(left.values, valid, flips)

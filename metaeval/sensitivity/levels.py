@@ -97,7 +97,7 @@ def draw_segments(
     count = size if units == n else max(1, round(size * units / n))
     drawn = rng.integers(0, units, size=(samples, count)) + np.arange(samples)[:, None] * units
     counts = np.bincount(drawn.ravel(), minlength=samples * units).reshape(samples, units)
-    return np.asarray(counts[:, codes], dtype=np.float64)
+    return np.asarray(np.take(counts, codes, axis=1), dtype=np.float64)
 
 
 def ranks(values: Sequence[float] | FloatArray) -> FloatArray:

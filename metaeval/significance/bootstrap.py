@@ -137,7 +137,9 @@ def _counts(
     number, start, end = block
     codes = np.arange(shape[1]) if clusters is None else clusters
     rows = block_counts(seed, (number, 0), end - start, shape[0])
-    columns = block_counts(seed, (number, 1), end - start, int(codes.max()) + 1)[:, codes]
+    columns = block_counts(seed, (number, 1), end - start, int(codes.max()) + 1)
+    # `take` keeps the layout in memory, on which the last bits of matrix products depend.
+    columns = np.take(columns, codes, axis=1)
     if resample == "inputs" or shape[0] == 1:
         rows = np.ones_like(rows)
     return rows, np.ones_like(columns) if resample == "systems" and shape[0] > 1 else columns

@@ -217,7 +217,7 @@ class _Errors:
 
     def clusters(self) -> IntArray:
         """Return the documents of the segments that carry information."""
-        return self.scores.clusters[self._carries().any(axis=0)]
+        return np.asarray(self.scores.clusters[self._carries().any(axis=0)])
 
     def sides(self, target: str) -> list[Side]:
         """Return the errors by document, and by system where those are new."""
@@ -234,7 +234,7 @@ class _Errors:
         if self.grouping == "item":
             return ~np.isnan(self.cells[:, 0])
         judged = self.scores.valid.any(axis=0)
-        return np.broadcast_to(judged, (len(self.values), len(judged)))
+        return np.asarray(np.broadcast_to(judged, (len(self.values), len(judged))))
 
     def _of(self, metric: FloatArray) -> tuple[float, FloatArray]:
         if self.measure.correlation == "acc_eq":

@@ -43,8 +43,8 @@ CELLS_SWAP = {
     ),
     DOCUMENTS: (
         "PERM-BOTH swaps each system’s outputs of a document on their own, as if the systems were "
-        "independent of each other: where segments differ in difficulty it calls two equally good "
-        "metrics different in 12 to 17 of 100 one-sided tests at .05."
+        "independent of each other: where documents differ in difficulty it calls two equally "
+        "good metrics different in 8 to 18 of 100 one-sided tests at .05."
     ),
 }
 

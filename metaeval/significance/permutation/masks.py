@@ -76,7 +76,9 @@ class Swaps:
 
     def _spread(self, masks: NDArray[np.int8]) -> NDArray[np.int8]:
         """Return masks of columns from masks of clusters (..., clusters)."""
-        return masks if self.n_clusters == len(self.clusters) else masks[..., self.clusters]
+        return (
+            masks if self.n_clusters == len(self.clusters) else masks.take(self.clusters, axis=-1)
+        )
 
 
 def _signs(bits: NDArray[np.bool_]) -> NDArray[np.int8]:

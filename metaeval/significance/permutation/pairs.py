@@ -162,8 +162,8 @@ class SoftPairwiseTest(GroupedTest):
         x, y = np.where(self.valid, x - middle, 0.0), np.where(self.valid, y - middle, 0.0)
         mean, half = (x + y) / 2.0, (x - y) / 2.0
         if self.has_documents and self.flips is None:
-            plus, minus = self._document_pvalues(mean, half, chunk)
-            values = self._spa(plus) - self._spa(minus)
+            pvalues = self._document_pvalues(mean, half, chunk)
+            values = self._spa(pvalues[0]) - self._spa(pvalues[1])
         elif self.flips is not None:
             moves = chunk.masks * half
             values = self._spa_of_flips(mean + moves) - self._spa_of_flips(mean - moves)

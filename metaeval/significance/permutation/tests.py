@@ -138,7 +138,7 @@ def perm_test(
 
 def judged_clusters(scores: Panel, notes: Notes) -> IntArray:
     """Return the documents of the segments in use; warn where they are few."""
-    clusters = scores.clusters[scores.valid.any(axis=0)]
+    clusters: IntArray = scores.clusters[scores.valid.any(axis=0)]
     has_enough_documents(clusters, notes)
     return clusters
 
@@ -230,15 +230,17 @@ def permuted_test(
         return pairs, (1, len(pairs.clusters)), pairs.clusters
     if measure.epsilon is not None:
         raise ValueError("epsilon: cells of two metrics swap only with calibrated thresholds")
-    return _cellwise(measure, panel, seed), panel.human.shape, panel.clusters
+    shape = len(panel.systems), len(panel.segments)
+    return _cellwise(measure, panel, seed), shape, panel.clusters
 
 
 def _cellwise(measure: Measure, panel: Panel, seed: int) -> PermutedTest:
     name, group, n_flips = measure.correlation, measure.grouping, measure.n_flips
     if name == "soft_pairwise_accuracy":
-        units = int(panel.clusters.max()) + 1
-        flips = None if n_flips is None else sign_flips(seed, n_flips, units)[:, panel.clusters]
-        return SoftPairwiseTest(panel, flips)
+        if n_flips is None:
+            return SoftPairwiseTest(panel, None)
+        flips = sign_flips(seed, n_flips, int(panel.clusters.max()) + 1)
+        return SoftPairwiseTest(panel, np.take(flips, panel.clusters, axis=1))
     if group == SYSTEM_LEVEL:
         return SystemLevelTest(panel, measure)
     if name == "kendall_like":
