@@ -151,11 +151,12 @@ def counted(clusters: IntArray) -> str:
     ('2 documents', '2 documents, effective number 1.8', '1,200 segments')
     """
     sizes = sizes_of(clusters)
-    unit = unit_of(clusters)
-    text = f"{len(sizes):,} {unit if len(sizes) != 1 else unit.removesuffix('s')}"
-    effective = effective_clusters(sizes)
-    is_equal = len(sizes) == 0 or sizes.min() == sizes.max()
-    return text if is_equal else f"{text}, effective number {effective:.1f}"
+    n, effective = len(sizes), effective_clusters(sizes)
+    if unit_of(clusters) == SEGMENTS:
+        return f"{n:,} segments"
+    documents = "1 document" if n == 1 else f"{n:,} documents"
+    is_equal = sizes.min() == sizes.max()
+    return documents if is_equal else f"{documents}, effective number {effective:.1f}"
 
 
 def few_documents(clusters: IntArray) -> TooFewWarning | None:
@@ -170,12 +171,6 @@ def few_documents(clusters: IntArray) -> TooFewWarning | None:
         return TooFewWarning(
             f"The segments belong to {counted(clusters)}: an interval needs {FEWEST_DOCUMENTS}, "
             "and p-values are approximate."
-        )
-    if effective < FEWEST_DOCUMENTS:
-        # Simulated 95% intervals cover 70 to 84% at 3.3 effective documents of 8 or 23.
-        return TooFewWarning(
-            f"The segments belong to {counted(clusters)}: a few documents have most of the "
-            "segments, so intervals are too narrow and p-values too small."
         )
     return TooFewWarning(
         f"The segments belong to {counted(clusters)}: intervals and p-values from fewer than "

@@ -52,7 +52,7 @@ def test_effective_number_of_clusters() -> None:
         ([100], False, "1 document: an interval needs 6"),
         ([10] * 6, True, "approximate"),
         ([10] * 20, True, ""),
-        ([900] + [2] * 40, True, "too narrow"),
+        ([900] + [2] * 40, True, "41 documents, effective number 1.2"),
     ],
     ids=["five", "one", "six", "twenty", "one-holds-most"],
 )

@@ -20,7 +20,7 @@ from metaeval.correlation.intervals.clustered import (
     without_intervals,
 )
 from metaeval.correlation.intervals.crossed import QUESTIONS, SEGMENTS, is_enough
-from metaeval.documents import counted, sum_by, unit_of
+from metaeval.documents import counted, effective_units, sum_by, unit_of
 from metaeval.results import ApproximationWarning, ConstantInputWarning, Notes
 from metaeval.scores.corpus import CorpusStatistics, ScoreFunction
 from metaeval.scores.matrix import ScoreMatrix, align
@@ -90,9 +90,9 @@ def hybrid_limit_intervals(
     r = A/sqrt(B C) with A the sum over segments of A_j = sum_s h'm'/k and B, C likewise of h'^2
     and m'^2; a segment's influence is A_j/sqrt(B C) - r (B_j/2B + C_j/2C). Influences are summed
     by document, and the interval is t with N - 1 degrees of freedom on the z scale, for N
-    documents, or segments where no document has two. Only segments of two or more drawable
-    systems carry information. Unlike Zou's interval over drawn hybrids it does not narrow with
-    their number.
+    documents (of unequal ones their effective number), or segments where no document has two.
+    Only segments of two or more drawable systems carry information. Unlike Zou's interval over
+    drawn hybrids it does not narrow with their number.
 
     Parameters
     ----------
@@ -128,7 +128,7 @@ def hybrid_limit_intervals(
         notes.warn(ConstantInputWarning(f"Undefined, for want of differing systems: {flat}."))
     informative = clusters[drawable.sum(axis=0) > 1]
     n, n_units = len(informative), len(np.unique(informative))
-    size = np.full(len(values), float(n_units))
+    size = np.full(len(values), effective_units(informative))
     is_shown = is_enough(informative, 0, SEGMENTS, notes)
     if is_shown and n < ENOUGH:
         notes.warn(

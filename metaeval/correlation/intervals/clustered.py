@@ -23,7 +23,8 @@ DIFFERENCES = ("differences", "difference_lows", "difference_highs", "difference
 class Side:
     """What each cluster of one kind adds to the errors of m values.
 
-    ``parts`` is m x clusters, ``counts`` (m,) how many clusters carry information.
+    ``parts`` is m x clusters, ``counts`` (m,) how many clusters carry information: of unequal
+    documents the effective number.
     """
 
     parts: FloatArray

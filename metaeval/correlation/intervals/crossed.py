@@ -20,7 +20,14 @@ from metaeval.correlation.intervals.influence import accuracy_influence, influen
 from metaeval.correlation.measure import COEFFICIENTS, GROUPINGS, Measure
 from metaeval.correlation.panel import Panel, common_documents, grouped, panel
 from metaeval.correlation.ties import MAX_POOLED_CELLS, pair_table
-from metaeval.documents import DOCUMENTS, counted, has_enough_documents, sum_by, unit_of
+from metaeval.documents import (
+    DOCUMENTS,
+    counted,
+    effective_units,
+    has_enough_documents,
+    sum_by,
+    unit_of,
+)
 from metaeval.results import (
     ConstantInputWarning,
     DependentDataWarning,
@@ -56,9 +63,10 @@ def correlation_intervals(
     Outputs of one segment share its difficulty and segments of one document its style and topic,
     so cells are not independent and Fisher's interval is too narrow. Each cell's influence on the
     correlation is summed by document, V = N/(N-1) sum_d (sum_{j in d} sum_s I_sj)^2 / n^2, t with
-    N - 1 degrees of freedom, on the z scale (Cameron and Miller 2015). By item the deviations of
-    the segments' own values are summed alike. Where no document has two segments N counts
-    segments; `ScoreMatrix.by_segment` asks for that.
+    N - 1 degrees of freedom, on the z scale (Cameron and Miller 2015). N is the number of
+    documents, of unequal ones the effective number (sum n)^2 / sum n^2 (Carter, Schnepel and
+    Steigerwald 2017). By item the deviations of the segments' own values are summed alike. Where
+    no document has two segments N counts segments; `ScoreMatrix.by_segment` asks for that.
 
     Parameters
     ----------
@@ -175,9 +183,10 @@ def is_enough(
 
     ``clusters`` are the documents of the segments that carry information.
     """
-    if len(clusters) < fewest:
+    n_segments = len(clusters)
+    if n_segments < fewest:
         notes.warn(
-            TooFewWarning(f"{len(clusters)} segments carry information: intervals need {fewest}.")
+            TooFewWarning(f"{n_segments} segments carry information: intervals need {fewest}.")
         )
         return False
     if not has_enough_documents(clusters, notes):
@@ -195,8 +204,8 @@ def _method(grouping: str, target: str, clusters: IntArray, n_systems: int) -> s
         return f"t clustered by {n_systems} systems and {counted(clusters)}"
     if grouping != "item":
         return f"t clustered by {counted(clusters)}"
-    values = f"t over the values of {len(clusters):,} segments"
-    is_clustered = unit_of(clusters) == DOCUMENTS
+    n_segments, is_clustered = len(clusters), unit_of(clusters) == DOCUMENTS
+    values = f"t over the values of {n_segments:,} segments"
     return f"{values}, clustered by {counted(clusters)}" if is_clustered else values
 
 
@@ -222,7 +231,7 @@ class _Errors:
     def sides(self, target: str) -> list[Side]:
         """Return the errors by document, and by system where those are new."""
         clusters = self.scores.clusters
-        counts = (sum_by(self._carries(), clusters) > 0).sum(axis=1).astype(np.float64)
+        counts = np.array([effective_units(clusters[carries]) for carries in self._carries()])
         sides = [Side(sum_by(np.nan_to_num(self.cells).sum(axis=1), clusters), counts)]
         if target == SYSTEMS:
             systems = np.full(len(counts), float(self.n_systems))

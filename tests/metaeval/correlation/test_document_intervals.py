@@ -11,7 +11,6 @@ from metaeval.correlation import Measure, kendall, pearson, soft_pairwise_accura
 from metaeval.correlation.hybrids import hybrid_limit_intervals, hybrid_limits
 from metaeval.correlation.intervals import (
     correlation_intervals,
-    mean_interval,
     soft_pairwise_intervals,
 )
 from metaeval.correlation.intervals.soft import soft_chance
@@ -74,15 +73,22 @@ def by_item(z: np.ndarray, x: np.ndarray, w: np.ndarray, measure: Measure) -> fl
     return float(np.average(values, weights=w))
 
 
-def spread_by_weights(value, documents: np.ndarray) -> float:
+N = len(SIZES)
+# Of unequal documents the effective number counts.
+EFFECTIVE = SIZES.sum() ** 2 / (SIZES**2).sum()
+HALF = t.ppf(0.975, EFFECTIVE - 1)
+
+
+def spread_by_weights(value, documents: np.ndarray = DOCUMENTS) -> float:
     """The cluster-robust error: what a little more weight of each document changes."""
-    n = documents.max() + 1
+    n, sizes = documents.max() + 1, np.bincount(documents)
+    effective = sizes.sum() ** 2 / (sizes**2).sum()
     changes = []
     for document in range(n):
         w = np.ones((2, len(documents)))
         w[:, documents == document] += np.array([[STEP], [-STEP]])
         changes.append((value(w[0]) - value(w[1])) / (2.0 * STEP))
-    return float(np.sqrt(n / (n - 1) * (np.array(changes) ** 2).sum()))
+    return float(np.sqrt(effective / (effective - 1) * (np.array(changes) ** 2).sum()))
 
 
 @pytest.mark.parametrize(
@@ -101,23 +107,21 @@ def test_the_error_is_what_weights_of_documents_change(measure: Measure, value) 
     human, first, second = scores(2)
     ours, *theirs = (matrix(each, DOCUMENTS) for each in (human, first, second))
     found = correlation_intervals(ours, {"a": theirs[0], "b": theirs[1]}, measure)
-    n = len(SIZES)
-    assert (found.unit, found.n_units, found.n_segments) == ("documents", n, len(DOCUMENTS))
-    half = t.ppf(0.975, n - 1)
+    assert (found.unit, found.n_units, found.n_segments) == ("documents", N, len(DOCUMENTS))
     se = spread_by_weights(lambda w: value(human, first, w, measure), DOCUMENTS)
     r = value(human, first, np.ones(len(DOCUMENTS)), measure)
     if measure.grouping == "none":
-        ends = np.tanh(np.arctanh(r) + np.array([-1.0, 1.0]) * half * se / (1.0 - r * r))
+        ends = np.tanh(np.arctanh(r) + np.array([-1.0, 1.0]) * HALF * se / (1.0 - r * r))
     else:
-        ends = r + np.array([-1.0, 1.0]) * half * se
+        ends = r + np.array([-1.0, 1.0]) * HALF * se
     assert [found.lows[0], found.highs[0]] == pytest.approx(ends, abs=1e-6)
     se = spread_by_weights(
         lambda w: value(human, first, w, measure) - value(human, second, w, measure), DOCUMENTS
     )
     width = found.difference_highs[0, 1] - found.difference_lows[0, 1]
-    assert width == pytest.approx(2.0 * half * se, abs=1e-6)
+    assert width == pytest.approx(2.0 * HALF * se, abs=1e-6)
     gap = r - value(human, second, np.ones(len(DOCUMENTS)), measure)
-    assert found.difference_pvalues[0, 1] == pytest.approx(t.sf(gap / se, n - 1), abs=1e-6)
+    assert found.difference_pvalues[0, 1] == pytest.approx(t.sf(gap / se, EFFECTIVE - 1), abs=1e-6)
 
 
 @pytest.mark.filterwarnings("ignore::metaeval.StatisticsWarning")
@@ -127,9 +131,9 @@ def test_the_error_of_the_limit_is_what_weights_of_documents_change() -> None:
     se = spread_by_weights(
         lambda w: float(hybrid_limits(ours, {"m": theirs}, w[None])[0, 0]), DOCUMENTS
     )
-    r, n = found.values[0], len(SIZES)
-    assert (found.unit, found.n_units) == ("documents", n)
-    ends = np.tanh(np.arctanh(r) + np.array([-1, 1]) * t.ppf(0.975, n - 1) * se / (1 - r * r))
+    r = found.values[0]
+    assert (found.unit, found.n_units) == ("documents", N)
+    ends = np.tanh(np.arctanh(r) + np.array([-1, 1]) * HALF * se / (1 - r * r))
     assert [found.lows[0], found.highs[0]] == pytest.approx(ends, abs=1e-6)
 
 
@@ -146,10 +150,11 @@ def test_a_corpus_metric_leaves_out_one_document_at_a_time() -> None:
         corpus = CorpusStatistics(counts[:, keep], part.systems, part.segments, ratio)
         return hybrid_limit_intervals(part, {}, statistics={"counted": corpus})
 
-    n, whole = len(SIZES), limit_of(np.ones(len(DOCUMENTS), dtype=bool))
-    left_out = np.array([limit_of(k != DOCUMENTS).values[0] for k in range(n)])
-    se = np.sqrt((n - 1) / n * ((left_out - left_out.mean()) ** 2).sum())
-    width = t.ppf(0.975, n - 1) * se / (1.0 - whole.values[0] ** 2)
+    whole = limit_of(np.ones(len(DOCUMENTS), dtype=bool))
+    left_out = np.array([limit_of(k != DOCUMENTS).values[0] for k in range(N)])
+    parts = (N - 1) / N * (left_out - left_out.mean())
+    se = np.sqrt(EFFECTIVE / (EFFECTIVE - 1) * (parts**2).sum())
+    width = HALF * se / (1.0 - whole.values[0] ** 2)
     assert np.arctanh(whole.highs[0]) - np.arctanh(whole.values[0]) == pytest.approx(width)
 
 
@@ -175,7 +180,7 @@ def test_new_systems_and_new_documents_are_clustered_both_ways() -> None:
     parts = []
     for n, masks in (
         (8, [np.arange(8)[:, None] == k for k in range(8)]),
-        (len(SIZES), [DOCUMENTS[None] == k for k in range(len(SIZES))]),
+        (EFFECTIVE, [DOCUMENTS[None] == k for k in range(N)]),
     ):
         changes = [change(np.broadcast_to(mask, human.shape)) for mask in masks]
         parts.append((n / (n - 1) * float((np.array(changes) ** 2).sum()), n - 1))
@@ -185,14 +190,6 @@ def test_new_systems_and_new_documents_are_clustered_both_ways() -> None:
     half = t.ppf(0.975, df) * np.sqrt(total) / (1.0 - r * r)
     assert found.highs[0] == pytest.approx(np.tanh(np.arctanh(r) + half), abs=1e-6)
     assert "8 systems and 12 documents" in found.method
-
-
-def test_a_mean_has_the_cluster_robust_error_of_its_documents() -> None:
-    values = np.random.default_rng(2).normal(size=len(DOCUMENTS))
-    low, high, _ = mean_interval(values, clusters=DOCUMENTS)
-    se = spread_by_weights(lambda w: float(np.average(values, weights=w)), DOCUMENTS)
-    ends = values.mean() + np.array([-1, 1]) * t.ppf(0.975, len(SIZES) - 1) * se
-    assert [low, high] == pytest.approx(ends, abs=1e-8)
 
 
 def flipped(values: np.ndarray, documents: np.ndarray) -> np.ndarray:
@@ -230,7 +227,7 @@ def test_soft_accuracys_jackknife_leaves_out_one_document_at_a_time() -> None:
     human, metric = scores()
     ours, theirs = matrix(human, DOCUMENTS), matrix(metric, DOCUMENTS)
     found = soft_pairwise_intervals(ours, {"m": theirs})
-    n, left = len(SIZES), []
+    n, left = N, []
     for document in range(n):
         keep = document != DOCUMENTS
         part = human[:, keep], metric[:, keep], ~np.isnan(human[:, keep]), DOCUMENTS[keep]
@@ -307,14 +304,13 @@ def test_a_correlation_of_two_matrices_has_the_interval_of_documents(statistic) 
 
 @pytest.mark.filterwarnings("ignore::metaeval.StatisticsWarning")
 def test_one_systems_correlation_knows_of_documents_too() -> None:
-    human, metric = (matrix(each[:1], DOCUMENTS) for each in scores())
+    human, metric = (matrix(np.nan_to_num(each[:1]), DOCUMENTS) for each in scores())
     found = pearson(human, metric)
-    known = ~np.isnan(human.values[0])
     se = spread_by_weights(
         lambda w: pooled(human.values, metric.values, w, Measure("pearson")), DOCUMENTS
     )
-    r = np.corrcoef(human.values[0, known], metric.values[0, known])[0, 1]
-    half = t.ppf(0.975, len(SIZES) - 1) * se / (1.0 - r * r)
+    r = np.corrcoef(human.values[0], metric.values[0])[0, 1]
+    half = HALF * se / (1.0 - r * r)
     assert found.interval.high == pytest.approx(np.tanh(np.arctanh(r) + half), abs=1e-6)
     assert found.unit == "documents"
     assert pearson(human.by_segment(), metric.by_segment()).unit == "pairs"
@@ -326,7 +322,7 @@ def test_only_documents_with_judged_segments_count() -> None:
     human[:, DOCUMENTS == 0] = np.nan
     ours, theirs = matrix(human, DOCUMENTS), matrix(metric, DOCUMENTS)
     found = correlation_intervals(ours, {"m": theirs})
-    assert found.n_units == len(SIZES) - 1
+    assert found.n_units == N - 1
     assert f"effective number {effective_clusters(SIZES[1:]):.1f}" in found.method
     # One judged segment per document: the unit is the segment again.
     documents = np.arange(40) // 2
@@ -344,13 +340,16 @@ def test_documents_that_disagree_are_an_error() -> None:
         correlation_intervals(matrix(human, DOCUMENTS), {"m": matrix(metric, DOCUMENTS[::-1])})
 
 
-def world(rng: np.random.Generator) -> list[ScoreMatrix]:
+TENS = np.arange(270) // 10
+
+
+def world(rng: np.random.Generator, documents: np.ndarray = TENS) -> list[ScoreMatrix]:
     """4 systems x 27 documents x 10 segments; 30% of the variance is the document's."""
-    documents = np.repeat(np.arange(27), 10)
+    n, n_segments = documents.max() + 1, len(documents)
 
     def layer() -> np.ndarray:
-        difficulty, style = rng.normal(size=27), rng.normal(size=(4, 27))
-        segments, cells = rng.normal(size=270), rng.normal(size=(4, 270))
+        difficulty, style = rng.normal(size=n), rng.normal(size=(4, n))
+        segments, cells = rng.normal(size=n_segments), rng.normal(size=(4, n_segments))
         own = np.sqrt(0.4) * segments + np.sqrt(0.6) * cells
         return np.sqrt(0.15) * (difficulty[documents] + style[:, documents]) + np.sqrt(0.7) * own
 
@@ -382,3 +381,15 @@ def test_intervals_of_two_equally_good_metrics_cover_zero(name: str) -> None:
     # 95% less three standard errors, and what segments reach.
     assert covered["documents"] >= n * 0.95 - 3 * np.sqrt(n * 0.95 * 0.05)
     assert covered["documents"] > covered["segments"] + 0.03 * n
+
+
+@pytest.mark.filterwarnings("ignore::metaeval.StatisticsWarning")
+def test_intervals_cover_where_three_documents_have_most_of_the_segments() -> None:
+    """With t of 23 - 1 degrees of freedom they would cover 70 of 100."""
+    rng, documents = np.random.default_rng(14), np.repeat(np.arange(23), [1] * 20 + [50, 80, 100])
+    n, covered = 150, 0
+    for _ in range(n):
+        human, *metrics = world(rng, documents)
+        found = correlation_intervals(human, dict(zip("ab", metrics, strict=True)))
+        covered += bool(found.difference_lows[0, 1] <= 0.0 <= found.difference_highs[0, 1])
+    assert covered >= n * 0.95 - 3 * np.sqrt(n * 0.95 * 0.05)
