@@ -76,8 +76,8 @@ def agreement_of(columns: JudgmentColumns, chosen: Mask, *, seed: int) -> Agreem
     """
     output, item = columns.output[chosen], columns.item[chosen]
     units = np.where(output >= 0, output, -1 - item)  # two ranges that cannot meet
-    who, documents = columns.annotator[chosen], columns.document[chosen]
-    return agreement(columns.score[chosen], who, units, documents, seed=seed)
+    own = columns.select(chosen)
+    return agreement(own.score, own.annotator, units, own.unit, seed=seed)
 
 
 def agreement(

@@ -79,6 +79,11 @@ class JudgmentColumns:
         return self.cluster[of_output][first]
 
     @property
+    def unit(self) -> Integers:
+        """The document of each judgment; NOTHING for all where none has two segments."""
+        return self.cluster if (self.document != NOTHING).any() else self.document
+
+    @property
     def cluster(self) -> Integers:
         """The document of each judgment by its first segment, also where it is the only one."""
         return np.where(self.document == NOTHING, self.segment, self.document)

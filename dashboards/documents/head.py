@@ -63,7 +63,7 @@ class WithUnits:
             "systems": counted(n, "system"),
             "hybrids": counted(n, "hybrid"),
         }[self.unit]
-        return named if effective == f"{n:,.1f}" else f"{named} (effective number {effective})"
+        return named if effective == f"{n:,.1f}" else f"{named}, effective number {effective}"
 
     @property
     def over(self) -> str:

@@ -104,7 +104,7 @@ def describe(
     """
     own, labels = columns.is_target, {one.pk: one.label for one in report.annotators}
     names = [labels[pk] for pk in columns.annotator[own].tolist()]
-    documents = columns.document[own].tolist()
+    documents = columns.select(own).unit.tolist()
     drifts = {
         "z": _drift(z[own], names, documents),
         "seconds": _drift(columns.seconds[own], names, documents),

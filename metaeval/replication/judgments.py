@@ -213,8 +213,9 @@ def _agreement(
     order = np.lexsort((score, units, annotator))
     documents = None
     if judged.document is not None:
-        labels = np.array(judged.document)[chosen][order].tolist()
-        documents = [label or None for label in labels]
+        named = np.array([judged.document, judged.segment])[:, chosen][:, order]
+        # Where no document is shared each judged output is a unit of its own.
+        documents = [name or f"#{key}" for name, key in named.T] if named[0].any() else None
     found = judgment_agreement(
         score[order], annotator[order], units[order], documents=documents,
         n_resamples=n_resamples, rng=seed,

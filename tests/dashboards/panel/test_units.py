@@ -175,7 +175,7 @@ def test_the_unit_is_named_and_chosen_everywhere(campaign: Campaign, as_research
 
 def test_equal_and_unequal_documents() -> None:
     equal, unequal = (WithUnits(**units_of(np.array(of))) for of in ([0, 0, 1, 1], [0, 0, 0, 1]))
-    assert (equal.units, unequal.units) == ("2 documents", "2 documents (effective number 1.6)")
+    assert (equal.units, unequal.units) == ("2 documents", "2 documents, effective number 1.6")
     assert WithUnits(**units_of(np.arange(1200))).units == "1,200 segments"
     assert WithUnits(**units_of(np.zeros(3, int))).units == "1 document"
     assert WithUnits(**units_of(np.zeros(0, int))).over == ""
