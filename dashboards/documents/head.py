@@ -57,13 +57,14 @@ class WithUnits:
         if not self.unit or not self.n_units:
             return ""
         n, effective = self.n_units, f"{self.effective_units:,.1f}"
-        named = {
+        if effective != f"{n:,.1f}":
+            return f"{n:,} documents, effective number {effective}"
+        return {
             DOCUMENTS: counted(n, "document"),
             SEGMENTS: counted(n, "segment"),
             "systems": counted(n, "system"),
             "hybrids": counted(n, "hybrid"),
         }[self.unit]
-        return named if effective == f"{n:,.1f}" else f"{named}, effective number {effective}"
 
     @property
     def over(self) -> str:

@@ -215,7 +215,7 @@ def _agreement(
     if judged.document is not None:
         named = np.array([judged.document, judged.segment])[:, chosen][:, order]
         # Where no document is shared each judged output is a unit of its own.
-        documents = [name or f"#{key}" for name, key in named.T] if named[0].any() else None
+        documents = [name or f"#{key}" for name, key in named.T] if (named[0] != "").any() else None
     found = judgment_agreement(
         score[order], annotator[order], units[order], documents=documents,
         n_resamples=n_resamples, rng=seed,
