@@ -6,6 +6,7 @@ segments the unit is the segment, and every function here leaves numbers as they
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
 
 import numpy as np
@@ -96,6 +97,22 @@ def documents_of(
                 f"documents: {names[item]!r} has two documents, {own[item]!r} and {label!r}"
             )
     return clusters_from([own.get(item) for item in range(len(names))], len(names))
+
+
+def of_several_segments(
+    labels: Iterable[Hashable], segments: Iterable[Hashable]
+) -> list[Hashable | None]:
+    """Return the document of each judgment, None without a label or where it has one segment.
+
+    Judgments of several systems, or by several annotators, would otherwise make a document of one
+    segment look like one of several.
+
+    >>> of_several_segments(["a", "a", "b", "b", "", ""], [1, 2, 3, 3, 4, 5])
+    ['a', 'a', None, None, None, None]
+    """
+    pairs = list(zip(labels, segments, strict=True))
+    sizes = Counter(label for label, _ in set(pairs))
+    return [label if label and sizes[label] > 1 else None for label, _ in pairs]
 
 
 def unit_of(clusters: IntArray) -> str:
