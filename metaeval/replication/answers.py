@@ -60,6 +60,7 @@ def question_document(
         "n_informative": found.n_informative,
         "unit": found.unit,
         "n_units": found.n_units,
+        "n_effective": found.n_effective,
         "interval": found.interval,
         "test": found.test,
         "n_permutations": found.n_permutations,

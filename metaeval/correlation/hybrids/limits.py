@@ -20,11 +20,22 @@ from metaeval.correlation.intervals.clustered import (
     without_intervals,
 )
 from metaeval.correlation.intervals.crossed import QUESTIONS, SEGMENTS, is_enough
-from metaeval.documents import counted, effective_units, sum_by, unit_of
+from metaeval.documents import (
+    DOCUMENTS,
+    effective_clusters,
+    effective_units,
+    sizes_of,
+    sum_by,
+    unit_of,
+)
 from metaeval.results import ApproximationWarning, ConstantInputWarning, Notes
 from metaeval.scores.corpus import CorpusStatistics, ScoreFunction
 from metaeval.scores.matrix import ScoreMatrix, align
 
+METHODS = {
+    SEGMENTS: "delta method and t over {n:,} segments",
+    DOCUMENTS: "delta method and t over {n:,} documents",
+}
 # From so many segments on the interval covers what it says even where segments differ in spread.
 ENOUGH = 100
 # Relative step of the numerical slope: small beside the counts' spread, large beside rounding.
@@ -146,7 +157,8 @@ def hybrid_limit_intervals(
         n_systems=int(drawable.any(axis=1).sum()),
         unit=unit_of(informative),
         n_units=n_units,
-        method=f"delta method and t over {counted(informative)}",
+        n_effective=effective_clusters(sizes_of(informative)),
+        method=METHODS[unit_of(informative)].format(n=n_units),
         question=QUESTIONS[SEGMENTS, unit_of(informative)],
         confidence=confidence,
         **(

@@ -71,6 +71,9 @@ class CorrelationIntervals(Result):
     unit, n_units
         What is independent, ``documents``, ``segments`` or ``systems``, and how many carry
         information.
+    n_effective
+        The effective number of units, (sum n)^2 / sum n^2: below ``n_units`` where documents
+        differ in size.
     method, question
         How the interval is made, and of what it is: which part of the data would be new.
     sides
@@ -91,6 +94,7 @@ class CorrelationIntervals(Result):
     n_systems: int
     unit: str
     n_units: int
+    n_effective: float
     method: str
     question: str
     confidence: float

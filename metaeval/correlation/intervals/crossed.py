@@ -22,9 +22,10 @@ from metaeval.correlation.panel import Panel, common_documents, grouped, panel
 from metaeval.correlation.ties import MAX_POOLED_CELLS, pair_table
 from metaeval.documents import (
     DOCUMENTS,
-    counted,
+    effective_clusters,
     effective_units,
     has_enough_documents,
+    sizes_of,
     sum_by,
     unit_of,
 )
@@ -47,6 +48,14 @@ QUESTIONS = {
     (SEGMENTS, DOCUMENTS): "same systems, new documents",
     (SYSTEMS, SEGMENTS): "new systems and new segments",
     (SYSTEMS, DOCUMENTS): "new systems and new documents",
+}
+METHODS = {
+    (SEGMENTS, SEGMENTS): "t clustered by {n:,} segments",
+    (SEGMENTS, DOCUMENTS): "t clustered by {n:,} documents",
+    (SYSTEMS, SEGMENTS): "t clustered by {n_systems} systems and {n:,} segments",
+    (SYSTEMS, DOCUMENTS): "t clustered by {n_systems} systems and {n:,} documents",
+    ("item", SEGMENTS): "t over the values of {n:,} segments",
+    ("item", DOCUMENTS): "t over the values of {n_segments:,} segments in {n:,} documents",
 }
 
 
@@ -131,6 +140,7 @@ def correlation_intervals(
         n_systems=n_systems,
         unit=unit_of(clusters),
         n_units=len(np.unique(clusters)),
+        n_effective=effective_clusters(sizes_of(clusters)),
         method=_method(grouping, target, clusters, n_systems),
         question=QUESTIONS[target, unit_of(clusters)],
         confidence=confidence,
@@ -200,13 +210,10 @@ def is_enough(
 
 
 def _method(grouping: str, target: str, clusters: IntArray, n_systems: int) -> str:
-    if target == SYSTEMS:
-        return f"t clustered by {n_systems} systems and {counted(clusters)}"
-    if grouping != "item":
-        return f"t clustered by {counted(clusters)}"
-    n_segments, is_clustered = len(clusters), unit_of(clusters) == DOCUMENTS
-    values = f"t over the values of {n_segments:,} segments"
-    return f"{values}, clustered by {counted(clusters)}" if is_clustered else values
+    kind = SYSTEMS if target == SYSTEMS else "item" if grouping == "item" else SEGMENTS
+    return METHODS[kind, unit_of(clusters)].format(
+        n=len(np.unique(clusters)), n_segments=len(clusters), n_systems=n_systems
+    )
 
 
 class _Errors:

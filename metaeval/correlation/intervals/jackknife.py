@@ -99,6 +99,7 @@ def system_intervals(
         n_systems=n,
         unit="systems",
         n_units=n,
+        n_effective=float(n),
         method=f"jackknife over {n} systems and t",
         question=QUESTION,
         confidence=confidence,

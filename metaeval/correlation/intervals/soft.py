@@ -12,11 +12,22 @@ from metaeval.correlation.intervals.clustered import CorrelationIntervals, witho
 from metaeval.correlation.intervals.crossed import QUESTIONS, SEGMENTS
 from metaeval.correlation.panel import panel as panel_of
 from metaeval.correlation.soft_pairwise import normal_pvalues, soft_pairwise_limit
-from metaeval.documents import counted, has_enough_documents, sum_by, unit_of
+from metaeval.documents import (
+    DOCUMENTS,
+    effective_clusters,
+    has_enough_documents,
+    sizes_of,
+    sum_by,
+    unit_of,
+)
 from metaeval.results import Notes, TooFewWarning
 from metaeval.scores.matrix import ScoreMatrix
 
 FEWEST = 20
+METHODS = {
+    SEGMENTS: "jackknife over {n:,} segments and t, on the logit",
+    DOCUMENTS: "jackknife over {n:,} documents and t, on the logit",
+}
 # Numbers of pairs of systems x documents at a time.
 NUMBERS = 4_000_000
 
@@ -76,7 +87,8 @@ def soft_pairwise_intervals(
         n_systems=len(panel.valid),
         unit=unit_of(clusters),
         n_units=len(np.unique(clusters)),
-        method=f"jackknife over {counted(clusters)} and t, on the logit",
+        n_effective=effective_clusters(sizes_of(clusters)),
+        method=METHODS[unit_of(clusters)].format(n=len(np.unique(clusters))),
         question=QUESTIONS[SEGMENTS, unit_of(clusters)],
         confidence=confidence,
         **found,

@@ -33,8 +33,15 @@ MANY_CELLS = 3_000
 # Mixtures of two metrics may tie, and then a permutation test of an order statistic compares all
 # pairs of a group: with more members than this it takes hours.
 WIDE_GROUP = 1_500
-CLUSTERED_TEST = "one-sided t test of the difference, clustered by {unit}"
 # By unit of the test.
+LIMIT_TEST = {
+    SEGMENTS: "one-sided t test of the difference over segments",
+    DOCUMENTS: "one-sided t test of the difference over documents",
+}
+CLUSTERED_TEST = {
+    SEGMENTS: "one-sided t test of the difference, clustered by segment",
+    DOCUMENTS: "one-sided t test of the difference, clustered by document",
+}
 CELLS_SWAP = {
     SEGMENTS: (
         "PERM-BOTH swaps every output on its own, as if those of one segment were independent: "
@@ -68,23 +75,18 @@ def compare_cells(scored: Scored, question: Question) -> Comparison:
     }
     told.setdefault("n_systems", scored.n_systems)
     if question.test == CLUSTERED and pvalues is not None:
-        told |= {"pvalues": pvalues, "test": clustered_test(told["unit"])}
+        told |= {"pvalues": pvalues, "test": CLUSTERED_TEST[told["unit"]]}
     elif _is_wide(scored, question) and pvalues is not None:
         notes[
             f"With {scored.n:,} outputs a permutation test of {question.label} would take hours: "
-            f"differences are tested by t, clustered by {told['unit'].removesuffix('s')}."
+            "differences are tested by t, clustered like the intervals."
         ] = None
-        told |= {"pvalues": pvalues, "test": clustered_test(told["unit"])}
+        told |= {"pvalues": pvalues, "test": CLUSTERED_TEST[told["unit"]]}
     else:
         told |= _permuted(scored, question, notes)
     # What has no value has neither an interval nor a test.
     told["pvalues"] = np.where(np.isnan(told["differences"]), np.nan, told["pvalues"])
     return Comparison(warnings=list(notes), **told)
-
-
-def clustered_test(unit: str) -> str:
-    """Return the name of the t test of differences over ``documents`` or ``segments``."""
-    return CLUSTERED_TEST.format(unit=unit.removesuffix("s"))
 
 
 def _intervals(scored: Scored, question: Question) -> CorrelationIntervals:
@@ -157,7 +159,7 @@ def compare_limits(scored: Scored) -> Comparison:
         n=scored.n,
         n_segments=scored.n_segments,
         n_informative=found.n_segments,
-        test=f"one-sided t test of the difference over {found.unit}",
+        test=LIMIT_TEST[found.unit],
         warnings=list(notes_of(found.warnings)),
         **interval_fields(found),
     )

@@ -31,7 +31,8 @@ class Comparison:
     of what the intervals are: which part of the data would be new. Of `n_segments` segments with
     scores `n_informative` tell anything of the statistic; None where it is not over segments.
     `unit` names what the intervals take to be independent (``documents``, ``segments``,
-    ``systems``, or ``hybrids`` that were drawn), and `n_units` counts them. `chance` is the value
+    ``systems``, or ``hybrids`` that were drawn), `n_units` counts them, and `n_effective` is their
+    effective number, smaller where documents differ in size. `chance` is the value
     of a metric that knows nothing; `zero_pvalues` (m,) are two-sided against 0, where the
     intervals have such a test. `sides` are the errors behind intervals over documents.
     """
@@ -49,6 +50,7 @@ class Comparison:
     n_systems: int
     unit: str
     n_units: int
+    n_effective: float
     about: str = ""
     n_segments: int | None = None
     n_informative: int | None = None
@@ -74,6 +76,7 @@ def interval_fields(found: CorrelationIntervals) -> dict[str, Any]:
         "n_systems": found.n_systems,
         "unit": found.unit,
         "n_units": found.n_units,
+        "n_effective": found.n_effective,
     }
 
 

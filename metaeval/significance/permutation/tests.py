@@ -15,7 +15,7 @@ from metaeval.correlation.measure import SYSTEM_LEVEL, Measure
 from metaeval.correlation.panel import Panel, panel
 from metaeval.correlation.soft_pairwise import sign_flips
 from metaeval.correlation.values import metric_values
-from metaeval.documents import DOCUMENTS, counted, has_enough_documents, unit_of
+from metaeval.documents import DOCUMENTS, has_enough_documents, unit_of
 from metaeval.resampling import ALTERNATIVES, Rng, resampled_pvalue, resolve_seed
 from metaeval.results import (
     ConstantInputWarning,
@@ -145,7 +145,8 @@ def judged_clusters(scores: Panel, notes: Notes) -> IntArray:
 
 def swap_label(swap: str, clusters: IntArray) -> str:
     """Return the scheme, with the documents that swap as wholes where there are any."""
-    return f"{swap}, {counted(clusters)}" if unit_of(clusters) == DOCUMENTS else swap
+    n = len(np.unique(clusters))
+    return f"{swap}, {n:,} documents" if unit_of(clusters) == DOCUMENTS else swap
 
 
 def permuted_differences(

@@ -323,7 +323,7 @@ def test_only_documents_with_judged_segments_count() -> None:
     ours, theirs = matrix(human, DOCUMENTS), matrix(metric, DOCUMENTS)
     found = correlation_intervals(ours, {"m": theirs})
     assert found.n_units == N - 1
-    assert f"effective number {effective_clusters(SIZES[1:]):.1f}" in found.method
+    assert found.n_effective == pytest.approx(effective_clusters(SIZES[1:]))
     # One judged segment per document: the unit is the segment again.
     documents = np.arange(40) // 2
     human, metric = scores(documents=documents)
