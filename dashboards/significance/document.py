@@ -6,7 +6,7 @@ from typing import Any
 
 from annotation.filters import Filters
 from annotation.models import Campaign
-from dashboards.documents.head import CampaignDocument, StudyDocument, head, units_of
+from dashboards.documents.head import CampaignDocument, StudyDocument, head
 from dashboards.documents.measured import Measured, about
 from dashboards.pages import statistics
 from dashboards.pages.statistics import Question
@@ -14,7 +14,6 @@ from dashboards.panel.common import compared_on
 from dashboards.panel.human import Floats
 from dashboards.panel.panel import Panel, read_panel
 from dashboards.significance.bounds import Bounds, bounds_of
-from metaeval.replication.questions import Comparison as Answer
 from metaeval.replication.questions import answer, can_answer
 
 VERSION = 11
@@ -196,13 +195,6 @@ def compute(campaign: Campaign, filters: Filters, question: str = DEFAULT) -> Co
     return Comparison(**asked_head(campaign, panel, asked) | found)
 
 
-def _units(panel: Panel, found: Answer) -> dict[str, Any]:
-    """The fields of `WithUnits` of an answer: systems and hybrids may be its units, too."""
-    told = {"unit": found.unit, "n_units": found.n_units, "effective_units": float(found.n_units)}
-    judged = units_of(panel.human.clusters)
-    return judged if (judged["unit"], judged["n_units"]) == (found.unit, found.n_units) else told
-
-
 def asked_head(campaign: Campaign, panel: Panel, question: Question) -> dict[str, Any]:
     """Return the fields of `OfQuestion` that any answer has."""
     return {
@@ -237,7 +229,9 @@ def _found(panel: Panel, question: Question) -> dict[str, Any]:
     counts = ("n", "n_systems", "n_segments", "n_informative", "n_permutations")
     matrices = ("differences", "difference_lows", "difference_highs", "pvalues")
     return {name: getattr(found, name) for name in (*counts, "interval", "chance", *matrices)} | {
-        **_units(panel, found),
+        "unit": found.unit,
+        "n_units": found.n_units,
+        "effective_units": float(found.n_effective),
         "interval_about": found.about,
         "test_label": found.test,
         "comparison_warnings": [*compared_on(panel), *found.warnings],
