@@ -5,11 +5,11 @@ from benchmarks.metaeval.covered import (
     annotators,
     correlations,
     documents,
-    drawn,
     hybrids,
     judged,
     metrics,
     pages,
+    real_documents,
     systems,
     trainings,
 )
@@ -26,5 +26,5 @@ CASES: tuple[Case, ...] = (
     *trainings.CASES,
     *documents.CASES,
     *judged.CASES,
-    *drawn.CASES,
+    *real_documents.CASES,
 )

@@ -248,7 +248,7 @@ class _Errors:
     def _carries(self) -> BoolArray:
         """Return m x segments: where a metric's value rests on the segment."""
         if self.grouping == "item":
-            return ~np.isnan(self.cells[:, 0])
+            return np.asarray(~np.isnan(self.cells[:, 0]))
         judged = self.scores.valid.any(axis=0)
         return np.asarray(np.broadcast_to(judged, (len(self.values), len(judged))))
 

@@ -23,7 +23,7 @@ from benchmarks.metaeval.covered.case import (
     replicate,
 )
 from benchmarks.metaeval.covered.documents import HIGH, UNEVEN
-from benchmarks.metaeval.covered.drawn import SPANS, TED
+from benchmarks.metaeval.covered.real_documents import SPANS, TED
 from metaeval.correlation import pearson
 
 # A right method falls outside with this chance, were the seeds not fixed.
