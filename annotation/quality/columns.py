@@ -76,7 +76,8 @@ class JudgmentColumns:
         """The document of each segment with a judged output, once each."""
         of_output = self.output != NOTHING
         _, first = np.unique(self.segment[of_output], return_index=True)
-        return self.cluster[of_output][first]
+        found: Integers = self.cluster[of_output][first]
+        return found
 
     @property
     def unit(self) -> Integers:

@@ -93,7 +93,8 @@ class HumanScores:
     def clusters(self) -> Integers:
         """The number of the document of each judged segment."""
         judged = ~np.isnan(self.values).all(axis=0)
-        return clusters_of(self.documents, len(self.segments))[judged]
+        found: Integers = clusters_of(self.documents, len(self.segments))[judged]
+        return found
 
     @property
     def names(self) -> list[str]:

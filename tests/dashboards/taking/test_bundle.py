@@ -40,8 +40,9 @@ from metaeval.replication import plain
 from metaeval.replication.reproduce import UNITS
 from metrics.runs import scoring, starting
 from metrics.workers import builds
+from tests.dashboards.conftest import make_rated
 from tests.shared import SharedRows
-from tests.world import make_dataset, make_demo, make_user
+from tests.world import World, make_dataset, make_demo, make_user
 
 ROOT = Path(__file__).parents[3]
 SLUG = "demo-en-zh-80"
@@ -366,21 +367,21 @@ def test_a_changed_result_is_caught_although_all_sums_fit(
 
 
 def test_a_bundle_over_documents_has_their_column_and_reproduces(
-    rated: Campaign, tmp_path: Path
+    world: World, tmp_path: Path
 ) -> None:
-    over = {}
+    campaign, over = make_rated("several", segments=24), {}
     for unit in ("", "segments"):
-        content, _ = build(rated, BundleChoice(unit=unit, statistic="pearson"))
+        content, _ = build(campaign, BundleChoice(unit=unit, statistic="pearson"))
         folder = unpack(content, tmp_path / (unit or "documents"))
         assert main(["reproduce", str(folder)]) == 0
         header = (folder / "scores.tsv").read_text().splitlines()[0].split("\t")
         assert ("document" in header) == (not unit)
         over[unit] = json.loads((folder / "expected/pearson-none-segments.json").read_text())
-        page = significance.compute(rated, Filters(unit=unit), "pearson/none/segments")
+        page = significance.compute(campaign, Filters(unit=unit), "pearson/none/segments")
         names = ("key", "value", "low", "high")
-        assert [tuple(row.values())[:4] for row in over[unit]["metrics"]] == [
-            tuple(getattr(m, n) for n in names) for m in settled(page).metrics
-        ]
+        found = {tuple(row.values())[:4] for row in over[unit]["metrics"]}
+        assert found == {tuple(getattr(m, n) for n in names) for m in settled(page).metrics}
+        assert all(low < high for _, _, low, high in found)
     assert (over[""]["unit"], over[""]["n_units"]) == ("documents", 6)
     assert over["segments"]["unit"] == "segments"
 
