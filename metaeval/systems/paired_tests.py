@@ -10,8 +10,10 @@ from metaeval.arrays import BoolArray, FloatArray, fraction, one_of, positive_in
 from metaeval.documents import (
     DOCUMENTS,
     counted,
+    effective_clusters,
     effective_units,
     has_enough_documents,
+    sizes_of,
     sum_by,
     unit_of,
 )
@@ -43,7 +45,8 @@ class SystemComparison(Result):
     ``differences`` are system - baseline. ``lows`` and ``highs`` bound the difference, and
     ``wins`` is the share of resamples in which the system scores higher (Koehn 2004); both are
     None for approximate randomisation. ``n`` counts segments; ``unit`` (documents or segments) is
-    what was drawn or swapped, and ``n_units`` how many there are.
+    what was drawn or swapped, ``n_units`` how many there are, and ``n_effective`` their effective
+    number, below it where they differ in size.
     """
 
     baseline: str
@@ -62,6 +65,7 @@ class SystemComparison(Result):
     seed: int
     unit: str
     n_units: int
+    n_effective: float
 
 
 def paired_bootstrap(
@@ -282,6 +286,7 @@ class _Job:
             seed=self.seed,
             unit=self.unit,
             n_units=self.n_units,
+            n_effective=effective_clusters(sizes_of(self.clusters)),
         )
 
     def _note(self, present: BoolArray) -> None:

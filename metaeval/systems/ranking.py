@@ -12,6 +12,7 @@ from metaeval.documents import (
     DOCUMENTS,
     FEWEST_DOCUMENTS,
     counted,
+    effective_clusters,
     few_documents,
     sizes_of,
     sum_by,
@@ -42,7 +43,7 @@ class SystemRanking(Result):
     ``first`` and ``last`` bound its rank: 1 + systems that beat it, and n - wins. ``shared[i, j]``
     counts the segments that both systems have scores of. ``n`` counts segment scores; ``unit``
     (documents or segments) is what intervals and tests take for independent, of which there are
-    ``n_units``.
+    ``n_units``, and ``n_effective`` their effective number.
     """
 
     systems: tuple[str, ...]
@@ -60,6 +61,7 @@ class SystemRanking(Result):
     seed: int | None
     unit: str
     n_units: int
+    n_effective: float
 
     def stars(self) -> list[list[str]]:
         """Return WMT's labels for each pair: ***, **, * at .001, .01, .05, else empty."""
@@ -160,6 +162,7 @@ def rank_systems(
         seed=seed,
         unit=unit,
         n_units=len(sizes_of(of[present])),
+        n_effective=effective_clusters(sizes_of(of[present])),
     )
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from metaeval.arrays import as_floats, factorize, fraction, positive_int
-from metaeval.documents import documents_of, unit_of
+from metaeval.documents import documents_of, effective_clusters, sizes_of, unit_of
 from metaeval.judgments.agreement.paired import PairedRatings, pair
 from metaeval.judgments.agreement.units import Wanted, alpha_of, one_vs_rest_of
 from metaeval.judgments.standardize import z_scores
@@ -22,8 +22,8 @@ class AgreementInterval(Result):
     """One-vs-rest Pearson and Krippendorff's alpha (interval level), each with an interval.
 
     ``n`` counts the ratings of units with at least two, ``n_items`` those units, and ``n_units``
-    what is drawn: their documents, or segments where no two of them share one, as ``unit`` says. An
-    interval is
+    what is drawn: their documents, or segments where no two of them share one, as ``unit`` says,
+    with the effective number ``n_effective``. An interval is
     None where none can be given (a warning says why) or none was asked for; the methods say how
     each was computed and are empty without it.
     """
@@ -31,6 +31,7 @@ class AgreementInterval(Result):
     n_items: int
     unit: str
     n_units: int
+    n_effective: float
     one_vs_rest: float
     one_vs_rest_interval: Interval | None
     one_vs_rest_method: str
@@ -116,6 +117,7 @@ def agreement_interval(
         n_items=parts.n_units,
         unit=unit_of(parts.documents),
         n_units=parts.n_documents,
+        n_effective=effective_clusters(sizes_of(parts.documents)),
         one_vs_rest=r.statistic,
         one_vs_rest_interval=r.interval,
         one_vs_rest_method=r.method,
@@ -139,6 +141,7 @@ class JudgmentAgreement(Result):
     n_items: int
     unit: str
     n_units: int
+    n_effective: float
     one_vs_rest: StatisticResult
     alpha_z: StatisticResult
     alpha_raw: StatisticResult
@@ -185,6 +188,7 @@ def judgment_agreement(
         n_items=raw.n_units,
         unit=unit_of(raw.documents),
         n_units=raw.n_documents,
+        n_effective=effective_clusters(sizes_of(raw.documents)),
         one_vs_rest=r,
         alpha_z=alpha_z,
         alpha_raw=alpha_raw,
