@@ -82,5 +82,5 @@ def _description(document: CorrelationsOfStudy, n: int) -> str:
     return (
         f"{document.statistic_label} of {n} metrics in {len(document.heads)} campaigns, sorted by "
         f"the average; darker is higher, a dot marks what is not told from the best of its column "
-        f"(correction: {document.correction_label}). {said}"
+        f"(correction: {document.correction_label}). {said} {document.over}"
     )

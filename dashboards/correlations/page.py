@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence, Set
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import Any, TypeVar
 
 from django.http import HttpRequest
@@ -13,6 +13,7 @@ from annotation.models import Campaign
 from dashboards.charts.lines import chart
 from dashboards.correlations.bounded import bound_rows, floored
 from dashboards.correlations.document import DEFAULT, METRIC, Correlations, Row
+from dashboards.documents.head import WithUnits
 from dashboards.documents.results import Completion
 from dashboards.pages import selection, statistics
 from dashboards.pages.page import Page
@@ -60,8 +61,10 @@ def complete(document: Correlations, tested: Completion[Comparison]) -> Correlat
     found = tested.document
     ends = {m.key: (m.low, m.high) for m in (found.metrics if found else ())}
     told = [*document.warnings, *(found.comparison_warnings if found else ())]
+    units = {each.name: getattr(found or document, each.name) for each in fields(WithUnits)}
     return replace(
         document,
+        **units,
         metrics=[_with_ends(metric, ends) for metric in document.metrics],
         rows=[_with_ends(row, ends) for row in document.rows],
         comparison=found,

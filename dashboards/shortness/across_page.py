@@ -17,9 +17,9 @@ from annotation.filters.form import filter_choices
 from annotation.models import Campaign
 from annotation.web.parameters import OF_METRICS, takes
 from dashboards.documents import results
-from dashboards.documents.head import StudyDocument
+from dashboards.documents.head import StudyDocument, units_among
 from dashboards.pages.answers import cells, data_response, public
-from dashboards.pages.page import study_campaigns
+from dashboards.pages.page import study_campaigns, with_units
 from dashboards.pages.parameters import parameters
 from dashboards.papers import latex
 from dashboards.shortness.across import AcrossChoice, AcrossForms
@@ -104,6 +104,7 @@ def study_forms(slug: str, campaigns: Sequence[Campaign], filters: Filters) -> S
         missing=[name for name, r in found if not r.document and not r.message],
         warnings=[f"{name}: {result.message}" for name, result in found if result.message],
         trust=worst_of(verdicts),
+        units=units_among(pairs),
     )
 
 
@@ -118,7 +119,9 @@ def study_shortness(request: HttpRequest, slug: str, fmt: str = "") -> HttpRespo
     name = filters.file_name(f"{slug}-shortness")
     if fmt == "tex":
         table = latex.plain_table(TITLE, name, COLUMNS, cells(document.rows, COLUMNS))
-        return latex.response([table], name, head=comments(document.trust))
+        return latex.response(
+            with_units([table], document.over), name, head=comments(document.trust)
+        )
     if fmt:
         data = public(document, rows=document.rows, filters=filters.as_json())
         return data_response(fmt, name, COLUMNS, document.rows, data)

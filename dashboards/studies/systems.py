@@ -4,10 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from annotation.models import Campaign
-from dashboards.documents.head import Document
+from dashboards.documents.head import OfSeveral, units_among
 from dashboards.systems.columns import Cell, Row, by_name
 from dashboards.systems.document import Systems
-from dashboards.trust.reasons import StudyTrust
 from dashboards.trust.shown import worst_of
 
 
@@ -59,7 +58,7 @@ class Basis:
 
 
 @dataclass(frozen=True, kw_only=True)
-class StudySystems(Document):
+class StudySystems(OfSeveral):
     """The document; campaigns in `missing` are still being computed."""
 
     campaigns: Sequence[Head]
@@ -67,7 +66,6 @@ class StudySystems(Document):
     rows: Sequence[Score]
     basis: Sequence[Basis]
     missing: Sequence[str]
-    trust: StudyTrust | None = None
 
 
 def study_table(
@@ -98,6 +96,7 @@ def study_table(
         warnings=_warnings(campaigns, documents),
         missing=missing,
         trust=worst_of([document.trust for document in documents]),
+        units=units_among(documents),
     )
 
 

@@ -18,7 +18,7 @@ from annotation.web.parameters import takes
 from dashboards.charts.lines import narrow
 from dashboards.documents import results
 from dashboards.pages.answers import data_response, public
-from dashboards.pages.page import Page, study_campaigns
+from dashboards.pages.page import Page, study_campaigns, with_units
 from dashboards.papers import latex
 from dashboards.papers.systems import study_tables, tables
 from dashboards.results.document import Mark
@@ -168,7 +168,7 @@ def study_systems(request: HttpRequest, slug: str, fmt: str = "") -> HttpRespons
     name = filters.file_name(f"{slug}-systems")
     if fmt == "tex":
         head = comments(document.trust)
-        return latex.response(study_tables(document), name, head=head)
+        return latex.response(with_units(study_tables(document), document.over), name, head=head)
     if fmt:
         columns = [column.name for column in fields(Score)]
         data = public(document, filters=filters.as_json())

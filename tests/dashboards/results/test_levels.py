@@ -32,7 +32,7 @@ def document() -> Any:
     answer = SimpleNamespace(text=SAID, detail="")
     return SimpleNamespace(
         campaign="c", name="C", rows=rows, answer=answer, floor_marks="", statistic_label="tau",
-        beside_label="Pearson’s r over systems",
+        beside_label="Pearson’s r over systems", over="",
     )  # fmt: skip
 
 
