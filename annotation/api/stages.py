@@ -6,6 +6,7 @@ Annotators have no part in this API: what they rate comes from the item page alo
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
+from django.core.exceptions import PermissionDenied
 from django.db.models import Count, QuerySet
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
@@ -14,12 +15,13 @@ from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotation.access import visible_campaigns
+from annotation.access import NOT_YOURS, runs_campaign, visible_campaigns
 from annotation.api.parameters import LEAVING_OUT, TakesParameters, Texts
 from annotation.campaign_files import to_values
 from annotation.filters import FilterError, Filters
 from annotation.filters.rows import kept
 from annotation.models import Campaign, ErrorSpan, Judgment, Output, Segment, System, TestSet
+from annotation.web.parameters import SECRET, wants_secret
 
 
 class SystemSerializer(serializers.ModelSerializer[System]):
@@ -228,6 +230,12 @@ class TestSetViewSet(TakesParameters, viewsets.ReadOnlyModelViewSet[TestSet]):
 class CampaignViewSet(TakesParameters, viewsets.ReadOnlyModelViewSet[Campaign]):
     """Campaigns that the user may read, with their settings and progress."""
 
+    takes: ClassVar[Mapping[str, Texts]] = {
+        "file": {
+            SECRET: "`included` adds the secret of hidden draws, for those who run the campaign. "
+            "With it the file gives the same items in the same orders; keep it from annotators."
+        }
+    }
     serializer_class = CampaignSerializer
     lookup_field = "slug"
     queryset = (
@@ -244,7 +252,10 @@ class CampaignViewSet(TakesParameters, viewsets.ReadOnlyModelViewSet[Campaign]):
     @action(detail=True)
     def file(self, request: Request, slug: str, format: str | None = None) -> Response:
         """The whole campaign as one file, without judgments; it makes the campaign again."""
-        return Response(to_values(self.get_object()))
+        campaign, with_secret = self.get_object(), wants_secret(request.query_params)
+        if with_secret and not runs_campaign(request.user, campaign):
+            raise PermissionDenied(NOT_YOURS)
+        return Response(to_values(campaign, with_secret=with_secret))
 
     def get_queryset(self) -> QuerySet[Campaign]:
         """Leave out what the user may not read."""

@@ -133,3 +133,15 @@ def test_the_database_has_every_constraint_and_index_of_the_models(db: None) -> 
                 if field.unique and (field.column,) not in alone and not field.primary_key
             ]
     assert missing == []
+
+
+def test_every_campaign_gets_a_secret_of_its_own(migrate: Migrate) -> None:
+    rows = migrate("annotation", "0022_indexes")
+    test_set = rows("annotation.TestSet").create(slug="s", name="S")
+    for slug in ("draft", "open"):
+        rows("annotation.Campaign").create(slug=slug, name=slug, test_set=test_set, status=slug)
+
+    rows = migrate("annotation", "0023_secret")
+    secrets = [campaign.secret for campaign in rows("annotation.Campaign").all()]
+    assert len(set(secrets)) == 2
+    assert {len(secret) for secret in secrets} == {64}

@@ -15,6 +15,7 @@ from django.urls import reverse
 
 from annotation import protocols
 from annotation.access import ADMIN, ANNOTATOR, RESEARCHER
+from annotation.adjudication.cases import case_of
 from annotation.adjudication.decisions import give, taking
 from annotation.adjudication.disagreements import disagreements, least_overlap
 from annotation.campaigns import add_annotators, open_campaign
@@ -103,6 +104,19 @@ def looked(client: Client, campaign: Campaign, **limits: str) -> list[tuple[str,
     assert client.post(queue(campaign), limits).status_code == 302
     rows = disagreements(campaign).values_list("item__segment__key", "gap", "overlap")
     return list(rows)
+
+
+def test_the_order_of_answers_depends_on_the_secret(campaign: Campaign) -> None:
+    """Whoever knows the source code, and who answered when, cannot tell whose answer is first."""
+    item = campaign.items.select_related("segment", "output").order_by("segment__position").first()
+    orders = set()
+    for n in range(20):
+        campaign.secret = f"secret {n}"
+        scores = tuple(each.score for each in case_of(campaign, item).given)
+        assert scores == tuple(each.score for each in case_of(campaign, item).given)
+        orders.add(scores)
+    assert {sorted(order) == [40, 80, 90] for order in map(list, orders)} == {True}
+    assert {order[0] for order in orders} == {40, 80, 90}
 
 
 def test_the_overlap_is_an_f1_of_characters() -> None:
