@@ -15,7 +15,7 @@ from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotation.access import NOT_YOURS, runs_campaign, visible_campaigns
+from annotation.access import NOT_YOURS, not_blinded, runs_campaign, visible_campaigns
 from annotation.api.parameters import LEAVING_OUT, TakesParameters, Texts
 from annotation.campaign_files import to_values
 from annotation.filters import FilterError, Filters
@@ -214,6 +214,10 @@ class TestSetViewSet(TakesParameters, viewsets.ReadOnlyModelViewSet[TestSet]):
         .prefetch_related("systems")
         .order_by("slug")
     )
+
+    def get_queryset(self) -> QuerySet[TestSet]:
+        """Leave out what the user reviews without knowing its systems."""
+        return not_blinded(super().get_queryset(), self.request.user, "pk")
 
     @extend_schema(responses=SegmentSerializer(many=True))
     @action(detail=True)
