@@ -213,9 +213,8 @@ def testset_detail(request: HttpRequest, slug: str) -> HttpResponse:
 @require_safe
 @researcher_required
 def segment_media(request: HttpRequest, slug: str, position: int) -> HttpResponseBase:
-    """The recording or picture beside a segment; `position` counts from 0."""
-    test_set = test_set_for_reader(request, slug)
-    segment = get_object_or_404(Segment, test_set=test_set, position=position)
+    """The recording or picture beside a segment, open to reviewers; `position` counts from 0."""
+    segment = get_object_or_404(Segment, test_set__slug=slug, position=position)
     stored = segment.beside or {}
     if "file" not in stored:
         raise Http404
