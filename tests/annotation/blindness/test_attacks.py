@@ -1,7 +1,11 @@
 """The source code, the labels and the campaign file foretell nothing: only the secret does."""
 
+import re
+from pathlib import Path
+
 import pytest
 
+import annotation
 from annotation.campaigns import open_campaign
 from annotation.models import Assignment, Campaign
 from annotation.models.campaign import new_secret
@@ -57,3 +61,18 @@ def conditions(campaign: Campaign) -> dict[tuple[str, int], str]:
     rows = Assignment.objects.filter(annotator__campaign=campaign)
     values = rows.values_list("annotator__label", "position", "condition")
     return {(label, position): condition for label, position, condition in values}
+
+
+def test_no_draw_is_seeded_but_from_the_secret() -> None:
+    """Besides it stand the site's own key, and simulated people whom nobody must be blind to."""
+    folder = Path(annotation.__file__).parent
+    seeded = {
+        str(file.relative_to(folder))
+        for file in folder.rglob("*.py")
+        if re.search(r"(Random|default_rng|seed)\([^)]", file.read_text(encoding="utf-8"))
+    }
+    assert seeded == {
+        "models/campaign.py",
+        "imports/pearmut/reader.py",
+        "demo/simulation.py",
+    }
