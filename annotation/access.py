@@ -9,10 +9,10 @@ A public campaign is read by everybody with a reading role, a private one by its
 campaign is run by the campaign admin who created it and by its members with the role admin. Members
 with the role reviewer decide where annotators differ, and see nothing else of it, public or not.
 
-A test set is read by every reading role, but not by reviewers of a campaign over it: there stands
-which system an output is of. For the same reason they see none of its other public campaigns, runs
-and translations. Site admins add to any; campaign admins to those that
-they own and those that are shared with them.
+A test set is read by every reading role, except by reviewers of a campaign over it: its page names
+the system of every output. For the same reason they see no other public campaign over it, none of
+its runs and none of its translations. Site admins add to any test set; campaign admins to those
+that they own and those that are shared with them.
 """
 
 from collections.abc import Callable
@@ -111,7 +111,10 @@ def visible_campaigns(user: Any) -> QuerySet[Campaign]:
 
 
 def _blinded(user: Any) -> QuerySet[TestSet]:
-    """Return the test sets whose systems a user must not know, who did not upload them either."""
+    """Return the test sets that a user reviews without knowing the systems.
+
+    Who may add to a test set knows its systems already.
+    """
     reviewed = Membership.objects.filter(user=user, role=Membership.Role.REVIEWER)
     rows = TestSet.objects.filter(pk__in=reviewed.values("campaign__test_set"))
     shared = TestSetShare.objects.filter(user=user).values("test_set")
@@ -119,7 +122,7 @@ def _blinded(user: Any) -> QuerySet[TestSet]:
 
 
 def not_blinded(rows: QuerySet[Row], user: Any, test_set: str = "test_set") -> QuerySet[Row]:
-    """Leave out the rows of test sets whose systems a user must not know, who reviews them.
+    """Leave out the rows of test sets that a user reviews without knowing the systems.
 
     `test_set` is the path to the test set from a row.
     """
