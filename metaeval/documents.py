@@ -72,17 +72,31 @@ def effective_clusters(sizes: ArrayLike) -> float:
     return float(n.sum() ** 2 / (n * n).sum()) if n.any() else 0.0
 
 
+def effective_units(clusters: IntArray) -> float:
+    """Return the effective number of units of a part of the segments, at least 2.
+
+    Degrees of freedom and corrections for few clusters of unequal size take it in the place of
+    their number (Carter, Schnepel and Steigerwald 2017). Of units of one size it is their number.
+
+    >>> effective_units(np.array([0, 0, 1, 1, 2, 2])), effective_units(np.array([0, 0, 0, 0, 1]))
+    (3.0, 2.0)
+    """
+    return max(effective_clusters(sizes_of(clusters)), 2.0)
+
+
 def counted(clusters: IntArray) -> str:
     """Return the number of units with their name, and the effective number of unequal documents.
 
     >>> counted(np.array([0, 0, 1, 1])), counted(np.array([0, 0, 1])), counted(np.arange(1200))
-    ('2 documents', '2 documents (effective number 1.8)', '1,200 segments')
+    ('2 documents', '2 documents, effective number 1.8', '1,200 segments')
     """
     sizes = sizes_of(clusters)
-    text = f"{len(sizes):,} {unit_of(clusters)}"
-    effective = effective_clusters(sizes)
-    is_equal = len(sizes) == 0 or sizes.min() == sizes.max()
-    return text if is_equal else f"{text} (effective number {effective:.1f})"
+    n, effective = len(sizes), effective_clusters(sizes)
+    if unit_of(clusters) == SEGMENTS:
+        return f"{n:,} segments"
+    documents = "1 document" if n == 1 else f"{n:,} documents"
+    is_equal = sizes.min() == sizes.max()
+    return documents if is_equal else f"{documents}, effective number {effective:.1f}"
 
 
 def few_documents(clusters: IntArray) -> TooFewWarning | None:
@@ -95,7 +109,8 @@ def few_documents(clusters: IntArray) -> TooFewWarning | None:
         return None
     if n < FEWEST_DOCUMENTS:
         return TooFewWarning(
-            f"The segments belong to {counted(clusters)}: an interval needs {FEWEST_DOCUMENTS}."
+            f"The segments belong to {counted(clusters)}: an interval needs {FEWEST_DOCUMENTS}, "
+            "and p-values are approximate."
         )
     return TooFewWarning(
         f"The segments belong to {counted(clusters)}: intervals and p-values from fewer than "

@@ -90,6 +90,10 @@ class InputError(MetricError):
         super().__init__(message, permanent=True)
 
 
+class EndpointError(MetricError):
+    """The endpoint that a metric asks refused, or did not answer: whichever host asks it."""
+
+
 class UnfinishedError(MetricError):
     """Scoring ended before the last text, through no fault of the texts.
 

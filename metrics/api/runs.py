@@ -22,6 +22,7 @@ from metrics.models import FailedText, JudgeSpending, MetricRun, RunWorker
 from metrics.runs import starting as runs
 from metrics.runs import waiting
 from metrics.runs.contents import failed_texts
+from metrics.runs.state import HeldError
 from metrics.runs.waiting import Hosts, Turn
 
 
@@ -280,12 +281,16 @@ class RunViewSet(OfTestSetViewSet):
         page = self.paginate_queryset(failed_texts(self.get_object()))
         return self.get_paginated_response(FailedTextSerializer(page, many=True).data)
 
-    @extend_schema(request=None, responses={200: RunSerializer, 409: None})
+    @extend_schema(request=None, responses={200: RunSerializer, 409: None, 503: None})
     @action(detail=True, methods=["post"])
     def cancel(self, request: Request, pk: str, format: str | None = None) -> Response:
-        """Cancel a run; 409 if it had ended."""
+        """Cancel a run; 409 if it had ended, 503 while a worker that fell silent holds it."""
         run = self.get_object()
-        if not runs.cancel(run):
+        try:
+            is_cancelled = runs.cancel(run)
+        except HeldError as error:
+            return Response({"error": str(error)}, status=status.HTTP_503_SERVICE_UNAVAILABLE)
+        if not is_cancelled:
             return Response(
                 {"error": "This run has ended already."}, status=status.HTTP_409_CONFLICT
             )

@@ -193,6 +193,7 @@ def give_up(row: Slice, error: Exception) -> None:
         return
     if isinstance(error, HostError):
         # It is held against this host: another one takes the slice.
+        queue.memory.leave(row.run_id, STRANGER_SECONDS)
         claims.give_back(row, is_loading=False)
         return
     if isinstance(error, UnfinishedError) and not error.permanent:
@@ -210,7 +211,7 @@ def give_up(row: Slice, error: Exception) -> None:
     if row.size and not row.is_loading:
         slices.shrink(row, message, seconds=seconds)
         _end_where_cuda_is_broken(error)
-    elif seconds:
+    elif isinstance(error, MetricError):
         slices.put_off(row, message, seconds)
     else:
         state.fail(row.run_id, message)

@@ -22,10 +22,12 @@ from annotation.web.live import render_live
 from annotation.web.paging import page_of
 from annotation.web.parameters import Parameters, takes
 from metrics.forms.runs import FilterForm, StartForm
+from metrics.judges import templates
 from metrics.judges.spending import projected
 from metrics.models import JudgeSpending, MetricRun
 from metrics.runs import remarks, starting, waiting
 from metrics.runs.contents import failed_texts, warnings_of
+from metrics.runs.state import HeldError
 
 PER_PAGE = FAILED_SHOWN = 50
 
@@ -93,6 +95,7 @@ def run_detail(request: HttpRequest, pk: int) -> HttpResponse:
         "warnings": (*warnings_of(run), *remarks.of_run(run)),
         "spending": JudgeSpending.objects.filter(run=run).first(),
         "projected": projected(run) if run.is_active else None,
+        "prompt": templates.of_judge(run.info),
     }
     return render_live(request, "metrics/run.html", context)
 
@@ -102,10 +105,13 @@ def run_detail(request: HttpRequest, pk: int) -> HttpResponse:
 def run_cancel(request: HttpRequest, pk: int) -> HttpResponse:
     """Cancel; what was scored is kept."""
     run = get_object_or_404(not_blinded(MetricRun.objects.all(), request.user), pk=pk)
-    if starting.cancel(run):
-        messages.success(request, f"{run.label} is cancelled. The scores it has are kept.")
-    else:
-        messages.info(request, "This run had already ended.")
+    try:
+        if starting.cancel(run):
+            messages.success(request, f"{run.label} is cancelled. The scores it has are kept.")
+        else:
+            messages.info(request, "This run had already ended.")
+    except HeldError as error:
+        messages.error(request, str(error))
     return redirect(run)
 
 
