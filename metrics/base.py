@@ -288,11 +288,15 @@ class NamesMissing(Protocol):
 
 @dataclass(frozen=True)
 class Scored:
-    """What became of a text: its row (width,), its spans, or why it has neither."""
+    """What became of a text: its row (width,), its spans, or why it has neither.
+
+    ``is_truncated`` says whether a part of the texts was not read; None where that is not known.
+    """
 
     row: Scores
     spans: Sequence[Any] = ()
     problem: str = ""
+    is_truncated: bool | None = None
 
 
 class Feed(Protocol):

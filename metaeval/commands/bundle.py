@@ -9,6 +9,7 @@ from typing import Any
 
 from metaeval.commands.scores import UNIT_HELP, UNITS
 from metaeval.documents import DOCUMENTS
+from metaeval.repeats import by_name
 from metaeval.replication.answers import Shown, question_document, read_labels
 from metaeval.replication.bounded import bounds_document, read_floors, read_ratings
 from metaeval.replication.judgments import (
@@ -213,12 +214,11 @@ def _judgments(options: argparse.Namespace) -> JudgmentFile:
 
 
 def _scores(options: argparse.Namespace) -> ScoreFile:
-    counts = {}
-    for text in options.counts:
-        metric, colon, rest = text.partition(":")
+    given = [text.partition(":") for text in options.counts]
+    for text, colon, _ in given:
         if not colon:
             raise ValueError(f"--counts {text}: expected METRIC:FORMULA=FILE")
-        counts[metric] = rest
+    counts = by_name((metric, rest) for metric, _, rest in given)
     scores = read_scores(
         options.path,
         options.human,

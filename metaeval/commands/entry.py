@@ -22,6 +22,7 @@ from metaeval.correlation.measure import CORRELATIONS, Measure
 from metaeval.correlation.panel import panel
 from metaeval.correlation.values import metric_values
 from metaeval.documents import DOCUMENTS
+from metaeval.repeats import refuse_repeats
 from metaeval.replication.questions.cells import CELLS_SWAP
 from metaeval.replication.reproduce import reproduce as run_bundle
 from metaeval.results import Notes, StatisticsWarning, plain
@@ -208,7 +209,7 @@ def _parser() -> argparse.ArgumentParser:
     command.add_argument("bundle", help="the zip file, or its folder")
     command.add_argument("--tolerance", type=float, default=0.0, help="relative; 0: bit for bit")
     command.add_argument("--output", choices=OUTPUTS, default="tsv", help=OUTPUT_HELP)
-    return parser
+    return refuse_repeats(parser)
 
 
 def _scored(command: argparse.ArgumentParser) -> None:

@@ -14,6 +14,7 @@ import numpy as np
 
 from config.work import claims, processes, registry, working
 from config.work.patience import patiently
+from metrics import truncation
 from metrics.base import (
     Metric,
     MetricError,
@@ -138,11 +139,11 @@ def _score_slice(row: Slice, loaded: Loaded) -> None:
             rows, spans = _score(loaded.metric, chunk, places)
     except UnfinishedError as error:
         good = np.isfinite(error.rows).all(axis=1)
-        found = (error.rows, error.spans, good)
+        found = (error.rows, error.spans, good, [None] * len(good))
         patiently(partial(keeping.store, loaded.signature, chunk.keys, *found, lambda: None))
         telling.tell(loaded.metric)
         raise
-    good = np.isfinite(rows).all(axis=1)
+    good, marks = np.isfinite(rows).all(axis=1), truncation.marks(loaded.metric, len(rows))
     loaded.measure(row.size, time.monotonic() - began)
     metric = loaded.metric
     missing = metric.missing if isinstance(metric, NamesMissing) else {}
@@ -162,7 +163,8 @@ def _score_slice(row: Slice, loaded: Loaded) -> None:
         reading=telemetry.read(loaded.metric).as_fields(),
         remarks=said,
     )
-    patiently(partial(keeping.store, loaded.signature, chunk.keys, rows, spans, good, work))
+    scored = (rows, spans, good, marks)
+    patiently(partial(keeping.store, loaded.signature, chunk.keys, *scored, work))
     loaded.told_at = telling.tell_now_and_then(loaded.metric, row, loaded.told_at)
     _grow(row, time.monotonic() - began)
 

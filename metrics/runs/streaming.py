@@ -155,9 +155,11 @@ class Window:
         good = np.array([not each.problem for each in scored], dtype=bool)
         spans = [each.spans for each in scored] if isinstance(metric, FindsSpans) else None
         keys = [self._keys[place] for place in places]
+        marks = [each.is_truncated for each in scored]
 
         def end() -> None:
             is_held[0] = complete()
 
-        patiently(partial(store, self.loaded.signature, keys, rows, spans, good, end))
+        stored = (keys, rows, spans, good, marks)
+        patiently(partial(store, self.loaded.signature, *stored, end))
         return is_held[0]

@@ -28,6 +28,7 @@ from metrics.models import JudgeSpending, MetricRun
 from metrics.runs import remarks, starting, waiting
 from metrics.runs.contents import failed_texts, warnings_of
 from metrics.runs.state import HeldError
+from metrics.scores import truncation_of
 
 PER_PAGE = FAILED_SHOWN = 50
 
@@ -85,14 +86,18 @@ def run_detail(request: HttpRequest, pk: int) -> HttpResponse:
     rows = MetricRun.objects.select_related("test_set", "signature", "created_by")
     run = get_object_or_404(not_blinded(rows.prefetch_related("systems"), request.user), pk=pk)
     waiting.attach([run])
+    # Counting takes seconds over a million outputs, and a page of an active run asks often.
+    truncated = None if run.is_active else truncation_of(run)
+    about_texts = truncated.warnings(run.label) if truncated else ()
     context = {
         "section": "runs",
         "run": run,
+        "truncated": truncated,
         "failed_texts": failed_texts(run)[:FAILED_SHOWN],
         "idle_queues": starting.idle_queues([run]),
         "silence": starting.silence(run),
         "campaigns": _campaigns(request, run.test_set),
-        "warnings": (*warnings_of(run), *remarks.of_run(run)),
+        "warnings": (*warnings_of(run), *about_texts, *remarks.of_run(run)),
         "spending": JudgeSpending.objects.filter(run=run).first(),
         "projected": projected(run) if run.is_active else None,
         "prompt": templates.of_judge(run.info),
