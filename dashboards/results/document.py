@@ -87,7 +87,8 @@ class Home(CampaignDocument):
     """What the page shows, its data and its figures.
 
     `level` and `beside_level` name the levels of the two panels, `n_judged` counts outputs with a
-    human score. `rows` are metrics, best first; `rival` is set where one is not told from the best.
+    human score. `humans` are human translations beside the MT systems. `rows` are metrics, best
+    first; `rival` is set where one is not told from the best.
     """
 
     statistic: str
@@ -107,6 +108,7 @@ class Home(CampaignDocument):
     metrics: Sequence[Metric]
     all_metrics: Sequence[Metric]
     systems: Sequence[Standing]
+    humans: Sequence[Standing]
     marks: str
     floor_marks: str
     alpha: float | None

@@ -14,7 +14,7 @@ def give_secrets(apps, schema_editor):
 class Migration(migrations.Migration):
 
     dependencies = [
-        ("annotation", "0022_indexes"),
+        ("annotation", "0024_score_directions_and_file_order"),
     ]
 
     operations = [
