@@ -4,11 +4,13 @@ The main process consumes messages and forks children, which do the work. What i
 the fork is theirs, too: the name of the worker and one shared byte that says it is stopping.
 """
 
+import hashlib
 import logging
 import mmap
 import os
 import secrets
 import signal
+import socket
 import time
 from itertools import count
 from pathlib import Path
@@ -21,8 +23,42 @@ logger = logging.getLogger(__name__)
 
 # A worker that stops interrupts a rest within so many seconds.
 MOMENT = 0.2
+
+
+def process_space() -> str:
+    """Identify the processes among which a process id means one process: 12 hex digits.
+
+    They share a host name, a boot of its kernel, and Linux namespaces of process ids and of time.
+    Containers of one name, and hosts of one name, differ. Without /proc: a random identifier.
+    """
+    try:
+        boot = Path("/proc/sys/kernel/random/boot_id").read_text()
+        spaces = [os.readlink(f"/proc/self/ns/{kind}") for kind in ("pid", "time")]
+    except OSError:
+        return secrets.token_hex(6)
+    parts = "\n".join([socket.gethostname(), boot, *spaces])
+    return hashlib.sha256(parts.encode()).hexdigest()[:12]
+
+
+def started_at(pid: int) -> int | None:
+    """Return when a process started, in clock ticks since boot.
+
+    None for a zombie. Raises ProcessLookupError if there is no such process, and another OSError
+    if it cannot be looked at.
+    """
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_text()
+    except FileNotFoundError:
+        os.kill(pid, 0)  # there is one that /proc hides (hidepid), or no /proc
+        raise
+    # Fields 3 and 22 of proc(5); the second, a name in parentheses, may hold anything.
+    state, *fields = stat.rpartition(")")[2].split()
+    return None if state in "ZX" else int(fields[18])
+
+
+PLACE = process_space()
 # What the names of all processes of this worker begin with.
-NODE = secrets.token_hex(8)
+NODE = PLACE + secrets.token_hex(4)
 _claims = count()
 _stopping = mmap.mmap(-1, 1)
 # A child that is forked while a thread of ours talks to the database or the broker would inherit
@@ -57,20 +93,29 @@ def call_it(label: str) -> None:
 
 
 def new_owner() -> str:
-    """Name a claim that this process makes."""
-    return f"{name()}.{next(_claims)}"
-
-
-def is_dead_child(owner: str) -> bool:
-    """Whether a claim is of a child of this worker that is no more."""
-    node, pid, _ = owner.split(".")
-    if node != NODE:
-        return False
+    """Name a claim that this process makes: by its process id, its start and a number."""
     try:
-        os.kill(int(pid), 0)
+        start = started_at(os.getpid())
+    except OSError:
+        start = 0
+    return f"{name()}.{start}.{next(_claims)}"
+
+
+def is_dead(owner: str) -> bool:
+    """Return True if a claim's process, of this worker or of another one in this place, has ended.
+
+    A process that took its id since then started at another time.
+    """
+    node, _, process = owner.partition(".")
+    if not node.startswith(PLACE) or process.count(".") != 2:
+        return False
+    pid, start, _ = process.split(".")
+    try:
+        return started_at(int(pid)) != int(start)
     except ProcessLookupError:
         return True
-    return False
+    except OSError:
+        return False
 
 
 def is_stopping() -> bool:

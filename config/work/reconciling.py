@@ -52,10 +52,10 @@ def reconcile(queues: Collection[str] = (), *, has_room: bool = True) -> int:
 
 
 def _free(kind: Kind[Any]) -> None:
-    """Take from dead processes what they held: our own children, and whoever fell silent."""
+    """Free the rows of processes that have ended, if they ran here, or that fell silent."""
     held = kind.model._default_manager.filter(status=Work.Status.RUNNING)
-    ours = held.filter(owner__startswith=processes.NODE).values_list("owner", flat=True)
-    dead = [owner for owner in ours if processes.is_dead_child(owner)]
+    ours = held.filter(owner__startswith=processes.PLACE).values_list("owner", flat=True)
+    dead = [owner for owner in ours if processes.is_dead(owner)]
     # Not all the rows: what was sent to be imported is in them.
     for row in held.filter(Q(expires_at__lt=Now()) | Q(owner__in=dead)):
         try:

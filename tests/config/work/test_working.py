@@ -4,6 +4,7 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from io import StringIO
+from pathlib import Path
 from threading import Barrier, Event
 from types import SimpleNamespace
 
@@ -234,19 +235,75 @@ def test_a_claim_that_ran_out_is_freed(kind: Kind, sent: list[tuple[int, str]]) 
     assert row.message == "Its worker stopped answering."
 
 
-@pytest.mark.django_db
-def test_what_a_child_of_ours_held_is_freed_at_once(kind: Kind) -> None:
-    """A process that has ended and was waited for has no number any more."""
-    child = subprocess.Popen([sys.executable, "-c", ""])
-    child.wait()
+CLAIM = """
+import sys
+from config.work import processes
+print(processes.new_owner(), flush=True)
+sys.stdin.read()
+"""
+
+
+def claimant() -> tuple[subprocess.Popen[str], str]:
+    """Start another worker's process, which has made a claim, and return the claim's name."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", CLAIM],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    assert process.stdout is not None
+    return process, process.stdout.readline().strip()
+
+
+def is_freed(owner: str) -> bool:
+    """Return True if the next reconciliation frees a row that was claimed under a name."""
+    Errand.objects.all().delete()
     Errand.objects.create()
-    row = working.take(errands)
-    assert row is not None
-    node, pid, number = row.owner.split(".")
-    assert pid == str(os.getpid())
-    Errand.objects.update(owner=f"{node}.{child.pid}.{number}")
+    assert working.take(errands) is not None
+    Errand.objects.update(owner=owner)
     reconciling.reconcile()
-    assert Errand.objects.get().status == "queued"
+    return Errand.objects.get().status == "queued"
+
+
+@pytest.mark.django_db
+def test_what_a_process_here_held_is_freed_as_soon_as_it_has_ended(kind: Kind) -> None:
+    """Not while it lives, whichever worker it belongs to; a zombie has ended."""
+    process, owner = claimant()
+    assert not is_freed(owner)
+    process.kill()
+    os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+    assert is_freed(owner)
+    process.communicate()
+    assert is_freed(owner)
+
+
+@pytest.mark.django_db
+def test_a_process_that_took_the_id_of_another_does_not_keep_its_rows(kind: Kind) -> None:
+    owner = processes.new_owner()
+    node, pid, start, number = owner.split(".")
+    assert not is_freed(owner)
+    assert is_freed(f"{node}.{pid}.{int(start) - 1}.{number}")
+
+
+@pytest.mark.django_db
+def test_nobody_frees_what_is_held_elsewhere(kind: Kind, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A container of the same name on the same kernel counts its processes by itself."""
+    process, owner = claimant()
+    process.communicate()
+    node, rest = owner.split(".", 1)
+    elsewhere = list[str]()
+    read, link = Path.read_text, os.readlink
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "readlink", lambda path: link(path) + ("1" if "pid" in path else ""))
+        elsewhere.append(processes.process_space())
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "read_text", lambda path: read(path) + "another boot")
+        elsewhere.append(processes.process_space())
+    with monkeypatch.context() as patch:
+        patch.setattr(processes.socket, "gethostname", lambda: "another host")
+        elsewhere.append(processes.process_space())
+    assert len({*elsewhere, node[:12]}) == 4
+    assert [is_freed(f"{place}{node[12:]}.{rest}") for place in elsewhere] == [False] * 3
+    assert not is_freed("0123456789abcdef.1.0")  # as earlier versions named claims
+    assert is_freed(owner)
 
 
 @pytest.mark.django_db
