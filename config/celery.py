@@ -6,11 +6,11 @@ from celery import Celery
 from celery.signals import worker_init
 from kombu.transport import TRANSPORT_ALIASES
 
-from config import garbage
+from config import brokers, garbage
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
-TRANSPORT_ALIASES["filesystem"] = "config.work.embedded:Transport"
+TRANSPORT_ALIASES.update(brokers.TRANSPORTS)
 app = Celery("touchstone")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 

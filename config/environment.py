@@ -173,20 +173,3 @@ def secret_key(var_dir: Path, *, debug: bool) -> str:
     except FileExistsError:
         pass
     return path.read_text().strip()
-
-
-def transport_options(broker_url: str, folder: Path) -> dict[str, object]:
-    """Return the options of the broker; the folders of the embedded one are created."""
-    if not broker_url.startswith("filesystem://"):
-        # Redis hands an unacknowledged task out again after this many seconds; shorter than our
-        # own takeover would start a run twice for nothing.
-        return {"visibility_timeout": 6 * 3600} if broker_url.startswith("redis") else {}
-    queue, control = folder / "queue", folder / "control"
-    for path in (queue, control):
-        path.mkdir(parents=True, exist_ok=True)
-    return {
-        "data_folder_in": str(queue),
-        "data_folder_out": str(queue),
-        "control_folder": str(control),
-        "polling_interval": 0.1,
-    }

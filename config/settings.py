@@ -11,6 +11,7 @@ from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
 from kombu.entity import Queue
 
+from config import brokers
 from config.environment import (
     email_settings,
     env_bool,
@@ -20,7 +21,6 @@ from config.environment import (
     judge_endpoints,
     secret_key,
     site_url,
-    transport_options,
 )
 
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -283,8 +283,13 @@ SPECTACULAR_SETTINGS = {
 # --- Celery -------------------------------------------------------------------------------------
 # Without CELERY_BROKER_URL an embedded broker in VAR_DIR serves web and worker on one machine.
 CELERY_BROKER_URL = os.environ.get("CELERY_BROKER_URL") or "filesystem://localhost//"
-CELERY_BROKER_TRANSPORT_OPTIONS = transport_options(CELERY_BROKER_URL, VAR_DIR / "broker")
+CELERY_BROKER_TRANSPORT_OPTIONS = brokers.transport_options(CELERY_BROKER_URL, VAR_DIR / "broker")
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+# A worker tries for ever; it would end after an hour.
+CELERY_BROKER_CONNECTION_MAX_RETRIES = None
+CELERY_BROKER_CONNECTION_TIMEOUT = brokers.CONNECT_SECONDS
+CELERY_BROKER_HEARTBEAT = brokers.HEARTBEAT_SECONDS
+CELERY_TASK_PUBLISH_RETRY_POLICY = brokers.RETRIES
 CELERY_TASK_ALWAYS_EAGER = env_bool("CELERY_EAGER", False)
 CELERY_TASK_EAGER_PROPAGATES = True
 # Documents of the dashboards are then computed in the web process, too.

@@ -73,7 +73,9 @@ def _resend(kind: Kind[Any], queues: Collection[str]) -> int:
     n_sent = 0
     for pk, queue in lost.order_by("-priority", "pk").values_list("pk", "queue")[:AT_ONCE]:
         if lost.filter(pk=pk).update(sent_at=Now()):
-            n_sent += sending.send(kind, pk, queue)
+            if not sending.send(kind, pk, queue):
+                break
+            n_sent += 1
     return n_sent
 
 

@@ -133,6 +133,7 @@ class Site:
     queue: str
     database_url: str | None
     broker: Broker
+    broker_url: str = ""  # where processes reach the broker, if not by its own address
     workers: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
 
     @property
@@ -141,7 +142,7 @@ class Site:
         return {
             **{name: value for name, value in os.environ.items() if name != "DATABASE_URL"},
             **database,
-            "CELERY_BROKER_URL": self.broker.url,
+            "CELERY_BROKER_URL": self.broker_url or self.broker.url,
             "DJANGO_SETTINGS_MODULE": "tests.metrics.worker_settings",
             "TOUCHSTONE_VAR": str(self.var),
             "TEST_QUEUE": self.queue,

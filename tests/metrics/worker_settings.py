@@ -8,11 +8,14 @@ from dataclasses import replace
 
 from kombu import Queue
 
+from config.environment import env_int
 from metrics import registry
 from tests.metrics.fakes import make_info
 from tests.settings import *  # noqa: F403
 
 CELERY_TASK_ALWAYS_EAGER = False
+# The other tests have none.
+DATABASE_IDLE_SECONDS = env_int("DATABASE_IDLE_SECONDS", 30)
 QUEUE = os.environ["TEST_QUEUE"]
 CELERY_TASK_QUEUES = [Queue(QUEUE, routing_key=QUEUE, expires=600)]
 CELERY_TASK_DEFAULT_QUEUE = CELERY_TASK_DEFAULT_EXCHANGE = QUEUE

@@ -2,7 +2,7 @@ from pathlib import Path
 
 from kombu import Connection
 
-from config.environment import transport_options
+from config.brokers import transport_options
 
 
 def test_messages_come_in_order_and_whole(tmp_path: Path) -> None:

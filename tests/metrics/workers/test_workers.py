@@ -8,11 +8,14 @@ import subprocess
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from urllib.parse import urlsplit, urlunsplit
 from uuid import uuid4
 
+import psycopg
 import pytest
 
 from config.work.reconciling import ROUND_SECONDS
+from tests.metrics.proxy import SilentProxy
 from tests.metrics.sites import (
     BROKERS,
     DEADLINE,
@@ -222,6 +225,80 @@ def test_runs_go_on_whoever_waits_stops_or_dies(site: Site) -> None:
         (3, f"{site.run('deadly')[2]} stopped answering.")
     ]
     assert third.poll() is None
+
+
+def test_a_worker_that_starts_again_goes_on_with_what_it_held_when_it_was_killed(
+    site: Site,
+) -> None:
+    """Nobody waits for the claim to expire: that takes an hour here. A living neighbour keeps its."""
+    site.close_gate()
+    patient = {"RUN_STALE_SECONDS": "3600"}
+    killed, neighbour = (site.start_worker(name, **patient) for name in ("killed", "neighbour"))
+    site.manage("score", "harbour", "--metric", "gated")
+    site.wait_for("two workers at work", lambda: len(site.at_work("gated")) == 2)
+    child = site.at_work("gated")["killed"]
+    os.kill(child, signal.SIGSTOP)
+    killed.kill()
+    os.kill(child, signal.SIGKILL)
+    killed.wait()
+    site.start_worker("again", **patient)
+    site.wait_for("the loss is noticed", lambda: site.lost() == {"killed"})
+    site.open_gate()
+    site.wait_for_end("gated")
+    assert site.run("gated")[:2] == ("done", 2 * SEGMENTS)
+    assert site.scores("gated") == (2 * SEGMENTS, 2 * SEGMENTS)
+    assert site.lost() == {"killed"}
+    assert neighbour.poll() is None
+
+
+@pytest.mark.skipif(BROKERS == ("embedded",), reason="SQLite has one lock for all")
+def test_a_host_that_falls_silent_while_it_stores_scores_holds_nobody_up(site: Site) -> None:
+    """The database ends its transaction; another worker goes on; a late awakening stores nothing."""
+    limit = {"DATABASE_IDLE_SECONDS": "5"}
+    silent = site.start_worker("silent", **limit)
+    site.wait_for("the report", lambda: site.query("SELECT name FROM metrics_worker") != [])
+    waiting = (
+        "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() "
+        "AND wait_event_type = 'Lock' AND query LIKE 'INSERT INTO metrics_segmentscore%'"
+    )
+    with psycopg.connect(str(site.database_url)) as other:
+        # Whoever stores scores holds the run and waits here, in the middle of its transaction.
+        other.execute("LOCK TABLE metrics_segmentscore IN SHARE MODE")
+        site.manage("score", "harbour", "--metric", "counting")
+        site.wait_for("scores are being stored", lambda: site.query(waiting) == [(1,)])
+        stopped = [silent.pid, *site.children(silent)]
+        for pid in stopped:
+            os.kill(pid, signal.SIGSTOP)
+    site.start_worker("other", **limit)
+    site.wait_for_end("counting")
+    assert site.run("counting")[:2] == ("done", 2 * SEGMENTS)
+    assert site.lost() == {"silent"}
+    for pid in stopped:
+        os.kill(pid, signal.SIGCONT)
+    silent.terminate()
+    site.wait_for_exit(silent)
+    assert site.scores("counting") == (2 * SEGMENTS, 2 * SEGMENTS)
+    assert site.run("counting")[:2] == ("done", 2 * SEGMENTS)
+
+
+@pytest.mark.skipif(BROKERS == ("embedded",), reason="there is no server that could fall silent")
+@pytest.mark.parametrize("broker_kind", BROKERS)
+def test_a_broker_that_falls_silent_holds_nobody_up(site: Site, broker_kind: str) -> None:
+    """Who asks for work has an answer, and the worker connects again and finds it by itself."""
+    address = urlsplit(site.broker.url)
+    user, at, _ = address.netloc.rpartition("@")
+    with SilentProxy(address.port or 0) as proxy:
+        netloc = f"{user}{at}127.0.0.1:{proxy.port}"
+        site.broker_url = urlunsplit(address._replace(netloc=netloc))
+        site.start_worker("only")
+        site.manage("score", "harbour", "--metric", "chrf")
+        site.wait_for_end("chrf")
+        proxy.silence()
+        site.manage("score", "harbour", "--metric", "counting")
+        assert site.run("counting")[0] == "queued"
+        proxy.resume()
+        site.wait_for_end("counting")
+    assert site.run("counting")[:2] == ("done", 2 * SEGMENTS)
 
 
 @needs_setuptools
