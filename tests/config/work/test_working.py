@@ -223,6 +223,17 @@ def test_a_message_that_was_lost_is_sent_again(kind: Kind, sent: list[tuple[int,
 
 
 @pytest.mark.django_db
+def test_no_more_messages_are_tried_where_the_broker_takes_none(
+    kind: Kind, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tried: list[int] = []
+    monkeypatch.setattr(sending, "send", lambda kind, pk, queue: bool(tried.append(pk)))
+    Errand.objects.bulk_create(Errand() for _ in range(3))
+    assert reconciling.reconcile({"cpu"}) == 0
+    assert len(tried) == 1
+
+
+@pytest.mark.django_db
 def test_a_claim_that_ran_out_is_freed(kind: Kind, sent: list[tuple[int, str]]) -> None:
     row = Errand.objects.create()
     assert working.take(errands) == row

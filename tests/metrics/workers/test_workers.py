@@ -230,7 +230,7 @@ def test_runs_go_on_whoever_waits_stops_or_dies(site: Site) -> None:
 def test_a_worker_that_starts_again_goes_on_with_what_it_held_when_it_was_killed(
     site: Site,
 ) -> None:
-    """Nobody waits for the claim to expire: that takes an hour here. A living neighbour keeps its."""
+    """Nobody waits for the claim to expire, after an hour. A neighbour that lives keeps its own."""
     site.close_gate()
     patient = {"RUN_STALE_SECONDS": "3600"}
     killed, neighbour = (site.start_worker(name, **patient) for name in ("killed", "neighbour"))
@@ -253,7 +253,7 @@ def test_a_worker_that_starts_again_goes_on_with_what_it_held_when_it_was_killed
 
 @pytest.mark.skipif(BROKERS == ("embedded",), reason="SQLite has one lock for all")
 def test_a_host_that_falls_silent_while_it_stores_scores_holds_nobody_up(site: Site) -> None:
-    """The database ends its transaction; another worker goes on; a late awakening stores nothing."""
+    """The database ends its transaction; another worker goes on; the first stores nothing more."""
     limit = {"DATABASE_IDLE_SECONDS": "5"}
     silent = site.start_worker("silent", **limit)
     site.wait_for("the report", lambda: site.query("SELECT name FROM metrics_worker") != [])
@@ -276,7 +276,7 @@ def test_a_host_that_falls_silent_while_it_stores_scores_holds_nobody_up(site: S
     for pid in stopped:
         os.kill(pid, signal.SIGCONT)
     silent.terminate()
-    site.wait_for_exit(silent)
+    site.wait_for("the worker ends", lambda: silent.poll() is not None)
     assert site.scores("counting") == (2 * SEGMENTS, 2 * SEGMENTS)
     assert site.run("counting")[:2] == ("done", 2 * SEGMENTS)
 
