@@ -9,7 +9,7 @@ from django.db import connection
 
 # Hosts that vanish without closing their connections are noticed within half a minute.
 TCP = {
-    "connect_timeout": 10,
+    "connect_timeout": 5,
     "keepalives_idle": 10,
     "keepalives_interval": 5,
     "keepalives_count": 3,

@@ -22,10 +22,12 @@ def silent(
         app = Celery("silent", set_as_current=False)
         app.config_from_object("django.conf:settings", namespace="CELERY")
         options = brokers.transport_options(url, tmp_path)
-        app.conf.update(
-            broker_url=url, broker_transport_options=options, task_always_eager=False
-        )  # fmt: skip
-        app.task(lambda *_: None, name="work.short")
+        app.conf.update(broker_url=url, broker_transport_options=options, task_always_eager=False)
+
+        @app.task(name="work.short", shared=False)  # type: ignore[untyped-decorator]
+        def work(name: str, pk: int) -> None:
+            """Do nothing: nobody gets the message."""
+
         monkeypatch.setattr(sending, "app", app)
         monkeypatch.setattr(sending._Broker, "not_before", 0.0)
         yield server
