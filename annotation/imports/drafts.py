@@ -71,7 +71,8 @@ class CampaignDraft:
     `codes` at the end, as :class:`annotation.models.Annotator` has them, None for none.
     `original` is the file that it came in, where that can go out again.
     `output_scores` (system, segment) and `system_scores` (system) are human scores published
-    without the judgments behind them. Systems are those of the test set at `length_ratio`.
+    without the judgments behind them. Systems are those of the test set at `length_ratio`; of a
+    finished campaign those that were judged.
     """
 
     slug: str

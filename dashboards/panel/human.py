@@ -80,6 +80,14 @@ class HumanScores:
         """How many outputs have a human score."""
         return int((~np.isnan(self.values)).sum())
 
+    @property
+    def judged_systems(self) -> list[System]:
+        """The systems with a human score of an output or of the whole system."""
+        is_judged = ~np.isnan(self.values).all(axis=1)
+        if self.published_systems is not None:
+            is_judged |= ~np.isnan(self.published_systems)
+        return [one for one, known in zip(self.systems, is_judged, strict=True) if known]
+
     def matrix(self, values: Floats | None = None) -> ScoreMatrix:
         """These scores, or others of the same shape, under the systems' and segments' names."""
         names, segments = self.names, [str(segment) for segment in self.segments]

@@ -27,12 +27,12 @@ from dashboards.systems.deviations import (
     deviations,
 )
 from dashboards.systems.drawn import Drawn, drawn
-from dashboards.systems.outside import outside
+from dashboards.systems.outside import judged_of, others_of, outside
 from metaeval.results import MissingDataWarning
 from metaeval.systems import MetricColumn, SystemTable, system_table
 from metaeval.systems.ranking import TESTS
 
-VERSION = 8
+VERSION = 9
 N_RESAMPLES = 1000
 
 
@@ -62,7 +62,8 @@ class SystemsChoice(Choice):
 class Systems(CampaignDocument):
     """The table. `systems` are in the human order; `marks` says what is marked, or why not.
 
-    `outside` are the systems of the test set that the task leaves out, and `drawn` has means that
+    They are those that were judged, or all where none was; `outside` are the others of the same
+    length, which no mark compares with, and `drawn` has means that
     hold where screens drew their systems by standing.
     """
 
@@ -95,11 +96,16 @@ def compute(campaign: Campaign, filters: Filters) -> Systems:
     panel = read_panel(campaign, filters)
     table = table_of(panel, filters)
     has_published = panel.human.published_systems is not None
-    human, columns = _human(panel, table), [settled(_column(panel, c)) for c in table.columns]
-    lengths, notes = deviations(campaign, panel, filters.unit, filters.wanted, filters.rounding)
+    human = _human(panel, table)
+    is_judged = table.ranking is not None or has_published
+    columns = [settled(_column(panel, c, is_judged=is_judged)) for c in table.columns]
+    shown = [*judged_of(panel), *others_of(campaign, panel)]
+    lengths, notes = deviations(
+        campaign, panel, filters.unit, filters.wanted, filters.rounding, systems=shown
+    )
     # What scores rest on is told once, in the basis.
-    others = [w.message for w in table.warnings if w.code != MissingDataWarning.code]
-    warnings = [*panel.human.warnings, *told(panel.measures), *others, *notes]
+    said = [w.message for w in table.warnings if w.code != MissingDataWarning.code]
+    warnings = [*panel.human.warnings, *told(panel.measures), *said, *notes]
     return Systems(
         **head(campaign, panel.human.source),
         has_published_systems=has_published,
@@ -107,7 +113,7 @@ def compute(campaign: Campaign, filters: Filters) -> Systems:
         test=filters.test,
         seed=campaign.seed,
         basis=basis(table, len(panel.human.segments), has_published),
-        systems=[row.system for row in human] or panel.human.names,
+        systems=_in_order(panel, table, human),
         human=human,
         columns=columns,
         agreement=agreement_groups(human, columns),
@@ -117,6 +123,13 @@ def compute(campaign: Campaign, filters: Filters) -> Systems:
         outside=outside(campaign, panel),
         drawn=drawn(campaign, filters, panel.human),
     )
+
+
+def _in_order(panel: Panel, table: SystemTable, human: Sequence[Row]) -> list[str]:
+    """The judged systems, those with a rank first; all where none was judged."""
+    ranked = [row.system for row in human]
+    left = {*ranked, *table.unjudged}
+    return [*ranked, *(name for name in panel.human.names if name not in left)]
 
 
 def table_of(panel: Panel, filters: SystemsChoice) -> SystemTable:
@@ -169,7 +182,7 @@ def _human(panel: Panel, table: SystemTable) -> list[Row]:
     ]
 
 
-def _column(panel: Panel, column: MetricColumn) -> Column:
+def _column(panel: Panel, column: MetricColumn, *, is_judged: bool) -> Column:
     measure = panel.measures[column.metric]
     judged = column.judged.tolist()
     return Column(
@@ -184,7 +197,7 @@ def _column(panel: Panel, column: MetricColumn) -> Column:
         is_even=not column.reasons.get("output without a score"),
         span="as imported" if column.is_given else span(column.counts.tolist() or [0]),
         compared_span=span([n for n in judged if n] or [0]),
-        rows=[_row(column, place) for place in range(len(column.systems))],
+        rows=[_row(column, place, is_judged=is_judged) for place in range(len(column.systems))],
         compared=[
             Compared(*each)
             for each in zip(
@@ -194,7 +207,7 @@ def _column(panel: Panel, column: MetricColumn) -> Column:
     )
 
 
-def _row(column: MetricColumn, place: int) -> Row:
+def _row(column: MetricColumn, place: int, *, is_judged: bool) -> Row:
     """A system's score, and its comparison with the next or the best: over what both have."""
     return Row(
         measure=column.metric,
@@ -204,6 +217,7 @@ def _row(column: MetricColumn, place: int) -> Row:
         n=int(column.counts[place]),
         p=float(column.pvalues[place]),
         mark=column.marks[place],
+        is_judged=is_judged,
         shared=int(column.shared[place]),
         difference=float(column.differences[place]),
     )

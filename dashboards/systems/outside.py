@@ -1,7 +1,10 @@
-"""Where metrics put systems that a task leaves out, such as weak ones (MSLC, Lo et al. 2023).
+"""Where metrics put systems that were not judged, such as weak ones (MSLC, Lo et al. 2023).
 
-The outputs stand in the same test set and are scored with the others, but nobody judges them here.
+The outputs stand in the same test set and are scored with the others. Either the task leaves the
+system out, or it has no judgment that counts.
 """
+
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -14,12 +17,12 @@ from metrics.scores import MeasureScores, system_scores
 
 
 def outside(campaign: Campaign, panel: Panel) -> list[Row]:
-    """Return a row for every measure and system of the same length that the task leaves out.
+    """Return a row for every measure and system of the same length that was not judged.
 
-    `above` counts, of `against` systems of the task, those that the measure puts it above, each
-    over the segments that both have. What a measure has not scored has no row.
+    `above` counts, of `against` judged systems, those that the measure puts it above, each over the
+    segments that both have. What a measure has not scored has no row.
     """
-    own, others = panel.human.systems, _others(campaign, panel.human.systems)
+    own, others = judged_of(panel), others_of(campaign, panel)
     if not others or not panel.measures:
         return []
     names = unique_names([*own, *others])
@@ -33,9 +36,17 @@ def outside(campaign: Campaign, panel: Panel) -> list[Row]:
     return [row for row in rows if row is not None]
 
 
-def _others(campaign: Campaign, own: tuple[System, ...]) -> tuple[System, ...]:
-    rows = campaign.test_set.systems.filter(length_ratio__in={one.length_ratio for one in own})
-    return tuple(rows.exclude(pk__in=[one.pk for one in own]).order_by("name", "length_ratio"))
+def judged_of(panel: Panel) -> tuple[System, ...]:
+    """Return the task's systems that were judged, all where none was."""
+    return tuple(panel.human.judged_systems) or panel.human.systems
+
+
+def others_of(campaign: Campaign, panel: Panel) -> Sequence[System]:
+    """Return the systems of the same length that were not judged, those of the task included."""
+    ratios = {one.length_ratio for one in panel.human.systems}
+    own = [one.pk for one in judged_of(panel)]
+    rows = campaign.test_set.systems.filter(length_ratio__in=ratios).exclude(pk__in=own)
+    return list(rows.order_by("name", "length_ratio"))
 
 
 def _row(
@@ -58,6 +69,7 @@ def _row(
         system=names[place],
         score=float(score),
         n=n,
+        is_judged=False,
         above=int((turned > 0).sum()),
         against=int(np.isfinite(turned).sum()),
     )
