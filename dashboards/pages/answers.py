@@ -18,6 +18,11 @@ def no_document(result: results.Result[Any]) -> HttpResponseBase:
     return JsonResponse({"status": "computing"}, status=202, headers={"Retry-After": "2"})
 
 
+def is_unfinished(result: results.Result[Any]) -> bool:
+    """Return whether a file of a result would lack a part: the verdict, intervals, a campaign."""
+    return result.document is None or not result.is_whole
+
+
 def public(document: Any, **more: Any) -> dict[str, Any]:
     """Return the fields of a document, and others, as programs get them."""
     return {**vars(document), **more}

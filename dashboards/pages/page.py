@@ -26,7 +26,7 @@ from annotation.models import Campaign
 from annotation.web.parameters import Parameters, takes
 from dashboards.charts import files as figures
 from dashboards.documents import kinds, results
-from dashboards.pages.answers import cells, data_response, no_document, public
+from dashboards.pages.answers import cells, data_response, is_unfinished, no_document, public
 from dashboards.pages.parameters import data_query, parameters, require_measures
 from dashboards.pages.states import empty
 from dashboards.papers import latex
@@ -295,9 +295,13 @@ def _answer(request: HttpRequest, shown: _Shown[Any], fmt: str, figure: str) -> 
 
 
 def _file(request: HttpRequest, shown: _Shown[Any], fmt: str, figure: str) -> HttpResponseBase:
-    """The document or a figure, stale or not; 202 with Retry-After while there is none at all."""
+    """The document or a figure, stale or not; 202 with Retry-After while a part is missing.
+
+    What several campaigns are said to agree on is of one state of each of them.
+    """
     result = shown.result
-    if shown.document is None:
+    is_mixed = isinstance(shown.page, StudyPage) and not result.is_of_one_state
+    if shown.document is None or is_unfinished(result) or is_mixed:
         return no_document(result)
     if figure:
         return _figure(request, shown, shown.document, fmt, figure)

@@ -64,7 +64,7 @@ class Asked:
     `metrics` are in any order. `better` holds, for every metric but the leader, p of the leader
     being better, corrected as the reader chose; None where there is no test. `is_tested` tells
     whether intervals and tests are there. `refused` says why nothing may be ranked although they
-    are, `distrust` why these judgments bear nothing out, `unusable` why those that are there
+    are, `no_interval` why the leader has none, `distrust` why these judgments bear nothing out, `unusable` why those that are there
     give no score. `chance` is what a metric reaches that
     knows nothing. `n_judged` counts what is `judged`, and `is_elsewhere` where that has no answer
     to a question of segments.
@@ -78,6 +78,7 @@ class Asked:
     correction: str = ""
     chance: float = 0.0
     refused: str = ""
+    no_interval: str = ""
     distrust: str = ""
     unusable: str = ""
     judged: str = "output"
@@ -138,8 +139,8 @@ def _of(asked: Asked, first: Scored) -> Answer:
     if asked.refused:
         return _untested(asked, first, "refused", asked.refused)
     if first.low is None or first.high is None:
-        unsure = "There is no interval, so nothing is ranked."
-        return _at_chance(asked, first, "uncertain", unsure)
+        unsure = f"Nothing is ranked, because there is no interval: {asked.no_interval}."
+        return _untested(asked, first, "uncertain", unsure)
     if first.low <= asked.chance:
         return _at_chance(asked, first, "chance", _undefined(asked))
     return _alone(asked, first) if len(asked.metrics) == 1 else _compared(asked, first)

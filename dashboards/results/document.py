@@ -86,7 +86,7 @@ class Rival:
 class Home(CampaignDocument):
     """What the page shows, its data and its figures.
 
-    `level` and `beside_level` name the levels of the two panels, `n_judged` counts outputs with a
+    `older` says which part is of older data than the others. `level` and `beside_level` name the levels of the two panels, `n_judged` counts outputs with a
     human score. `rows` are metrics, best first; `rival` is set where one is not told from the best.
     """
 
@@ -114,6 +114,7 @@ class Home(CampaignDocument):
     n_tested: int
     n_passed: int
     is_complete: bool
+    older: Sequence[str] = ()
     rival: Rival | None = None
 
     @property

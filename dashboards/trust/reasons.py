@@ -87,12 +87,16 @@ class Reason:
 
 @dataclass(frozen=True, kw_only=True)
 class Trust:
-    """A verdict with its reasons, the gravest first."""
+    """A verdict with its reasons, the gravest first.
+
+    `age` says so where it is of older data than the numbers beside it.
+    """
 
     verdict: Verdict
     label: str
     summary: str
     reasons: Sequence[Reason]
+    age: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)

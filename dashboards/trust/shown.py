@@ -24,6 +24,8 @@ OF_STUDIES = (
     "ranked, marked or bold."
 )
 
+AGE = "This verdict is as of {when} UTC. The data have changed since; a newer one is being computed."
+
 
 def with_trust(
     found: results.Result[Any], campaign: Campaign, filters: Filters
@@ -40,7 +42,10 @@ def with_trust(
 
 
 def _attach(document: Any, found: results.Completion[CampaignTrust]) -> Any:
-    return judged(document, found.document)
+    trust = found.document
+    if trust is not None and found.as_of is not None and not found.is_same:
+        trust = replace(trust, age=AGE.format(when=found.as_of.strftime("%Y-%m-%d %H:%M:%S")))
+    return judged(document, trust)
 
 
 def judged(document: Any, trust: Trust | None) -> Any:
@@ -62,7 +67,8 @@ def worst_of(found: Sequence[CampaignTrust | None]) -> StudyTrust | None:
     if worst == Verdict.DO_NOT_USE and len(known) > 1:
         summary = OF_STUDIES.format(n=n, all=len(known))
     campaigns = [Judged(each.campaign, each.name, each.verdict, each.label) for each in known]
-    about = said_of(worst, _grouped(known)) | {"summary": summary}
+    ages = [f"{each.name}: {each.age}" for each in known if each.age]
+    about = said_of(worst, _grouped(known)) | {"summary": summary, "age": " ".join(ages)}
     return StudyTrust(**about, campaigns=campaigns)
 
 
@@ -83,7 +89,8 @@ def lines(trust: Trust | None) -> list[str]:
     if trust is None:
         return ["Trust: not known yet."]
     head = f"Trust: {trust.label}. {trust.summary}"
-    return [head, *(f"{_heading(reason)}{reason.text}" for reason in trust.reasons)]
+    heads = [head, trust.age] if trust.age else [head]
+    return [*heads, *(f"{_heading(reason)}{reason.text}" for reason in trust.reasons)]
 
 
 def _heading(reason: Reason) -> str:

@@ -16,7 +16,7 @@ from metaeval.correlation.intervals.clustered import (
 )
 from metaeval.replication.questions.scored import Scored
 from metaeval.replication.questions.statistics import Question
-from metaeval.results import StatisticsWarning
+from metaeval.results import StatisticsWarning, TooFewWarning
 from metaeval.significance.corrections import adjust_table
 
 CONFIDENCE = 0.95
@@ -55,7 +55,9 @@ class Comparison:
     warnings: Sequence[str] = ()
 
 
-TOO_FEW = "none: too few segments or systems for one"
+# Why there is no interval, in place of how one is made.
+UNDEFINED = "none: the statistic is undefined for every metric"
+NO_ERROR = "none: every metric agrees perfectly, or alike whichever segment or system is left out"
 INTERVALS = ("lows", "highs", "difference_lows", "difference_highs")
 
 
@@ -63,12 +65,19 @@ def interval_fields(found: CorrelationIntervals) -> dict[str, Any]:
     """Return the fields of a Comparison that intervals fill."""
     is_there = bool(np.isfinite(found.lows).any())
     return {name: getattr(found, name) for name in INTERVALS} | {
-        "interval": f"{found.method} ({found.question})" if is_there else TOO_FEW,
+        "interval": f"{found.method} ({found.question})" if is_there else _why_none(found),
         "about": found.question,
         "zero_pvalues": found.pvalues,
         "sides": found.sides,
         "n_systems": found.n_systems,
     }
+
+
+def _why_none(found: CorrelationIntervals) -> str:
+    few = [each.message for each in found.warnings if each.code == TooFewWarning.code]
+    if few:
+        return f"none: {few[0].rstrip('.')}"
+    return NO_ERROR if np.isfinite(found.values).any() else UNDEFINED
 
 
 def no_intervals(values: FloatArray, why: str) -> dict[str, Any]:
