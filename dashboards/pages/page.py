@@ -295,13 +295,9 @@ def _answer(request: HttpRequest, shown: _Shown[Any], fmt: str, figure: str) -> 
 
 
 def _file(request: HttpRequest, shown: _Shown[Any], fmt: str, figure: str) -> HttpResponseBase:
-    """The document or a figure, stale or not; 202 with Retry-After while a part is missing.
-
-    What several campaigns are said to agree on is of one state of each of them.
-    """
-    result = shown.result
-    is_mixed = isinstance(shown.page, StudyPage) and not result.is_of_one_state
-    if shown.document is None or is_unfinished(result) or is_mixed:
+    """The document or a figure, stale or not; 202 with Retry-After while a part is missing."""
+    result, is_study = shown.result, isinstance(shown.page, StudyPage)
+    if shown.document is None or is_unfinished(result, of_one_state=is_study):
         return no_document(result)
     if figure:
         return _figure(request, shown, shown.document, fmt, figure)

@@ -10,6 +10,13 @@ from dashboards.systems.document import Systems
 from dashboards.trust.reasons import StudyTrust
 from dashboards.trust.shown import worst_of
 
+# What stands behind the numbers of table 10; they are absolute, so a mean hides no sign.
+LENGTH = (
+    "Mean of |length − wanted| / wanted over the outputs, in {units}. The wanted length is the length "
+    "ratio times that of the {of}, {rounding}."
+)
+ROUNDED, NOT_ROUNDED = "rounded half to even and at least 1", "not rounded"
+
 
 @dataclass(frozen=True)
 class Head:
@@ -23,10 +30,18 @@ class Head:
 
 @dataclass(frozen=True)
 class Line:
-    """One system, with a cell for each campaign; None where it has none."""
+    """One system, with a cell for each campaign; None where it has none.
+
+    It `is_judged` where it is in one of the campaigns.
+    """
 
     system: str
     cells: Sequence[Cell | None]
+
+    @property
+    def is_judged(self) -> bool:
+        """Whether a cell is of a judged system."""
+        return any(cell.is_judged for cell in self.cells if cell)
 
 
 @dataclass(frozen=True)
@@ -47,6 +62,7 @@ class Score:
     campaign: str
     score: float | None
     mark: str
+    is_judged: bool
 
 
 @dataclass(frozen=True)
@@ -60,22 +76,33 @@ class Basis:
 
 @dataclass(frozen=True, kw_only=True)
 class StudySystems(Document):
-    """The document; campaigns in `missing` are still being computed."""
+    """The document; campaigns in `missing` are still being computed.
+
+    Marks compare with the `versus` system, and `length` says what deviations of length are.
+    """
 
     campaigns: Sequence[Head]
     blocks: Sequence[Block]
     rows: Sequence[Score]
     basis: Sequence[Basis]
     missing: Sequence[str]
+    versus: str = "next"
+    length: str = ""
+    units: Sequence[str] = ()
     trust: StudyTrust | None = None
 
 
 def study_table(
     campaigns: Sequence[Campaign], documents: Sequence[Systems], missing: Sequence[str]
 ) -> StudySystems:
-    """Return a block for the humans, for every measure and for lengths, those with any line."""
+    """Return a block for the humans, for every measure and for lengths, those with any line.
+
+    Systems that were judged in no campaign come last, with what metrics and lengths say of them.
+    """
     heads = [Head(c.slug, c.test_set.direction, c.percent, c.name) for c in campaigns]
-    names = list(dict.fromkeys(name for each in documents for name in each.systems))
+    judged = [name for each in documents for name in each.systems]
+    others = [row.system for each in documents for row in (*each.outside, *each.lengths.rows)]
+    names = list(dict.fromkeys([*judged, *others]))
     labels = {c.key: c.label for each in documents for c in each.columns}
     blocks = [
         _block("human", "Human score", names, [by_name(d.human) for d in documents]),
@@ -85,7 +112,7 @@ def study_table(
         ),
         _block(
             "length",
-            "Mean deviation from the wanted length",
+            "Mean absolute deviation from the wanted length",
             names,
             [_lengths(d) for d in documents],
         ),
@@ -97,6 +124,9 @@ def study_table(
         basis=[Basis(c.name, c.slug, d.basis) for c, d in zip(campaigns, documents, strict=True)],
         warnings=_warnings(campaigns, documents),
         missing=missing,
+        versus=documents[0].versus if documents else "next",
+        length=length_note(documents),
+        units=list(dict.fromkeys(unit for each in documents for unit in each.units)),
         trust=worst_of([document.trust for document in documents]),
     )
 
@@ -110,12 +140,34 @@ def _warnings(campaigns: Sequence[Campaign], documents: Sequence[Systems]) -> li
     return [f"{', '.join(names)}: {warning}" for warning, names in told.items()]
 
 
+def length_note(documents: Sequence[Systems]) -> str:
+    """Say what a mean deviation is, in which unit and of which wanted length."""
+    known = [each for each in documents if each.lengths.rows]
+    if not known:
+        return ""
+    units: dict[str, list[str]] = {}
+    for each in known:
+        units.setdefault(each.lengths.unit, []).append(each.direction)
+    told = [
+        unit if len(units) == 1 else f"{unit} ({', '.join(dict.fromkeys(directions))})"
+        for unit, directions in units.items()
+    ]
+    of = " or ".join(dict.fromkeys(each.lengths.of for each in known))
+    rounding = ROUNDED if known[0].lengths.is_rounded else NOT_ROUNDED
+    return LENGTH.format(units=" and ".join(told), of=of, rounding=rounding)
+
+
 def _column(document: Systems, key: str) -> Sequence[Row]:
-    return next((column.rows for column in document.columns if column.key == key), ())
+    """A measure's rows: judged systems, then the others."""
+    own = next((column.rows for column in document.columns if column.key == key), ())
+    return [*own, *(row for row in document.outside if row.measure == key)]
 
 
 def _lengths(document: Systems) -> dict[str, Cell]:
-    return {row.system: Cell(score=row.statistic) for row in document.lengths.rows}
+    return {
+        row.system: Cell(score=row.statistic, is_judged=row.is_judged)
+        for row in document.lengths.rows
+    }
 
 
 def _block(
@@ -127,7 +179,7 @@ def _block(
 
 def _rows(block: Block, heads: Sequence[Head]) -> list[Score]:
     return [
-        Score(block.key, line.system, head.slug, cell.score, cell.mark)
+        Score(block.key, line.system, head.slug, cell.score, cell.mark, cell.is_judged)
         for line in block.lines
         for head, cell in zip(heads, line.cells, strict=True)
         if cell

@@ -64,7 +64,7 @@ def context(request: HttpRequest, campaign: Campaign, document: Systems) -> dict
 
 
 def _outside(document: Systems) -> list[dict[str, Any]]:
-    """Measures down the page, systems that the task leaves out across."""
+    """Measures down the page, systems that were not judged across."""
     labels = {column.key: column for column in document.columns}
     found: dict[str, dict[str, Row]] = {}
     for row in document.outside:
@@ -80,7 +80,7 @@ def _outside(document: Systems) -> list[dict[str, Any]]:
 
 
 def lines(document: Systems) -> list[Row]:
-    """The rows of humans and measures, and those of systems that the task leaves out."""
+    """The rows of humans and measures, and those of systems that were not judged."""
     return [*document.rows, *document.outside]
 
 
@@ -136,7 +136,7 @@ SYSTEMS = Page(
     template="dashboards/systems.html",
     columns=(
         "measure", "system", "score", "rank", "cluster", "first", "last", "wins", "p", "mark", "n",
-        "shared", "difference", "above", "against",
+        "shared", "difference", "is_judged", "above", "against",
     ),
     rows=lines,
     context=context,

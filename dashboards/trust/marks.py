@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 
 from annotation.uploads.problems import some
 from dashboards.pages import selection
+from dashboards.panel.floors import CONSTANT
 from dashboards.significance.document import Comparison, Metric, OfQuestion
 from dashboards.trust.amount import MIN_SYSTEMS
 from dashboards.trust.reasons import CampaignTrust, Reason, Severity, Trust, Verdict
@@ -179,7 +180,7 @@ def _untested(
     """Say of metrics without a test against the baselines why they have none."""
     values = {metric.key: metric.value for metric in compared.metrics}
     floors = compared.bounds.floors if compared.bounds else ()
-    has_baseline = any(each.value is not None for each in floors)
+    has_baseline = any(each.value is not None for each in floors if each.key != CONSTANT)
     found: dict[str, list[str]] = {}
     for key in keys:
         if key not in values:

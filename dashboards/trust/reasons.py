@@ -89,14 +89,14 @@ class Reason:
 class Trust:
     """A verdict with its reasons, the gravest first.
 
-    `age` says so where it is of older data than the numbers beside it.
+    `older` says so where it is of older data than the numbers beside it.
     """
 
     verdict: Verdict
     label: str
     summary: str
     reasons: Sequence[Reason]
-    age: str = ""
+    older: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
