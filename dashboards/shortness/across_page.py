@@ -26,7 +26,7 @@ from dashboards.papers import latex
 from dashboards.shortness.across import AcrossChoice, AcrossForms
 from dashboards.shortness.losses import Forms
 from dashboards.trust.reasons import StudyTrust, Verdict
-from dashboards.trust.shown import comments, worst_of
+from dashboards.trust.shown import comments, judged, worst_of
 
 TITLE = "Outputs and their own shorter forms"
 COLUMNS = (
@@ -99,19 +99,23 @@ def study_forms(
             **vars(own[long]), shorter=short.slug)))
         for long, short in asked
     ]  # fmt: skip
-    pairs = [result.document for _, result in found if result.document]
-    verdicts = [
-        results.latest("trust", each, own[each])
+    verdicts = {
+        each: results.latest("trust", each, own[each])
         for each in dict.fromkeys(campaign for pair in asked for campaign in pair)
+    }
+    pairs = [
+        judged(result.document, verdicts[long].document)
+        for (long, _), (_, result) in zip(asked, found, strict=True)
+        if result.document
     ]
     document = StudyForms(
         study=slug,
         pairs=pairs,
         missing=[name for name, r in found if not r.document and not r.message],
         warnings=[f"{name}: {result.message}" for name, result in found if result.message],
-        trust=worst_of([verdict.document for verdict in verdicts]),
+        trust=worst_of([verdict.document for verdict in verdicts.values()]),
     )
-    every: list[results.Result[Any]] = [*(result for _, result in found), *verdicts]
+    every: list[results.Result[Any]] = [*(result for _, result in found), *verdicts.values()]
     return document, results.together(every, lambda documents: documents)
 
 
