@@ -96,7 +96,10 @@ def bundle(request: HttpRequest, slug: str, fmt: str) -> HttpResponseBase:
 @require_safe
 @takes(lambda **at: REPORT.parameters("html"))
 def study_report(request: HttpRequest, slug: str) -> HttpResponseBase:
-    """The reports of all campaigns of a study as one page, which prints; 202 until all are there."""
+    """The reports of all campaigns of a study as one page, which prints.
+
+    Until all are there it is 202 and has none of them.
+    """
     campaigns = study_campaigns(request, slug)
     filters = Filters.from_query(request.GET)
     asked = [(each, fitted(each, campaigns, filters)) for each in campaigns]

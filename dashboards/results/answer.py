@@ -64,9 +64,9 @@ class Asked:
     `metrics` are in any order. `better` holds, for every metric but the leader, p of the leader
     being better, corrected as the reader chose; None where there is no test. `is_tested` tells
     whether intervals and tests are there. `refused` says why nothing may be ranked although they
-    are, `no_interval` why the leader has none, `distrust` why these judgments bear nothing out, `unusable` why those that are there
-    give no score. `chance` is what a metric reaches that
-    knows nothing. `n_judged` counts what is `judged`, and `is_elsewhere` where that has no answer
+    are, `no_interval` why the leader has none, `distrust` why these judgments bear nothing out,
+    `unusable` why those that are there give no score. `chance` is what a metric reaches that knows
+    nothing. `n_judged` counts what is `judged`, and `is_elsewhere` where that has no answer
     to a question of segments.
     """
 

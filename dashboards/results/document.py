@@ -86,8 +86,8 @@ class Rival:
 class Home(CampaignDocument):
     """What the page shows, its data and its figures.
 
-    `older` says which part is of older data than the others. `level` and `beside_level` name the levels of the two panels, `n_judged` counts outputs with a
-    human score. `rows` are metrics, best first; `rival` is set where one is not told from the best.
+    `level` and `beside_level` name the levels of both panels, `marks` and `beside_marks` say what is
+    bold on each, `older` which part is of older data. `n_judged` counts outputs with a human score. `rows` are metrics, best first; `rival` is set where one is not told from the best.
     """
 
     statistic: str
@@ -109,6 +109,7 @@ class Home(CampaignDocument):
     systems: Sequence[Standing]
     marks: str
     floor_marks: str
+    beside_marks: str
     alpha: float | None
     alpha_ends: Sequence[float | None] | None
     n_tested: int

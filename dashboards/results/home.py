@@ -96,9 +96,7 @@ def _joined(
     is_whole = all(each.document is not None for each in every)
     found = None
     if table.document is not None and ground.document is not None:
-        later = results.Completion(
-            tested.document, tested.as_of, is_same=tested.data == table.data
-        )
+        later = results.Completion(tested.document, tested.as_of, is_same=tested.data == table.data)
         completed = complete_table(table.document, later)
         older = [completed.intervals_note] if tested.document else []
         older += _older(other, table, BESIDE) + _older(ground, table, HUMANS)
@@ -159,6 +157,7 @@ def choose(parts: Parts, query: QueryDict) -> Home:
         systems=_systems(ground.systems, trust),
         marks=ranked.marking.sentence,
         floor_marks=floor_marks,
+        beside_marks=beside.marking.sentence,
         **{name: getattr(ground, name) for name in ("alpha", "alpha_ends", "n_tested", "n_passed")},
         is_complete=parts.is_complete,
         older=[sentence for sentence in parts.older if sentence],

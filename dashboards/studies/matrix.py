@@ -32,8 +32,8 @@ class Group:
     """What can be said of a column, by `case`; `why` says why nothing can.
 
     `leader` has the largest value, `keys` are those that it is not distinguished from, itself
-    among them: nobody where nothing is told. Those `bold` are the same, or the leader alone; `marks`
-    says which, by the rule of the campaign's own page (`dashboards.trust.marks`).
+    among them: nobody where nothing is told. Those `bold` are the same, or the leader alone, and
+    `marks` says which, by the rule of the campaign's own page (`dashboards.trust.marks`).
     """
 
     case: str

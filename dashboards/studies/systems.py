@@ -12,9 +12,11 @@ from dashboards.trust.shown import worst_of
 
 # What stands behind the numbers of table 10; they are absolute, so a mean hides no sign.
 LENGTH = (
-    "Mean of |length − wanted| / wanted over the outputs, in {units}. The wanted length is the length "
-    "ratio times that of the {of}, {rounding}."
+    "Mean of |length − wanted| / wanted over the outputs, in {unit}. The wanted length is the "
+    "length ratio times that of the {of}, {rounding}."
 )
+# Without a choice of the reader, as each language and test set has it.
+EITHER_UNIT, EITHER_TEXT = "words or characters", "reference or source"
 ROUNDED, NOT_ROUNDED = "rounded half to even and at least 1", "not rounded"
 
 
@@ -145,16 +147,12 @@ def length_note(documents: Sequence[Systems]) -> str:
     known = [each for each in documents if each.lengths.rows]
     if not known:
         return ""
-    units: dict[str, list[str]] = {}
-    for each in known:
-        units.setdefault(each.lengths.unit, []).append(each.direction)
-    told = [
-        unit if len(units) == 1 else f"{unit} ({', '.join(dict.fromkeys(directions))})"
-        for unit, directions in units.items()
-    ]
-    of = " or ".join(dict.fromkeys(each.lengths.of for each in known))
-    rounding = ROUNDED if known[0].lengths.is_rounded else NOT_ROUNDED
-    return LENGTH.format(units=" and ".join(told), of=of, rounding=rounding)
+    units, of = ({getattr(each.lengths, name) for each in known} for name in ("unit", "of"))
+    return LENGTH.format(
+        unit=units.pop() if len(units) == 1 else EITHER_UNIT,
+        of=of.pop() if len(of) == 1 else EITHER_TEXT,
+        rounding=ROUNDED if known[0].lengths.is_rounded else NOT_ROUNDED,
+    )
 
 
 def _column(document: Systems, key: str) -> Sequence[Row]:

@@ -27,14 +27,15 @@ FEW_SYSTEMS = (
 )
 PENDING = "Ranks come with the intervals."
 NO_INTERVALS = "Nothing is ranked or bold, because there is no interval: {cause}."
-NO_ERROR = "the metric agrees perfectly, or alike whichever segment or system is left out"
+NO_ERROR = "this metric agrees alike whatever is left out"
 AT_CHANCE = "Not distinguishable from chance: no metric’s interval lies above {chance:.2g}."
 ONE_CLUSTER = "Not distinguishable: no metric beats another at p ≤ .05, so none is ranked or bold."
 ALONE = "One metric alone has no rank."
 # One rule for campaigns and studies, pages and files. Bold on most rows would say nothing.
 RANKED = (
-    "Bold: the {n} of {all} metrics that cannot be distinguished from the best (p > .05, {corrected})"
-    ". Ranks follow WMT: a new rank begins where a metric of the rank above is better at p ≤ .05."
+    "Bold: the {n} of {all} metrics that cannot be distinguished from the best (p > .05, "
+    "{corrected}). Ranks follow WMT: a new rank begins where a metric of the rank above is better "
+    "at p ≤ .05."
 )
 CROWDED = (
     "Bold: the best metric alone, because more than half of the metrics, {n} of {all}, cannot be "
@@ -174,9 +175,7 @@ def against_floor(
     return states, " ".join([*said, FLOOR]) if said else ALL_ABOVE
 
 
-def _untested(
-    compared: Comparison, keys: Sequence[str], labels: Mapping[str, str]
-) -> list[str]:
+def _untested(compared: Comparison, keys: Sequence[str], labels: Mapping[str, str]) -> list[str]:
     """Say of metrics without a test against the baselines why they have none."""
     values = {metric.key: metric.value for metric in compared.metrics}
     floors = compared.bounds.floors if compared.bounds else ()
@@ -191,9 +190,7 @@ def _untested(
             cause = NO_PVALUE if has_baseline else NO_BASELINE
         found.setdefault(cause, []).append(labels[key])
     counts = {"n_segments": compared.n_informative or 0, "n_systems": compared.n_systems}
-    return [
-        cause.format(named=some(names, NAMED), **counts) for cause, names in found.items()
-    ]
+    return [cause.format(named=some(names, NAMED), **counts) for cause, names in found.items()]
 
 
 def _with_bold(found: Marking, every: Sequence[Metric], correction: str) -> Marking:

@@ -24,7 +24,9 @@ OF_STUDIES = (
     "ranked, marked or bold."
 )
 
-OLDER = "This verdict is as of {when} UTC. The data have changed since; a newer one is being computed."
+OLDER = (
+    "This verdict is as of {when} UTC. The data have changed since; a newer one is being computed."
+)
 
 
 def with_trust(

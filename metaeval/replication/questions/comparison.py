@@ -56,8 +56,8 @@ class Comparison:
 
 
 # Why there is no interval, in place of how one is made.
-UNDEFINED = "none: the statistic is undefined for every metric"
-NO_ERROR = "none: every metric agrees perfectly, or alike whichever segment or system is left out"
+UNDEFINED = "the statistic is undefined for every metric"
+NO_ERROR = "every metric agrees alike whatever is left out"
 INTERVALS = ("lows", "highs", "difference_lows", "difference_highs")
 
 
@@ -65,7 +65,7 @@ def interval_fields(found: CorrelationIntervals) -> dict[str, Any]:
     """Return the fields of a Comparison that intervals fill."""
     is_there = bool(np.isfinite(found.lows).any())
     return {name: getattr(found, name) for name in INTERVALS} | {
-        "interval": f"{found.method} ({found.question})" if is_there else _why_none(found),
+        "interval": f"{found.method} ({found.question})" if is_there else no_interval(_why(found)),
         "about": found.question,
         "zero_pvalues": found.pvalues,
         "sides": found.sides,
@@ -73,10 +73,20 @@ def interval_fields(found: CorrelationIntervals) -> dict[str, Any]:
     }
 
 
-def _why_none(found: CorrelationIntervals) -> str:
-    few = [each.message for each in found.warnings if each.code == TooFewWarning.code]
-    if few:
-        return f"none: {few[0].rstrip('.')}"
+def few_systems(n: int) -> str:
+    """Say that systems are too few for an interval."""
+    return f"{n} systems are too few"
+
+
+def no_interval(cause: str) -> str:
+    """Say that there is no interval, and why, in place of how one is made."""
+    return f"none: {cause}"
+
+
+def _why(found: CorrelationIntervals) -> str:
+    if any(each.code == TooFewWarning.code for each in found.warnings):
+        n, n_systems = found.n_segments, found.n_systems
+        return f"{n} segments and {n_systems} systems are too few" if n else few_systems(n_systems)
     return NO_ERROR if np.isfinite(found.values).any() else UNDEFINED
 
 

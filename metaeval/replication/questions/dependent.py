@@ -17,7 +17,9 @@ from metaeval.replication.questions.cells import N_PERMUTATIONS
 from metaeval.replication.questions.comparison import (
     CONFIDENCE,
     Comparison,
+    few_systems,
     interval_fields,
+    no_interval,
     no_intervals,
     notes_of,
 )
@@ -34,7 +36,7 @@ DRAWS = (
     "of the time."
 )
 
-CONSTANT = "none: the humans or every metric give all systems one score"
+CONSTANT = "the humans or every metric give all systems one score"
 HEAVY_TAILS = (
     "Williams’ test takes the systems’ scores for normal: with heavy tails over 10 to 20 systems "
     "it calls two equally good metrics different in 9 to 14 of 100 one-sided tests at .05."
@@ -114,8 +116,7 @@ def _accuracy_ends(
     lows, highs = np.array([each[:2] for each in ends]).T
     if not np.isfinite(lows).any():
         n = int(np.isfinite(ours).sum())
-        few = f"none: {n} systems, and an interval of pairwise accuracy needs {FEWEST}"
-        return no_intervals(values, few if n < FEWEST else CONSTANT)
+        return no_intervals(values, no_interval(few_systems(n) if n < FEWEST else CONSTANT))
     told = no_intervals(values, f"score interval, jackknifed where wider ({QUESTION})")
     return told | {"lows": lows, "highs": highs, "about": QUESTION}
 

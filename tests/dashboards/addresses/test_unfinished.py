@@ -3,7 +3,6 @@
 import re
 from collections.abc import Iterator
 
-import pytest
 from django.conf import LazySettings
 from django.http.response import HttpResponseBase
 from django.test import Client

@@ -131,7 +131,7 @@ def test_metrics_with_scores_of_few_outputs_are_not_called_undefined() -> None:
         ([TER, BLEU], {"refused": OVER_HYBRIDS}, "refused", "TER has the highest agreement"),
         (
             [Scored("a", "A", 0.4)],
-            {"no_interval": "12 segments carry information: intervals need 20"},
+            {"no_interval": "12 segments and 3 systems are too few"},
             "uncertain",
             "A has the highest agreement with the humans, τ .40.",
         ),

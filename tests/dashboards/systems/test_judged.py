@@ -9,6 +9,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from decimal import Decimal
 from importlib import import_module
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -57,11 +58,7 @@ def scores() -> dict[str, dict[str, np.ndarray]]:
 def bootstrapped(own: Mapping[str, np.ndarray], versus: str) -> dict[str, str]:
     """The marks of judged systems, by resampling segments with numpy alone."""
     order = sorted(JUDGED, key=lambda name: -own[name].mean())
-    pairs = (
-        zip(order, order[1:], strict=False)
-        if versus == "next"
-        else ((name, order[0]) for name in order[1:])
-    )
+    pairs = pairwise(order) if versus == "next" else ((name, order[0]) for name in order[1:])
     marks = dict.fromkeys(JUDGED, "")
     draws = np.random.default_rng(3).integers(0, N, (20_000, N))
     for name, other in pairs:
@@ -100,7 +97,9 @@ def make_study() -> TestSet:
     for ratio, own in scores().items():
         for name, values in own.items():
             add_system(test_set, name, ratio)
-            lines += [f"{name}@{float(ratio)}\t{n + 1}\t{v:.17g}" for n, v in enumerate(values.tolist())]
+            lines += [
+                f"{name}@{float(ratio)}\t{n + 1}\t{v:.17g}" for n, v in enumerate(values.tolist())
+            ]
     table = InputFile.holding("scores.tsv", "\n".join(lines).encode())
     checked = check(test_set, [table], Choices())
     assert not checked.report.errors
@@ -175,7 +174,9 @@ def test_table_9_is_that_of_an_independent_bootstrap(
 
 def test_marks_need_both_rows_in_the_table_itself(study: TestSet) -> None:
     """The campaign's page, its CSV and LaTeX: each mark is of the next row that is shown."""
-    for campaign, own in zip(study.campaigns.order_by("-length_ratio"), scores().values(), strict=True):
+    for campaign, own in zip(
+        study.campaigns.order_by("-length_ratio"), scores().values(), strict=True
+    ):
         found = marked(replace(compute(campaign, SystemsChoice()), trust=typed.trusted()))
         (column,) = found.columns
         assert {row.system for row in column.rows} == set(found.systems) == set(JUDGED)
@@ -195,7 +196,9 @@ def test_the_caption_of_table_10_is_of_its_numbers(study: TestSet) -> None:
         for place, campaign in enumerate(campaigns):
             sizes = []
             for output in Output.objects.filter(
-                system__test_set=study, system__name="LE", system__length_ratio=campaign.length_ratio
+                system__test_set=study,
+                system__name="LE",
+                system__length_ratio=campaign.length_ratio,
             ).select_related("segment"):
                 full = len("".join(output.segment.references.get().text.split()))
                 wanted = float(campaign.length_ratio) * full

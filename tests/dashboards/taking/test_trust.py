@@ -243,7 +243,8 @@ def test_an_empty_campaign_and_published_scores(world: World, db: None) -> None:
 def compared(*ends: tuple[float | None, float | None], **said: object) -> Comparison:
     """The first is better than all others, which are alike."""
     metrics = [
-        typed.metric(f"m{i}", 0.5 - i / 10, low=low, high=high) for i, (low, high) in enumerate(ends)
+        typed.metric(f"m{i}", 0.5 - i / 10, low=low, high=high)
+        for i, (low, high) in enumerate(ends)
     ]
     n = len(ends)
     p = [[0.001 if i == 0 else 0.999 if j == 0 else 0.5 for j in range(n)] for i in range(n)]

@@ -291,8 +291,6 @@ def test_marks_compare_judged_systems_whatever_else_has_scores(versus: str) -> N
     # A system score that was published makes a system a judged one.
     published = {"high": 1.0, "low": 0.5, "hidden": 0.7}
     with pytest.warns(TooFewWarning):
-        whole = system_table(
-            nobody, {"m": metric}, human_systems=published, n_resamples=99, rng=1
-        )
+        whole = system_table(nobody, {"m": metric}, human_systems=published, n_resamples=99, rng=1)
     assert whole.columns[0].systems == ("high", "hidden", "low")
     assert whole.unjudged == ("top",)
