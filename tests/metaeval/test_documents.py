@@ -1,0 +1,69 @@
+"""Documents as units: sums, sizes and the warnings that few of them call for."""
+
+import numpy as np
+import pytest
+
+from metaeval.documents import (
+    counted,
+    effective_clusters,
+    few_documents,
+    has_enough_documents,
+    recoded,
+    sizes_of,
+    sum_by,
+    unit_of,
+)
+from metaeval.results import Notes, TooFewWarning
+
+
+def test_sums_by_document_are_those_of_a_loop_wherever_its_segments_stand() -> None:
+    rng = np.random.default_rng(5)
+    clusters, values = recoded(rng.integers(7, size=40)), rng.normal(size=(3, 2, 40))
+    by_loop = [values[..., clusters == number].sum(axis=-1) for number in range(7)]
+    np.testing.assert_allclose(sum_by(values, clusters), np.stack(by_loop, axis=-1), atol=1e-12)
+
+
+def test_a_part_of_the_segments_has_its_documents_in_order_of_appearance() -> None:
+    assert sum_by([1.0, 2.0, 4.0, 8.0], np.array([5, 2, 5, 9])).tolist() == [5.0, 2.0, 8.0]
+    assert sizes_of(np.array([5, 2, 5, 9])).tolist() == [2, 1, 1]
+
+
+@pytest.mark.parametrize("clusters", [np.arange(4), np.array([0, 3, 5, 9]), np.array([3, 0, 9, 5])])
+def test_singleton_documents_are_segments_and_leave_values_as_they_are(clusters) -> None:
+    values = np.random.default_rng(0).normal(size=(2, 4))
+    assert unit_of(clusters) == "segments"
+    assert (sum_by(values, clusters) == values).all()
+    assert few_documents(clusters) is None
+    assert has_enough_documents(clusters, Notes())
+
+
+def test_effective_number_of_clusters() -> None:
+    assert effective_clusters([3, 3, 3, 3]) == 4.0
+    assert effective_clusters([1, 2, 3]) == pytest.approx(36 / 14)
+    assert effective_clusters([]) == 0.0
+
+
+@pytest.mark.parametrize(
+    ("sizes", "is_enough", "is_warned"),
+    [
+        ([10] * 5, False, True),
+        ([100], False, True),
+        ([10] * 6, True, True),
+        ([10] * 20, True, False),
+        ([900] + [2] * 40, True, True),
+    ],
+    ids=["five", "one", "six", "twenty", "one-holds-most"],
+)
+def test_few_documents_give_no_interval_or_a_warning(sizes, is_enough, is_warned) -> None:
+    notes, clusters = Notes(), np.repeat(np.arange(len(sizes)), sizes)
+    if is_warned:
+        with pytest.warns(TooFewWarning, match="document"):
+            assert has_enough_documents(clusters, notes) is is_enough
+    else:
+        assert has_enough_documents(clusters, notes) is is_enough
+    assert bool(notes.warnings) is is_warned
+
+
+def test_the_count_names_the_unit_and_the_effective_number() -> None:
+    assert counted(np.repeat(np.arange(3), [1, 1, 4])) == "3 documents (effective number 2.0)"
+    assert counted(np.arange(3)) == "3 segments"
