@@ -99,9 +99,18 @@ def strips(document: Systems) -> Spec | None:
     return figure(
         "Systems that were not judged, beside the judged ones",
         "Bars hold the judged systems, ticks are these, symbols those that were not judged. "
-        + (f"Above judged systems: {', '.join(above)}." if above else "All are below."),
+        + _standing_of(document, above),
         hconcat=panels,
     )
+
+
+def _standing_of(document: Systems, above: Sequence[str]) -> str:
+    """Where systems that were not judged stand, of those that share segments with judged ones."""
+    if above:
+        return f"Above judged systems: {', '.join(above)}."
+    if all(row.against for row in document.outside):
+        return "All are below."
+    return "None is above a judged system on segments of both."
 
 
 def _strip(document: Systems, column: Column) -> list[Spec]:

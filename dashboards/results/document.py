@@ -86,8 +86,9 @@ class Rival:
 class Home(CampaignDocument):
     """What the page shows, its data and its figures.
 
-    `level` and `beside_level` name the levels of both panels, `marks` and `beside_marks` say what is
-    bold on each, `older` which part is of older data. `n_judged` counts outputs with a human score. `rows` are metrics, best first; `rival` is set where one is not told from the best.
+    `level` and `beside_level` name the levels of both panels, `marks` and `beside_marks` say what
+    is bold on each, `older` which part is of older data. `n_judged` counts outputs with a human
+    score. `rows` are metrics, best first; `rival` is set where one is not told from the best.
     """
 
     statistic: str

@@ -29,6 +29,8 @@ from dashboards.trust.amount import MIN_SYSTEMS
 from dashboards.trust.reasons import CampaignTrust, Verdict, with_reasons
 from metaeval.replication.questions.statistics import SEGMENT
 
+# So many warnings are told as causes.
+CAUSES = 2
 BESIDE = "The numbers of the second level are as of {when} UTC; newer ones are being computed."
 HUMANS = (
     "The MT systems and the agreement between annotators are as of {when} UTC; newer numbers are "
@@ -259,9 +261,16 @@ def _asked(
         chance=compared.chance if compared else 0.0,
         refused=marks.refusal(parts.trust, compared) if compared else "",
         no_interval=marks.no_interval(compared) if compared else "",
+        undefined=_undefined(table),
         distrust=_distrust(parts.trust),
         unusable=next(iter(parts.ground.gaps), ""),
     )
+
+
+def _undefined(table: Correlations) -> str:
+    """What the table's warnings say of single metrics."""
+    heads = tuple(f"{metric.label}: " for metric in table.metrics)
+    return " ".join([each for each in table.warnings if each.startswith(heads)][:CAUSES])
 
 
 def _distrust(trust: CampaignTrust | None) -> str:

@@ -65,8 +65,11 @@ def take(pair: AcrossForms, trust: StudyTrust | None = None) -> str:
     if trust is not None and trust.verdict == Verdict.DO_NOT_USE:
         return "These judgments cannot tell which metric is good."
     known = [row for row in pair.rows if row.low is not None and row.high is not None]
-    if not known:
+    if not pair.rows:
         return "No metric has scored both forms of judged outputs."
+    if not known:
+        n = max(row.n for row in pair.rows)
+        return f"There is no interval: {n} outputs have scores of both forms."
     more = sum(row.low > 0 for row in known if row.low is not None)
     less = sum(row.high < 0 for row in known if row.high is not None)
     if not more + less:

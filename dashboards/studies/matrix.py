@@ -165,8 +165,7 @@ def _tested(
     ends = {metric.key: metric.low for metric in known}
     low = ends.get(leader.key)
     if low is None:
-        why = f"there is no interval: {marks.no_interval(compared)}"
-        return Group("uncertain", leader.key, why=why)
+        return Group("uncertain", leader.key, why=marks.no_interval(compared))
     if low <= compared.chance:
         return Group("chance", leader.key, why="no metric can be told from chance")
     if len(known) == 1:

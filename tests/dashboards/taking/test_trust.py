@@ -146,6 +146,21 @@ def test_agreement_without_an_interval_is_unknown(row: AgreementLine | None) -> 
     assert codes(judging.reasons_of(evidence(crowd(3, 0), row))) == {"agreement_unknown": "limits"}
 
 
+@pytest.mark.parametrize(
+    ("row", "said"),
+    [
+        (None, "no output was rated by two annotators"),
+        (agreed(40, (None, None)), "the ratings of 40 outputs are all equal"),
+        (agreed(40, (1.0, (None, None))), "nobody disagrees on any of 40 outputs"),
+        (agreed(4, (0.9, None)), "4 outputs were rated by two or more, too few for an interval"),
+    ],
+)
+def test_agreement_that_is_unknown_has_its_own_cause(row: AgreementLine | None, said: str) -> None:
+    (reason,) = judging.reasons_of(evidence(crowd(3, 0), row))
+    assert reason.text == f"It cannot be checked: {said}."
+    told(reason.text)
+
+
 def test_speed_that_nobody_reads_at() -> None:
     people = crowd(4, 0)
     assert codes(judging.reasons_of(evidence(people, seconds=0.3))) == {
