@@ -106,7 +106,8 @@ def study_report(request: HttpRequest, slug: str) -> HttpResponseBase:
     found = [(campaign, results.latest("report", campaign, own)) for campaign, own in asked]
     failed = [f"{each.name}: {r.message}" for each, r in found if not r.document and r.message]
     missing = [each.name for each, r in found if not r.document and not r.message]
-    documents = [] if failed or missing else [result.document for _, result in found]
+    is_whole = not (failed or missing)
+    documents = [r.document for _, r in found if r.document is not None and is_whole]
     answer = _html(request, documents, study=slug, missing=missing, failed=failed)
     if failed:
         answer.status_code = 500

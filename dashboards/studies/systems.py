@@ -103,8 +103,9 @@ def study_table(
     """
     heads = [Head(c.slug, c.test_set.direction, c.percent, c.name) for c in campaigns]
     judged = [name for each in documents for name in each.systems]
-    others = [row.system for each in documents for row in (*each.outside, *each.lengths.rows)]
-    names = list(dict.fromkeys([*judged, *others]))
+    others = [row.system for each in documents for row in each.outside]
+    measured = [row.system for each in documents for row in each.lengths.rows]
+    names = list(dict.fromkeys([*judged, *others, *measured]))
     labels = {c.key: c.label for each in documents for c in each.columns}
     blocks = [
         _block("human", "Human score", names, [by_name(d.human) for d in documents]),
