@@ -105,8 +105,8 @@ def test_campaigns_without_intervals_are_not_called_chance() -> None:
     few = "12 segments and 3 systems are too few"
     columns = [Column(f"task {n}", "uncertain", "a", why=few) for n in range(2)]
     assert said(columns, 0.5, 0.4) == (
-        "uncertain: Alpha has the highest average agreement with the humans, τ\N{NO-BREAK SPACE}.50. "
-        f"In task 0 and task 1 there are no intervals: {few}."
+        "uncertain: Alpha has the highest average agreement with the humans, "
+        f"τ\N{NO-BREAK SPACE}.50. In task 0 and task 1 there are no intervals: {few}."
     )
 
 
