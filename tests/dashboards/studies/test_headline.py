@@ -106,7 +106,7 @@ def test_campaigns_without_intervals_are_not_called_chance() -> None:
     columns = [Column(f"task {n}", "uncertain", "a", why=few) for n in range(2)]
     assert said(columns, 0.5, 0.4) == (
         "uncertain: Alpha has the highest average agreement with the humans, "
-        f"τ\N{NO-BREAK SPACE}.50. In task 0 and task 1 there are no intervals: {few}."
+        f"τ .50. In task 0 and task 1 there are no intervals: {few}."
     )
 
 
