@@ -1,5 +1,5 @@
 # Everything runs in .venv; nothing else on the machine changes, except that `make test` installs
-# Debian's Chromium where the machine has apt, root and no browser.
+# Debian's Chromium and nginx where the machine has apt and root, and lacks them.
 # A distribution's Python is built with what its profile showed, and does the same in a quarter less
 # time than one that pyenv built without being told to.
 PYTHON ?= $(shell /usr/bin/python3.11 -c 'import ensurepip' 2>/dev/null && echo /usr/bin/python3.11 || \
@@ -130,11 +130,11 @@ messages: $(DEV)
 	$(BIN)/python manage.py messages
 
 browser:
-	@command -v chromium-headless-shell chromium >/dev/null || (command -v apt-get >/dev/null && [ "$$(id -u)" = 0 ] && \
+	@(command -v chromium-headless-shell || command -v chromium) >/dev/null && [ -x "$$(command -v nginx || echo /usr/sbin/nginx)" ] || (command -v apt-get >/dev/null && [ "$$(id -u)" = 0 ] && \
 	  apt-get update -qq && apt-get install -y -qq --no-install-recommends \
 	    chromium-headless-shell fonts-noto-core fonts-noto-cjk libpango-1.0-0 libpangoft2-1.0-0 \
-	    libharfbuzz-subset0 >/dev/null) || \
-	  (echo "The browser tests need Chromium as 'chromium-headless-shell' or 'chromium' on the PATH." && false)
+	    libharfbuzz-subset0 nginx-light openssl >/dev/null) || \
+	  (echo "The tests need nginx, and Chromium as 'chromium-headless-shell' or 'chromium' on the PATH." && false)
 
 clean:
 	rm -rf $(VENV) $(NEWEST) staticfiles .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -24,6 +24,7 @@ from types import FrameType
 from typing import Any
 
 from benchmarks.processes import Processes
+from metaeval.repeats import refuse_repeats
 
 JUDGMENTS, WORKERS = 36_000, 200
 COPY = 1_000  # Segments of a copy are numbered from here on.
@@ -246,7 +247,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("pages", nargs="*", metavar="PAGE", help="parts of addresses; all without")
     parser.add_argument("--database", choices=("sqlite", "postgres"), default="sqlite")
-    given = parser.parse_args()
+    given = refuse_repeats(parser).parse_args()
     prepare(given.database)
     from django.test import Client
 

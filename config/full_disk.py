@@ -11,6 +11,7 @@ from django.http import HttpRequest, HttpResponse
 
 from annotation.access import is_researcher
 from annotation.web import errors
+from config import unavailable
 from metrics import disk
 
 logger = logging.getLogger(__name__)
@@ -29,6 +30,8 @@ def server_error(request: HttpRequest) -> HttpResponse:
     while a form was read (files of more than 2.5 MB go to the disk), or where a session was saved.
     """
     error = sys.exception()
+    if error is not None and unavailable.is_unavailable(error):
+        return unavailable.answer(request, error)
     sentence = None if error is None else refusal(error)
     if sentence is None:
         return errors.server_error(request)

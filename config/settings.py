@@ -117,6 +117,10 @@ if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
     }
 elif DATABASES["default"]["ENGINE"] == "django.db.backends.postgresql":
     DATABASES["default"]["ENGINE"] = "config.database.postgresql"
+# PostgreSQL: seconds that a statement waits for a lock, and that a transaction may do nothing
+# before the server ends it and frees its locks: its host may have fallen silent. 0: no limit.
+DATABASE_LOCK_SECONDS = env_int("DATABASE_LOCK_SECONDS", 10)
+DATABASE_IDLE_SECONDS = env_int("DATABASE_IDLE_SECONDS", 30)
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 # --- Accounts and security ----------------------------------------------------------------------

@@ -6,6 +6,9 @@ segments the unit is the segment, and every function here leaves numbers as they
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Hashable, Iterable, Sequence
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -36,6 +39,80 @@ def recoded(clusters: IntArray) -> IntArray:
     """
     _, first, codes = np.unique(clusters, return_index=True, return_inverse=True)
     return np.asarray(np.argsort(np.argsort(first))[codes.reshape(-1)], dtype=np.int64)
+
+
+def clusters_from(labels: Iterable[Hashable] | None, n: int) -> IntArray:
+    """Return the number of each entry's document, (n,), in order of appearance.
+
+    An entry with an empty label or None is a document of its own, and so are all without labels.
+
+    Raises
+    ------
+    ValueError
+        If there are not n labels.
+
+    Examples
+    --------
+    >>> clusters_from(["a", "b", "a", None, None], 5).tolist()
+    [0, 1, 0, 2, 3]
+    """
+    if labels is None:
+        return np.arange(n)
+    names = labels.tolist() if isinstance(labels, np.ndarray) else list(labels)
+    if len(names) != n:
+        raise ValueError(f"documents: {len(names)} labels for {n} entries")
+    numbers: dict[Hashable, int] = {}
+    keys = ((True, at) if name is None or name == "" else (False, name)
+            for at, name in enumerate(names))  # fmt: skip
+    return np.array([numbers.setdefault(key, len(numbers)) for key in keys], dtype=np.int64)
+
+
+def documents_of(
+    labels: Iterable[Hashable] | None, items: IntArray, names: Sequence[Hashable]
+) -> IntArray:
+    """Return the number of each item's document, (len(names),), from labels of its judgments.
+
+    ``items`` (judgments,) numbers the item of each judgment. An item without a label is a document
+    of its own.
+
+    Raises
+    ------
+    ValueError
+        If there is another number of labels, or an item has two.
+
+    Examples
+    --------
+    >>> documents_of(["a", "a", "b", "", ""], np.array([0, 1, 2, 3, 3]), "stuv").tolist()
+    [0, 0, 1, 2]
+    """
+    if labels is None:
+        return np.arange(len(names))
+    given = labels.tolist() if isinstance(labels, np.ndarray) else list(labels)
+    if len(given) != len(items):
+        raise ValueError(f"documents: {len(given)} labels for {len(items)} entries")
+    own: dict[int, Hashable] = {}
+    for item, label in zip(items.tolist(), given, strict=True):
+        if own.setdefault(item, label) != label:
+            raise ValueError(
+                f"documents: {names[item]!r} has two documents, {own[item]!r} and {label!r}"
+            )
+    return clusters_from([own.get(item) for item in range(len(names))], len(names))
+
+
+def of_several_segments(
+    labels: Iterable[Hashable], segments: Iterable[Hashable]
+) -> list[Hashable | None]:
+    """Return the document of each judgment, None without a label or where it has one segment.
+
+    Judgments of several systems, or by several annotators, would otherwise make a document of one
+    segment look like one of several.
+
+    >>> of_several_segments(["a", "a", "b", "b", "", ""], [1, 2, 3, 3, 4, 5])
+    ['a', 'a', None, None, None, None]
+    """
+    pairs = list(zip(labels, segments, strict=True))
+    sizes = Counter(label for label, _ in set(pairs))
+    return [label if label and sizes[label] > 1 else None for label, _ in pairs]
 
 
 def unit_of(clusters: IntArray) -> str:
@@ -72,17 +149,31 @@ def effective_clusters(sizes: ArrayLike) -> float:
     return float(n.sum() ** 2 / (n * n).sum()) if n.any() else 0.0
 
 
+def effective_units(clusters: IntArray) -> float:
+    """Return the effective number of units of a part of the segments, at least 2.
+
+    Degrees of freedom and corrections for few clusters of unequal size take it in the place of
+    their number (Carter, Schnepel and Steigerwald 2017). Of units of one size it is their number.
+
+    >>> effective_units(np.array([0, 0, 1, 1, 2, 2])), effective_units(np.array([0, 0, 0, 0, 1]))
+    (3.0, 2.0)
+    """
+    return max(effective_clusters(sizes_of(clusters)), 2.0)
+
+
 def counted(clusters: IntArray) -> str:
     """Return the number of units with their name, and the effective number of unequal documents.
 
     >>> counted(np.array([0, 0, 1, 1])), counted(np.array([0, 0, 1])), counted(np.arange(1200))
-    ('2 documents', '2 documents (effective number 1.8)', '1,200 segments')
+    ('2 documents', '2 documents, effective number 1.8', '1,200 segments')
     """
     sizes = sizes_of(clusters)
-    text = f"{len(sizes):,} {unit_of(clusters)}"
-    effective = effective_clusters(sizes)
-    is_equal = len(sizes) == 0 or sizes.min() == sizes.max()
-    return text if is_equal else f"{text} (effective number {effective:.1f})"
+    n, effective = len(sizes), effective_clusters(sizes)
+    if unit_of(clusters) == SEGMENTS:
+        return f"{n:,} segments"
+    documents = "1 document" if n == 1 else f"{n:,} documents"
+    is_equal = sizes.min() == sizes.max()
+    return documents if is_equal else f"{documents}, effective number {effective:.1f}"
 
 
 def few_documents(clusters: IntArray) -> TooFewWarning | None:
@@ -95,7 +186,8 @@ def few_documents(clusters: IntArray) -> TooFewWarning | None:
         return None
     if n < FEWEST_DOCUMENTS:
         return TooFewWarning(
-            f"The segments belong to {counted(clusters)}: an interval needs {FEWEST_DOCUMENTS}."
+            f"The segments belong to {counted(clusters)}: an interval needs {FEWEST_DOCUMENTS}, "
+            "and p-values are approximate."
         )
     return TooFewWarning(
         f"The segments belong to {counted(clusters)}: intervals and p-values from fewer than "

@@ -11,6 +11,8 @@ from functools import lru_cache
 from typing import TypeAlias
 
 import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import ndtr, ndtri, stdtr, stdtrit
 
 from metaeval.arrays import BoolArray, FloatArray
 from metaeval.results import Interval
@@ -108,11 +110,45 @@ def resampled_pvalue(
     return np.where(np.isnan(observed), np.nan, found)
 
 
+def expanded_tail(tail: float, n_units: float) -> float:
+    """Return the share of bootstrap samples to cut off so that ``tail`` lies beyond the end.
+
+    A bootstrap over N units spreads by sqrt((N - 1)/N) of what it should and has the tails of a
+    normal distribution, where Student's t holds: Phi(-sqrt(N/(N - 1)) t_{N-1}), the expanded
+    percentile interval (Hesterberg 2015, "What Teachers Should Know About the Bootstrap"). Of units
+    of unequal size N is their effective number (`metaeval.documents.effective_units`).
+
+    Examples
+    --------
+    >>> round(expanded_tail(0.025, 10), 4), round(expanded_tail(0.025, 1000), 4)
+    (0.0086, 0.0248)
+    """
+    return float(ndtr(-np.sqrt(n_units / (n_units - 1)) * stdtrit(n_units - 1, 1.0 - tail)))
+
+
+def expanded_pvalue(pvalues: ArrayLike, n_units: float, alternative: str) -> FloatArray:
+    """Return p-values of a bootstrap over N units as `expanded_tail` has its intervals.
+
+    p <= alpha exactly where the expanded interval of confidence 1 - alpha excludes the null.
+    """
+    sides = 2.0 if alternative == "two-sided" else 1.0
+    z = ndtri(np.asarray(pvalues, dtype=np.float64) / sides)
+    return np.asarray(sides * stdtr(n_units - 1, np.sqrt((n_units - 1) / n_units) * z))
+
+
 def percentile_interval(
-    samples: FloatArray, *, confidence: float = 0.95, fewest: int = 1
+    samples: FloatArray,
+    *,
+    confidence: float = 0.95,
+    fewest: int = 1,
+    expanded: float | None = None,
 ) -> Interval:
-    """Return the ends of the middle of the samples that are defined; nan for fewer than that."""
+    """Return the ends of the middle of the samples that are defined; nan for fewer than that.
+
+    ``expanded`` is the effective number of units drawn where the interval is to be expanded for it.
+    """
     known, tail = samples[~np.isnan(samples)], (1.0 - confidence) / 2.0
+    tail = tail if expanded is None else expanded_tail(tail, expanded)
     ends = np.quantile(known, [tail, 1.0 - tail]) if len(known) >= fewest else (np.nan, np.nan)
     return Interval(float(ends[0]), float(ends[1]), confidence)
 

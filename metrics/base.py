@@ -90,6 +90,10 @@ class InputError(MetricError):
         super().__init__(message, permanent=True)
 
 
+class EndpointError(MetricError):
+    """The endpoint that a metric asks refused, or did not answer: whichever host asks it."""
+
+
 class UnfinishedError(MetricError):
     """Scoring ended before the last text, through no fault of the texts.
 
@@ -284,11 +288,15 @@ class NamesMissing(Protocol):
 
 @dataclass(frozen=True)
 class Scored:
-    """What became of a text: its row (width,), its spans, or why it has neither."""
+    """What became of a text: its row (width,), its spans, or why it has neither.
+
+    ``is_truncated`` says whether a part of the texts was not read; None where that is not known.
+    """
 
     row: Scores
     spans: Sequence[Any] = ()
     problem: str = ""
+    is_truncated: bool | None = None
 
 
 class Feed(Protocol):

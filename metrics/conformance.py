@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
+from metaeval.repeats import by_name, refuse_repeats
 from metrics import options, plugins, registry
 from metrics.base import Metric, MetricError, Scores, SegmentInput
 
@@ -192,8 +193,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m metrics.conformance", epilog=f"Here: {known}")
     parser.add_argument("key", help="distribution--name")
     parser.add_argument("--option", action="append", default=[], metavar="KEY=VALUE")
-    chosen = parser.parse_args(arguments)
-    given = dict(pair.split("=", 1) for pair in chosen.option)
+    chosen = refuse_repeats(parser).parse_args(arguments)
+    try:
+        given = by_name(pair.partition("=")[::2] for pair in chosen.option)
+    except ValueError as error:
+        parser.error(str(error))
     failed = 0
     for name, problem in check(chosen.key, given):
         print(f"{'FAILED' if problem else 'ok    '} {name}{': ' if problem else ''}{problem}")

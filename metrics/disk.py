@@ -27,7 +27,7 @@ _CLOSED = (
     errno.ENAMETOOLONG,
 )
 # What databases call it: PostgreSQL's state, SQLite's primary codes.
-_POSTGRESQL_FULL = "53100"
+POSTGRESQL_FULL = "53100"
 _SQLITE = {
     13: "The disk of the database is full.",
     10: "The disk of the database refuses to be written.",
@@ -48,7 +48,7 @@ def refusal(error: BaseException, place: Path, n_bytes: int | None = None) -> st
 
 
 def _by_database(error: BaseException) -> str | None:
-    if getattr(error, "sqlstate", None) == _POSTGRESQL_FULL:
+    if getattr(error, "sqlstate", None) == POSTGRESQL_FULL:
         return _SQLITE[13]
     return _SQLITE.get(getattr(error, "sqlite_errorcode", 0) & 0xFF)
 

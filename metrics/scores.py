@@ -1,12 +1,14 @@
 """Scores in the database: packing, storing once per content, and reading them into arrays."""
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cache, partial
+from operator import itemgetter
 from typing import NamedTuple
 
 import numpy as np
 from django.db import connection, transaction
-from django.db.models import Max, Q
+from django.db.models import Count, Max, Q, QuerySet
 
 from annotation.kept import Kept
 from annotation.models import Output, Segment, System, TestSet
@@ -18,6 +20,7 @@ from metrics.imported.storing import shown_imports
 from metrics.measures import Corpus, MeasureScores, ScoreTable
 from metrics.models import MetricRun, MetricSignature, SegmentScore
 from metrics.runs.contents import find_tokenised
+from metrics.truncation import Counts, Mark
 
 __all__ = [
     "Corpus",
@@ -30,14 +33,22 @@ __all__ = [
     "system_scores",
     "unpack",
 ]
+MARK = "is_truncated"
 # Where the newest run of the test set itself stands in the rank of a signature.
 HERE = 2
-_INTO = f'INSERT INTO {SegmentScore._meta.db_table} (signature_id, content_key, "values") '
-_INSERT = f"{_INTO} VALUES (%s, %s, %s) ON CONFLICT DO NOTHING"
-# Both arrays travel as they are in memory: twice the rows a second of one statement a row.
-_INSERT_ARRAYS = (
-    f"{_INTO} SELECT %s, * FROM unnest(%b::varchar[], %b::bytea[]) ON CONFLICT DO NOTHING"  # noqa: S608
+_INTO = (
+    f"INSERT INTO {SegmentScore._meta.db_table} "
+    '(signature_id, content_key, "values", is_truncated) '
 )
+_INSERT = f"{_INTO} VALUES (%s, %s, %s, %s) ON CONFLICT DO NOTHING"
+# Arrays travel as they are in memory: twice the rows a second of one statement a row. Marks are
+# texts, empty where nothing is known: an array of nulls alone has no type.
+_INSERT_ARRAYS = (
+    f"{_INTO} SELECT %s, name, packed, NULLIF(mark, '')::boolean FROM "  # noqa: S608
+    "unnest(%b::varchar[], %b::bytea[], %b::varchar[]) AS given (name, packed, mark) "
+    "ON CONFLICT DO NOTHING"
+)
+_MARKS = {None: "", False: "false", True: "true"}
 
 
 # Twelve measures of 1,000,000 outputs, or 400 of 30,000.
@@ -49,6 +60,7 @@ class _Table(NamedTuple):
 
     table: Scores
     n_missing: int
+    marks: Mapping[Mark, int]
     n_scores: int
 
 
@@ -68,10 +80,20 @@ def unpack(packed: Sequence[bytes | memoryview], width: int) -> Scores:
     return flat.reshape(len(packed), width).astype(np.float64, copy=False)
 
 
-def store_scores(signature: MetricSignature, keys: Sequence[str], rows: Scores) -> None:
-    """Store (n, width) scores of n contents at once; a content that has a score keeps it."""
+def store_scores(
+    signature: MetricSignature,
+    keys: Sequence[str],
+    rows: Scores,
+    marks: Sequence[Mark] | None = None,
+) -> None:
+    """Store (n, width) scores of n contents at once; a content that has a score keeps it.
+
+    `marks` say which were truncated (:func:`metrics.truncation.marks`); without them that is not
+    known.
+    """
+    known = [None] * len(keys) if marks is None else marks
     # Sorted, so that two workers that store the same contents never wait for each other in a ring.
-    values = sorted(zip(keys, pack(rows), strict=True))
+    values = sorted(zip(keys, pack(rows), known, strict=True), key=itemgetter(0))
     with transaction.atomic():
         if connection.vendor == "postgresql":
             _insert_arrays(signature.pk, values)
@@ -81,13 +103,14 @@ def store_scores(signature: MetricSignature, keys: Sequence[str], rows: Scores) 
                 cursor.executemany(_INSERT, [(signature.pk, *value) for value in values])
 
 
-def _insert_arrays(signature: int, values: Sequence[tuple[str, bytes]]) -> None:
+def _insert_arrays(signature: int, values: Sequence[tuple[str, bytes, Mark]]) -> None:
     """Insert all rows by one statement; Django's own cursor would write them into its text."""
     from psycopg import Cursor
 
-    keys, packed = [key for key, _ in values], [row for _, row in values]
+    keys, packed = [key for key, _, _ in values], [row for _, row, _ in values]
+    marks = [_MARKS[mark] for _, _, mark in values]
     with connection.wrap_database_errors, Cursor(connection.connection) as cursor:
-        cursor.execute(_INSERT_ARRAYS, [signature, keys, packed])
+        cursor.execute(_INSERT_ARRAYS, [signature, keys, packed, marks])
 
 
 def load_scores(
@@ -97,17 +120,39 @@ def load_scores(
 
     `keys` are content keys of outputs of `systems`, in any order and number.
     """
+    return _load(signature, systems, keys)[0]
+
+
+def _load(
+    signature: MetricSignature, systems: Iterable[System], keys: Sequence[str]
+) -> tuple[Scores, Counter[Mark]]:
+    """Return (len(keys), width) scores, and the number of keys by the mark of their score."""
+    stored = list(_scores_of(signature, systems).values_list("content_key", "values", MARK))
+    width = len(signature.measures) + len(signature.statistics)
+    positions = {key: position for position, (key, _, _) in enumerate(stored)}
+    index = np.array([positions.get(key, -1) for key in keys], dtype=np.intp)
+    is_there = index >= 0
+    found = np.full((len(keys), width), np.nan)
+    found[is_there] = unpack([packed for _, packed, _ in stored], width)[index[is_there]]
+    return found, Counter(stored[position][2] for position in index[is_there])
+
+
+def _scores_of(signature: MetricSignature, systems: Iterable[System]) -> QuerySet[SegmentScore]:
     outputs = Output.objects.filter(system__in=list(systems)).order_by()
-    scores = SegmentScore.objects.filter(
+    return SegmentScore.objects.filter(
         signature=signature, content_key__in=outputs.values("content_key")
     ).order_by()
-    stored = dict(scores.values_list("content_key", "values"))
-    width = len(signature.measures) + len(signature.statistics)
-    positions = {key: position for position, key in enumerate(stored)}
-    index = np.array([positions.get(key, -1) for key in keys], dtype=np.intp)
-    found = np.full((len(keys), width), np.nan)
-    found[index >= 0] = unpack(list(stored.values()), width)[index[index >= 0]]
-    return found
+
+
+def truncation_of(run: MetricRun) -> Counts | None:
+    """Count the truncated among the contents of a run, whichever run scored them.
+
+    None as long as the run has no signature.
+    """
+    if run.signature is None:
+        return None
+    rows = _scores_of(run.signature, run.systems.all()).values_list(MARK)
+    return Counts.of(run.info, dict(rows.annotate(n=Count("pk"))))
 
 
 def latest_signatures(test_set: TestSet) -> dict[str, MetricSignature]:
@@ -213,11 +258,13 @@ def _measures(
     are_all: bool,
 ) -> list[MeasureScores]:
     """Return the measures of one metric; none where no output has a score."""
-    table, n_missing = _table(signature, systems, grid)
+    table, n_missing, marks = _table(signature, systems, grid)
     if n_missing == len(grid.keys):
         return []
     info = catalogue.get(signature.metric)
     corpora, width = _corpora(test_set, signature), len(signature.measures)
+    warnings = about_text() if info.expects_raw_text else ()
+    warnings += Counts.of(info, marks).warnings(info.label)
     return [
         MeasureScores(
             key=key,
@@ -230,15 +277,17 @@ def _measures(
             corpus=corpora[column] if corpora else None,
             n_outputs=len(grid.keys),
             n_missing=n_missing,
-            warnings=about_text() if info.expects_raw_text else (),
+            warnings=warnings,
         )
         for column, key in enumerate(signature.measures)
         if are_all or _is_shown(info, key)
     ]
 
 
-def _table(signature: MetricSignature, systems: Sequence[System], grid: Grid) -> tuple[Scores, int]:
-    """Return systems × segments × numbers, and how many outputs lack one.
+def _table(
+    signature: MetricSignature, systems: Sequence[System], grid: Grid
+) -> tuple[Scores, int, Mapping[Mark, int]]:
+    """Return systems × segments × numbers, how many outputs lack one, and how many scores by mark.
 
     Scores are only added, and a content has one: a full table stays, another one as long as the
     signature has no more scores than before.
@@ -246,15 +295,15 @@ def _table(signature: MetricSignature, systems: Sequence[System], grid: Grid) ->
     key = (signature.pk, signature.signature, grid.state)
     kept = _kept.get(key)
     if kept is not None and not kept.n_missing:
-        return kept.table, 0
+        return kept.table, 0, kept.marks
     n_scores = SegmentScore.objects.filter(signature=signature).count()
     if kept is None or kept.n_scores != n_scores:
-        loaded = load_scores(signature, systems, grid.keys)
+        loaded, marks = _load(signature, systems, grid.keys)
         n_missing = int(np.isnan(loaded).any(axis=1).sum())
-        kept = _Table(grid.spread(loaded), n_missing, n_scores)
+        kept = _Table(grid.spread(loaded), n_missing, marks, n_scores)
         kept.table.flags.writeable = False
         _kept.put(key, kept, kept.table.nbytes)
-    return kept.table, kept.n_missing
+    return kept.table, kept.n_missing, kept.marks
 
 
 def _label(info: MetricInfo, key: str) -> str:

@@ -21,6 +21,8 @@ if "sqlite3" in DATABASES["default"]["ENGINE"]:
 else:
     # As SQLite above: no test cuts the power.
     DATABASES["default"].setdefault("OPTIONS", {})["options"] = "-c synchronous_commit=off"
+    # A test is one transaction, in which a busy machine may do nothing for long.
+    DATABASE_IDLE_SECONDS = 0
 
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 WHITENOISE_USE_FINDERS = True

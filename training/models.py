@@ -173,7 +173,8 @@ class PreferenceResult(models.Model):
 
     `statistic` is the share of segments with d > 0, `low` to `high` its interval. `differences`
     are d of every segment of the test set in its order, little-endian float64, nan where a segment
-    was left out. `rules` is the edition of :mod:`training.perturbations.rules` that altered texts.
+    was left out. `rules` is the edition of :mod:`training.perturbations.rules` that altered texts,
+    `coverage` the mean share of source words that a dictionary knew, where one was used.
     """
 
     job = models.ForeignKey(TrainingJob, models.CASCADE, related_name="preferences")
@@ -192,6 +193,7 @@ class PreferenceResult(models.Model):
     ties = models.FloatField(null=True)
     differences = models.BinaryField()
     rules = models.PositiveSmallIntegerField(default=1)
+    coverage = models.FloatField(null=True)
 
     class Meta:
         ordering = ["pk"]

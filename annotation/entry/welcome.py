@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from django.db.models import Q
 from django.urls import reverse
 from django.utils import timezone
 
@@ -10,13 +11,22 @@ from annotation.models import Annotator
 
 def next_step(annotator: Annotator) -> str:
     """Return the address of what stands before an annotator's next item, or nothing."""
-    if annotator.stopped_at is not None:
+    if is_barred(annotator):
         return stopped(annotator)
     return asked_first(annotator)
 
 
+def is_barred(annotator: Annotator) -> bool:
+    """Return True if an annotator was stopped, or was excluded with an item in hand."""
+    since = annotator.excluded_at
+    if annotator.stopped_at is not None or since is None:
+        return annotator.stopped_at is not None
+    held = Q(completed_at=None) & (Q(released_at=None) | Q(released_at__gte=since))
+    return annotator.assignments.filter(held | Q(completed_at__gt=since)).exists()
+
+
 def stopped(annotator: Annotator) -> str:
-    """Return the address at which a stopped annotator is heard."""
+    """Return the address that says why an annotator rates nothing more."""
     return reverse("annotate-stopped", args=[annotator.campaign.slug])
 
 

@@ -8,6 +8,7 @@ cannot see: the same key sent for two items at once.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from functools import cache
 from uuid import UUID
@@ -35,6 +36,13 @@ from config.database.turns import turn
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 START_MAX_AGE = timedelta(days=7)
+# Forms that are open or wait offline during an upgrade were signed by the release before: the
+# first of these signs, the others are accepted. None is the name of a module, which may change.
+START_SALTS = (
+    "judgment-start:1",
+    "annotation.judging.judgments.start",
+    "annotation.judgments.start",
+)
 
 START_MISSING = _(
     "The start time of this page is missing or damaged. Submit again to save the score."
@@ -76,13 +84,13 @@ def issue_start(*, user_id: int, public_id: UUID) -> str:
     As fine as the times of judgments: rounded, it could lie before the answer that went before.
     """
     microseconds = (timezone.now() - EPOCH) // timedelta(microseconds=1)
-    return _signer(user_id, public_id).sign(str(microseconds))
+    return _signer(START_SALTS[0], user_id, public_id).sign(str(microseconds))
 
 
 def read_start(stamp: str, *, user_id: int, public_id: UUID) -> datetime:
     """Return the time that `issue_start` signed; raises ValidationError if forged or too old."""
     try:
-        microseconds = int(_signer(user_id, public_id).unsign(stamp))
+        microseconds = int(_unsigned(stamp, user_id, public_id))
     except BadSignature:
         raise ValidationError(START_MISSING) from None
     started_at = EPOCH + timedelta(microseconds=microseconds)
@@ -91,8 +99,15 @@ def read_start(stamp: str, *, user_id: int, public_id: UUID) -> datetime:
     return started_at
 
 
-def _signer(user_id: int, public_id: UUID) -> Signer:
-    return Signer(salt=f"annotation.judging.judgments.start:{user_id}:{public_id}")
+def _unsigned(stamp: str, user_id: int, public_id: UUID) -> str:
+    for salt in START_SALTS[:-1]:
+        with suppress(BadSignature):
+            return _signer(salt, user_id, public_id).unsign(stamp)
+    return _signer(START_SALTS[-1], user_id, public_id).unsign(stamp)
+
+
+def _signer(salt: str, user_id: int, public_id: UUID) -> Signer:
+    return Signer(salt=f"{salt}:{user_id}:{public_id}")
 
 
 def refuse_unless_open(status: str) -> None:

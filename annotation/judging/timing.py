@@ -22,15 +22,17 @@ def times_of(
 
     Its time begins when the item was issued, or with the answer `before` it if that came later:
     screens are issued ahead. It ends now, or as much earlier as the browser says that the answer
-    had to wait for a connection. So the times of a person never overlap, and together never exceed
-    what passed on the server. What the browser says was idle after it asked is not paid: such a
-    report can only make the paid time shorter. Reports are stored as they came, and doubted where
-    they cannot be.
+    had to wait for a connection, but not before the time that the item was visible has passed: the
+    wait is told by the browser's calendar clock, which may be put forward meanwhile. So the times
+    of a person never overlap, and together never exceed what passed on the server. What the browser
+    says was idle after it asked is not paid: such a report can only make the paid time shorter.
+    Reports are stored as they came, and doubted where they cannot be.
     """
     # The clocks of two web servers may differ by a moment.
     now = max(now, answer.started_at)
     began = min(now, max(answer.started_at, before or answer.started_at))
-    given = max(began, now - timedelta(milliseconds=answer.waited_ms))
+    seen = began + timedelta(milliseconds=_storable(answer.visible_ms) or 0)
+    given = max(min(seen, now), now - timedelta(milliseconds=answer.waited_ms))
     return {
         "started_at": began,
         "submitted_at": given,

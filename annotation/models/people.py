@@ -1,5 +1,7 @@
 """People of a campaign: annotators, members, the links they come by, and what was decided."""
 
+from datetime import datetime
+
 from django.conf import settings
 from django.db import models
 
@@ -87,6 +89,11 @@ class Annotator(models.Model):
 
     def __str__(self) -> str:
         return self.label
+
+    @property
+    def barred_at(self) -> datetime | None:
+        """Since when the annotator may rate nothing more: stopped by a rule, or excluded."""
+        return min(filter(None, (self.stopped_at, self.excluded_at)), default=None)
 
 
 class Membership(models.Model):

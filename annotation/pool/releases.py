@@ -36,6 +36,14 @@ def release_stale(campaign: Campaign, *, at_most: int = AT_ONCE) -> int:
     return sum(_release(*where, cutoff=cutoff) for where in screens.values())
 
 
+def release_all(annotator: Annotator) -> int:
+    """Put back at once what an annotator has claimed and not answered; return how many screens."""
+    rows = _waiting().filter(TARGETS, annotator=annotator).values_list("item_id", "item__screen")
+    screens = {screen if screen is not None else -item: (item, screen) for item, screen in rows}
+    now = timezone.now()
+    return sum(_release(annotator.pk, *where, cutoff=now) for where in screens.values())
+
+
 def _waiting() -> QuerySet[Assignment]:
     return Assignment.objects.filter(completed_at=None, released_at=None)
 
@@ -97,9 +105,13 @@ def take_again(assignment_id: int) -> bool:
 
 
 def keep_late(assignment: Assignment) -> None:
-    """An answer came after its screen went back: the screen is theirs, and needs one less."""
+    """An answer came after its screen went back: the screen is theirs, and needs one less.
+
+    An excluded annotator's answer is kept, and the screen still needs somebody else's.
+    """
     rows = _of_screen(assignment.annotator_id, assignment.item_id, assignment.item.screen)
-    if rows.exclude(released_at=None).filter(completed_at=None).update(released_at=None):
+    is_back = rows.exclude(released_at=None).filter(completed_at=None).update(released_at=None)
+    if is_back and assignment.annotator.excluded_at is None:
         _head(assignment.item_id).filter(wanted__gt=0).update(wanted=F("wanted") - 1)
 
 

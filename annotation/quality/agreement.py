@@ -104,4 +104,4 @@ def _compute(scores: Floats, annotators: Integers, units: Integers, seed: int) -
     found = judgment_agreement(scores, annotators, units, n_resamples=N_RESAMPLES, rng=seed)
     parts = (found.one_vs_rest, found.alpha_z, found.alpha_raw)
     figures = [Figure(each.statistic, each.interval, each.method, each.warnings) for each in parts]
-    return Agreement(found.n, found.n_units, *figures)
+    return Agreement(found.n, found.n_items, *figures)

@@ -18,6 +18,7 @@ from django.utils import timezone
 from annotation.batches import batched
 from annotation.campaigns import require_status
 from annotation.models import Annotator, Assignment, AuditEntry, Campaign, Item
+from annotation.pool import releases
 
 BATCH = 2_000
 EXCLUDE, INCLUDE, REASSIGN = "exclude", "include", "reassign"
@@ -33,8 +34,9 @@ class Reassigned:
 
 @transaction.atomic
 def exclude_annotator(*, annotator: Annotator, actor: User | None, reason: str) -> Annotator:
-    """Take an annotator's judgments out of every analysis.
+    """Take an annotator's judgments out of every analysis, and end the annotator's work.
 
+    What they hold of a pool is wanted again at once. An answer that they began before is stored.
     Raises ValidationError without a reason, or if the annotator is excluded already.
     """
     annotator = _locked(annotator)
@@ -42,6 +44,8 @@ def exclude_annotator(*, annotator: Annotator, actor: User | None, reason: str) 
         raise ValidationError(f"{annotator.label} is excluded already.")
     annotator.excluded_at = timezone.now()
     annotator.save(update_fields=["excluded_at"])
+    if annotator.campaign.assignment_mode != Campaign.Mode.STATIC:
+        releases.release_all(annotator)
     _note(EXCLUDE, annotator, actor, _reason(reason, "excluding"))
     return annotator
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from metaeval.judgments.planning import allocate
+from metaeval.repeats import refuse_repeats
 
 # Adequacy of five systems: two close pairs among clear ones, as campaigns often come out.
 QUALITIES = (72.0, 70.0, 60.0, 50.0, 48.0)
@@ -88,7 +89,7 @@ WAYS = {
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--seeds", type=int, default=50)
-    seeds = range(parser.parse_args().seeds)
+    seeds = range(refuse_repeats(parser).parse_args().seeds)
     runs = {name: [simulate(seed, **way) for seed in seeds] for name, way in WAYS.items()}
     for name, those in runs.items():
         describe(name, those)

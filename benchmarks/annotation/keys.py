@@ -33,6 +33,7 @@ from annotation.campaigns import add_annotators, open_campaign
 from annotation.models import Campaign
 from benchmarks.annotation.browsing import Server
 from benchmarks.planting import plant_scored
+from metaeval.repeats import refuse_repeats
 
 SCORE = ("7", "3", "ArrowRight", "ArrowLeft", "PageUp")
 READ = ("Home", "ArrowRight", "ArrowRight", "Control+ArrowRight", "ArrowDown")
@@ -66,7 +67,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--segments", type=int, default=12)
     parser.add_argument("--systems", type=int, default=8)
     parser.add_argument("--protocol", default="contrastive-esa")
-    return parser.parse_args()
+    return refuse_repeats(parser).parse_args()
 
 
 def plant(args: argparse.Namespace) -> str:

@@ -16,6 +16,8 @@ import tempfile
 import time
 import uuid
 
+from metaeval.repeats import refuse_repeats
+
 STEPS = ("idle", "upload", "open", "claim", "rate", "export-csv", "export-json")
 SYSTEMS, PER_ITEM, BATCH = 10, 1, 2_000
 
@@ -26,7 +28,7 @@ def main() -> None:
     parser.add_argument("--mode", choices=("static", "pool", "active"), default="pool")
     parser.add_argument("--step", choices=STEPS)
     parser.add_argument("--slug", default=f"large-{uuid.uuid4().hex[:8]}")
-    args = parser.parse_args()
+    args = refuse_repeats(parser).parse_args()
     if args.step is None:
         os.environ["TOUCHSTONE_VAR"] = tempfile.mkdtemp(prefix="touchstone-large-")
         own = ["--items", str(args.items), "--mode", args.mode, "--slug", args.slug]

@@ -22,6 +22,8 @@ import threading
 import time
 import uuid
 
+from metaeval.repeats import refuse_repeats
+
 
 def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser()
@@ -31,7 +33,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--mode", choices=("static", "pool", "active"), default="pool")
     parser.add_argument("--think", type=float, default=3.0)
     parser.add_argument("--kill", action="store_true")
-    return parser.parse_args()
+    return refuse_repeats(parser).parse_args()
 
 
 def prepare(database: str) -> None:

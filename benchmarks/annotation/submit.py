@@ -38,6 +38,7 @@ from benchmarks.annotation import pearmut
 from benchmarks.annotation.browsing import Browser, Server
 from benchmarks.planting import analysed, planted
 from benchmarks.processes import family, memory_of, seconds_of
+from metaeval.repeats import refuse_repeats
 
 
 def rate(browser: Browser, n: int) -> None:
@@ -99,7 +100,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--stored", type=int, default=0)
     parser.add_argument("--mode", choices=("static", "pool", "active"), default="static")
     parser.add_argument("--pool", type=int, default=0)
-    args = parser.parse_args()
+    args = refuse_repeats(parser).parse_args()
     args.stored -= args.stored % args.annotators
     if args.mode == "static":
         args.pool = 0

@@ -15,6 +15,8 @@ from collections.abc import Callable
 
 from playwright.sync_api import Browser, Locator, Page, sync_playwright
 
+from metaeval.repeats import refuse_repeats
+
 PASSWORD = "touchstone-demo"  # noqa: S105 (of the demo, as printed)
 RATINGS = (73, 45, 88)
 HAND_MS = 150
@@ -202,7 +204,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--site", default="http://localhost:8000")
     parser.add_argument("--way", choices=("now", "before"), default="now")
-    args = parser.parse_args()
+    args = refuse_repeats(parser).parse_args()
     way = Before() if args.way == "before" else Now()
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(

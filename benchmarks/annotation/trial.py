@@ -38,6 +38,7 @@ from metaeval.judgments.trial.sizes import (
     OWN_CHANGE,
     OWN_MISSING,
 )
+from metaeval.repeats import refuse_repeats
 
 RATERS = 4
 Found = tuple[MeanEffect | RateEffect, float]
@@ -134,7 +135,7 @@ KINDS = {"time": times, "accepted": accepted, "missed": missed}
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--trials", type=int, default=200)
-    n = parser.parse_args().trials
+    n = refuse_repeats(parser).parse_args().trials
     warnings.simplefilter("ignore")
     print(f"{'aim':22} {'people × items':>15} {'facts':>6} {'here':>6} {'holds':>6} {'s':>6}")
     for aim in AIMS:

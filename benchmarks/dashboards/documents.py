@@ -18,6 +18,7 @@ from multiprocessing import get_context
 from typing import Any
 
 from benchmarks import crowd
+from metaeval.repeats import refuse_repeats
 
 VALUES, LONG = ("correlations",), ("whatif", "samplesize")
 VALUES_SECONDS, LONG_SECONDS, OTHER_SECONDS, PEAK_MIB = 2.0, 20.0, 10.0, 500 * 1e6 / 2**20
@@ -94,7 +95,7 @@ def main() -> None:
     parser.add_argument("kinds", nargs="*", default=KINDS, metavar="KIND")
     parser.add_argument("--judgments", type=int, default=crowd.JUDGMENTS)
     parser.add_argument("--database", choices=("sqlite", "postgres"), default="sqlite")
-    given = parser.parse_args()
+    given = refuse_repeats(parser).parse_args()
     crowd.prepare(given.database)
     from annotation.filters import Filters
     from annotation.models import Campaign

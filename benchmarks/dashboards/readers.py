@@ -36,6 +36,7 @@ from http.client import HTTPConnection, HTTPException
 from typing import Any
 
 from benchmarks.processes import MACHINE, Processes
+from metaeval.repeats import refuse_repeats
 
 READERS, SOON, LATER, STAY = 20, 1.0, 4.0, 10.0
 # Who serves pages and the run, but for scoring itself.
@@ -234,7 +235,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--database", choices=("sqlite", "postgres"), default="sqlite")
     parser.add_argument("--minutes", type=float, default=4)
-    given = parser.parse_args()
+    given = refuse_repeats(parser).parse_args()
     # Ended by a signal, too, it stops what it started.
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(number, lambda *_: sys.exit(1))

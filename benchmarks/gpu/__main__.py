@@ -27,6 +27,7 @@ from typing import Any
 
 from benchmarks.gpu import cases, checkpoints, table
 from benchmarks.gpu.cases import Case
+from metaeval.repeats import refuse_repeats
 
 CHILD = "benchmarks.gpu.child"
 # Each loads a checkpoint and scores a few texts.
@@ -66,7 +67,7 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
     for size in ("small", "large"):
         sizes.add_argument(f"--{size}", dest="size", action="store_const", const=size)
     parser.set_defaults(size="base")
-    return parser.parse_args(arguments)
+    return refuse_repeats(parser).parse_args(arguments)
 
 
 def has_gpu() -> bool:

@@ -23,6 +23,7 @@ import transformers
 
 from benchmarks.gpu import cases, checkpoints, peers
 from benchmarks.gpu.cases import Case
+from metaeval.repeats import refuse_repeats
 from metrics.base import Metric, MetricError, Scores, SegmentInput
 from metrics.encoding import encoders, token_vectors
 from metrics.encoding.precision import computing
@@ -56,7 +57,7 @@ def main() -> int:
     parser.add_argument("--size", choices=list(checkpoints.SIZES), required=True)
     parser.add_argument("--pairs", type=int, required=True)
     parser.add_argument("--fault", action="store_true")
-    options = parser.parse_args()
+    options = refuse_repeats(parser).parse_args()
     warnings.simplefilter("ignore")
     size = checkpoints.SIZES[options.size]
     [case] = [each for each in cases.cases(size) if each.name == options.case]

@@ -35,6 +35,7 @@ from benchmarks.metaeval.covered.case import (
     Size,
     replicate,
 )
+from metaeval.repeats import refuse_repeats
 
 REPLICATES, QUICK, PROCESSES = 1000, 60, 2
 # Fewer tell nothing.
@@ -120,7 +121,7 @@ def main() -> None:
     parser.add_argument("--only", default="", help="cases whose name holds these words")
     parser.add_argument("--quick", action="store_true", help=f"{QUICK} replicates a case")
     parser.add_argument("--seconds", action="store_true", help="print each job as it ends")
-    options: Any = parser.parse_args()
+    options: Any = refuse_repeats(parser).parse_args()
     replicates = QUICK if options.quick else options.replicates
     start, answers = time.perf_counter(), Answers()
     with ProcessPoolExecutor(PROCESSES, initializer=setup) as pool:

@@ -30,6 +30,7 @@ import numpy as np
 import torch
 
 from benchmarks.metrics.rouge import read
+from metaeval.repeats import refuse_repeats
 from metrics.base import MetricInfo, Scores, SegmentInput
 from metrics.encoding import encoders
 from metrics.families.bertscore import options as bertscore
@@ -49,7 +50,7 @@ def main() -> int:
     parser.add_argument("--segments", type=int, default=270)
     parser.add_argument("--data", type=Path, default=Path("../shared/data"))
     parser.add_argument("--language", choices=["en", "zh"])
-    options = parser.parse_args()
+    options = refuse_repeats(parser).parse_args()
     if options.language is None:
         command = [
             sys.executable,

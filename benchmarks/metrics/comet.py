@@ -21,6 +21,7 @@ from comet import load_from_checkpoint
 
 from benchmarks.metrics.bertscore import timed
 from benchmarks.metrics.rouge import read
+from metaeval.repeats import refuse_repeats
 from metrics.base import SegmentInput
 from metrics.families.comet import options as comet
 from metrics.families.comet.scorer import Comet
@@ -35,7 +36,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--segments", type=int, default=100)
     parser.add_argument("--data", type=Path, default=Path("../shared/data"))
-    options = parser.parse_args()
+    options = refuse_repeats(parser).parse_args()
     inputs = ten_systems(options.data / "wmt17" / "zh-en", options.segments)
     with tempfile.TemporaryDirectory() as folder:
         encoder = build_encoder(Path(folder), inputs)

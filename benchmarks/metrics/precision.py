@@ -22,6 +22,7 @@ import numpy as np
 import torch
 
 from benchmarks.metrics.comet import ten_systems
+from metaeval.repeats import refuse_repeats
 from metrics import registry
 from metrics.base import MetricError, Scores, SegmentInput
 from tests.metrics.families.neural import small
@@ -57,7 +58,7 @@ def main() -> int:
     parser.add_argument("--data", type=Path, default=Path("../shared/data"))
     parser.add_argument("--folder", type=Path, help=argparse.SUPPRESS)
     parser.add_argument("--precision", default="float32", help=argparse.SUPPRESS)
-    options = parser.parse_args()
+    options = refuse_repeats(parser).parse_args()
     inputs = ten_systems(options.data / "wmt17" / "zh-en", options.segments)[::5]
     if options.folder:
         np.savez(

@@ -20,6 +20,7 @@ import torch
 from transformers import BertConfig, BertModel
 
 from benchmarks.metrics.rouge import read
+from metaeval.repeats import refuse_repeats
 from metrics.base import Metric, SegmentInput
 from metrics.encoding import encoders, token_vectors
 from tests.metrics.families.neural import small
@@ -33,7 +34,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--segments", type=int, default=60)
     parser.add_argument("--data", type=Path, default=Path("../shared/data"))
-    options = parser.parse_args()
+    options = refuse_repeats(parser).parse_args()
     inputs = load(options.data / "wmt17" / "zh-en", options.segments)
     texts = [text for each in inputs for text in (each.source, each.hypothesis)]
     with tempfile.TemporaryDirectory() as folder:

@@ -17,6 +17,7 @@ from pathlib import Path
 
 from rouge_score.rouge_scorer import RougeScorer
 
+from metaeval.repeats import refuse_repeats
 from metrics.base import SegmentInput
 from metrics.families.lexical.tokens import rouge_tokenizer
 from metrics.registry import load
@@ -29,7 +30,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--pairs", type=int, default=10_000)
     parser.add_argument("--data", type=Path, default=Path("../shared/data"))
-    options = parser.parse_args()
+    options = refuse_repeats(parser).parse_args()
     ratios = [
         compare("en", english(options.data / "wmt17", options.pairs)),
         compare("zh", chinese(options.data / "wmt17" / "zh-en", options.pairs)),

@@ -17,6 +17,7 @@ from sacrebleu.metrics.lib_ter import translation_edit_rate
 
 from benchmarks.metrics.rouge import chinese, english
 from metaeval.edits import edit_count
+from metaeval.repeats import refuse_repeats
 from metrics.base import SegmentInput
 
 Count = Callable[[list[str], list[str]], int]
@@ -26,7 +27,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--pairs", type=int, default=2_000)
     parser.add_argument("--data", type=Path, default=Path("../shared/data"))
-    options = parser.parse_args()
+    options = refuse_repeats(parser).parse_args()
     words = english(options.data / "wmt17", options.pairs)
     letters = chinese(options.data / "wmt17" / "zh-en", options.pairs // 20)
     compare("outputs, by word", words, str.split)

@@ -21,6 +21,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from metaeval.repeats import refuse_repeats
 from metrics.families import transport
 from metrics.families.mover import matching
 from metrics.families.mover.definition import Definition
@@ -46,7 +47,7 @@ T = TypeVar("T")
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--pairs", type=int, default=300)
-    options = parser.parse_args()
+    options = refuse_repeats(parser).parse_args()
     torch.set_num_threads(1)
     print(f"peer's solver: {'pyemd' if pyemd else 'POT emd2 on the padded matrix'}")
     ratios = []

@@ -28,6 +28,7 @@ from typing import Any
 
 import torch
 
+from metaeval.repeats import refuse_repeats
 from metrics.encoding.token_vectors import tokenize
 from training.jobs.kinds import Corpus
 from training.parallel.reading import clean, hash_pairs, read_pairs, write_pairs
@@ -71,7 +72,7 @@ def main() -> int:
     parser.add_argument("--skip-learning", action="store_true")
     parser.add_argument("--pieces", action="store_true", help="the fifth measurement alone")
     parser.add_argument("--word-loss", action="store_true", help="the first measurement alone")
-    given = parser.parse_args()
+    given = refuse_repeats(parser).parse_args()
     torch.set_num_threads(1)
     recipe = Recipe.from_options(SETTINGS | {"encoder": given.encoder})
     if given.pieces:

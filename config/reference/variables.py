@@ -26,6 +26,14 @@ VARIABLES = (
     ),
     Variable("DATABASE_CONN_MAX_AGE", "60", "seconds that a database connection is kept"),
     Variable(
+        *("DATABASE_LOCK_SECONDS", "10"),
+        "PostgreSQL: seconds that a statement waits for a lock; 0 sets no limit",
+    ),
+    Variable(
+        *("DATABASE_IDLE_SECONDS", "30"),
+        "PostgreSQL: seconds after which a transaction that does nothing is ended; 0 sets no limit",
+    ),
+    Variable(
         *("CELERY_BROKER_URL", "embedded, in `TOUCHSTONE_VAR`"),
         "`redis://host:6379/0` or `amqp://user:password@host:5672//`",
     ),

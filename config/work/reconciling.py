@@ -13,9 +13,10 @@ from typing import Any
 
 from celery.signals import worker_ready, worker_shutdown, worker_shutting_down
 from celery.worker import state
-from django.db import connections
+from django.db import OperationalError, connections
 from django.db.models import Q
 
+from config.database.waits import is_lock_timeout, limit_lock_waits
 from config.work import processes, registry, sending
 from config.work.clock import Now
 from config.work.kinds import Kind
@@ -30,6 +31,8 @@ RESEND_SECONDS = 3.0
 # cannot do the work takes them first.
 LONGEST_WAIT = 30.0
 AT_ONCE = 16
+# No child is forked while a round waits for a lock, so it hardly waits.
+LOCK_MS = 200
 
 
 def reconcile(queues: Collection[str] = (), *, has_room: bool = True) -> int:
@@ -37,10 +40,12 @@ def reconcile(queues: Collection[str] = (), *, has_room: bool = True) -> int:
     n_sent = 0
     for kind in registry.every():
         try:
-            kind.tidy()
-            _free(kind)
-            if has_room:
-                n_sent += _resend(kind, queues)
+            with processes.forking:
+                limit_lock_waits(LOCK_MS)
+                kind.tidy()
+                _free(kind)
+                if has_room:
+                    n_sent += _resend(kind, queues)
         except Exception:
             logger.warning("%s is looked after again", kind.name, exc_info=True)
     return n_sent
@@ -53,7 +58,13 @@ def _free(kind: Kind[Any]) -> None:
     dead = [owner for owner in ours if processes.is_dead_child(owner)]
     # Not all the rows: what was sent to be imported is in them.
     for row in held.filter(Q(expires_at__lt=Now()) | Q(owner__in=dead)):
-        kind.lost(row)
+        try:
+            kind.lost(row)
+        except OperationalError as error:
+            # Another host holds it, and may be silent: the other rows need not wait for that.
+            if not is_lock_timeout(error):
+                raise
+            logger.warning("%s %s is held by another transaction", kind.name, row.pk)
 
 
 def _resend(kind: Kind[Any], queues: Collection[str]) -> int:
@@ -80,8 +91,7 @@ class Reconciler:
             self._taken, self._wait, self._not_before = taken, ROUND_SECONDS, 0.0
         is_free = len(state.reserved_requests) < self.slots
         has_room = is_free and time.monotonic() >= self._not_before
-        with processes.forking:
-            n_sent = reconcile(self.queues, has_room=has_room)
+        n_sent = reconcile(self.queues, has_room=has_room)
         if n_sent:
             self._not_before = time.monotonic() + self._wait
             self._wait = min(2 * self._wait, LONGEST_WAIT)

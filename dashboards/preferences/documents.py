@@ -12,10 +12,10 @@ from dashboards.documents.counted import Number
 from metaeval.systems import pool_preferences, preference
 from training.models import PreferenceFile, PreferenceResult
 from training.perturbations.rules import EDITION, RULES
-from training.preferences.altering import CONDITIONS, LABELS
+from training.preferences.altering import CONDITIONS, LABELS, problem_of
 
 COLUMNS = (
-    *("condition", "condition_label", "metric", "measure", "label", "n", "left_out"),
+    *("condition", "condition_label", "metric", "measure", "label", "n", "left_out", "coverage"),
     *("w2w", "low", "high", "mean", "median", "ties"),
     *("seed", "rules", "file", "sha256", "job", "signature"),
 )
@@ -49,11 +49,14 @@ class Preferred:
 class Row(Preferred):
     """The same on one test set, with the `histogram` of its d: empty without any.
 
-    `file` is what the condition read, empty where it is made by another rule.
+    `file` is what the condition read, empty where it is made by another rule. `coverage` is the
+    mean share of source words that a dictionary knew, None where none was used. Where it is too
+    small, nothing else is defined.
     """
 
     condition_label: str
     left_out: int
+    coverage: Number
     median: Number
     seed: int
     file: str
@@ -90,6 +93,7 @@ class OfTestSet:
     rules: int
     conditions: Sequence[Condition]
     rows: Sequence[Row]
+    warnings: Sequence[str]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -127,6 +131,7 @@ def of_test_set(test_set: TestSet) -> OfTestSet:
     found = [_row(result, known.get((result.job_id, result.condition))) for result in results]
     rows = sorted(_told_apart(found), key=_place)
     present = Counter(row.condition for row in rows)
+    problems = (problem_of(row.coverage) for row in rows)
     return OfTestSet(
         name=test_set.slug,
         title=test_set.name,
@@ -137,6 +142,7 @@ def of_test_set(test_set: TestSet) -> OfTestSet:
             Condition(name, LABELS[name], present[name]) for name in CONDITIONS if present[name]
         ],
         rows=rows,
+        warnings=[problem for problem in dict.fromkeys(problems) if problem],
     )
 
 
@@ -147,7 +153,16 @@ def _place(row: Row) -> tuple[int, float, str]:
 def _newest(test_set: TestSet) -> list[PreferenceResult]:
     rows = PreferenceResult.objects.filter(test_set=test_set).select_related("job")
     newest = {(row.condition, row.measure): row for row in rows.order_by("job_id", "pk")}
-    return list(newest.values())
+    return [_defined(row) for row in newest.values()]
+
+
+def _defined(result: PreferenceResult) -> PreferenceResult:
+    """Take the numbers away from a result whose dictionary knows too few words."""
+    if problem_of(result.coverage):
+        result.n = 0
+        result.statistic = result.low = result.high = None
+        result.mean = result.median = result.ties = None
+    return result
 
 
 def _row(result: PreferenceResult, file: PreferenceFile | None) -> Row:
@@ -160,6 +175,7 @@ def _row(result: PreferenceResult, file: PreferenceFile | None) -> Row:
         label=result.label,
         n=result.n,
         left_out=len(differences) - result.n,
+        coverage=result.coverage,
         w2w=result.statistic,
         low=result.low,
         high=result.high,
@@ -186,8 +202,9 @@ def _told_apart(rows: Sequence[Row]) -> list[Row]:
 
 
 def differences_of(result: PreferenceResult) -> Any:
-    """Return d of every segment of the test set, nan where one was left out."""
-    return np.frombuffer(bytes(result.differences), dtype="<f8")
+    """Return d of every segment of the test set, nan where one was left out, or none is defined."""
+    differences = np.frombuffer(bytes(result.differences), dtype="<f8")
+    return np.full_like(differences, np.nan) if problem_of(result.coverage) else differences
 
 
 def _histogram(differences: Any) -> dict[str, list[float]]:
@@ -219,7 +236,7 @@ def across(condition: str) -> Across:
     newest: dict[tuple[int, str], PreferenceResult] = {}
     rows = PreferenceResult.objects.filter(condition=condition).select_related("test_set")
     for row in rows.order_by("job_id", "pk").defer("differences"):
-        newest[row.test_set_id, row.measure] = row
+        newest[row.test_set_id, row.measure] = _defined(row)
     groups: dict[tuple[str, str, str], list[PreferenceResult]] = {}
     for row in newest.values():
         if row.n:

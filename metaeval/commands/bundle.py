@@ -7,6 +7,9 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from metaeval.commands.scores import UNIT_HELP, UNITS
+from metaeval.documents import DOCUMENTS
+from metaeval.repeats import by_name
 from metaeval.replication.answers import Shown, question_document, read_labels
 from metaeval.replication.bounded import bounds_document, read_floors, read_ratings
 from metaeval.replication.judgments import (
@@ -116,6 +119,7 @@ def add_commands(commands: Any) -> None:
             "--metric-systems",
             help="a TSV (metric, system, score) of metrics that came with scores of systems",
         )
+        choose(add, "--unit", UNITS, DOCUMENTS, UNIT_HELP)
         add_common(command)
     add = commands.choices["correlations"].add_argument
     add("--hybrids", type=int, default=10_000, help="hybrid systems to draw; default: 10000")
@@ -210,13 +214,12 @@ def _judgments(options: argparse.Namespace) -> JudgmentFile:
 
 
 def _scores(options: argparse.Namespace) -> ScoreFile:
-    counts = {}
-    for text in options.counts:
-        metric, colon, rest = text.partition(":")
+    given = [text.partition(":") for text in options.counts]
+    for text, colon, _ in given:
         if not colon:
             raise ValueError(f"--counts {text}: expected METRIC:FORMULA=FILE")
-        counts[metric] = rest
-    return read_scores(
+    counts = by_name((metric, rest) for metric, _, rest in given)
+    scores = read_scores(
         options.path,
         options.human,
         counts=counts,
@@ -224,6 +227,7 @@ def _scores(options: argparse.Namespace) -> ScoreFile:
         human_systems=options.human_systems,
         metric_systems=options.metric_systems,
     )
+    return scores if options.unit == DOCUMENTS else scores.by_segment()
 
 
 def within(options: argparse.Namespace, folder: Path) -> None:

@@ -16,11 +16,13 @@ import numpy as np
 from metaeval.commands.bundle import OUTPUT_HELP, OUTPUTS, add_commands, add_common, choose, within
 from metaeval.commands.human import add_human, human, remarks
 from metaeval.commands.prefilled import add_trial
-from metaeval.commands.scores import FILES, SEGMENTS, Named, named_scores
+from metaeval.commands.scores import FILES, SEGMENTS, UNIT_HELP, UNITS, Named, named_scores
 from metaeval.commands.spans import add_spans
 from metaeval.correlation.measure import CORRELATIONS, Measure
 from metaeval.correlation.panel import panel
 from metaeval.correlation.values import metric_values
+from metaeval.documents import DOCUMENTS
+from metaeval.repeats import refuse_repeats
 from metaeval.replication.questions.cells import CELLS_SWAP
 from metaeval.replication.reproduce import reproduce as run_bundle
 from metaeval.results import Notes, StatisticsWarning, plain
@@ -79,11 +81,13 @@ def correlate(options: argparse.Namespace) -> tuple[Row, list[Row]]:
                 n_resamples=options.resamples, rng=options.seed
             )  # fmt: skip
             low, high, _ = result.interval or (np.nan, np.nan, 0.95)
-            row |= {"low": low, "high": high}
+            row |= {"low": low, "high": high, "unit": result.unit, "n_units": result.n_units}
         if named.origins:
             row |= {"scores": named.origins[name]}
         rows.append(row)
     document = {"method": measure.label, "metrics": plain(rows)}
+    if options.resamples or measure.correlation == "soft_pairwise_accuracy":
+        _note(named.unit_note())
     return document | _origins(named), rows
 
 
@@ -99,7 +103,10 @@ def compare(options: argparse.Namespace) -> tuple[Row, list[Row]]:
         n_resamples=options.resamples or 1000, rng=options.seed
     )  # fmt: skip
     if measure.grouping == "none" and (options.swap or default_swap(measure)) == "both":
-        print(f"note: {CELLS_SWAP} Segments stay whole with --swap inputs.", file=sys.stderr)
+        _note(
+            f"{CELLS_SWAP[result.unit]} {result.unit.capitalize()} stay whole with --swap inputs."
+        )
+    _note(named.unit_note())
     adjusted = result.adjusted(options.adjust, scope=options.scope).pvalues
     # A metric without a correlation has no rank either.
     defined = ~np.isnan(result.correlations)
@@ -127,9 +134,14 @@ def compare(options: argparse.Namespace) -> tuple[Row, list[Row]]:
 def _origins(named: Named) -> Row:
     """Tell on the standard error where scores are from, and return it for the document."""
     for note in named.notes():
-        print(f"note: {note}", file=sys.stderr)
+        _note(note)
     told: Row = {"lower": list(named.lower)} if named.lower else {}
     return told | ({"system_scores": dict(named.origins)} if named.origins else {})
+
+
+def _note(text: str) -> None:
+    if text:
+        print(f"note: {text}", file=sys.stderr)
 
 
 def reproduce(options: argparse.Namespace) -> tuple[Row, list[Row]]:
@@ -174,13 +186,14 @@ def _parser() -> argparse.ArgumentParser:
         "which is too narrow for few systems or segments; default: none",
     )
     choose(add, "--resample", ["both", "inputs", "systems"], "both",
-           "what the bootstrap draws: systems and segments (both), segments, "
-           "or systems")  # fmt: skip
+           "what the bootstrap draws: systems and segments or documents (both), "
+           "segments or documents (inputs), or systems")  # fmt: skip
     add = commands.choices["compare"].add_argument
     add("--resamples", type=int, default=0, help="permutations; default: 1000")
     choose(add, "--swap", SWAPS, None,
-           "what a permutation swaps between two metrics: each cell (both, the default), whole "
-           "segments (inputs), whole systems, or, for acc_eq, pairs")  # fmt: skip
+           "what a permutation swaps between two metrics: each cell, or each "
+           "system's outputs of a document (both, the default), whole "
+           "segments or documents (inputs), whole systems, or, for acc_eq, pairs")  # fmt: skip
     choose(add, "--alternative", ["greater", "less", "two-sided"], "greater",
            "what a small p says of the row: better (the default), worse, or different")  # fmt: skip
     choose(add, "--adjust", ["bonferroni", "holm", "bh"], "holm",
@@ -196,7 +209,7 @@ def _parser() -> argparse.ArgumentParser:
     command.add_argument("bundle", help="the zip file, or its folder")
     command.add_argument("--tolerance", type=float, default=0.0, help="relative; 0: bit for bit")
     command.add_argument("--output", choices=OUTPUTS, default="tsv", help=OUTPUT_HELP)
-    return parser
+    return refuse_repeats(parser)
 
 
 def _scored(command: argparse.ArgumentParser) -> None:
@@ -218,6 +231,7 @@ def _scored(command: argparse.ArgumentParser) -> None:
     choose(add, "--system-scores", [FILES, SEGMENTS], FILES,
            "of a directory, for system-level correlations: its *.sys.score files where there are "
            "any (the default), or means of segments always")  # fmt: skip
+    choose(add, "--unit", UNITS, DOCUMENTS, UNIT_HELP)
     add_common(command)
 
 

@@ -13,6 +13,7 @@ import numpy as np
 from metaeval.arrays import BoolArray, FloatArray
 from metaeval.commands.bundle import add_common, choose
 from metaeval.commands.scores import known
+from metaeval.documents import DOCUMENTS, of_several_segments
 from metaeval.files.text import Table
 from metaeval.judgments.agreement.intervals import AgreementInterval, agreement_interval
 from metaeval.judgments.standardize import mean_scores, z_scores
@@ -22,22 +23,29 @@ Row = dict[str, Any]
 
 
 def human(options: argparse.Namespace) -> tuple[Row, list[Row]]:
-    """Standardise judgments (annotator, system, segment, score), rank systems, give alpha."""
+    """Standardise judgments (annotator, system, segment, score), rank systems, give alpha.
+
+    With a column document, intervals and tests are over documents.
+    """
     labels, scores = _read_judgments(options.path)
     z = z_scores(scores, labels["annotator"]).z
     counted = _of_types(options, labels.pop("type"))
-    annotators, systems, segments = (list(compress(each, counted)) for each in labels.values())
-    z = z[counted]
-    means = mean_scores(z, systems, segments)
+    annotators, systems, segments, documents = (
+        list(compress(each, counted)) for each in labels.values()
+    )
+    z, of = z[counted], of_several_segments(documents, segments)
+    means = mean_scores(z, systems, segments, documents=of)
     ranking = rank_systems(means.matrix, test=options.test, rng=options.seed)
     outputs = [f"{system}\t{segment}" for system, segment in zip(systems, segments, strict=True)]
-    agreement = agreement_interval(z, annotators, outputs, is_standardised=True, rng=options.seed)
+    agreement = agreement_interval(
+        z, annotators, outputs, documents=of, is_standardised=True, rng=options.seed
+    )
     rows = [
-        {"system": name, "z": float(score), "cluster": int(cluster), "first": int(first),
-         "last": int(last), "wins": int(wins)}
-        for name, score, cluster, first, last, wins in zip(
-            ranking.systems, ranking.scores, ranking.clusters, ranking.first, ranking.last,
-            ranking.wins, strict=True,
+        {"system": name, "z": float(score), "low": float(low), "high": float(high),
+         "cluster": int(cluster), "first": int(first), "last": int(last), "wins": int(wins)}
+        for name, score, low, high, cluster, first, last, wins in zip(
+            ranking.systems, ranking.scores, ranking.lows, ranking.highs, ranking.clusters,
+            ranking.first, ranking.last, ranking.wins, strict=True,
         )
     ]  # fmt: skip
     document = {"alpha": _alpha(agreement), "agreement": agreement.to_dict()}
@@ -47,7 +55,9 @@ def human(options: argparse.Namespace) -> tuple[Row, list[Row]]:
 def remarks(document: Row) -> list[str]:
     """Return what the document says beside the systems, as lines under their table."""
     found = document["agreement"]
-    counts = f"{found['n']} z-scores of {found['n_units']} outputs with two or more"
+    counts = f"{found['n']} z-scores of {found['n_items']} outputs with two or more"
+    if found["unit"] == DOCUMENTS:
+        counts += f", in {found['n_units']} documents"
     lines = [
         f"{name}: {_estimate(found, key)}; {counts}"
         for name, key in (("Krippendorff's alpha (interval)", "alpha"),
@@ -62,7 +72,7 @@ def _alpha(agreement: AgreementInterval) -> Row:
         "interval": agreement.alpha_interval,
         "method": agreement.alpha_method,
         "n": agreement.n,
-        "n_items": agreement.n_units,
+        "n_items": agreement.n_items,
     }
 
 
@@ -80,7 +90,7 @@ def add_human(commands: Any) -> None:
     command = commands.add_parser("human", help=human.__doc__)
     command.set_defaults(run=human)
     add = command.add_argument
-    add("path", help="TSV: annotator, system, segment, score, perhaps type")
+    add("path", help="TSV: annotator, system, segment, score, perhaps type and document")
     add("--type", action="append", default=[], help="of the items that count; default: all")
     choose(add, "--test", TESTS, "rank-sum",
            "between systems: rank-sum (of WMT, the default), permutation, on the segments that "
@@ -89,11 +99,14 @@ def add_human(commands: Any) -> None:
 
 
 def _read_judgments(path: str) -> tuple[dict[str, list[str]], FloatArray]:
-    """Return annotators, systems, segments, types of items ("" without such a column); scores."""
+    """Return annotators, systems, segments, documents, types of items, and scores.
+
+    Documents and types are empty without such a column.
+    """
     table = Table(
         path,
         ["annotator|worker|rater", "system", "segment|seg|seg_id|sid", "score|raw"],
-        optional=["type|kind|itemType"],
+        optional=["type|kind|itemType", "document|doc|document_id"],
     )
     if not table.rows:
         raise ValueError(f"{path}: there is no judgment")
@@ -101,6 +114,8 @@ def _read_judgments(path: str) -> tuple[dict[str, list[str]], FloatArray]:
         key: [table.text(n, row, key) if key in table.columns else "" for n, row in table.rows]
         for key in ("annotator", "system", "segment", "type")
     }
+    column = table.columns.get("document")
+    labels["document"] = ["" if column is None else row[column].strip() for _, row in table.rows]
     return labels, np.array([table.number(n, row, "score") for n, row in table.rows])
 
 

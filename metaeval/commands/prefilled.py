@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterable, Iterator
+from itertools import compress
 from typing import Any
 
 import numpy as np
 
 from metaeval.arrays import FloatArray
 from metaeval.commands.bundle import add_common
+from metaeval.documents import of_several_segments
 from metaeval.files.text import FormatError, Table
 from metaeval.judgments.trial import MeanEffect, RateEffect, mean_effect, rate_effect
 
@@ -20,7 +22,9 @@ NUMBERS = ("seconds", "score", "length", "position", "accepted", "missed")
 
 def trial(options: argparse.Namespace) -> tuple[Row, list[Row]]:
     """Estimate what prefilled spans change: time, scores, false acceptance, missed errors."""
-    table = Table(options.path, ["annotator", "output", "condition"], optional=NUMBERS)
+    table = Table(
+        options.path, ["annotator", "output", "condition"], optional=[*NUMBERS, "document"]
+    )
     effects = dict(_effects(table))
     if not effects:
         names = "seconds, score, accepted or missed"
@@ -32,6 +36,7 @@ def trial(options: argparse.Namespace) -> tuple[Row, list[Row]]:
 def _effects(table: Table) -> Iterator[tuple[str, MeanEffect | RateEffect]]:
     """The four estimands, those whose columns are there."""
     annotators, outputs, conditions = _labels(table)
+    documents = _documents(table, outputs)
     numbers = {name: _numbers(table, name) for name in NUMBERS if name in table.columns}
     covariates = [
         scale(numbers[name]) for name, scale in (("length", _logs), ("position", np.asarray))
@@ -43,13 +48,17 @@ def _effects(table: Table) -> Iterator[tuple[str, MeanEffect | RateEffect]]:
             yield name, mean_effect(
                 numbers[column][compared], conditions[compared] == PREFILLED,
                 annotators[compared], outputs[compared], is_ratio=is_ratio,
+                documents=list(compress(documents, compared)),
                 covariates=np.column_stack(covariates)[compared] if covariates else None,
             )  # fmt: skip
     for name, treated in (("accepted", PLANTED), ("missed", WITHHELD)):
         if name in numbers:
             known = ~np.isnan(numbers[name]) & np.isin(conditions, (BLANK, treated))
             shown = conditions[known] == treated
-            yield name, rate_effect(numbers[name][known] > 0, shown, annotators[known])
+            yield name, rate_effect(
+                numbers[name][known] > 0, shown, annotators[known],
+                documents=list(compress(documents, known)),
+            )  # fmt: skip
 
 
 def _labels(table: Table) -> Iterator[np.ndarray]:  # type: ignore[type-arg]
@@ -61,6 +70,13 @@ def _labels(table: Table) -> Iterator[np.ndarray]:  # type: ignore[type-arg]
             known = ", ".join(CONDITIONS)
             raise FormatError(table.path, number, f"field condition: {each!r}, not one of {known}")
     yield np.array(found)
+
+
+def _documents(table: Table, outputs: Iterable[str]) -> list[Hashable | None]:
+    """The document of each output, None where it is the only one of its document."""
+    column = table.columns.get("document")
+    names = ["" if column is None else row[column].strip() for _, row in table.rows]
+    return of_several_segments(names, outputs)
 
 
 def _numbers(table: Table, name: str) -> FloatArray:
@@ -78,6 +94,7 @@ def _row(name: str, effect: MeanEffect | RateEffect) -> Row:
     return {
         "effect": name, "estimate": effect.statistic, "low": low, "high": high,
         "p": effect.pvalue, "annotators": effect.n_annotators, "n": effect.n,
+        "unit": effect.unit, "n_units": effect.n_units,
     }  # fmt: skip
 
 
@@ -88,6 +105,6 @@ def add_trial(commands: Any) -> None:
     command.add_argument(
         "path",
         help="TSV: annotator, output, condition (blank, prefilled, planted, withheld), and "
-        "seconds, score, length, position, accepted, missed as far as known",
+        "seconds, score, length, position, accepted, missed and document as far as known",
     )
     add_common(command)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from metaeval.correlation.measure import CORRELATIONS, SYSTEM_LEVEL, Measure
+from metaeval.documents import DOCUMENTS, counted, unit_of
 from metaeval.files.evalset.folder import SEGMENTS as OF_SEGMENTS
 from metaeval.files.evalset.folder import evalset_system_scores
 from metaeval.files.evalset.reading import read_evalset
@@ -16,6 +17,11 @@ from metaeval.scores.matrix import ScoreMatrix
 from metaeval.scores.turned import looks_like_error_rate
 
 FILES, SEGMENTS = "files", "segments"
+UNITS = (DOCUMENTS, SEGMENTS)
+UNIT_HELP = (
+    "what intervals and tests take to be independent: documents, where the file has a column "
+    "document (the default), or segments"
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,6 +54,13 @@ class Named:
             told.append(f"system scores: humans {self.origins['']}; metrics {', '.join(parts)}")
         return told
 
+    def unit_note(self) -> str:
+        """Say that documents are the unit of intervals and tests; empty where segments are."""
+        if unit_of(self.human.clusters) != DOCUMENTS:
+            return ""
+        units = counted(self.human.clusters)
+        return f"the unit of intervals and tests is the document: {units}; else --unit segments"
+
     def _may_be_lower(self, name: str) -> bool:
         """Negated error rates are turned already."""
         is_one = name not in self.lower and looks_like_error_rate(name)
@@ -65,6 +78,8 @@ def named_scores(options: argparse.Namespace, measure: Measure) -> Named:
     left_out = known(options, "without", found.human.systems)
     systems = [name for name in found.human.systems if name not in left_out]
     gold = found.human.subset(systems=systems)
+    if options.unit == UNITS[1]:
+        gold, wanted = gold.by_segment(), {name: m.by_segment() for name, m in wanted.items()}
     return Named(gold, wanted, found.origins, [] if options.metric else found.lost, lower)
 
 

@@ -13,6 +13,8 @@ from metaeval.correlation.intervals.crossed import pooled_interval
 from metaeval.correlation.intervals.independent import fisher_interval, independent_pvalue
 from metaeval.correlation.intervals.jackknife import interval_over_systems
 from metaeval.correlation.measure import FEWEST_SYSTEMS, GROUPINGS, SYSTEM_LEVEL, Measure
+from metaeval.correlation.panel import common_documents
+from metaeval.documents import DOCUMENTS, unit_of
 from metaeval.results import (
     ConstantInputWarning,
     Interval,
@@ -23,7 +25,7 @@ from metaeval.results import (
 )
 from metaeval.rounding import largest
 from metaeval.scores.corpus import system_scores
-from metaeval.scores.matrix import ScoreMatrix, align
+from metaeval.scores.matrix import ScoreMatrix, align, clusters_of
 
 Scores: TypeAlias = ScoreMatrix | ArrayLike
 
@@ -43,13 +45,19 @@ class Correlation(StatisticResult):
         The correlation of each group (nan where undefined) and its name.
     interval, pvalue
         95 % interval and two-sided p against zero; None unless ungrouped. Of vectors Fisher's; of
-        matrices, whose outputs of one segment hang together, `correlation_intervals`' for the
-        same systems on new segments; over systems the jackknife's.
+        matrices, whose outputs of one segment or document depend on each other,
+        `correlation_intervals`' for the same systems on new documents; over systems the
+        jackknife's.
+    unit, n_units
+        What the interval takes to be independent (``documents``, ``segments``, ``systems`` or
+        ``pairs`` of two vectors), and how many there are.
     """
 
     grouping: str
     groups: tuple[str, ...]
     group_values: FloatArray
+    unit: str = "pairs"
+    n_units: int = 0
 
 
 def pearson(x: Scores, y: Scores, *, grouping: str = "none") -> Correlation:
@@ -71,6 +79,8 @@ def pearson(x: Scores, y: Scores, *, grouping: str = "none") -> Correlation:
         Groups or cells were left out.
     DependentDataWarning
         Fewer than 20 segments of several systems: no interval and no p.
+    TooFewWarning
+        Fewer than 6 documents: no interval and no p; fewer than 20: they are approximate.
 
     Examples
     --------
@@ -121,11 +131,16 @@ def correlate(
     found = _found(left, right, groups, measure, notes)
     if measure.grouping != "none" or not has_interval:
         return replace(found, warnings=notes.warnings)
-    if isinstance(x, ScoreMatrix) and isinstance(y, ScoreMatrix) and min(x.shape[0], found.n) > 1:
-        interval, pvalue = pooled_interval(x, y, measure, notes)
-    else:
-        interval = fisher_interval(found.statistic, found.n, measure.correlation)
-        pvalue = independent_pvalue(found.statistic, left, right, measure.correlation)
+    if isinstance(x, ScoreMatrix) and isinstance(y, ScoreMatrix) and found.n > 1:
+        x, y = align(x, y)
+        if (
+            x.shape[0] > 1
+            or unit_of(clusters_of(common_documents((x, y)), x.shape[1])) == DOCUMENTS
+        ):
+            pooled = pooled_interval(x, y, measure, notes)
+            return replace(found, alternative="two-sided", warnings=notes.warnings, **pooled)
+    interval = fisher_interval(found.statistic, found.n, measure.correlation)
+    pvalue = independent_pvalue(found.statistic, left, right, measure.correlation)
     return _tested(found, interval, pvalue, notes)
 
 
@@ -214,6 +229,8 @@ def _found(
         grouping=grouping,
         groups=groups,
         group_values=values,
+        unit="systems" if is_of_systems else "pairs",
+        n_units=int(valid.sum()),
     )
 
 

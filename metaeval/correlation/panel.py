@@ -110,7 +110,9 @@ def panel(
         raise ValueError("human: no cell has a human score and every metric")
     stack = np.where(valid, stack, np.nan)
     names, segments = aligned[0].systems, aligned[0].segments
-    return Panel(stack[0], stack[1:], valid, tuple(metrics), names, segments, _documents(aligned))
+    return Panel(
+        stack[0], stack[1:], valid, tuple(metrics), names, segments, common_documents(aligned)
+    )
 
 
 def snapped(y: FloatArray, x: FloatArray) -> FloatArray:
@@ -140,8 +142,8 @@ def grouped(values: np.ndarray, valid: BoolArray, grouping: str) -> np.ndarray: 
     return np.swapaxes(values, -1, -2) if grouping == "item" else values
 
 
-def _documents(matrices: Sequence[ScoreMatrix]) -> tuple[str, ...] | None:
-    """Return the documents that the matrices agree on; ValueError where they do not."""
+def common_documents(matrices: Sequence[ScoreMatrix]) -> tuple[str, ...] | None:
+    """Return the documents that aligned matrices agree on; ValueError where they do not."""
     given = [matrix for matrix in matrices if matrix.documents is not None]
     for matrix in given[1:]:
         if (matrix.clusters != given[0].clusters).any():

@@ -9,7 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
-from metaeval.arrays import BoolArray, FloatArray, positive_int
+from metaeval.arrays import BoolArray, FloatArray, IntArray, positive_int
+from metaeval.correlation.panel import common_documents
+from metaeval.documents import DOCUMENTS, has_enough_documents, sum_by, unit_of
 from metaeval.resampling import Rng, random_bits, resolve_seed, stream
 from metaeval.results import (
     ConstantInputWarning,
@@ -18,7 +20,7 @@ from metaeval.results import (
     StatisticResult,
     TooFewWarning,
 )
-from metaeval.scores.matrix import ScoreMatrix, align
+from metaeval.scores.matrix import ScoreMatrix, align, clusters_of
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -26,12 +28,15 @@ class SoftPairwiseAccuracy(StatisticResult):
     """SPA with the p-values behind it.
 
     ``human_pvalues`` and ``metric_pvalues`` are systems x systems, filled above the diagonal
-    (row better than column, one-sided), nan elsewhere. ``n`` counts system pairs.
+    (row better than column, one-sided), nan elsewhere. ``n`` counts system pairs, ``n_units`` the
+    documents or segments (``unit``) that flip.
     """
 
     systems: tuple[str, ...]
     human_pvalues: FloatArray
     metric_pvalues: FloatArray
+    unit: str
+    n_units: int
 
 
 def soft_pairwise_accuracy(
@@ -41,8 +46,10 @@ def soft_pairwise_accuracy(
 
     p_ij is the one-sided p-value of a paired sign-flip test that system i is better than j, on
     the segments both have on both sides: (number of flipped sums >= observed + 1) / (flips + 1).
-    One set of flips serves all pairs and both sides. A metric that gives all systems of every
-    segment the same score has p = 1 everywhere, and no SPA.
+    Segments of one document flip together, because they depend on each other; WMT's published
+    values flip each segment (`ScoreMatrix.by_segment`). One set of flips serves all pairs and both
+    sides. A metric that gives all systems of every segment the same score has p = 1 everywhere,
+    and no SPA.
 
     mt-metrics-eval leaves out the "+ 1", uses single precision and one fixed seed; the values
     agree within Monte-Carlo error, but for such a metric, to which it gives about .6. It fails or
@@ -58,6 +65,8 @@ def soft_pairwise_accuracy(
 
     Warns
     -----
+    TooFewWarning
+        Fewer than 20 documents: the p-values are approximate.
     ConstantInputWarning, TooFewWarning
         One side tells no two systems apart, or no two share a segment: nan.
 
@@ -77,8 +86,12 @@ def soft_pairwise_accuracy(
     if lost or missing:
         notes.warn(MissingDataWarning(f"{lost + missing} cells lack a counterpart: left out."))
     seed = resolve_seed(rng)
-    flips = sign_flips(seed, n_resamples, left.shape[1])
     valid = left.mask & right.mask
+    clusters = clusters_of(common_documents((left, right)), left.shape[1])
+    flips = sign_flips(seed, n_resamples, int(clusters.max(initial=-1)) + 1)
+    flips = np.take(flips, clusters, axis=1)
+    judged = clusters[valid.any(axis=0)]
+    has_enough_documents(judged, notes)
     p_human = pair_pvalues(left.values, valid, flips)
     p_metric = pair_pvalues(right.values, valid, flips)
     statistic, n = _spa(p_human, p_metric, (left.values, right.values), valid, notes)
@@ -92,13 +105,20 @@ def soft_pairwise_accuracy(
         systems=left.systems,
         human_pvalues=_square(p_human, len(left.systems)),
         metric_pvalues=_square(p_metric, len(left.systems)),
+        unit=unit_of(judged),
+        n_units=len(np.unique(judged)),
     )
 
 
-def soft_pairwise_limit(human: FloatArray, metric: FloatArray, valid: BoolArray) -> StatisticResult:
-    """Return what SPA tends to with the number of flips; systems x segments, used where valid."""
+def soft_pairwise_limit(
+    human: FloatArray, metric: FloatArray, valid: BoolArray, clusters: IntArray | None = None
+) -> StatisticResult:
+    """Return what SPA tends to with the number of flips; systems x segments, used where valid.
+
+    ``clusters`` is the document of each segment; without it each segment is one of its own.
+    """
     notes, sides = Notes(), (human, metric)
-    pvalues = normal_pvalues(np.array(sides), valid)
+    pvalues = normal_pvalues(np.array(sides), valid, clusters)
     statistic, n = _spa(pvalues[0], pvalues[1], sides, valid, notes)
     return StatisticResult(
         n=n,
@@ -137,9 +157,9 @@ def is_constant(values: FloatArray, valid: BoolArray) -> bool:
     return bool((highest <= lowest).all())
 
 
-def sign_flips(seed: int, n_resamples: int, segments: int) -> FloatArray:
-    """Return +-1, flips x segments."""
-    bits = random_bits(stream(seed, 0), n_resamples, segments)
+def sign_flips(seed: int, n_resamples: int, units: int) -> FloatArray:
+    """Return +-1, flips x units; `ScoreMatrix.clusters` as columns give those of segments."""
+    bits = random_bits(stream(seed, 0), n_resamples, units)
     return np.where(bits, -1.0, 1.0)
 
 
@@ -180,11 +200,14 @@ def within_segments(values: FloatArray, valid: BoolArray) -> FloatArray:
     return np.where(valid, known - means, 0.0)
 
 
-def normal_pvalues(values: FloatArray, valid: BoolArray) -> FloatArray:
+def normal_pvalues(
+    values: FloatArray, valid: BoolArray, clusters: IntArray | None = None
+) -> FloatArray:
     """Return what `pair_pvalues` tends to with the number of flips, for many matrices at once.
 
     Under random signs sum d has mean 0 and variance sum d^2, and is close to normal from some
-    dozens of segments on: p = Phi(-sum d / sqrt(sum d^2)); 1 where all d are zero.
+    dozens of segments on: p = Phi(-sum d / sqrt(sum d^2)); 1 where all d are zero. d is summed by
+    document where ``clusters`` has the documents of the segments.
 
     Parameters
     ----------
@@ -192,6 +215,14 @@ def normal_pvalues(values: FloatArray, valid: BoolArray) -> FloatArray:
         matrices x systems x segments, used where ``valid`` (systems x segments).
     """
     values = within_segments(values, valid)
+    if clusters is not None and unit_of(clusters) == DOCUMENTS:
+        upper, lower = np.triu_indices(len(valid), 1)
+        shared = valid[upper] & valid[lower]
+        gaps = np.where(shared, values[:, upper] - values[:, lower], 0.0)
+        sizes = np.where(shared, values[:, upper] ** 2 + values[:, lower] ** 2, 0.0).sum(axis=-1)
+        sums = sum_by(gaps, clusters)
+        pvalues = gaps_to_pvalues(sums.sum(axis=-1), (sums**2).sum(axis=-1), sizes)
+        return np.where(shared.any(axis=1), pvalues, np.nan)
     shared = valid.astype(np.float64)
     products = np.matmul(values, np.swapaxes(values, 1, 2))
     pvalues = sums_to_pvalues(values @ shared.T, (values * values) @ shared.T, products)
@@ -216,6 +247,14 @@ def sums_to_pvalues(
     spread = both - 2.0 * products[:, upper, lower]
     level = sums[:, upper, lower] - sums[:, lower, upper]
     size = both if usual is None else np.maximum(both, (usual + usual.T)[upper, lower])
+    return gaps_to_pvalues(level, spread, size)
+
+
+def gaps_to_pvalues(level: NDArray[Any], spread: NDArray[Any], size: NDArray[Any]) -> FloatArray:
+    """Return Phi(-sum d / sqrt(sum d^2)) of pairs of systems from both sums, any shape.
+
+    1 where sum d^2 is rounding beside ``size``, the squares of the scores behind it.
+    """
     same = spread <= 1e-6 * size
     reached: FloatArray = ndtr(-level / np.sqrt(np.where(same, 1.0, spread))).astype(np.float64)
     return np.where(same, 1.0, reached)

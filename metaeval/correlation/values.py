@@ -79,7 +79,9 @@ def value_of(measure: Measure, panel: Panel, index: int, seed: int = 0) -> Stati
         return pairwise_accuracy(human, metric)
     if name == "soft_pairwise_accuracy":
         if measure.n_flips is None:
-            return soft_pairwise_limit(panel.human, panel.metrics[index], panel.valid)
+            return soft_pairwise_limit(
+                panel.human, panel.metrics[index], panel.valid, panel.clusters
+            )
         return soft_pairwise_accuracy(human, metric, n_resamples=measure.n_flips, rng=seed)
     if measure.grouping == SYSTEM_LEVEL:
         return system_correlation(human, metric, measure)

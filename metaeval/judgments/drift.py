@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from metaeval.arrays import BoolArray, FloatArray, IntArray, as_floats, factorize, fraction
 from metaeval.correlation.coefficients import kendall
+from metaeval.documents import DOCUMENTS, clusters_from, sizes_of, sum_by, unit_of
 from metaeval.results import (
     ConstantInputWarning,
     Notes,
@@ -34,9 +35,11 @@ class DriftWarning(StatisticsWarning):
 class Drift(Result):
     """Trend per annotator; arrays follow ``annotators``, and ``n`` counts values.
 
+    ``units`` counts the documents of each annotator that are tested, or the values where ``unit``
+    is segments, and ``n_units`` all of them.
     ``tau`` is Kendall's tau-b of place and value, ``pvalue`` its two-sided p, ``adjusted`` that p
     after Holm's correction over the annotators; ``first`` and ``last`` are the means of the first
-    and the last third. All but the means are nan below ten values and where all are equal.
+    and the last third. All but the means are nan below ten units and where all are equal.
     """
 
     annotators: tuple[Any, ...]
@@ -48,26 +51,37 @@ class Drift(Result):
     last: FloatArray
     is_drifting: BoolArray
     alpha: float
+    unit: str
+    n_units: int
+    units: IntArray
 
 
-def drift(values: ArrayLike, annotators: Iterable[Hashable], *, alpha: float = 0.05) -> Drift:
+def drift(
+    values: ArrayLike,
+    annotators: Iterable[Hashable],
+    *,
+    documents: Iterable[Hashable] | None = None,
+    alpha: float = 0.05,
+) -> Drift:
     """Test each annotator's values, in the order given, for a monotone trend.
 
     The test of Mann (1945) and Kendall (1975): tau-b of place and value, so one pause or one
-    outlier does not decide. It takes the values for independent; where neighbouring items come
-    from one document its p is too small.
+    outlier does not decide. It takes the values for independent. With documents, it is over the
+    means of places and values of each document that an annotator worked on.
 
     Parameters
     ----------
     values
         Scores or times, each annotator's in the order of their work; nan is left out and counted.
+    documents
+        The document of each value; without it each is one.
 
     Warns
     -----
     DriftWarning
         Somebody drifts at ``alpha`` after Holm's correction.
     TooFewWarning
-        Somebody has fewer than ten values.
+        Somebody has fewer than ten values, or documents.
     ConstantInputWarning
         Somebody's values are all equal.
 
@@ -84,12 +98,16 @@ def drift(values: ArrayLike, annotators: Iterable[Hashable], *, alpha: float = 0
         raise ValueError(f"annotators: expected {len(scores)} labels, got {len(who)}")
     notes = Notes()
     notes.exclude("missing value", int(np.isnan(scores).sum()))
-    series = [own[~np.isnan(own)] for own in (scores[who == i] for i in range(len(people)))]
-    trends = [_trend(own) for own in series]
+    of = clusters_from(documents, len(scores))
+    unit = unit_of(of[~np.isnan(scores)])
+    chosen = [(who == i) & ~np.isnan(scores) for i in range(len(people))]
+    series = [scores[one] for one in chosen]
+    by_unit = [_over_documents(scores[one], of[one]) for one in chosen]
+    trends = [_trend(*own) for own in by_unit]
     tau, pvalue = np.array(trends, dtype=np.float64).reshape(-1, 2).T
     adjusted = adjust_pvalues(pvalue, method="holm", alpha=alpha)
     counts = np.array([len(own) for own in series], dtype=np.int64)
-    _warn_untested(notes, people, series)
+    _warn_untested(notes, people, [own for _, own in by_unit], unit)
     _warn(notes, people, adjusted.is_significant, alpha)
     ends = np.array([_ends(own) for own in series]).reshape(-1, 2)
     return Drift(
@@ -104,14 +122,24 @@ def drift(values: ArrayLike, annotators: Iterable[Hashable], *, alpha: float = 0
         last=ends[:, 1],
         is_drifting=adjusted.is_significant,
         alpha=alpha,
+        unit=unit,
+        n_units=sum(len(own) for _, own in by_unit),
+        units=np.array([len(own) for _, own in by_unit], dtype=np.int64),
     )
 
 
-def _trend(own: FloatArray) -> tuple[float, float]:
+def _over_documents(own: FloatArray, of: IntArray) -> tuple[FloatArray, FloatArray]:
+    """Return the mean place and the mean value of each document."""
+    sizes = sizes_of(of)
+    places = np.arange(len(own), dtype=np.float64)
+    return sum_by(places, of) / sizes, sum_by(own, of) / sizes
+
+
+def _trend(places: FloatArray, own: FloatArray) -> tuple[float, float]:
     """Return tau-b and p, nan for too few values or equal ones."""
     if len(own) < FEWEST or np.ptp(own) == 0.0:
         return np.nan, np.nan
-    found = kendall(np.arange(len(own)), own)
+    found = kendall(places, own)
     return found.statistic, np.nan if found.pvalue is None else found.pvalue
 
 
@@ -120,12 +148,15 @@ def _ends(own: FloatArray) -> tuple[float, float]:
     return (own[:third].mean(), own[-third:].mean()) if len(own) else (np.nan, np.nan)
 
 
-def _warn_untested(notes: Notes, people: Iterable[Any], series: list[FloatArray]) -> None:
+def _warn_untested(
+    notes: Notes, people: Iterable[Any], series: list[FloatArray], unit: str
+) -> None:
     all_of = [(str(one), own) for one, own in zip(people, series, strict=True)]
     few = [one for one, own in all_of if len(own) < FEWEST]
     if few:
+        what = "documents" if unit == DOCUMENTS else "values"
         notes.warn(
-            TooFewWarning(f"Fewer than {FEWEST} values, no test of a trend: {', '.join(few)}.")
+            TooFewWarning(f"Fewer than {FEWEST} {what}, no test of a trend: {', '.join(few)}.")
         )
     flat = [one for one, own in all_of if len(own) >= FEWEST and np.ptp(own) == 0.0]
     if flat:

@@ -21,6 +21,7 @@ from metaeval.arrays import (
     one_of,
     ratio,
 )
+from metaeval.documents import documents_of
 from metaeval.results import (
     ConstantInputWarning,
     MissingDataWarning,
@@ -151,7 +152,11 @@ class MeanScores(Result):
 
 
 def mean_scores(
-    scores: ArrayLike, systems: Iterable[Hashable], segments: Iterable[Hashable]
+    scores: ArrayLike,
+    systems: Iterable[Hashable],
+    segments: Iterable[Hashable],
+    *,
+    documents: Iterable[Hashable] | None = None,
 ) -> MeanScores:
     """Average judgments (long form) per system and segment.
 
@@ -164,6 +169,13 @@ def mean_scores(
         One number per judgment, raw or z; nan judgments are excluded and counted.
     systems, segments
         The labels of each judgment; rows and columns come out sorted.
+    documents
+        The document of each judgment's segment, which the matrix then has.
+
+    Raises
+    ------
+    ValueError
+        If lengths differ, or a segment has judgments with two documents.
 
     Examples
     --------
@@ -179,6 +191,9 @@ def mean_scores(
             f"scores, systems and segments must have one length, "
             f"got {len(values)}, {len(rows)}, {len(columns)}"
         )
+    of = None
+    if documents is not None:
+        of = map(str, documents_of(documents, columns, column_names).tolist())
     notes = Notes()
     present = ~np.isnan(values)
     notes.exclude("missing score", int((~present).sum()))
@@ -194,7 +209,7 @@ def mean_scores(
     return MeanScores(
         n=int(present.sum()),
         **notes.fields,
-        matrix=ScoreMatrix(matrix, map(str, row_names), map(str, column_names)),
+        matrix=ScoreMatrix(matrix, map(str, row_names), map(str, column_names), of),
         counts=counts.astype(np.int64),
         system_scores=mean_along(matrix, axis=1),
         judgment_means=judgment_means,

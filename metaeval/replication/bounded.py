@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from metaeval.files.tables import score_columns
+from metaeval.files.tables import DOCUMENT, score_columns
 from metaeval.files.text import FormatError, Table
 from metaeval.replication.bounds import Ratings, against_floors, ceiling
 from metaeval.replication.questions.scored import Scored
@@ -27,7 +27,8 @@ def read_floors(path: str | Path, human: ScoreMatrix) -> Mapping[str, ScoreMatri
     Raises FormatError where the cells are not those of the scores, or random numbers are missing.
     """
     table = Table(path, ["system", "segment", RANDOM])
-    floors = score_columns(table, [n for n in table.header if n not in ("system", "segment")])
+    keys = ("system", "segment", *DOCUMENT.split("|"))
+    floors = score_columns(table, [name for name in table.header if name not in keys])
     first = floors[RANDOM]
     if (first.systems, first.segments) != (human.systems, human.segments):
         raise FormatError(Path(path), None, "systems or segments differ from those of the scores")

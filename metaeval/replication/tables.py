@@ -7,7 +7,7 @@ pages compute operation by operation, so that the numbers agree to the last bit.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from hashlib import blake2b
 from pathlib import Path
@@ -44,6 +44,15 @@ class ScoreFile:
     def scored(self) -> dict[str, MetricScores]:
         """Every metric, as counts where a system's score is made of them."""
         return {name: self.counts.get(name, scores) for name, scores in self.metrics.items()}
+
+    def by_segment(self) -> ScoreFile:
+        """Return the same scores with every segment as a document of its own."""
+        return replace(
+            self,
+            human=self.human.by_segment(),
+            metrics={name: each.by_segment() for name, each in self.metrics.items()},
+            counts={name: each.by_segment() for name, each in self.counts.items()},
+        )
 
     def panel(
         self,

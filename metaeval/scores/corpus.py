@@ -75,6 +75,10 @@ class CorpusStatistics(ShortRepr):
         """The number of each segment's document, (segments,): 0, 1, … in order of appearance."""
         return clusters_of(self.documents, len(self.segments))
 
+    def by_segment(self) -> CorpusStatistics:
+        """Return the same counts with every segment as a document of its own."""
+        return CorpusStatistics(self.values, self.systems, self.segments, self.score)
+
     def at(self, systems: Sequence[str], segments: Sequence[str]) -> FloatArray:
         """Return the counts at the places of other names (systems x segments x k), else nan."""
         return placed(self.values, (self.systems, self.segments), (systems, segments))

@@ -1,9 +1,9 @@
 """Which of many measures agrees best with the humans, and how well without having looked.
 
 The best of many layers flatters: it is chosen on the very scores it is then judged by. So segments
-are split into folds; on each the layer is used that was best on the others, and the mean over folds
-is what a chosen layer is worth. Nothing but the choice is fitted, so the inner loop of this nested
-cross-validation is the correlation over the training segments.
+are split into folds, by document; on each the layer is used that was best on the others, and the
+mean over folds is what a chosen layer is worth. Nothing but the choice is fitted, so the inner
+loop of this nested cross-validation is the correlation over the training segments.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from metaeval.arrays import FloatArray
+from metaeval.arrays import BoolArray, FloatArray, IntArray
 from metaeval.correlation.coefficients import kendall, pearson
 from metaeval.correlation.hybrids.limits import hybrid_limits
 from metaeval.scores.matrix import ScoreMatrix
@@ -52,13 +52,19 @@ class Choice:
     best_by_fold: float
 
 
-def folds(n_segments: int) -> FloatArray:
-    """Return folds x segments, 1 inside a fold: the same for all data of one length.
+def folds(n_segments: int, clusters: IntArray | None = None) -> FloatArray:
+    """Return folds x segments, 1 inside a fold: the same for all data with the same documents.
 
+    A document is in one fold: its segments resemble each other, so that a layer chosen on some of
+    them would be judged by what it was chosen on. There are five folds, or as many as documents.
     Several campaigns rate outputs for the same sources; a source is then in one fold everywhere.
+    ``clusters`` is the number of each segment's document; by default each is one of its own.
     """
-    place = np.random.default_rng(0).permutation(n_segments) % N_FOLDS
-    return np.asarray(np.arange(N_FOLDS)[:, None] == place, dtype=np.float64)
+    codes = np.arange(n_segments) if clusters is None else clusters
+    n_units = int(codes.max(initial=-1)) + 1
+    n_folds = N_FOLDS if n_units == n_segments else min(N_FOLDS, n_units)
+    position = np.random.default_rng(0).permutation(n_units) % n_folds
+    return np.asarray(np.arange(n_folds)[:, None] == position[codes], dtype=np.float64)
 
 
 def layer_profile(
@@ -68,18 +74,21 @@ def layer_profile(
 
     `correlation`: `limit` of hybrid systems, `kendall` (τ-b) or `pearson` over all cells.
     """
-    inside = folds(human.shape[1])
+    inside = folds(human.shape[1], human.clusters)
+    n_folds = len(inside)
     weights = np.vstack([np.ones(human.shape[1]), 1.0 - inside, inside])
     if correlation == "limit":
         found = hybrid_limits(human, measures, weights)
     else:
         found = np.array([_cells(human, measures, chosen, correlation) for chosen in weights > 0])
-    return Profile(found[0], found[1 : N_FOLDS + 1], found[N_FOLDS + 1 :])
+    return Profile(found[0], found[1 : n_folds + 1], found[n_folds + 1 :])
 
 
 def _cells(
-    human: ScoreMatrix, measures: Mapping[str, ScoreMatrix], chosen: FloatArray, correlation: str
+    human: ScoreMatrix, measures: Mapping[str, ScoreMatrix], chosen: BoolArray, correlation: str
 ) -> FloatArray:
+    if not chosen.any():
+        return np.full(len(measures), np.nan)
     segments = [name for name, is_in in zip(human.segments, chosen, strict=True) if is_in]
     ours = human.subset(segments=segments)
     statistic = kendall if correlation == "kendall" else pearson

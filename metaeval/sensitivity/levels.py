@@ -10,9 +10,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from metaeval.arrays import BoolArray, FloatArray
+from metaeval.arrays import BoolArray, FloatArray, IntArray
 from metaeval.correlation.measure import Measure
 from metaeval.correlation.rows import kendall_tau, row_pearson
+from metaeval.documents import recoded
 from metaeval.scores.turned import TurnedScores, sides
 from metaeval.significance.bootstrap_values import weighted_kendall
 
@@ -83,10 +84,20 @@ def over_systems(means: FloatArray, theirs: FloatArray) -> FloatArray:
     return PEARSON.over_systems(np.broadcast_to(means, theirs.shape), theirs)
 
 
-def draw_segments(rng: np.random.Generator, samples: int, n: int, size: int) -> FloatArray:
-    """Return how often each of ``n`` segments occurs in samples of ``size`` with replacement."""
-    drawn = rng.integers(0, n, size=(samples, size)) + np.arange(samples)[:, None] * n
-    return np.bincount(drawn.ravel(), minlength=samples * n).reshape(samples, n).astype(np.float64)
+def draw_segments(
+    rng: np.random.Generator, samples: int, n: int, size: int, clusters: IntArray | None = None
+) -> FloatArray:
+    """Return how often each of ``n`` segments occurs in samples of ``size`` with replacement.
+
+    Where ``clusters`` has the number of each segment's document (n,), whole documents are drawn:
+    as many as have ``size`` segments on average. The result is samples x segments.
+    """
+    codes = np.arange(n) if clusters is None else recoded(clusters)
+    units = int(codes.max(initial=-1)) + 1
+    count = size if units == n else max(1, round(size * units / n))
+    drawn = rng.integers(0, units, size=(samples, count)) + np.arange(samples)[:, None] * units
+    counts = np.bincount(drawn.ravel(), minlength=samples * units).reshape(samples, units)
+    return np.asarray(np.take(counts, codes, axis=1), dtype=np.float64)
 
 
 def ranks(values: Sequence[float] | FloatArray) -> FloatArray:

@@ -1,8 +1,9 @@
 """How each correlation depends on the number of segments: the same data, larger and smaller.
 
-Segments are drawn with replacement, all systems' outputs of a segment together, so the band at
-the full size is the percentile bootstrap's (Deutsch et al. 2021, with segments drawn and systems
-fixed). It shows how a correlation settles; of few segments it is too narrow an interval.
+Documents are drawn with replacement, all systems' outputs of a document together, so the band at
+the full size is the percentile bootstrap's (Deutsch et al. 2021, with documents drawn and systems
+fixed). It shows how a correlation settles; of few documents it is too narrow an interval. Segments
+are drawn where no document has two.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from metaeval.arrays import FloatArray, mean
+from metaeval.arrays import FloatArray, IntArray, mean
 from metaeval.resampling import percentile_interval
 from metaeval.scores.turned import TurnedScores
 from metaeval.sensitivity.levels import LEVELS, draw_segments, resampled_levels
@@ -41,13 +42,17 @@ def curves(
     *,
     n_samples: int,
     rng: np.random.Generator,
+    clusters: IntArray | None = None,
 ) -> Iterator[SizePoint]:
     """Yield a point for every metric, size and level, over segments that somebody judged.
 
-    ``human`` is systems x segments, ``sizes`` numbers of segments to draw.
+    ``human`` is systems x segments, ``sizes`` numbers of segments to draw: as many documents are
+    drawn as have so many segments on average. ``clusters`` is the number of each segment's
+    document; without it each segment is one of its own.
     """
     judged = ~np.isnan(human).all(axis=0)
-    drawn = [draw_segments(rng, n_samples, int(judged.sum()), size) for size in sizes]
+    n, units = int(judged.sum()), None if clusters is None else clusters[judged]
+    drawn = [draw_segments(rng, n_samples, n, size, units) for size in sizes]
     if not drawn:
         return
     # All samples at once: the cells are put in order once, not for every size.

@@ -6,13 +6,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from metaeval.arrays import FloatArray, fraction, one_of, positive_int
+from metaeval.arrays import FloatArray, IntArray, fraction, one_of, positive_int
 from metaeval.correlation.coefficients import Scores
 from metaeval.correlation.measure import Measure
 from metaeval.correlation.panel import panel
 from metaeval.correlation.values import metric_values
+from metaeval.documents import has_enough_documents, unit_of
 from metaeval.resampling import Rng, block_counts, blocks, percentile_interval, resolve_seed
-from metaeval.results import Notes, StatisticResult, TooFewWarning
+from metaeval.results import Interval, Notes, StatisticResult, TooFewWarning
 from metaeval.significance.bootstrap_values import samples
 
 RESAMPLES = ("both", "inputs", "systems")
@@ -20,10 +21,16 @@ RESAMPLES = ("both", "inputs", "systems")
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class BootstrapInterval(StatisticResult):
-    """A percentile interval; ``samples`` holds the statistic of every sample that defines it."""
+    """A percentile interval; ``samples`` holds the statistic of every sample that defines it.
+
+    ``unit`` and ``n_units`` say what is drawn and how many there are: ``documents`` or
+    ``segments``, and ``systems`` where those alone are drawn.
+    """
 
     resample: str
     samples: FloatArray
+    unit: str
+    n_units: int
 
 
 def boot_interval(
@@ -39,9 +46,10 @@ def boot_interval(
 ) -> BootstrapInterval:
     """Percentile bootstrap interval of a metric's correlation with humans.
 
-    Draws systems (``systems``), segments (``inputs``) or both with replacement, the same draw for
+    Draws systems (``systems``), inputs (``inputs``) or both with replacement, the same draw for
     humans and metric (Deutsch et al. 2021, TACL). ``both`` says how the metric fares on new
-    systems and new inputs; the other two hold one of them fixed and are narrower.
+    systems and new inputs; the other two hold one of them fixed and are narrower. Inputs are drawn
+    as whole documents, because segments of one document depend on each other.
 
     Parameters
     ----------
@@ -56,6 +64,12 @@ def boot_interval(
     -------
     BootstrapInterval
         Samples without a defined correlation are dropped and counted.
+
+    Warns
+    -----
+    TooFewWarning
+        Fewer than 6 documents are drawn, or no sample has a correlation: no interval. Fewer than
+        20 documents: it is approximate.
 
     Examples
     --------
@@ -76,7 +90,11 @@ def boot_interval(
     for index in range(len(metrics)):
         parts = [
             samples(
-                scores, index, measure, *_counts(seed, block, scores.valid.shape, resample), seed
+                scores,
+                index,
+                measure,
+                *_counts(seed, block, scores.valid.shape, resample, scores.clusters),
+                seed,
             )
             for block in blocks(n_resamples)
         ]
@@ -86,26 +104,42 @@ def boot_interval(
     notes.exclude("bootstrap sample without a defined correlation", len(drawn) - len(defined))
     if not len(defined):
         notes.warn(TooFewWarning("No bootstrap sample has a defined correlation: no interval."))
+    units = scores.clusters[scores.valid.any(axis=0)]
+    draws_systems = resample == "systems" and len(scores.systems) > 1
+    is_enough = draws_systems or has_enough_documents(units, notes)
+    interval = percentile_interval(defined, confidence=confidence)
     return BootstrapInterval(
         n=scores.n,
         **notes.fields,
         statistic=float(values[0] if other is None else values[0] - values[1]),
-        interval=percentile_interval(defined, confidence=confidence),
+        interval=interval if is_enough else Interval(np.nan, np.nan, confidence),
         method=f"percentile bootstrap ({measure.label}, {resample})",
         n_resamples=n_resamples,
         seed=seed,
         resample=resample,
         samples=defined,
+        unit="systems" if draws_systems else unit_of(units),
+        n_units=len(scores.systems) if draws_systems else len(np.unique(units)),
     )
 
 
 def _counts(
-    seed: int, block: tuple[int, int, int], shape: tuple[int, ...], resample: str
+    seed: int,
+    block: tuple[int, int, int],
+    shape: tuple[int, ...],
+    resample: str,
+    clusters: IntArray | None = None,
 ) -> tuple[FloatArray, FloatArray]:
-    """Return how often each system and each segment is drawn in the samples of a block."""
+    """Return how often each system and each segment is drawn in the samples of a block.
+
+    ``clusters`` has the document of each segment; its segments are drawn together.
+    """
     number, start, end = block
+    codes = np.arange(shape[1]) if clusters is None else clusters
     rows = block_counts(seed, (number, 0), end - start, shape[0])
-    columns = block_counts(seed, (number, 1), end - start, shape[1])
+    columns = block_counts(seed, (number, 1), end - start, int(codes.max()) + 1)
+    # `take` keeps the layout in memory, on which the last bits of matrix products depend.
+    columns = np.take(columns, codes, axis=1)
     if resample == "inputs" or shape[0] == 1:
         rows = np.ones_like(rows)
     return rows, np.ones_like(columns) if resample == "systems" and shape[0] > 1 else columns

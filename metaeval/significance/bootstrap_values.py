@@ -14,12 +14,14 @@ from metaeval.correlation.pair_counts import codes_of, mid_ranks
 from metaeval.correlation.panel import Panel, grouped
 from metaeval.correlation.rows import row_kendall, row_spearman
 from metaeval.correlation.soft_pairwise import (
+    gaps_to_pvalues,
     pair_pvalues,
     sign_flips,
     sums_to_pvalues,
     within_segments,
 )
 from metaeval.correlation.ties import PairTable, pair_table
+from metaeval.documents import DOCUMENTS, sum_by, unit_of
 from metaeval.rounding import largest, settled
 
 # Above this many cells in a group, comparing all pairs costs more than sorting them into bins.
@@ -261,7 +263,8 @@ def _soft(
     n_flips: int | None,
     seed: int,
 ) -> FloatArray:
-    flips = None if n_flips is None else sign_flips(seed, n_flips, panel.valid.shape[1])
+    n_documents = int(panel.clusters.max()) + 1
+    flips = None if n_flips is None else sign_flips(seed, n_flips, n_documents)
     human = _resampled_pvalues(panel.human, panel, columns, flips)
     metric = _resampled_pvalues(panel.metrics[index], panel, columns, flips)
     gaps = np.abs(human - metric)
@@ -286,11 +289,16 @@ def _moved(values: FloatArray, columns: FloatArray) -> FloatArray:
 def _resampled_pvalues(
     values: FloatArray, panel: Panel, columns: FloatArray, flips: FloatArray | None
 ) -> FloatArray:
-    """Return samples x pairs of systems."""
+    """Return samples x pairs of systems; ``flips`` has a column per drawn document."""
+    clusters, firsts = panel.clusters, np.unique(panel.clusters, return_index=True)[1]
     if flips is not None:
-        drawn = [np.repeat(np.arange(len(c)), c.astype(np.int64)) for c in columns]
-        return np.array([pair_pvalues(values[:, d], panel.valid[:, d], flips) for d in drawn])
+        drawn = [_drawn(clusters, c[firsts].astype(np.int64)) for c in columns]
+        return np.array(
+            [pair_pvalues(values[:, at], panel.valid[:, at], flips[:, t]) for at, t in drawn]
+        )
     filled = within_segments(values, panel.valid)
+    if unit_of(clusters) == DOCUMENTS:
+        return _resampled_documents(filled, panel, columns, columns[:, firsts])
     valid, size = panel.valid.astype(np.float64), len(values)
     shape = (len(columns), size, size)
     parts = (filled[:, None] * valid[None], (filled**2)[:, None] * valid[None])
@@ -301,6 +309,33 @@ def _resampled_pvalues(
     upper, lower = np.triu_indices(size, 1)
     shared = columns @ (valid[upper] * valid[lower]).T
     return np.where(shared > 0, pvalues, np.nan)
+
+
+def _drawn(clusters: IntArray, counts: IntArray) -> tuple[IntArray, IntArray]:
+    """Return the segments of the documents drawn so often, and the number of each one's draw."""
+    documents = np.repeat(np.arange(len(counts)), counts)
+    members = np.argsort(clusters, kind="stable")
+    sizes = np.bincount(clusters, minlength=len(counts))
+    starts = np.cumsum(sizes) - sizes
+    draws = np.repeat(np.arange(len(documents)), sizes[documents])
+    first = np.cumsum(sizes[documents]) - sizes[documents]
+    within = np.arange(len(draws)) - first[draws]
+    return members[starts[documents[draws]] + within], draws
+
+
+def _resampled_documents(
+    filled: FloatArray, panel: Panel, columns: FloatArray, documents: FloatArray
+) -> FloatArray:
+    """Return p of pairs, samples x pairs, with gaps summed by document.
+
+    ``columns`` and ``documents`` say how often each segment and each document is drawn.
+    """
+    upper, lower = np.triu_indices(len(filled), 1)
+    shared = panel.valid[upper] & panel.valid[lower]
+    gaps = sum_by(np.where(shared, filled[upper] - filled[lower], 0.0), panel.clusters)
+    size = np.where(shared, filled[upper] ** 2 + filled[lower] ** 2, 0.0)
+    pvalues = gaps_to_pvalues(documents @ gaps.T, documents @ (gaps**2).T, columns @ size.T)
+    return np.where(columns @ shared.T.astype(np.float64) > 0, pvalues, np.nan)
 
 
 def _over_pairs(values: FloatArray, w: FloatArray) -> FloatArray:

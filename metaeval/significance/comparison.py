@@ -21,14 +21,17 @@ from metaeval.arrays import (
 from metaeval.correlation.measure import Measure
 from metaeval.correlation.panel import panel
 from metaeval.correlation.values import metric_values
+from metaeval.documents import unit_of
 from metaeval.resampling import ALTERNATIVES, Rng, resolve_seed
 from metaeval.results import IdenticalInputWarning, Notes, Result
 from metaeval.scores.matrix import ScoreMatrix
 from metaeval.significance.corrections import AdjustedPvalues, adjust_table
 from metaeval.significance.permutation.tests import (
     default_swap,
+    judged_clusters,
     permutation_pvalue,
     permuted_differences,
+    swap_label,
 )
 
 
@@ -38,6 +41,7 @@ class MetricComparison(Result):
 
     ``differences`` and ``pvalues`` compare the row with the column; the diagonal is nan. With
     ``alternative`` greater a small p says that the row is better. ``n`` counts cells in use.
+    ``unit`` (``documents`` or ``segments``) never swaps in part; ``n_units`` counts them.
     """
 
     metrics: tuple[str, ...]
@@ -48,6 +52,8 @@ class MetricComparison(Result):
     alternative: str
     n_resamples: int
     seed: int
+    unit: str
+    n_units: int
 
     def adjusted(
         self, method: str = "holm", *, scope: str = "table", alpha: float = 0.05
@@ -86,7 +92,7 @@ def compare_metrics(
     workers
         Threads over pairs of metrics; the result does not depend on it.
 
-    Other parameters are those of `perm_test`.
+    Other parameters are those of `perm_test`, and so are the units that swap.
 
     Examples
     --------
@@ -114,6 +120,7 @@ def compare_metrics(
         if np.array_equal(scores.metrics[first], scores.metrics[second], equal_nan=True):
             both = f"{scores.names[first]} and {scores.names[second]}"
             notes.warn(IdenticalInputWarning(f"{both} are identical: no difference to test."))
+    units = judged_clusters(scores, notes)
     return MetricComparison(
         n=scores.n,
         **notes.fields,
@@ -121,10 +128,12 @@ def compare_metrics(
         correlations=values,
         differences=differences_of(values),
         pvalues=pvalues,
-        method=f"permutation test ({measure.label}, {used})",
+        method=f"permutation test ({measure.label}, {swap_label(used, units)})",
         alternative=alternative,
         n_resamples=n_resamples,
         seed=seed,
+        unit=unit_of(units),
+        n_units=len(np.unique(units)),
     )
 
 

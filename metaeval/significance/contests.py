@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from metaeval.arrays import BoolArray, FloatArray, IntArray, as_floats, fraction
+from metaeval.arrays import BoolArray, FloatArray, IntArray, as_floats, fraction, one_of
 from metaeval.correlation.intervals.independent import FEWEST_SCORES, wilson_interval
+from metaeval.documents import DOCUMENTS, SEGMENTS, has_enough_documents, unit_of
 from metaeval.results import Interval, Notes, Result, TooFewWarning
 from metaeval.significance.trainings import gain_interval
 
@@ -28,22 +29,27 @@ class Contest(Result):
     """``wins`` of the first side, ``ties``, and ``losses``; ``n`` counts outcomes.
 
     ``lead`` is the share of wins less that of losses, with the interval of `paired_gain`; None
-    below five units.
+    below five units. Below six documents there is no interval at all.
 
-    ``n_units`` counts what was drawn: outcomes of one unit, such as the pairs of systems of one
-    segment, are not independent.
+    ``n_units`` counts what was drawn, ``unit`` names it (``documents`` or ``segments``): outcomes
+    of one unit, such as the pairs of systems of one segment, are not independent.
     """
 
     wins: Share
     ties: Share
     losses: Share
+    unit: str
     n_units: int
     lead: float
     lead_interval: Interval | None
 
 
 def contest(
-    outcomes: ArrayLike, units: ArrayLike | None = None, *, confidence: float = 0.95
+    outcomes: ArrayLike,
+    units: ArrayLike | None = None,
+    *,
+    unit: str = SEGMENTS,
+    confidence: float = 0.95,
 ) -> Contest:
     """Count outcomes above, at and below zero.
 
@@ -59,11 +65,13 @@ def contest(
         Differences of two scores, or signs; nan is left out and counted.
     units
         What each outcome belongs to; by default each is one of its own.
+    unit
+        What the units are: ``segments`` or ``documents``.
 
     Warns
     -----
     TooFewWarning
-        There is no outcome.
+        There is no outcome. Fewer than 6 documents: no interval; fewer than 20: it is approximate.
 
     Examples
     --------
@@ -74,6 +82,7 @@ def contest(
     (0.15, 0.85)
     """
     fraction("confidence", confidence)
+    one_of("unit", unit, (SEGMENTS, DOCUMENTS))
     values = as_floats("outcomes", outcomes, ndim=1)
     labels = np.arange(len(values)) if units is None else np.asarray(units)
     if len(labels) != len(values):
@@ -83,17 +92,21 @@ def contest(
     signs, places = np.sign(values[known]), np.unique(labels[known], return_inverse=True)[1]
     if not len(signs):
         notes.warn(TooFewWarning("There is nothing to compare the two on."))
+    is_enough = unit == SEGMENTS or has_enough_documents(places, notes)
     shares = [_share(signs == sign, places, confidence) for sign in (1, 0, -1)]
+    if not is_enough:
+        shares = [replace(share, interval=None) for share in shares]
     lead = float(signs.mean()) if len(signs) else np.nan
     return Contest(
         n=len(signs),
         **notes.fields,
+        unit=unit,
         n_units=int(places.max(initial=-1)) + 1,
         wins=shares[0],
         ties=shares[1],
         losses=shares[2],
         lead=lead,
-        lead_interval=_lead_interval(signs, places, confidence),
+        lead_interval=_lead_interval(signs, places, confidence) if is_enough else None,
     )
 
 
@@ -131,18 +144,25 @@ def _effective(values: FloatArray, places: IntArray) -> float:
 
 
 def contest_of_metrics(
-    human: ArrayLike, first: ArrayLike, second: ArrayLike, *, confidence: float = 0.95
+    human: ArrayLike,
+    first: ArrayLike,
+    second: ArrayLike,
+    *,
+    clusters: IntArray | None = None,
+    confidence: float = 0.95,
 ) -> Contest:
     """Compare two metrics by the pairs of outputs of a segment that the humans tell apart.
 
     A metric is right about a pair that it orders as the humans do. ``wins`` are the pairs on which
     the first alone is right, ``losses`` those of the second alone, ``ties`` those on which both or
-    neither are. Pairs of one segment are one unit.
+    neither are. Pairs of one document are one unit, or of one segment where no document has two.
 
     Parameters
     ----------
     human, first, second
         Scores (systems, segments), higher better; nan where there is none.
+    clusters
+        The number of each segment's document; by default each segment is one of its own.
 
     Examples
     --------
@@ -159,8 +179,10 @@ def contest_of_metrics(
     found = [_of_pair(sides, i, j) for i, j in combinations(range(n_systems), 2)]
     outcomes = np.array(found).reshape(-1)
     told = ~np.isnan(outcomes)
-    units = np.tile(np.arange(n_segments), len(found))
-    return contest(outcomes[told], units[told], confidence=confidence)
+    each = np.arange(n_segments) if clusters is None else np.asarray(clusters)
+    units = np.tile(each, len(found))
+    unit = unit_of(each[told.reshape(-1, n_segments).any(axis=0)])
+    return contest(outcomes[told], units[told], unit=unit, confidence=confidence)
 
 
 def _of_pair(sides: list[FloatArray], i: int, j: int) -> FloatArray:

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from metaeval.arrays import FloatArray, one_of, positive_int
+from metaeval.arrays import FloatArray, IntArray, one_of, positive_int
+from metaeval.documents import (
+    DOCUMENTS,
+    SEGMENTS,
+    clusters_from,
+    effective_units,
+    has_enough_documents,
+    sizes_of,
+)
 from metaeval.resampling import (
     ALTERNATIVES,
     Rng,
@@ -40,13 +48,17 @@ SLACK = 1e-12
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Detection(Result):
-    """Precision, recall and F1 with percentile intervals; ``n`` counts items, ``n_units`` units."""
+    """Precision, recall and F1 with percentile intervals; ``n`` counts items.
+
+    ``n_units`` counts what is drawn: documents, or segments (the units given), as ``unit`` says.
+    """
 
     precision: float
     recall: float
     f1: float
     averaging: str
     method: str
+    unit: str
     n_units: int
     precision_interval: Interval | None = None
     recall_interval: Interval | None = None
@@ -73,6 +85,7 @@ def detect(
     *,
     averaging: str = "micro",
     units: ArrayLike | None = None,
+    documents: Iterable[Hashable] | None = None,
     n_resamples: int = 0,
     confidence: float = 0.95,
     rng: Rng = None,
@@ -88,12 +101,15 @@ def detect(
         ``micro``: one ratio of sums; ``macro``: the mean over items, in which a detector that
         never marks anything scores the share of clean items.
     units
-        (n_items,) what is drawn together: the segment or the document of each item. Default: items.
+        (n_items,) what is drawn together: the segment of each item. Default: items.
+    documents
+        (n_items,) the document of each item. Where one has several units, documents are drawn, and
+        the intervals are expanded for their number (`metaeval.resampling.expanded_tail`).
 
     Warns
     -----
     TooFewWarning
-        No item, or too few units for an interval.
+        No item, or few units for an interval; below six documents there is none.
     """
     one_of("averaging", averaging, AVERAGES)
     notes = Notes()
@@ -102,25 +118,30 @@ def detect(
         for reason, count in components.reasons.items():
             notes.exclude(reason, count)
         components = components.values
-    columns, n_units = _by_unit(_additive(components, averaging), units)
+    of = _documents(documents, units, len(components))
+    columns, n_units = _by_unit(_additive(components, averaging), units if of is None else of)
     if not len(components):
         notes.warn(TooFewWarning("There is no item to compare spans of."))
     found = _averaged(columns.sum(axis=0), averaging)
     fields: dict[str, Any] = {}
-    if n_resamples:
-        seed = resolve_seed(rng)
+    if n_resamples and (of is None or has_enough_documents(of, notes)):
+        seed, expanded = resolve_seed(rng), None if of is None else effective_units(of)
         samples = _resampled(columns, averaging, positive_int("n_resamples", n_resamples), seed)
-        if n_units < FEW:
+        if of is None and n_units < FEW:
             notes.warn(TooFewWarning(
-                f"{n_units} segments or documents are few: intervals are too narrow."
+                f"{n_units} segments are few: intervals are too narrow."
             ))  # fmt: skip
-        ends = [percentile_interval(column, confidence=confidence) for column in samples.T]
+        ends = [
+            percentile_interval(column, confidence=confidence, expanded=expanded)
+            for column in samples.T
+        ]
         names = ("precision_interval", "recall_interval", "f1_interval")
         fields = dict(zip(names, ends, strict=True))
         fields |= {"n_resamples": n_resamples, "seed": seed}
     precision, recall, f1 = (float(value) for value in found)
     return Detection(
-        n=len(components), n_units=n_units, precision=precision, recall=recall, f1=f1,
+        n=len(components), unit=SEGMENTS if of is None else DOCUMENTS, n_units=n_units,
+        precision=precision, recall=recall, f1=f1,
         averaging=averaging, method=method or f"{averaging} average", **fields, **notes.fields,
     )  # fmt: skip
 
@@ -131,13 +152,15 @@ def compare_detectors(
     *,
     averaging: str = "micro",
     units: ArrayLike | None = None,
+    documents: Iterable[Hashable] | None = None,
     alternative: str = "two-sided",
     n_resamples: int = 1000,
     rng: Rng = None,
 ) -> StatisticResult:
     """Permutation test of the difference in F1 of two detectors against the same gold.
 
-    All items of a unit (segment, document; default: item) exchange their spans at once;
+    All items of a unit (document, or segment; default: item) exchange their spans at once, as for
+    `detect`;
     p = (#{difference* reaches difference} + 1) / (n_resamples + 1).
 
     Warns
@@ -152,7 +175,11 @@ def compare_detectors(
     values = [each.values if isinstance(each, Components) else each for each in (first, second)]
     if values[0].shape != values[1].shape:
         raise ValueError(f"first has {len(values[0])} items, second {len(values[1])}")
-    (one, n_units), (two, _) = (_by_unit(_additive(each, averaging), units) for each in values)
+    of = _documents(documents, units, len(values[0]))
+    if of is not None:
+        has_enough_documents(of, notes)
+    drawn = units if of is None else of
+    (one, n_units), (two, _) = (_by_unit(_additive(each, averaging), drawn) for each in values)
     observed = _difference(one.sum(axis=0), two.sum(axis=0), averaging)
     null = np.empty(n_resamples)
     change = two - one
@@ -163,7 +190,8 @@ def compare_detectors(
         notes.warn(IdenticalInputWarning("Both detectors score the same on every item."))
     return StatisticResult(
         n=len(values[0]), **notes.fields, statistic=float(observed),
-        method=f"permutation of F1 ({averaging}) over {n_units} units",
+        method=f"permutation of F1 ({averaging}) over {n_units} "
+        + ("units" if of is None else DOCUMENTS),
         pvalue=float(resampled_pvalue(null, observed, alternative, SLACK)),
         alternative=alternative, n_resamples=n_resamples, seed=seed,
     )  # fmt: skip
@@ -254,6 +282,17 @@ def _averaged(sums: FloatArray, averaging: str) -> FloatArray:
 
 def _difference(first: FloatArray, second: FloatArray, averaging: str) -> FloatArray:
     return np.asarray(_averaged(first, averaging)[..., 2] - _averaged(second, averaging)[..., 2])
+
+
+def _documents(
+    documents: Iterable[Hashable] | None, units: ArrayLike | None, n_items: int
+) -> IntArray | None:
+    """Return the document of each item, (n_items,); None where each unit is one."""
+    if documents is None:
+        return None
+    of = clusters_from(documents, n_items)
+    n_units = n_items if units is None else len(np.unique(np.asarray(units)))
+    return of if len(sizes_of(of)) < n_units else None
 
 
 def _by_unit(columns: FloatArray, units: ArrayLike | None) -> tuple[FloatArray, int]:

@@ -11,6 +11,7 @@ from metaeval.arrays import BoolArray, FloatArray, IntArray, mean_along
 from metaeval.correlation.intervals import accuracy_interval
 from metaeval.correlation.measure import Measure
 from metaeval.correlation.pairwise import pairwise_accuracy
+from metaeval.documents import sizes_of, unit_of
 from metaeval.results import Interval, Notes, Result
 from metaeval.rounding import largest, settled
 from metaeval.scores.corpus import CorpusStatistics, MetricScores
@@ -18,8 +19,8 @@ from metaeval.scores.matrix import ScoreMatrix
 from metaeval.systems.paired_tests import paired_bootstrap
 from metaeval.systems.ranking import LEAST_SHARED
 
-# p, difference and number of segments of two systems.
-Compared = tuple[float, float, int]
+# p, difference and numbers of segments and of units (documents or segments) of two systems.
+Compared = tuple[float, float, int, int]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -28,15 +29,17 @@ class MetricColumn(Result):
 
     ``scores`` rest on ``counts`` segments each. ``pvalues`` are two-sided, against the system below
     (``next``; the last has nan) or against the first (``best``; the first has nan), over the
-    ``shared`` segments that both have; with fewer than `LEAST_SHARED` nan. ``differences`` are
+    ``shared`` segments that both have, of ``shared_units`` documents (or segments, as ``unit``
+    says); with fewer than `LEAST_SHARED` segments or six documents nan. ``differences`` are
     system - other over those segments. ``marks`` are † for p < .05 and ‡ for p < .01, where that
     difference agrees with the order.
 
     ``tau`` and ``accuracy`` (with an interval for other systems, where there is one) compare
     ``human`` with ``compared``: both sides' scores over the same segments, ``judged`` of each
     system, nan where there is none; ``n_shared`` counts systems.
-    ``n`` is the fewest segments behind a score. Where ``is_given``, scores are those that the
-    metric came with, whatever its segments make; the tests are over segments, if there are any.
+    ``n`` is the fewest segments behind a score, ``n_units`` counts the units of all. Where
+    ``is_given``, scores are those that the metric came with, whatever its segments make; the tests
+    are over segments or documents, if there are any.
     ``unjudged`` holds the scores of systems that stand in no comparison, because the table has
     judged ones and these were not judged.
     """
@@ -49,6 +52,7 @@ class MetricColumn(Result):
     pvalues: FloatArray
     differences: FloatArray
     shared: IntArray
+    shared_units: IntArray
     marks: tuple[str, ...]
     human: FloatArray
     compared: FloatArray
@@ -57,6 +61,8 @@ class MetricColumn(Result):
     accuracy: float
     accuracy_interval: Interval | None
     n_shared: int
+    unit: str
+    n_units: int
     is_given: bool = False
     unjudged: Mapping[str, float] = field(default_factory=dict)
 
@@ -167,7 +173,7 @@ def metric_column(
     ``human`` is segment scores, and system scores as published.
     """
     counts, present, order, values = of.counts, of.present, of.order, of.values
-    pvalues, differences, shared = _placed(len(order), of.pairs, tests)
+    pvalues, differences, shared, units = _placed(len(order), of.pairs, tests)
     told, compared, judged = _same_segments(counts, present, *human)
     if of.given is not None:
         told, compared, judged = _as_given(counts.systems, values, *human)
@@ -186,6 +192,7 @@ def metric_column(
         pvalues=pvalues,
         differences=differences,
         shared=shared,
+        shared_units=units,
         marks=tuple(
             _mark(p) if ahead > 0 else ""
             for p, ahead in zip(pvalues.tolist(), turned.tolist(), strict=True)
@@ -197,6 +204,8 @@ def metric_column(
         accuracy=accuracy,
         accuracy_interval=interval,
         n_shared=n_shared,
+        unit=unit_of(counts.clusters),
+        n_units=len(sizes_of(counts.clusters)),
         is_given=of.given is not None,
         unjudged=of.unjudged,
     )
@@ -258,31 +267,32 @@ def _pairs(size: int, versus: str) -> list[tuple[int, int]]:
 def _compare(
     counts: CorpusStatistics, present: BoolArray, rows: IntArray, n_resamples: int, seed: int
 ) -> Compared:
-    """Return p, difference and number of segments of two systems over those that both have."""
+    """Return p, difference and numbers of segments and units of two systems over shared ones."""
     shared = present[rows].all(axis=0)
     n = int(shared.sum())
     if not n:
-        return np.nan, np.nan, 0
+        return np.nan, np.nan, 0, 0
     names = [counts.systems[row] for row in rows]
     segments = [counts.segments[column] for column in np.flatnonzero(shared)]
     documents = None if counts.documents is None else np.array(counts.documents)[shared].tolist()
     two = CorpusStatistics(counts.values[rows][:, shared], names, segments, counts.score, documents)
     if n < LEAST_SHARED:
         first, second = two.system_scores().tolist()
-        return np.nan, first - second, n
+        return np.nan, first - second, n, len(sizes_of(two.clusters))
     test = paired_bootstrap(two, names[1], n_resamples=n_resamples, rng=seed)
-    return float(test.pvalues[0]), float(test.differences[0]), n
+    return float(test.pvalues[0]), float(test.differences[0]), n, test.n_units
 
 
 def _placed(
     size: int, pairs: Sequence[tuple[int, int]], tests: Sequence[Compared]
-) -> tuple[FloatArray, FloatArray, IntArray]:
+) -> tuple[FloatArray, FloatArray, IntArray, IntArray]:
     """The comparisons at the places of their first systems; nan and 0 where there is none."""
     pvalues, differences = np.full(size, np.nan), np.full(size, np.nan)
-    shared = np.zeros(size, dtype=np.int64)
-    for (place, _), (p, difference, n) in zip(pairs, tests, strict=True):
-        pvalues[place], differences[place], shared[place] = p, difference, n
-    return pvalues, differences, shared
+    shared, units = np.zeros(size, dtype=np.int64), np.zeros(size, dtype=np.int64)
+    for (place, _), (p, difference, n, n_units) in zip(pairs, tests, strict=True):
+        pvalues[place], differences[place] = p, difference
+        shared[place], units[place] = n, n_units
+    return pvalues, differences, shared, units
 
 
 def _same_segments(

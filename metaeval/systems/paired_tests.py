@@ -7,11 +7,23 @@ from dataclasses import dataclass
 import numpy as np
 
 from metaeval.arrays import BoolArray, FloatArray, fraction, one_of, positive_int
+from metaeval.documents import (
+    DOCUMENTS,
+    counted,
+    effective_clusters,
+    effective_units,
+    has_enough_documents,
+    sizes_of,
+    sum_by,
+    unit_of,
+)
 from metaeval.resampling import (
     ALTERNATIVES,
     Rng,
     block_counts,
     blocks,
+    expanded_pvalue,
+    expanded_tail,
     random_bits,
     resampled_pvalue,
     resolve_seed,
@@ -32,7 +44,9 @@ class SystemComparison(Result):
 
     ``differences`` are system - baseline. ``lows`` and ``highs`` bound the difference, and
     ``wins`` is the share of resamples in which the system scores higher (Koehn 2004); both are
-    None for approximate randomisation. ``n`` counts segments.
+    None for approximate randomisation. ``n`` counts segments; ``unit`` (documents or segments) is
+    what was drawn or swapped, ``n_units`` how many there are, and ``n_effective`` their effective
+    number, below it where they differ in size.
     """
 
     baseline: str
@@ -49,6 +63,9 @@ class SystemComparison(Result):
     alternative: str
     n_resamples: int
     seed: int
+    unit: str
+    n_units: int
+    n_effective: float
 
 
 def paired_bootstrap(
@@ -60,10 +77,12 @@ def paired_bootstrap(
     n_resamples: int = 1000,
     rng: Rng = None,
 ) -> SystemComparison:
-    """Paired bootstrap over segments, each system against a baseline.
+    """Paired bootstrap over documents, each system against a baseline.
 
-    Segments are drawn with replacement, the same draw for all systems; a corpus metric is
-    computed from the summed counts of the draw, which is one matrix product for all resamples.
+    Documents, or segments where each is one, are drawn with replacement, the same draw for all
+    systems; a corpus metric is computed from the summed counts of the draw, which is one matrix
+    product for all resamples. Of documents p and the interval are expanded for their number
+    (`metaeval.resampling.expanded_tail`).
     p = (#{|d* - d| >= |d|} + 1) / (n + 1), a test of the shifted difference (Riezler and Maxwell
     2005). Identical systems get p = 1; sacrebleu counts with > and gives them 1/(n+1). The share
     of wins (Koehn 2004) is no p-value: the rule "95 % of resamples" rejects a true null in 10 %.
@@ -85,6 +104,7 @@ def paired_bootstrap(
         Segments that some system lacks are left out.
     TooFewWarning
         Fewer than 25 segments: p is too small and the interval too narrow; of one segment, nan.
+        Fewer than 20 documents: both are approximate; of fewer than 6, nan.
     IdenticalInputWarning
         A system equals the baseline in every segment.
 
@@ -100,15 +120,15 @@ def paired_bootstrap(
     job = _Job(scores, baseline, alternative, n_resamples, rng)
     parts = []
     for number, start, end in blocks(n_resamples):
-        counts = block_counts(job.seed, (number,), end - start, job.n)
+        counts = block_counts(job.seed, (number,), end - start, job.n_units)
         parts.append(job.score(counts @ job.flat))
     drawn = np.concatenate(parts)
     differences = drawn[:, 1:] - drawn[:, :1]
-    tail = (1.0 - confidence) / 2.0
+    tail = job.tail((1.0 - confidence) / 2.0)
     lows, highs = np.quantile(differences, [tail, 1.0 - tail], axis=0)
     wins = (differences > 0.0).mean(axis=0)
     observed = job.observed[1:] - job.observed[0]
-    pvalues = job.pvalues(differences - observed)
+    pvalues = job.expanded(job.pvalues(differences - observed))
     pvalues, lows, highs, wins = job.trusted(np.array([pvalues, lows, highs, wins]))
     return job.result("paired bootstrap", pvalues, lows, highs, wins, confidence)
 
@@ -121,8 +141,9 @@ def approximate_randomization(
     n_resamples: int = 10_000,
     rng: Rng = None,
 ) -> SystemComparison:
-    """Approximate randomisation: system and baseline swap outputs segment by segment.
+    """Approximate randomisation: system and baseline swap outputs document by document.
 
+    A segment without a document swaps alone.
     p = (#{|d*| >= |d|} + 1) / (n + 1) (Noreen 1989; Riezler and Maxwell 2005). Parameters as for
     `paired_bootstrap`. Identical systems get p = 1 (sacrebleu: 1/(n+1)).
 
@@ -135,13 +156,14 @@ def approximate_randomization(
     """
     job = _Job(scores, baseline, alternative, n_resamples, rng)
     moves = job.values[1:] - job.values[:1]
-    table = np.ascontiguousarray(np.moveaxis(moves, 0, 1)).reshape(job.n, -1)
+    table = job.by_unit(moves)
     totals = job.values.sum(axis=1)
     parts = []
     for number, start, end in blocks(n_resamples):
-        swaps = random_bits(stream(job.seed, number), end - start, job.n).astype(np.float64)
+        swaps = random_bits(stream(job.seed, number), end - start, job.n_units).astype(np.float64)
         moved = (swaps @ table).reshape(end - start, len(moves), -1)
         parts.append(job.metric(totals[1:] - moved) - job.metric(totals[0] + moved))
+    has_enough_documents(job.clusters, job.notes)
     return job.result("approximate randomisation", job.pvalues(np.concatenate(parts)))
 
 
@@ -170,12 +192,27 @@ class _Job:
         present = ~np.isnan(values).any(axis=(0, 2))
         self._note(present)
         self.values: FloatArray = np.ascontiguousarray(values[:, present])
-        self.n = int(present.sum())
-        self.flat = np.ascontiguousarray(np.moveaxis(self.values, 0, 1)).reshape(self.n, -1)
+        self.n, self.clusters = int(present.sum()), corpus.clusters[present]
+        self.flat = self.by_unit(self.values)
         self.observed = self.metric(self.values.sum(axis=1))
         # Scores round by their own size, not by that of their mean, which may be near 0.
         is_mean = isinstance(scores, ScoreMatrix)
         self.sizes = np.abs(self.values[..., 0]).mean(axis=1) if is_mean else np.abs(self.observed)
+
+    @property
+    def unit(self) -> str:
+        """What is drawn or swapped."""
+        return unit_of(self.clusters)
+
+    @property
+    def n_units(self) -> int:
+        """How many there are."""
+        return len(self.flat)
+
+    def by_unit(self, values: FloatArray) -> FloatArray:
+        """Return the sums of each unit, units x (systems k), of systems x segments x k."""
+        sums = np.moveaxis(sum_by(np.moveaxis(values, 1, -1), self.clusters), -1, 0)
+        return np.ascontiguousarray(sums).reshape(len(sums), -1)
 
     def metric(self, sums: FloatArray) -> FloatArray:
         """Return ... scores of ... x k summed counts."""
@@ -191,11 +228,24 @@ class _Job:
         slack = ROUNDING * np.sqrt(self.n) * np.maximum(self.sizes[1:], self.sizes[0])
         return resampled_pvalue(null, observed, self.alternative, slack)
 
+    def tail(self, tail: float) -> float:
+        """Return the share of samples to cut off, expanded for documents."""
+        is_expanded = self.unit == DOCUMENTS and self.n_units > 1
+        return expanded_tail(tail, effective_units(self.clusters)) if is_expanded else tail
+
+    def expanded(self, pvalues: FloatArray) -> FloatArray:
+        """Return p-values of a bootstrap, expanded for documents."""
+        if self.unit != DOCUMENTS or self.n_units < 2:
+            return pvalues
+        return expanded_pvalue(pvalues, effective_units(self.clusters), self.alternative)
+
     def trusted(self, found: FloatArray) -> FloatArray:
-        """Return what a bootstrap found, nan of one segment; warn of few."""
+        """Return what a bootstrap found, nan of one segment or few documents; warn of few."""
         from metaeval.systems.ranking import LEAST_SHARED  # It takes its tests from here.
 
-        if 1 < self.n < LEAST_SHARED:
+        if not has_enough_documents(self.clusters, self.notes):
+            return np.full_like(found, np.nan)
+        if self.unit != DOCUMENTS and 1 < self.n < LEAST_SHARED:
             text = (
                 f"{self.n} segments: below {LEAST_SHARED} p-values of the paired bootstrap are "
                 "too small and its intervals too narrow."
@@ -230,10 +280,13 @@ class _Job:
             highs=highs,
             wins=wins,
             confidence=confidence,
-            method=method,
+            method=method if self.unit != DOCUMENTS else f"{method} over {counted(self.clusters)}",
             alternative=self.alternative,
             n_resamples=self.n_resamples,
             seed=self.seed,
+            unit=self.unit,
+            n_units=self.n_units,
+            n_effective=effective_clusters(sizes_of(self.clusters)),
         )
 
     def _note(self, present: BoolArray) -> None:

@@ -6,12 +6,24 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from metaeval.arrays import FloatArray, IntArray, fraction, one_of
+from metaeval.arrays import BoolArray, FloatArray, IntArray, fraction, one_of
+from metaeval.correlation.intervals import mean_interval
+from metaeval.documents import (
+    DOCUMENTS,
+    FEWEST_DOCUMENTS,
+    counted,
+    effective_clusters,
+    few_documents,
+    sizes_of,
+    sum_by,
+    unit_of,
+)
 from metaeval.resampling import Rng, resolve_seed
 from metaeval.results import ApproximationWarning, Notes, Result, TooFewWarning
 from metaeval.rounding import largest, settled
 from metaeval.scores.matrix import ScoreMatrix
 from metaeval.systems.paired_tests import approximate_randomization
+from metaeval.systems.rank_sums import rank_sums
 from metaeval.systems.wmt26 import OR_WARNING, either_bootstrap
 
 TESTS = ("rank-sum", "permutation", "wmt26")
@@ -24,14 +36,20 @@ LEAST_SHARED = 25
 class SystemRanking(Result):
     """Systems from best to worst.
 
+    ``lows`` and ``highs`` bound each mean in ``scores`` (95%, `mean_interval`); nan where there are
+    too few segments or documents.
     ``pvalues[i, j]`` is the one-sided p that system i is better than j, systems in ranked order.
     ``clusters`` numbers the clusters from 1. ``wins`` counts the systems that one beats, and
     ``first`` and ``last`` bound its rank: 1 + systems that beat it, and n - wins. ``shared[i, j]``
-    counts the segments that both systems have scores of. ``n`` counts segment scores.
+    counts the segments that both systems have scores of. ``n`` counts segment scores; ``unit``
+    (documents or segments) is what intervals and tests take for independent, of which there are
+    ``n_units``, and ``n_effective`` their effective number.
     """
 
     systems: tuple[str, ...]
     scores: FloatArray
+    lows: FloatArray
+    highs: FloatArray
     pvalues: FloatArray
     shared: IntArray
     clusters: IntArray
@@ -41,6 +59,9 @@ class SystemRanking(Result):
     method: str
     alpha: float
     seed: int | None
+    unit: str
+    n_units: int
+    n_effective: float
 
     def stars(self) -> list[list[str]]:
         """Return WMT's labels for each pair: ***, **, * at .001, .01, .05, else empty."""
@@ -70,9 +91,11 @@ def rank_systems(
         Human segment scores (means of z-scores), nan where not judged.
     test
         ``rank-sum``: Wilcoxon's unpaired rank-sum test, normal approximation with continuity
-        correction, as WMT publishes; systems may be judged on different segments.
-        ``permutation``: paired sign flips on the segments two systems share; stronger, because
-        it removes the difficulty of the segments.
+        correction, as WMT publishes; systems may be judged on different segments. With
+        documents, the same share of pairs with a variance over documents
+        (`metaeval.systems.rank_sums`).
+        ``permutation``: paired sign flips on the segments two systems share, a document at a
+        time; stronger, because it removes the difficulty of the segments.
         ``wmt26``: a paired or an unpaired bootstrap of 100 resamples, whichever tells more
         apart, as WMT26 publishes (`metaeval.systems.wmt26`); it does not keep its size.
     n_resamples, rng
@@ -84,7 +107,8 @@ def rank_systems(
         WMT26's rule was asked for: it tells equal systems apart too often.
     TooFewWarning
         Fewer than two systems have scores, or some were judged on different segments and share
-        fewer than `LEAST_SHARED`.
+        fewer than `LEAST_SHARED`, or fewer than six documents; the segments belong to fewer than
+        20 documents, below six of which the rank-sum test is nan.
 
     Examples
     --------
@@ -106,40 +130,62 @@ def rank_systems(
     if len(order) < 2:
         notes.warn(TooFewWarning(f"{len(order)} systems: there is nothing to rank."))
     ranked = scores.subset(systems=order)
-    shared = _shared(ranked)
-    _note_strangers(notes, order, shared, test)
+    present, of = ranked.mask.any(axis=0), ranked.clusters
+    shared = _shared(ranked.mask)
+    _note_strangers(notes, order, ranked, test)
+    if (warning := few_documents(of[present])) is not None:
+        notes.warn(warning)
     seed = resolve_seed(rng) if test != "rank-sum" else None
     if test == "wmt26":
         notes.warn(ApproximationWarning(OR_WARNING))
     table = _pvalues(ranked, test, n_resamples, seed)
     beats = np.nan_to_num(table, nan=1.0) < alpha
     wins, losses = beats.sum(axis=1), beats.sum(axis=0)
+    unit = unit_of(of[present])
+    ends = np.array([mean_interval(row, clusters=of)[:2] for row in ranked.values])
+    lows, highs = ends.reshape(-1, 2).T
     return SystemRanking(
         n=int(ranked.mask.sum()),
         **notes.fields,
         systems=tuple(order),
         scores=np.array([average[name] for name in order]),
+        lows=lows,
+        highs=highs,
         pvalues=table,
         shared=shared,
         clusters=_clusters(beats),
         wins=wins.astype(np.int64),
         first=(1 + losses).astype(np.int64),
         last=(len(order) - wins).astype(np.int64),
-        method=f"{test} clusters",
+        method=f"{test} clusters" + (f" over {counted(of[present])}" if unit == DOCUMENTS else ""),
         alpha=alpha,
         seed=seed,
+        unit=unit,
+        n_units=len(sizes_of(of[present])),
+        n_effective=effective_clusters(sizes_of(of[present])),
     )
 
 
-def _shared(scores: ScoreMatrix) -> IntArray:
-    present = scores.mask.astype(np.int64)
+def _shared(mask: BoolArray) -> IntArray:
+    present = mask.astype(np.int64)
     return present @ present.T
 
 
-def _note_strangers(notes: Notes, systems: list[str], shared: IntArray, test: str) -> None:
+def shared_documents(mask: BoolArray, clusters: IntArray) -> IntArray:
+    """Return on how many documents two systems share a segment, systems x systems."""
+    if unit_of(clusters) != DOCUMENTS:
+        return _shared(mask)
+    rows = mask.astype(np.float64)
+    shares = [(sum_by(rows * row, clusters) > 0).sum(axis=1) for row in rows]
+    return np.array(shares, dtype=np.int64).reshape(len(rows), len(rows))
+
+
+def _note_strangers(notes: Notes, systems: list[str], scores: ScoreMatrix, test: str) -> None:
     """Say which pairs were judged on different segments, so that one test hardly serves them."""
+    shared, documents = _shared(scores.mask), shared_documents(scores.mask, scores.clusters)
     own = np.diag(shared)
-    few = (shared < LEAST_SHARED) & (shared < np.minimum.outer(own, own))
+    few = (shared < LEAST_SHARED) | (documents < FEWEST_DOCUMENTS)
+    few &= shared < np.minimum.outer(own, own)
     first, second = np.nonzero(np.triu(few, k=1))
     if not len(first):
         return
@@ -153,10 +199,15 @@ def _note_strangers(notes: Notes, systems: list[str], shared: IntArray, test: st
     notes.warn(
         TooFewWarning(
             f"{len(first):,} of {len(systems) * (len(systems) - 1) // 2:,} pairs of systems share "
-            f"fewer than {LEAST_SHARED} judged segments ({names} the fewest, "
-            f"{shared[first[least], second[least]]:,}): {why}."
+            f"fewer than {LEAST_SHARED} judged segments{_or_documents(scores)} ({names} the "
+            f"fewest, {shared[first[least], second[least]]:,}): {why}."
         )
     )
+
+
+def _or_documents(scores: ScoreMatrix) -> str:
+    has_documents = unit_of(scores.clusters) == DOCUMENTS
+    return f" or {FEWEST_DOCUMENTS} documents" if has_documents else ""
 
 
 def _clusters(beats: np.ndarray) -> IntArray:  # type: ignore[type-arg]
@@ -170,23 +221,10 @@ def _clusters(beats: np.ndarray) -> IntArray:  # type: ignore[type-arg]
 
 def _pvalues(scores: ScoreMatrix, test: str, n_resamples: int, seed: int | None) -> FloatArray:
     if seed is None:
-        return _rank_sums(scores)
+        return rank_sums(scores.values, scores.clusters)
     if test == "wmt26":
-        return either_bootstrap(scores.values, seed=seed)
+        return either_bootstrap(scores.values, clusters=scores.clusters, seed=seed)
     return _permutations(scores, n_resamples, seed)
-
-
-def _rank_sums(scores: ScoreMatrix) -> FloatArray:
-    from scipy.stats import mannwhitneyu
-
-    rows = [row[~np.isnan(row)] for row in scores.values]
-    table = np.full((len(rows), len(rows)), np.nan)
-    for i, first in enumerate(rows):
-        for j, second in enumerate(rows):
-            if i != j:
-                test = mannwhitneyu(first, second, alternative="greater", method="asymptotic")
-                table[i, j] = test.pvalue
-    return table
 
 
 def _permutations(scores: ScoreMatrix, n_resamples: int, seed: int) -> FloatArray:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -11,6 +11,7 @@ import numpy as np
 from metaeval.arrays import IntArray, one_of
 from metaeval.correlation.intervals.jackknife import few_systems
 from metaeval.correlation.measure import FEWEST_SYSTEMS
+from metaeval.documents import DOCUMENTS, FEW_DOCUMENTS, FEWEST_DOCUMENTS
 from metaeval.resampling import Rng, resolve_seed
 from metaeval.results import MissingDataWarning, Notes, Result, TooFewWarning
 from metaeval.scores.corpus import MetricScores
@@ -84,8 +85,8 @@ def system_table(
         Once for all metrics: systems have scores of different segments, or two systems are in
         another order on the segments that both have.
     TooFewWarning
-        No human scores; two systems share too few segments for a p-value; fewer than three
-        systems, over which τ is undefined.
+        No human scores; two systems share too few segments or documents for a p-value; fewer than
+        three systems, over which τ is undefined.
 
     Examples
     --------
@@ -150,6 +151,7 @@ def _note(
             "they are compared with: no p-value and no mark there."
         )
         notes.warn(TooFewWarning(text))
+    _note_documents(notes, columns, versus, named)
     turned = [each for each in columns if _is_turned(each, versus)]
     if turned:
         text = (
@@ -159,9 +161,35 @@ def _note(
         notes.warn(MissingDataWarning(text))
 
 
+def _note_documents(
+    notes: Notes,
+    columns: Sequence[MetricColumn],
+    versus: str,
+    named: Callable[[Sequence[MetricColumn]], str],
+) -> None:
+    """Say which comparisons rest on few documents, or on too few for a p-value."""
+    units = [(one, _of_pairs(one.shared_units, versus)) for one in columns if one.unit == DOCUMENTS]
+    if none := [one for one, n in units if ((n > 0) & (n < FEWEST_DOCUMENTS)).any()]:
+        text = (
+            f"{named(none)}: some systems share fewer than {FEWEST_DOCUMENTS} documents with the "
+            "one they are compared with: no p-value and no mark there."
+        )
+        notes.warn(TooFewWarning(text))
+    if few := [one for one, n in units if ((n >= FEWEST_DOCUMENTS) & (n < FEW_DOCUMENTS)).any()]:
+        text = (
+            f"{named(few)}: some systems are compared on fewer than {FEW_DOCUMENTS} documents; "
+            "p-values there are approximate."
+        )
+        notes.warn(TooFewWarning(text))
+
+
 def _tested(column: MetricColumn, versus: str) -> IntArray:
     """The segments shared by each pair that is compared."""
-    return column.shared[1:] if versus == "best" else column.shared[:-1]
+    return _of_pairs(column.shared, versus)
+
+
+def _of_pairs(counts: IntArray, versus: str) -> IntArray:
+    return counts[1:] if versus == "best" else counts[:-1]
 
 
 def _is_turned(column: MetricColumn, versus: str) -> bool:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
-from metaeval.arrays import FloatArray
+from metaeval.arrays import FloatArray, IntArray
+from metaeval.documents import sum_by
 from metaeval.resampling import resample_counts, stream
 
 # As published (wmt-conference/wmt26-general-mt, humeval/02b).
@@ -20,7 +23,11 @@ OR_WARNING = (
 
 
 def either_bootstrap(
-    scores: FloatArray, *, n_resamples: int = N_RESAMPLES, seed: int = 0
+    scores: FloatArray,
+    *,
+    clusters: IntArray | None = None,
+    n_resamples: int = N_RESAMPLES,
+    seed: int = 0,
 ) -> FloatArray:
     """Return one-sided p of every system (row) being better than another by WMT26's rule.
 
@@ -28,34 +35,48 @@ def either_bootstrap(
     which the first system is not better: of differences on the segments that both share, and of
     differences of means over each system's own segments. nan where both are undefined, and of a
     system with itself. The rule calls a difference significant below .05.
+
+    ``clusters`` (segments,) numbers the document of each segment: documents are drawn, which WMT26
+    does not do; without it segments are.
     """
+    of = np.arange(scores.shape[1]) if clusters is None else clusters
+    draw = _Draw(of, n_resamples, seed)
     table = np.full((len(scores), len(scores)), np.nan)
     for i, j in np.argwhere(~np.eye(len(scores), dtype=bool)):
-        shares = [_paired(scores, i, j, n_resamples, seed), _own(scores, i, j, n_resamples, seed)]
+        shares = [_paired(scores, i, j, draw), _own(scores, i, j, draw)]
         table[i, j] = min((each for each in shares if each == each), default=np.nan)
     return table
 
 
-def _paired(scores: FloatArray, first: int, second: int, n_resamples: int, seed: int) -> float:
+@dataclass(frozen=True)
+class _Draw:
+    clusters: IntArray
+    n_resamples: int
+    seed: int
+
+    def means(self, values: FloatArray, key: tuple[int, ...]) -> FloatArray:
+        """Return the means (n_resamples,) of the values that are there over drawn documents."""
+        known = ~np.isnan(values)
+        if not known.any():
+            return np.full(self.n_resamples, np.nan)
+        sums = sum_by(np.stack([values[known], np.ones(known.sum())]), self.clusters[known])
+        counts = resample_counts(stream(self.seed, *key), self.n_resamples, sums.shape[1])
+        return np.asarray(counts @ sums[0] / (counts @ sums[1]))
+
+
+def _paired(scores: FloatArray, first: int, second: int, draw: _Draw) -> float:
     gaps = scores[first] - scores[second]
     # The smaller number first: (i, j) and (j, i) are one draw.
     key = (PAIRED, *sorted((int(first), int(second))))
-    return _share(_means(gaps[~np.isnan(gaps)], n_resamples, seed, key))
+    return _share(draw.means(gaps, key))
 
 
-def _own(scores: FloatArray, first: int, second: int, n_resamples: int, seed: int) -> float:
+def _own(scores: FloatArray, first: int, second: int, draw: _Draw) -> float:
     means = [
-        _means(row[~np.isnan(row)], n_resamples, seed, (OWN, int(place)))
+        draw.means(row, (OWN, int(place)))
         for place, row in ((first, scores[first]), (second, scores[second]))
     ]
     return _share(means[0] - means[1])
-
-
-def _means(values: FloatArray, n_resamples: int, seed: int, key: tuple[int, ...]) -> FloatArray:
-    if not len(values):
-        return np.full(n_resamples, np.nan)
-    counts = resample_counts(stream(seed, *key), n_resamples, len(values))
-    return np.asarray(counts @ values / len(values))
 
 
 def _share(gaps: FloatArray) -> float:

@@ -22,7 +22,10 @@ from metrics.models import FailedText, JudgeSpending, MetricRun, RunWorker
 from metrics.runs import starting as runs
 from metrics.runs import waiting
 from metrics.runs.contents import failed_texts
+from metrics.runs.state import HeldError
 from metrics.runs.waiting import Hosts, Turn
+from metrics.scores import truncation_of
+from metrics.truncation import Counts
 
 
 class MayRun(BasePermission):
@@ -161,6 +164,30 @@ class RunSerializer(serializers.ModelSerializer[MetricRun]):
         return TurnSerializer(turn).data if turn else None
 
 
+class TruncationSerializer(serializers.Serializer[Counts]):
+    """Of the `n_scored` outputs with a score, those of which the metric truncated the output, its
+    source or its reference, and those of which that is not known."""
+
+    n_scored = serializers.IntegerField()
+    n_truncated = serializers.IntegerField()
+    n_unknown = serializers.IntegerField()
+
+
+class RunDetailSerializer(RunSerializer):
+    """A run with what is counted over its outputs; null before the run has a signature."""
+
+    truncation = serializers.SerializerMethodField()
+
+    class Meta(RunSerializer.Meta):
+        fields = (*RunSerializer.Meta.fields, "truncation")  # type: ignore[assignment]
+
+    @extend_schema_field(TruncationSerializer(allow_null=True))
+    def get_truncation(self, run: MetricRun) -> Any:
+        """Count over the outputs of the run."""
+        counts = truncation_of(run)
+        return TruncationSerializer(counts).data if counts else None
+
+
 class StartSerializer(serializers.Serializer[object]):
     """What to score: `systems` are names, at every length unless `length_ratio` is given."""
 
@@ -256,6 +283,10 @@ class RunViewSet(OfTestSetViewSet):
         .order_by("-pk")
     )
 
+    def get_serializer_class(self) -> type[RunSerializer]:
+        """One run has counts that a list has not."""
+        return RunDetailSerializer if self.action == "retrieve" else RunSerializer
+
     @extend_schema(request=StartSerializer, responses=dict.fromkeys((200, 201), StartedSerializer))
     def create(self, request: Request, format: str | None = None) -> Response:
         """Start one run per metric."""
@@ -279,12 +310,16 @@ class RunViewSet(OfTestSetViewSet):
         page = self.paginate_queryset(failed_texts(self.get_object()))
         return self.get_paginated_response(FailedTextSerializer(page, many=True).data)
 
-    @extend_schema(request=None, responses={200: RunSerializer, 409: None})
+    @extend_schema(request=None, responses={200: RunSerializer, 409: None, 503: None})
     @action(detail=True, methods=["post"])
     def cancel(self, request: Request, pk: str, format: str | None = None) -> Response:
-        """Cancel a run; 409 if it had ended."""
+        """Cancel a run; 409 if it had ended, 503 while a worker that fell silent holds it."""
         run = self.get_object()
-        if not runs.cancel(run):
+        try:
+            is_cancelled = runs.cancel(run)
+        except HeldError as error:
+            return Response({"error": str(error)}, status=status.HTTP_503_SERVICE_UNAVAILABLE)
+        if not is_cancelled:
             return Response(
                 {"error": "This run has ended already."}, status=status.HTTP_409_CONFLICT
             )

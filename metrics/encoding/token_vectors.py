@@ -14,6 +14,8 @@ import torch
 
 from metrics.encoding import encoders
 from metrics.encoding.encoders import NO_LIMIT, Encoder, EncoderSpec
+from metrics.encoding.tokenizing import is_longer
+from metrics.truncation import note
 
 # Vectors kept in memory, in MiB: 1,000 texts of 40 pieces × 768 numbers are 117 MiB.
 KEPT_MIB = int(os.environ.get("EMBEDDING_CACHE_MB", "1024"))
@@ -177,16 +179,20 @@ def empty_ids(tokenizer: Any) -> list[int]:
 def tokenize(tokenizer: Any, text: str, limit: int = NO_LIMIT, *, spaced: bool = True) -> list[int]:
     """Turn a text into token ids as bert-score does, cut to what the encoder can take.
 
-    ``limit`` cuts it shorter. Where it is ``spaced``, a first word of GPT-2's and RoBERTa's kin is
-    cut as if a space were before it; sentence encoders were trained without.
+    ``limit`` cuts it shorter; a text that is cut is noted (:mod:`metrics.truncation`). Where it is
+    ``spaced``, a first word of GPT-2's and RoBERTa's kin is cut as if a space were before it;
+    sentence encoders were trained without.
     """
     from transformers import GPT2Tokenizer, RobertaTokenizer
 
-    text = text.strip()
+    given, text = text, text.strip()
     if not text:
         return empty_ids(tokenizer)
     is_spaced = spaced and isinstance(tokenizer, GPT2Tokenizer | RobertaTokenizer)
     before = {"add_prefix_space": True} if is_spaced else {}
     # Some tokenizers state no limit at all, as a number that overflows.
     limit = min(tokenizer.model_max_length, limit)
-    return list(tokenizer.encode(text, max_length=limit, truncation=True, **before))
+    ids = list(tokenizer.encode(text, max_length=limit, truncation=True, **before))
+    if len(ids) >= limit and is_longer(tokenizer, text, limit=limit, **before):
+        note(given)
+    return ids

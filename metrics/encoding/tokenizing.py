@@ -37,6 +37,14 @@ def require_rows(checkpoint: str, tokenizer: Any, model: Any) -> None:
         )
 
 
+def is_longer(tokenizer: Any, *texts: str, limit: int, **given: Any) -> bool:
+    """Return whether a text, or a pair of texts in one sequence, has more tokens than a limit.
+
+    To be asked only of what fills the limit when it is cut there: it tokenizes again.
+    """
+    return len(tokenizer(*texts, verbose=False, **given)["input_ids"]) > limit
+
+
 def _rows(model: Any) -> int | None:
     """How many tokens have an embedding; None where a model embeds otherwise."""
     try:

@@ -20,6 +20,7 @@ from metrics.encoding.encoders import reason
 from metrics.encoding.memory import ModelSpec
 from metrics.encoding.precision import computing
 from metrics.encoding.tokenizing import require_rows, whole
+from metrics.truncation import note
 
 Array = NDArray[np.float64]
 Form = Literal["log-probability", "probability"]
@@ -38,14 +39,15 @@ class LanguageModel:
         self.budget = PIECES_PER_BATCH[torch.device(device).type]
         self.longest = min(LONGEST, getattr(model.config, "max_position_embeddings", LONGEST))
         self.vocabulary_size = int(model.config.vocab_size)
-        self._known: OrderedDict[str, tuple[float, int]] = OrderedDict()
+        self._known: OrderedDict[str, tuple[float, int, bool]] = OrderedDict()
 
     def read(self, texts: Sequence[str]) -> tuple[Array, NDArray[np.int64]]:
         """Return (n,) mean negative log-likelihoods of pieces 2, 3, …, and (n,) piece counts.
 
         No start token is added, so the first piece is never predicted. A text of one piece or
         none has nothing to predict: it gets ln(vocabulary), as if pieces were drawn blindly.
-        Texts are cut to 1,024 pieces, or to what the model can take.
+        Texts are cut to 1,024 pieces, or to what the model can take, and those that are cut are
+        noted (:mod:`metrics.truncation`).
         """
         missing = [text for text in dict.fromkeys(texts) if text not in self._known]
         # All of this call stay known until it ends, however many they are.
@@ -53,15 +55,22 @@ class LanguageModel:
         found |= self._compute(missing)
         self._keep(found)
         values = [found[text] for text in texts]
+        for text, (_, _, is_truncated) in found.items():
+            if is_truncated:
+                note(text)
         return (
-            np.array([value for value, _ in values], dtype=np.float64),
-            np.array([count for _, count in values], dtype=np.int64),
+            np.array([value for value, _, _ in values], dtype=np.float64),
+            np.array([count for _, count, _ in values], dtype=np.int64),
         )
 
-    def _compute(self, texts: Sequence[str]) -> dict[str, tuple[float, int]]:
-        ids = {text: self._tokenize(text) for text in texts}
+    def _compute(self, texts: Sequence[str]) -> dict[str, tuple[float, int, bool]]:
+        pieces = {text: self._tokenize(text) for text in texts}
+        ids = {text: each[: self.longest] for text, each in pieces.items()}
+        is_cut = {text: len(each) > self.longest for text, each in pieces.items()}
         blind = math.log(self.vocabulary_size)
-        found = {text: (blind, len(ids[text])) for text in texts if len(ids[text]) < 2}
+        found = {
+            text: (blind, len(ids[text]), is_cut[text]) for text in texts if len(ids[text]) < 2
+        }
         readable = [text for text in texts if text not in found]
         for chosen, values in encoders.in_batches(
             self,
@@ -70,14 +79,16 @@ class LanguageModel:
             work=lambda batch: self._mean_nll([ids[text] for text in batch]),
         ):
             found |= {
-                text: (value, len(ids[text])) for text, value in zip(chosen, values, strict=True)
+                text: (value, len(ids[text]), is_cut[text])
+                for text, value in zip(chosen, values, strict=True)
             }
         return found
 
     def _tokenize(self, text: str) -> list[int]:
-        # Long texts are cut below, by what the model can take; the tokenizer need not warn.
-        ids = self.tokenizer(text.strip(), add_special_tokens=False, verbose=False)["input_ids"]
-        return list(ids)[: self.longest]
+        # Long texts are cut above, by what the model can take; the tokenizer need not warn.
+        return list(
+            self.tokenizer(text.strip(), add_special_tokens=False, verbose=False)["input_ids"]
+        )
 
     @torch.inference_mode()
     def _mean_nll(self, ids: Sequence[Sequence[int]]) -> list[float]:
@@ -98,7 +109,7 @@ class LanguageModel:
         values: list[float] = ((losses.double() * counted).sum(1) / counted.sum(1)).tolist()
         return values
 
-    def _keep(self, found: dict[str, tuple[float, int]]) -> None:
+    def _keep(self, found: dict[str, tuple[float, int, bool]]) -> None:
         for text, value in found.items():
             self._known[text] = value
             self._known.move_to_end(text)

@@ -21,6 +21,7 @@ from metrics.encoding import encoders
 from metrics.encoding.encoders import NO_LIMIT
 from metrics.encoding.precision import computing
 from metrics.encoding.token_vectors import embed
+from metrics.truncation import note, noting
 
 Array = NDArray[np.float64]
 Vectors = dict[str, Array]
@@ -70,7 +71,11 @@ class SentenceEncoder:
         """Return the (width,) vector of every distinct text; that of a blank text is 0."""
         forms = {text: text.lower() if self.is_lowercase else text for text in texts}
         layer = self.encoder.n_layers - 1
-        found = embed(self.encoder, forms.values(), [layer], self.limit, spaced=False)
+        with noting() as truncated:
+            found = embed(self.encoder, forms.values(), [layer], self.limit, spaced=False)
+        for text, form in forms.items():
+            if form in truncated:
+                note(text)
         with computing(self.encoder.spec.device, "float32"):
             vectors = {form: self._apply(each.states[layer]) for form, each in found.items()}
         return {

@@ -6,6 +6,7 @@ from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
 
 from annotation.numbers import whole
+from metrics.base import MetricInfo
 from metrics.families.judges.prompts import BUILT_IN, KINDS, Template
 from metrics.models import JudgeTemplate
 
@@ -28,6 +29,12 @@ def get(key: str) -> Template:
     if row is None:
         raise ValueError(f"Template: there is no template {key!r}.")
     return row.template
+
+
+def of_judge(info: MetricInfo | None) -> Template | None:
+    """Return the template of a judge; None for other metrics, and where the template is gone."""
+    key = dict(info.options).get("template", "") if info else ""
+    return all_templates().get(str(key)) if key else None
 
 
 def versions_of(name: str) -> list[Template]:

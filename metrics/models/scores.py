@@ -30,7 +30,9 @@ class SegmentScore(models.Model):
 
     `values` packs the measures, then the statistics, as little-endian float64: exact, and read
     for 50,000 outputs at once without parsing. Rows are keyed by content, not by output, so a
-    text that several systems or test sets share is scored once.
+    text that several systems or test sets share is scored once. `is_truncated` says whether the
+    metric read only a part of the texts; null where that is not known, as of scores that were
+    stored before it was recorded.
     """
 
     # The constraint below is the index.
@@ -39,6 +41,7 @@ class SegmentScore(models.Model):
     )
     content_key = models.CharField(max_length=32)
     values = models.BinaryField()
+    is_truncated = models.BooleanField(null=True)
 
     class Meta:
         ordering = ["signature", "content_key"]

@@ -13,6 +13,7 @@ from metrics.models import MetricSignature
 from metrics.scores import store_scores
 from metrics.spans.found import Spans
 from metrics.spans.stored import store_spans
+from metrics.truncation import Mark
 
 
 @dataclass
@@ -37,9 +38,12 @@ def store(
     rows: Scores,
     spans: Sequence[Spans] | None,
     good: NDArray[np.bool_],
+    marks: Sequence[Mark],
     complete: Callable[[], object],
 ) -> None:
     """Store scores and spans of contents that are `good`, and the end of their slice, together.
+
+    `marks` say which were truncated (:func:`metrics.truncation.marks`).
 
     Scores stay even where the slice is lost.
     """
@@ -47,5 +51,5 @@ def store(
     with transaction.atomic():
         if spans is not None:
             store_spans(signature, good_keys, list(compress(spans, good)))
-        store_scores(signature, good_keys, rows[good])
+        store_scores(signature, good_keys, rows[good], list(compress(marks, good)))
         complete()

@@ -14,6 +14,7 @@ import numpy as np
 
 from config.work import claims, processes, registry, working
 from config.work.patience import patiently
+from metrics import truncation
 from metrics.base import (
     Metric,
     MetricError,
@@ -138,11 +139,11 @@ def _score_slice(row: Slice, loaded: Loaded) -> None:
             rows, spans = _score(loaded.metric, chunk, places)
     except UnfinishedError as error:
         good = np.isfinite(error.rows).all(axis=1)
-        found = (error.rows, error.spans, good)
+        found = (error.rows, error.spans, good, [None] * len(good))
         patiently(partial(keeping.store, loaded.signature, chunk.keys, *found, lambda: None))
         telling.tell(loaded.metric)
         raise
-    good = np.isfinite(rows).all(axis=1)
+    good, marks = np.isfinite(rows).all(axis=1), truncation.marks(loaded.metric, len(rows))
     loaded.measure(row.size, time.monotonic() - began)
     metric = loaded.metric
     missing = metric.missing if isinstance(metric, NamesMissing) else {}
@@ -162,7 +163,8 @@ def _score_slice(row: Slice, loaded: Loaded) -> None:
         reading=telemetry.read(loaded.metric).as_fields(),
         remarks=said,
     )
-    patiently(partial(keeping.store, loaded.signature, chunk.keys, rows, spans, good, work))
+    scored = (rows, spans, good, marks)
+    patiently(partial(keeping.store, loaded.signature, chunk.keys, *scored, work))
     loaded.told_at = telling.tell_now_and_then(loaded.metric, row, loaded.told_at)
     _grow(row, time.monotonic() - began)
 
@@ -193,6 +195,7 @@ def give_up(row: Slice, error: Exception) -> None:
         return
     if isinstance(error, HostError):
         # It is held against this host: another one takes the slice.
+        queue.memory.leave(row.run_id, STRANGER_SECONDS)
         claims.give_back(row, is_loading=False)
         return
     if isinstance(error, UnfinishedError) and not error.permanent:
@@ -210,7 +213,7 @@ def give_up(row: Slice, error: Exception) -> None:
     if row.size and not row.is_loading:
         slices.shrink(row, message, seconds=seconds)
         _end_where_cuda_is_broken(error)
-    elif seconds:
+    elif isinstance(error, MetricError):
         slices.put_off(row, message, seconds)
     else:
         state.fail(row.run_id, message)

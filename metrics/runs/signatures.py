@@ -29,7 +29,7 @@ from django.db.models import QuerySet
 
 from config.work.clock import Now
 from metrics import catalogue
-from metrics.base import InputError, Metric, MetricError, MetricInfo
+from metrics.base import EndpointError, InputError, Metric, MetricError, MetricInfo
 from metrics.checkpoints import hashes, inventory, places
 from metrics.models import Loading, MetricRun, MetricSignature
 from metrics.runs.contents import outputs_of, references_of
@@ -74,14 +74,14 @@ def known(run: MetricRun) -> MetricSignature | None:
 def load(run: MetricRun) -> tuple[Metric, MetricSignature]:
     """Load the metric of a run, and keep its signature with all that it hangs on.
 
-    Raises :class:`HostError` for whatever keeps this host from it, and a :class:`MetricError` where
-    the texts or languages of the run are at fault.
+    Raises :class:`HostError` for whatever keeps this host from it, :class:`InputError` where the
+    texts or languages of the run are at fault, and :class:`EndpointError` where an endpoint is.
     """
     key = _key_or_blank(run)
     try:
         metric = _load(run)
         signature = _stored(metric)
-    except (InputError, OperationalError, InterfaceError):
+    except (InputError, EndpointError, OperationalError, InterfaceError):
         raise
     except MetricError as error:
         raise _hold(run, key, error.message, HELD if error.permanent else HELD_BRIEFLY) from error

@@ -4,11 +4,13 @@ What is done to a run is done under :func:`lock`. Times are the database's own, 
 of several hosts need not agree.
 """
 
+import time
 from datetime import timedelta
 
-from django.db import transaction
+from django.db import OperationalError, transaction
 from django.db.models import Exists, F, OuterRef, QuerySet, Sum
 
+from config.database.waits import is_lock_timeout
 from config.work.clock import Now
 from config.work.models import Work
 from metrics.models import MetricRun, RunPlan, RunWorker, Slice
@@ -17,12 +19,27 @@ from metrics.runs.contents import describe
 Status = MetricRun.Status
 # Between two slices a run has nobody at work for a moment.
 IDLE_SECONDS = 10.0
+HELD = (
+    "A worker is storing scores of this run and does not answer. Nothing was cancelled. Cancel the "
+    "run again in a minute: by then the database has ended what that worker was doing."
+)
 
 
-def lock(run_id: int) -> MetricRun | None:
-    """Lock a run that is active; None where it has ended."""
-    rows = MetricRun.objects.select_for_update().filter(status__in=MetricRun.ACTIVE)
-    return rows.filter(pk=run_id).first()
+class HeldError(OperationalError):
+    """A worker is in a transaction that changes the run, and does not end it."""
+
+    def __str__(self) -> str:
+        return HELD
+
+
+def lock(run_id: int, *, is_waiting: bool = True) -> MetricRun | None:
+    """Lock a run that is active; None where it has ended.
+
+    Raises OperationalError where another transaction holds it for too long, or at all if not
+    `is_waiting`.
+    """
+    rows = MetricRun.objects.select_for_update(nowait=not is_waiting)
+    return rows.filter(pk=run_id, status__in=MetricRun.ACTIVE).first()
 
 
 def in_hand() -> QuerySet[Slice]:
@@ -49,12 +66,22 @@ def fail(run_id: int, message: str) -> None:
 
 
 def cancel(run_id: int) -> bool:
-    """End a run that is active; its workers stop within seconds."""
-    with transaction.atomic():
-        run = lock(run_id)
-        if run:
-            end(run, Status.CANCELLED, run.message)
-        return run is not None
+    """End a run that is active; its workers stop within seconds.
+
+    Raises HeldError where a worker holds the run for more than a second: it may have fallen silent.
+    """
+    for pause in (0.1, 0.3, 0.6, 0.0):
+        try:
+            with transaction.atomic():
+                run = lock(run_id, is_waiting=False)
+                if run:
+                    end(run, Status.CANCELLED, run.message)
+                return run is not None
+        except OperationalError as error:
+            if not is_lock_timeout(error):
+                raise
+            time.sleep(pause)
+    raise HeldError
 
 
 def end(run: MetricRun, status: Work.Status, message: str) -> None:

@@ -57,6 +57,8 @@ class Window:
         self._began = self._stored_at = self._looked_at = time.monotonic()
         self._is_over = False
         self._n_taken = 0
+        # A metric that has scored nothing yet may be one that never will, and each text is paid.
+        self._is_promising = row.run.done > row.run.reused
         # By places in the plan: the keys of texts in hand, and what became of them.
         self._keys: dict[int, str] = {}
         self._scored: dict[int, Scored] = {}
@@ -81,11 +83,11 @@ class Window:
     def _take(self, n: int) -> int:
         if not self._n_taken:
             size = self.row.size
-        elif self._has_time():
-            size = patiently(partial(slices.extend, self.row, n))
-            self.row.size += size
         else:
-            size = 0
+            n = n if self._is_promising else min(n, slices.HOPELESS - self._n_taken)
+            is_wanted = n > 0 and self._has_time()
+            size = patiently(partial(slices.extend, self.row, n)) if is_wanted else 0
+            self.row.size += size
         self._n_taken += size
         return size
 
@@ -99,6 +101,7 @@ class Window:
     def done(self, scored: Mapping[int, Scored]) -> None:
         """Keep what became of texts; now and then store it, and look whether the slice is ours."""
         self._scored |= {self._places[number]: each for number, each in scored.items()}
+        self._is_promising |= any(not each.problem for each in scored.values())
         if time.monotonic() - self._looked_at > STORE_SECONDS:
             self._looked_at = time.monotonic()
             self.store_front()
@@ -152,9 +155,11 @@ class Window:
         good = np.array([not each.problem for each in scored], dtype=bool)
         spans = [each.spans for each in scored] if isinstance(metric, FindsSpans) else None
         keys = [self._keys[place] for place in places]
+        marks = [each.is_truncated for each in scored]
 
         def end() -> None:
             is_held[0] = complete()
 
-        patiently(partial(store, self.loaded.signature, keys, rows, spans, good, end))
+        stored = (keys, rows, spans, good, marks)
+        patiently(partial(store, self.loaded.signature, *stored, end))
         return is_held[0]

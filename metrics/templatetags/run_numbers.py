@@ -1,6 +1,9 @@
 """Numbers of a run as people read them."""
 
+import math
+
 from django import template
+from django.utils.formats import number_format
 
 register = template.Library()
 
@@ -25,6 +28,13 @@ def rate(per_second: float | None) -> str:
     if per_second is None:
         return ""
     return f"{per_second:,.0f}/s" if per_second >= 10 else f"{per_second:.2g}/s"
+
+
+@register.filter
+def money(amount: float) -> str:
+    """Write an amount with two decimals, or as many as its first two digits need: `0.0042`."""
+    digits = 2 if amount == 0 else max(2, 1 - math.floor(math.log10(abs(amount))))
+    return number_format(round(amount, digits), digits)
 
 
 @register.filter

@@ -18,6 +18,7 @@ from metrics.checkpoints import hosts as stocks
 from metrics.checkpoints import inventory
 from metrics.checkpoints.hosts import Stock
 from metrics.forms.families import MetricForm
+from metrics.judges import templates
 from metrics.known import everything_known
 from metrics.models import ConfiguredMetric, MetricImport, MetricRun, MetricSignature
 from metrics.options import Family
@@ -104,6 +105,7 @@ def metric_detail(request: HttpRequest, name: str) -> HttpResponse:
         "section": "metrics",
         "entry": _entries([info])[0],
         "measures": list(zip(info.measures, info.measure_labels, strict=True)),
+        "prompt": templates.of_judge(info),
         "signatures": [
             {
                 "parts": _parts(row.signature),

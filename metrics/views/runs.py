@@ -16,10 +16,13 @@ from annotation.web.live import render_live
 from annotation.web.paging import page_of
 from annotation.web.parameters import Parameters, takes
 from metrics.forms.runs import FilterForm, StartForm
+from metrics.judges import templates
 from metrics.judges.spending import projected
 from metrics.models import JudgeSpending, MetricRun
 from metrics.runs import remarks, starting, waiting
 from metrics.runs.contents import failed_texts, warnings_of
+from metrics.runs.state import HeldError
+from metrics.scores import truncation_of
 
 PER_PAGE = FAILED_SHOWN = 50
 
@@ -77,16 +80,21 @@ def run_detail(request: HttpRequest, pk: int) -> HttpResponse:
     rows = MetricRun.objects.select_related("test_set", "signature", "created_by")
     run = get_object_or_404(rows.prefetch_related("systems"), pk=pk)
     waiting.attach([run])
+    # Counting takes seconds over a million outputs, and a page of an active run asks often.
+    truncated = None if run.is_active else truncation_of(run)
+    about_texts = truncated.warnings(run.label) if truncated else ()
     context = {
         "section": "runs",
         "run": run,
+        "truncated": truncated,
         "failed_texts": failed_texts(run)[:FAILED_SHOWN],
         "idle_queues": starting.idle_queues([run]),
         "silence": starting.silence(run),
         "campaigns": _campaigns(request, run.test_set),
-        "warnings": (*warnings_of(run), *remarks.of_run(run)),
+        "warnings": (*warnings_of(run), *about_texts, *remarks.of_run(run)),
         "spending": JudgeSpending.objects.filter(run=run).first(),
         "projected": projected(run) if run.is_active else None,
+        "prompt": templates.of_judge(run.info),
     }
     return render_live(request, "metrics/run.html", context)
 
@@ -96,10 +104,13 @@ def run_detail(request: HttpRequest, pk: int) -> HttpResponse:
 def run_cancel(request: HttpRequest, pk: int) -> HttpResponse:
     """Cancel; what was scored is kept."""
     run = get_object_or_404(MetricRun, pk=pk)
-    if starting.cancel(run):
-        messages.success(request, f"{run.label} is cancelled. The scores it has are kept.")
-    else:
-        messages.info(request, "This run had already ended.")
+    try:
+        if starting.cancel(run):
+            messages.success(request, f"{run.label} is cancelled. The scores it has are kept.")
+        else:
+            messages.info(request, "This run had already ended.")
+    except HeldError as error:
+        messages.error(request, str(error))
     return redirect(run)
 
 

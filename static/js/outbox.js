@@ -11,7 +11,7 @@ import { erase, isForgetful, keys, listen, read, write } from "./store.js";
 const PREFIX = "touchstone:answer:";
 const DRAFT = "touchstone:draft:";
 const FIRST_DELAY_MS = 4_000;
-const LAST_DELAY_MS = 300_000;
+const LAST_DELAY_MS = 30_000;
 
 const bar = document.getElementById("outbox");
 const person = bar?.dataset.person;

@@ -54,10 +54,11 @@ export function makeSlider(answer, onChange) {
     }));
   }
 
-  /** What the score means, where the scale says so. */
+  /** The words of the nearest anchor, where the scale has any. */
   function meaning(score) {
-    const anchor = anchors.findLast(([low]) => low <= score);
-    return anchor ? ` · ${anchor[1]}` : "";
+    const away = ([at]) => Math.abs(at - score);
+    const nearest = anchors.reduce((best, each) => (best && away(best) <= away(each) ? best : each), null);
+    return nearest ? ` · ${nearest[1]}` : "";
   }
 
   /** Take a score as a field has it: anything else is none. */

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -14,23 +15,26 @@ from metaeval.results import Notes
 from metaeval.significance.permutation.masks import Swaps
 
 
-def matrix(values: np.ndarray) -> ScoreMatrix:
+def matrix(values: np.ndarray, documents: Sequence[object] | None = None) -> ScoreMatrix:
     """Return scores of systems S0.. on segments 0.."""
     systems = [f"S{i}" for i in range(values.shape[0])]
-    return ScoreMatrix(values, systems, map(str, range(values.shape[1])))
+    names = None if documents is None else map(str, documents)
+    return ScoreMatrix(values, systems, map(str, range(values.shape[1])), names)
 
 
-def panel_of(human: np.ndarray, *metrics: np.ndarray) -> Panel:
+def panel_of(
+    human: np.ndarray, *metrics: np.ndarray, documents: Sequence[object] | None = None
+) -> Panel:
     """Return a panel of metrics a, b, ..."""
-    named = {chr(97 + k): matrix(values) for k, values in enumerate(metrics)}
-    return panel(matrix(human), named, Notes())
+    named = {chr(97 + k): matrix(values, documents) for k, values in enumerate(metrics)}
+    return panel(matrix(human, documents), named, Notes())
 
 
 def permuted(scores: Panel, measure: Measure, swap: str, n: int, seed: int) -> np.ndarray:
     """Swap cells of the first two metrics, one mask at a time, and call the public functions."""
     first, second = scores.standardized()[:2]
     deltas = []
-    for chunk in Swaps(seed, n, scores.valid.shape, swap).chunks():
+    for chunk in Swaps(seed, n, scores.valid.shape, swap, scores.clusters).chunks():
         for mask in chunk > 0:
             mixed = np.where(mask, first, second), np.where(mask, second, first)
             other = dataclasses.replace(scores, metrics=np.round(mixed, 12), names=("a", "b"))
@@ -40,12 +44,15 @@ def permuted(scores: Panel, measure: Measure, swap: str, n: int, seed: int) -> n
 
 
 def resampled(scores: Panel, measure: Measure, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
-    """Copy systems and segments as often as drawn, and call the public functions."""
+    """Copy systems and documents as often as drawn, and call the public functions."""
     values = []
     for row, column in zip(rows.astype(int), columns.astype(int), strict=True):
         cells = np.ix_(
             np.repeat(np.arange(len(row)), row), np.repeat(np.arange(len(column)), column)
         )
-        copied = panel_of(scores.human[cells], scores.metrics[0][cells])
+        copies = np.concatenate([np.arange(count) for count in column])
+        names = np.repeat(scores.clusters, column)
+        documents = [f"{name}, copy {copy}" for name, copy in zip(names, copies, strict=True)]
+        copied = panel_of(scores.human[cells], scores.metrics[0][cells], documents=documents)
         values.append(value_of(measure, copied, 0).statistic)
     return np.array(values)

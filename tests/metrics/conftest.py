@@ -14,14 +14,18 @@ from metrics.runs.work import kind
 from tests.metrics import fakes
 from tests.world import World
 
-FAKES = ("Counting", "Failing", "Acting", "Broken")
+FAKES = ("Counting", "Failing", "Acting", "Broken", "Truncating", "Silent")
+# Of a family that may truncate texts.
+WITH_LIMIT = ("Truncating", "Silent")
 
 
 @pytest.fixture
 def fake_metrics(monkeypatch: pytest.MonkeyPatch) -> Iterator[type[fakes.Counting]]:
-    """Register counting, failing, acting and broken; returns the class that counts."""
+    """Register the fakes by their names in small letters; returns the class that counts."""
     for name in FAKES:
-        entry = (fakes.make_info(name.lower()), f"tests.metrics.fakes:{name}")
+        family = "fake" if name in WITH_LIMIT else ""
+        info = fakes.make_info(name.lower(), family=family)
+        entry = (info, f"tests.metrics.fakes:{name}")
         monkeypatch.setitem(registry.METRICS, name.lower(), entry)
     fakes.Counting.seen.clear()
     yield fakes.Counting

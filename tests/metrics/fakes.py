@@ -4,6 +4,7 @@ import os
 import signal
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -12,7 +13,9 @@ import numpy as np
 from metrics.base import MeanOfSegments, MetricError, MetricInfo, Scores, SegmentInput
 
 
-def make_info(name: str, queue: str = "cpu", *, needs_reference: bool = False) -> MetricInfo:
+def make_info(
+    name: str, queue: str = "cpu", *, needs_reference: bool = False, family: str = ""
+) -> MetricInfo:
     """The description of a fake with two measures: the length of the output and of the source."""
     return MetricInfo(
         name=name,
@@ -24,6 +27,7 @@ def make_info(name: str, queue: str = "cpu", *, needs_reference: bool = False) -
         needs_source=True,
         needs_reference=needs_reference,
         queue=queue,
+        family=family,
     )
 
 
@@ -101,6 +105,21 @@ class Acting(Counting):
     def score(self, inputs: Sequence[SegmentInput]) -> Scores:
         type(self).act()
         return super().score(inputs)
+
+
+class Truncating(Acting):
+    """Reads the first 40 characters of an output, and says of which there are more."""
+
+    longest = 40
+
+    def score(self, inputs: Sequence[SegmentInput]) -> Scores:
+        rows = super().score([replace(i, hypothesis=i.hypothesis[: self.longest]) for i in inputs])
+        self.truncated = [n for n, i in enumerate(inputs) if len(i.hypothesis) > self.longest]
+        return rows
+
+
+class Silent(Counting):
+    """Does not say whether it truncates texts, as a plug-in of others."""
 
 
 class Broken(Counting):

@@ -19,6 +19,9 @@ from training.perturbations import by_source, files, rules
 from training.perturbations.files import GivenFile, LineError
 
 T = TypeVar("T")
+# Of a text of which a dictionary knows less, most is the source as it stands: that metrics prefer
+# it to a reference or not says nothing of word-by-word translations.
+LEAST_COVERAGE = 0.5
 RANDOM = ("reorder", "shuffle", "repeat", "clauses")
 # What tables call them, in their order.
 LABELS = {
@@ -44,7 +47,7 @@ class Altered:
     """The segments of a test set that could be altered, by their ``positions`` among all of them.
 
     ``others`` are the references that nothing was altered of. ``coverage`` is the mean share of
-    source words that a dictionary knew, where one was used.
+    source words that a dictionary knew, over all segments, where one was used.
     """
 
     condition: str
@@ -56,6 +59,11 @@ class Altered:
     texts: list[str]
     others: list[tuple[str, ...]]
     coverage: float | None = None
+
+    @property
+    def problem(self) -> str:
+        """Why no preference is defined on these texts; empty where one is."""
+        return problem_of(self.coverage)
 
     @property
     def n_left_out(self) -> int:
@@ -94,6 +102,16 @@ def alter(
     coverage = float(np.mean(shares)) if shares else None
     return Altered(
         condition, len(segments), positions, keys, sources, originals, texts, others_of, coverage
+    )
+
+
+def problem_of(coverage: float | None) -> str:
+    """Say that a dictionary knows too few words (None: there is none); empty where it does not."""
+    if coverage is None or coverage >= LEAST_COVERAGE:
+        return ""
+    return (
+        f"The dictionary knows {coverage:.1%} of the source words. W2W of word-by-word "
+        f"translations is defined where it knows at least {LEAST_COVERAGE:.0%}."
     )
 
 

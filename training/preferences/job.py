@@ -134,6 +134,7 @@ class _Analysis:
                 measure=row.measure,
                 label=row.label,
                 rules=EDITION,
+                coverage=altered.coverage,
                 signature=signature,
                 low=interval.low if interval else None,
                 high=interval.high if interval else None,
@@ -167,4 +168,5 @@ def _report(work: Work, altered: Sequence[Altered], refused: Sequence[str]) -> d
         }
         for each in altered
     ]
-    return {"conditions": conditions} | ({"remarks": list(refused)} if refused else {})
+    remarks = [*dict.fromkeys(each.problem for each in altered if each.problem), *refused]
+    return {"conditions": conditions} | ({"remarks": remarks} if remarks else {})

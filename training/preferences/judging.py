@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -10,6 +10,7 @@ import numpy as np
 from django.db.models import Count
 
 from annotation.models import Segment, TestSet
+from metaeval.results import TooFewWarning
 from metaeval.systems import Preference, preference
 from metrics import catalogue
 from metrics.base import Metric, MetricError, SegmentInput
@@ -77,8 +78,12 @@ class Judge:
     def compare(self, altered: Altered, tell: Tell = lambda done, total: None) -> list[Row]:
         """Score both texts of each segment; ``tell`` hears how many texts of all are scored.
 
+        Nothing is scored where the texts have a ``problem``: results are undefined and warn of it.
         Raises :class:`MetricError`, permanent where no segment can be compared.
         """
+        if altered.problem:
+            nothing = np.full((len(altered.keys), len(self.info.measures)), np.nan)
+            return self._rows(altered, altered.positions, nothing, nothing)
         places = [n for n, others in enumerate(altered.others) if others or self._is_free]
         if not places:
             raise MetricError(_refusal(self.info.label), permanent=True)
@@ -138,6 +143,8 @@ class Judge:
         for measure in self.info.table_measures:
             column = self.info.measures.index(measure)
             result = preference(sign * left[:, column], sign * right[:, column])
+            if altered.problem:
+                result = replace(result, warnings=(TooFewWarning(altered.problem),))
             everywhere = np.full(altered.n_segments, np.nan)
             everywhere[positions] = sign * (left[:, column] - right[:, column])
             label = self.info.measure_labels[column]

@@ -15,6 +15,7 @@ from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
+from metaeval.repeats import by_name, refuse_repeats
 from training.jobs.folders import held
 from training.jobs.kinds import Corpus, JobError
 from training.parallel.named import read_named
@@ -37,7 +38,7 @@ def main() -> int:
     parser.add_argument(
         "--set", action="append", default=[], metavar="NAME=VALUE", help=", ".join(NAMES)
     )
-    given = parser.parse_args()
+    given = refuse_repeats(parser).parse_args()
     try:
         recipe = Recipe.from_options(_settings(given.recipe, given.set))
         with joined():
@@ -63,9 +64,7 @@ def _settings(path: Path | None, pairs: list[str]) -> dict[str, Any]:
     settings: dict[str, Any] = json.loads(path.read_text(encoding="utf-8")) if path else {}
     if not isinstance(settings, dict):
         raise ValueError(f"{path} holds no settings by name.")
-    for pair in pairs:
-        name, _, value = pair.partition("=")
-        settings[name] = value
+    settings |= by_name(pair.partition("=")[::2] for pair in pairs)
     unknown = sorted(set(settings) - set(NAMES))
     if unknown:
         raise ValueError(f"There is no setting {', '.join(unknown)}. Known: {', '.join(NAMES)}.")

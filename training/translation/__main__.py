@@ -13,6 +13,7 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
+from metaeval.repeats import by_name, refuse_repeats
 from metrics.options import clean_all
 from training.jobs.folders import held
 from training.jobs.kinds import JobError, Work
@@ -34,7 +35,7 @@ def main() -> int:
     parser.add_argument(
         "--set", action="append", default=[], metavar="NAME=VALUE", help=", ".join(NAMES)
     )
-    given = parser.parse_args()
+    given = refuse_repeats(parser).parse_args()
     try:
         options = _options(given.set)
         with joined():
@@ -57,7 +58,7 @@ def _train(options: dict[str, Any], named: list[str], folder: Path) -> None:
 
 
 def _options(pairs: list[str]) -> dict[str, Any]:
-    given = dict(pair.partition("=")[::2] for pair in pairs)
+    given = by_name(pair.partition("=")[::2] for pair in pairs)
     unknown = sorted(set(given) - set(NAMES))
     if unknown:
         raise ValueError(f"There is no setting {', '.join(unknown)}. Known: {', '.join(NAMES)}.")

@@ -7,10 +7,11 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from annotation.exports import FORMATS
 from annotation.exports.parquet import MissingPackageError
+from annotation.management.command_line import BaseCommand
 from annotation.models import Campaign
 
 

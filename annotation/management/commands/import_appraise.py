@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from django.core.exceptions import ValidationError
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 from django.urls import reverse
 
 from annotation.counted import counted
@@ -13,6 +13,7 @@ from annotation.imports import appraise
 from annotation.imports.drafts import CampaignDraft
 from annotation.imports.launch import Launched, examine, launch
 from annotation.imports.sources import Drafts
+from annotation.management.command_line import BaseCommand
 from annotation.uploads import InputFile, Report
 
 

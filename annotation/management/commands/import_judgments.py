@@ -5,12 +5,13 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from annotation import protocols
 from annotation.imports import sources
 from annotation.imports.judgments.options import LAST_WINS
 from annotation.imports.sources import Reading, Sent
+from annotation.management.command_line import BaseCommand, values_by_name
 from annotation.management.commands.import_appraise import finish, opened
 from annotation.models import Campaign
 from annotation.uploads import Report
@@ -73,10 +74,10 @@ def add_table_arguments(parser: ArgumentParser) -> None:
 
 
 def _columns(arguments: list[str]) -> dict[str, str]:
-    found = {}
+    found = []
     for argument in arguments:
         column, mark, field = argument.rpartition("=")
         if not mark or not column.strip():
             raise CommandError(f"--column {argument}: write it as COLUMN=FIELD.")
-        found[column.strip()] = field.strip()
-    return found
+        found.append((column.strip(), field.strip()))
+    return values_by_name(found)

@@ -5,10 +5,11 @@ from pathlib import Path
 from typing import Any
 
 from django.core.exceptions import ValidationError
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from annotation import languages
 from annotation.counted import counted
+from annotation.management.command_line import BaseCommand, values_by_name
 from annotation.models import TestSet
 from annotation.uploads import Checked, InputFile, Submission, SystemFile, check_submission, store
 from annotation.uploads.submissions import label_of_file, parse_ratio
@@ -120,11 +121,12 @@ class Command(BaseCommand):
 
 def _columns(arguments: list[str], tables: set[str]) -> dict[str, dict[str, str]]:
     """Split `sid=segment` and `scores.tsv:sid=segment`; without a file every table is meant."""
-    columns: dict[str, dict[str, str]] = {}
-    for argument in arguments:
-        left, mark, field = argument.partition("=")
+    pairs = [argument.partition("=") for argument in arguments]
+    for left, mark, _ in pairs:
         if not mark:
-            raise CommandError(f"--column {argument}: write COLUMN=FIELD, such as sid=segment.")
+            raise CommandError(f"--column {left}: write COLUMN=FIELD, such as sid=segment.")
+    columns: dict[str, dict[str, str]] = {}
+    for left, field in values_by_name((left, field) for left, _, field in pairs).items():
         file, _, column = left.partition(":")
         if file not in tables:
             file, column = "", left

@@ -18,11 +18,11 @@ from babel.messages.extract import extract
 from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po, write_po
 from django.conf import settings
-from django.core.management.base import BaseCommand
 from django.utils.translation import to_locale
 from django.utils.translation.template import templatize
 
 from annotation.interface import ENGLISH
+from annotation.management.command_line import BaseCommand
 from annotation.management.literals import literals
 from annotation.web.sentences import DOMAIN as SAID
 

@@ -4,13 +4,14 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 from django.urls import reverse
 
 from annotation import languages
 from annotation.campaign_files import Opened, open_file
 from annotation.campaign_files.one_step import Wish
 from annotation.counted import counted
+from annotation.management.command_line import BaseCommand
 from annotation.management.commands.import_appraise import opened, report_problems
 from annotation.uploads import Report
 

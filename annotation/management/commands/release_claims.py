@@ -2,8 +2,7 @@
 
 from typing import Any
 
-from django.core.management.base import BaseCommand
-
+from annotation.management.command_line import BaseCommand
 from annotation.pool import releases
 
 

@@ -4,9 +4,10 @@ Nothing else of the tag is kept, and nothing of it ever reaches a page.
 """
 
 import re
-from dataclasses import dataclass, field
-from html.parser import HTMLParser
+from dataclasses import dataclass
 from urllib.parse import unquote
+
+from annotation.uploads.media.markup import Start, read_markup
 
 TAGS = ("audio", "video", "img")
 BEGINS = re.compile(r"\s*<\s*(audio|video|img|iframe|script|object|embed|svg)\b", re.IGNORECASE)
@@ -25,24 +26,6 @@ class Tag:
     alt: str = ""
 
 
-@dataclass
-class _Found:
-    tags: list[tuple[str, dict[str, str]]] = field(default_factory=list)
-    text: str = ""
-
-
-class _Reader(HTMLParser):
-    def __init__(self) -> None:
-        super().__init__(convert_charrefs=True)
-        self.found = _Found()
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.found.tags.append((tag, {name: value or "" for name, value in attrs}))
-
-    def handle_data(self, data: str) -> None:
-        self.found.text += data.strip()
-
-
 def read_tag(source: str) -> Tag | None:
     """Return what the source is where it begins with such a tag; None where it is text.
 
@@ -50,15 +33,13 @@ def read_tag(source: str) -> Tag | None:
     """
     if not BEGINS.match(source):
         return None
-    reader = _Reader()
-    reader.feed(source)
-    reader.close()
-    found = reader.found
-    for name, attributes in found.tags:
-        _refuse(name, attributes)
-    if len(found.tags) != 1 or found.text:
+    parts = list(read_markup(source))
+    tags = [part for part in parts if isinstance(part, Start)]
+    for tag in tags:
+        _refuse(tag.name, tag.attributes)
+    if len(tags) != 1 or any(isinstance(part, str) and part.strip() for part in parts):
         raise RefusedTagError("one tag alone is expected, without text or others beside it")
-    ((_, attributes),) = found.tags
+    attributes = tags[0].attributes
     return Tag(_address(attributes.get("src", "")), attributes.get("alt", ""))
 
 

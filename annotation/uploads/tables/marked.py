@@ -10,12 +10,12 @@ left out, as in sacreBLEU.
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from html.parser import HTMLParser
 from typing import Any
 from xml.parsers import expat
 
 from annotation import languages
 from annotation.counted import counted
+from annotation.uploads.media.markup import Start, read_markup
 from annotation.uploads.problems import Place, Report
 from annotation.uploads.tables.rows import LONGEST_TEXT, Table, too_long
 
@@ -25,8 +25,6 @@ MARKED = re.compile(
     re.I | re.S,
 )
 XML = re.compile(r"\ufeff?\s*(<\?xml\b|<dataset\b)", re.I)
-# In SGML an ampersand may stand for itself.
-LOOSE = re.compile(r"&(?!(?:[A-Za-z]\w*|#\d+|#[xX][0-9A-Fa-f]+);)")
 SOURCE, REFERENCE, SYSTEM = "source", "reference", "system"
 SETS = {"srcset": SOURCE, "refset": REFERENCE, "tstset": SYSTEM}
 PARTS = {"src": (SOURCE, "lang"), "ref": (REFERENCE, "translator"), "hyp": (SYSTEM, "system")}
@@ -69,9 +67,9 @@ class _File:
     _segment: tuple[int, str] | None = None
     _texts: list[str] = field(default_factory=list)
 
-    def start(self, tag: str, given: Mapping[str, str | None], line: int) -> None:
+    def start(self, tag: str, given: Mapping[str, str], line: int) -> None:
         """An element begins."""
-        tag, values = tag.lower(), {name.lower(): value or "" for name, value in given.items()}
+        tag, values = tag.lower(), {name.lower(): value for name, value in given.items()}
         if self._segment is not None:
             self.n_elements += 1
         elif tag in SETS:
@@ -124,7 +122,8 @@ class _File:
             return
         (line, key), self._segment = self._segment, None
         # A line break within a segment is one of the file alone.
-        text = re.sub(r"\s*\n\s*", " ", "".join(self._texts)).strip()
+        lines = "".join(self._texts).split("\n")
+        text = " ".join(line for line in map(str.strip, lines) if line)
         cells = self.columns.setdefault(self._part, {})
         if key in cells:
             self._fail(f"segment {key} is there twice", line, self._part[0])
@@ -163,29 +162,16 @@ def _column(kind: str, name: str) -> Column:
     return kind, name.strip() if kind == SYSTEM else ""
 
 
-class _Sgml(HTMLParser):
-    """SGML, which nobody has to close or to escape as XML."""
-
-    def __init__(self, file: _File) -> None:
-        super().__init__()
-        self._file = file
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self._file.start(tag, dict(attrs), self.getpos()[0])
-
-    def handle_data(self, data: str) -> None:
-        self._file.text(data)
-
-    def handle_endtag(self, tag: str) -> None:
-        self._file.end(tag)
-
-
 def _read(name: str, text: str, report: Report) -> _File | None:
     file = _File(name, report)
     if not XML.match(text):
-        parser = _Sgml(file)
-        parser.feed(LOOSE.sub("&amp;", text))
-        parser.close()
+        for part in read_markup(text):
+            if isinstance(part, str):
+                file.text(part)
+            elif isinstance(part, Start):
+                file.start(part.name, part.attributes, part.line)
+            else:
+                file.end(part.name)
     elif not _read_xml(file, text, report):
         return None
     file.finish()

@@ -102,7 +102,7 @@ def _take(request: HttpRequest, asked: Answerable) -> HttpResponse:
         return _refuse(request, asked, forms, status=422)
     annotator = asked.rows[0].annotator
     begun = max(form.cleaned_data["started"] for form in forms)
-    if annotator.stopped_at is not None and begun > annotator.stopped_at:
+    if annotator.barred_at is not None and begun > annotator.barred_at:
         return ask_first(request, welcome.stopped(annotator))
     try:
         stored = judgments.submit(
@@ -183,7 +183,7 @@ def _refuse(
 
 def _go_on(request: HttpRequest, stored: Sequence[Judgment], *, is_alone: bool) -> HttpResponse:
     annotator = stored[0].assignment.annotator
-    leaves = annotator.stopped_at is not None or stop_if_due(stored)
+    leaves = annotator.barred_at is not None or stop_if_due(stored)
     if not wants_json(request):
         return redirect("annotate", slug=annotator.campaign.slug)
     if leaves:

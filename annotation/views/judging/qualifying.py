@@ -1,4 +1,4 @@
-"""The comprehension test before the first item, and the page of somebody who was stopped."""
+"""The comprehension test, and the page of an annotator who was stopped or excluded."""
 
 from django.contrib.auth.decorators import login_required
 from django.core.exceptions import ValidationError
@@ -53,9 +53,9 @@ def comprehension(request: HttpRequest, slug: str) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @login_required
 def stopped(request: HttpRequest, slug: str) -> HttpResponse:
-    """Say that the work is stopped, take the one message, and tell what was decided."""
+    """Say that the work is stopped or has ended; take one message, and tell what was decided."""
     annotator = annotator_or_404(request, slug)
-    if annotator.stopped_at is None:
+    if not welcome.is_barred(annotator):
         return redirect("annotate", slug=slug)
     problem, message = "", request.POST.get("message", "")
     if request.method == "POST":
@@ -76,7 +76,7 @@ def _told(annotator: Annotator) -> dict[str, object]:
         "slug": annotator.campaign.slug,
         "written": stop.message if stop else "",
         "written_at": stop.written_at if stop else None,
-        "is_ended": bool(stop and stop.may_go_on is False),
+        "is_ended": annotator.excluded_at is not None or bool(stop and stop.may_go_on is False),
         "is_test": bool(stop and stop.reason == Stop.Reason.TEST),
         "reply": stop.reply if stop else "",
         "most": stopping.MAX_MESSAGE,

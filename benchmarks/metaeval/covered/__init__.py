@@ -4,9 +4,12 @@ from benchmarks.metaeval.covered import (
     agreement,
     annotators,
     correlations,
+    documents,
     hybrids,
+    judged,
     metrics,
     pages,
+    real_documents,
     systems,
     trainings,
 )
@@ -21,4 +24,7 @@ CASES: tuple[Case, ...] = (
     *systems.CASES,
     *pages.CASES,
     *trainings.CASES,
+    *documents.CASES,
+    *judged.CASES,
+    *real_documents.CASES,
 )

@@ -19,6 +19,7 @@ import time
 from pathlib import Path
 
 from benchmarks.metrics.engine.fake import ROOT, WIDTH, make_texts, scratch_database, set_up
+from metaeval.repeats import refuse_repeats
 
 
 def resident_bytes() -> int:
@@ -115,7 +116,7 @@ def main() -> None:
     parser.add_argument("--texts", type=int, default=100_000)
     parser.add_argument("--run", type=int)
     parser.add_argument("--name")
-    given = parser.parse_args()
+    given = refuse_repeats(parser).parse_args()
     if given.run:
         set_up()
         work(given.run, given.name)

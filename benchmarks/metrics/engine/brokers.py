@@ -21,6 +21,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from benchmarks.metrics.engine.fake import ROOT, make_texts, scratch_database, set_up
+from metaeval.repeats import refuse_repeats
 
 if __name__ != "__main__":  # the worker finds the app and the metric here
     set_up()
@@ -89,7 +90,7 @@ def make_small_bertscore(folder: Path) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--texts", type=int, default=40_000)
-    texts = parser.parse_args().texts
+    texts = refuse_repeats(parser).parse_args().texts
     os.environ["FAKE_SIGNATURE"] = "fake|through a broker"
     with scratch_database(), tempfile.TemporaryDirectory() as folder:
         set_up()

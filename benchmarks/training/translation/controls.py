@@ -20,6 +20,7 @@ from statistics import median
 
 import torch
 
+from metaeval.repeats import refuse_repeats
 from training.jobs.kinds import Corpus, Work
 from training.translation.decoding import checkpoints
 from training.translation.decoding.checkpoints import Checkpoint
@@ -93,7 +94,7 @@ def main() -> None:
     parser.add_argument("--steps", type=int, default=1200)
     parser.add_argument("--repeats", type=int, default=7)
     parser.add_argument("--only", action="append", choices=list(CONTROLS))
-    given = parser.parse_args()
+    given = refuse_repeats(parser).parse_args()
     torch.set_num_threads(1)
     drawn = random.Random(5)
     asked = texts(400, 3)

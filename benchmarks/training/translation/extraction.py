@@ -14,6 +14,7 @@ import time
 import torch
 from transformers import GPT2Config, GPT2LMHeadModel
 
+from metaeval.repeats import refuse_repeats
 from training.translation.extraction.extracting import Extractor
 from training.translation.extraction.fluency import LanguageModel
 from training.translation.extraction.objective import Floats
@@ -43,7 +44,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--sentences", type=int, default=6)
     parser.add_argument("--words", type=int, default=12)
-    given = parser.parse_args()
+    given = refuse_repeats(parser).parse_args()
     torch.set_num_threads(1)
     torch.manual_seed(1)
     config = GPT2Config(vocab_size=N_PIECES, n_embd=128, n_head=4, n_layer=2, n_positions=64)

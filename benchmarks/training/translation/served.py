@@ -16,6 +16,7 @@ from typing import Any
 import torch
 
 from benchmarks.training.translation.controls import texts, train
+from metaeval.repeats import refuse_repeats
 from training.translation.decoding import ctranslate
 from training.translation.decoding.checkpoints import Checkpoint
 from training.translation.decoding.generating import Beam, Found, Row, search
@@ -46,7 +47,7 @@ def timed(find: Find, *given: Any) -> tuple[float, list[Found]]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--steps", type=int, default=500)
-    given = parser.parse_args()
+    given = refuse_repeats(parser).parse_args()
     torch.set_num_threads(1)
     print("model         beams  same outputs  transformers, CPU s  CTranslate2, CPU s")
     with tempfile.TemporaryDirectory() as place:

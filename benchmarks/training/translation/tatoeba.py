@@ -23,6 +23,7 @@ from typing import Any
 import torch
 from sacrebleu.metrics.chrf import CHRF
 
+from metaeval.repeats import refuse_repeats
 from training.jobs.kinds import Corpus, Work
 from training.parallel.reading import clean, read_pairs
 from training.translation.decoding import checkpoints
@@ -64,7 +65,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--steps", type=int, default=1500)
     parser.add_argument("--texts", type=int, default=200)
-    given = parser.parse_args()
+    given = refuse_repeats(parser).parse_args()
     torch.set_num_threads(1)
     every = pairs()
     held = random.Random(11).sample(sorted({source for source, _ in every}), given.texts)

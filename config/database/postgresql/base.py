@@ -6,6 +6,8 @@ from typing import Any
 
 from django.db.backends.postgresql import base
 
+from config.database import waits
+
 # A server that vanished without a word is found by asking, after at most so many seconds.
 TRUSTED = 1
 
@@ -15,11 +17,15 @@ class DatabaseWrapper(base.DatabaseWrapper):
 
     asked: tuple[Any, float] = (None, 0)
 
+    def get_connection_params(self) -> dict[str, Any]:
+        """Notice a server that vanished without closing the connection."""
+        return waits.TCP | super().get_connection_params()
+
     def init_connection_state(self) -> None:
-        """Plan a prepared statement (`prepared.py`) once, not five times and then perhaps ever."""
+        """Limit waits, and plan a prepared statement (`prepared.py`) once."""
         super().init_connection_state()
         with self.connection.cursor() as cursor:
-            cursor.execute("SET plan_cache_mode TO force_generic_plan")
+            cursor.execute(f"SET plan_cache_mode TO force_generic_plan; {waits.session_limits()}")
 
     def is_usable(self) -> bool:
         """Whether the connection still works; Django wants to know before each request."""

@@ -18,10 +18,11 @@ from typing import Any
 from django.conf import settings
 from django.contrib.staticfiles.storage import staticfiles_storage
 from django.core.management import call_command
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from annotation.demo import DEMO_PASSWORD, load_demo
 from annotation.demo.load import LOGINS
+from annotation.management.command_line import BaseCommand
 from annotation.models import TestSet
 from dashboards.documents.computing import QUICK, SLOW
 from metrics.checkpoints import packaged

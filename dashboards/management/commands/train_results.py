@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 from django.core.exceptions import ValidationError
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
+from annotation.management.command_line import BaseCommand
 from annotation.models import Campaign, TestSet
 from dashboards.correlations.agreement import correlate
 from metaeval.significance import SeedComparison

@@ -4,9 +4,10 @@ from argparse import ArgumentParser
 from typing import Any
 
 from django.core.exceptions import ValidationError
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from annotation.counted import counted
+from annotation.management.command_line import BaseCommand
 from annotation.numbers import key
 from lifecycle import deeds
 from lifecycle.things import KINDS

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 
-from metaeval.arrays import BoolArray, FloatArray
+from metaeval.arrays import BoolArray, FloatArray, IntArray
 from metaeval.results import MissingDataWarning, Notes, TooFewWarning
 from metaeval.scores.corpus import CorpusStatistics, MetricScores
-from metaeval.scores.matrix import ScoreMatrix
+from metaeval.scores.matrix import ScoreMatrix, clusters_of
 
 # A smaller share of segments that let hybrids differ is said.
 FEW_INFORMATIVE = 0.5
@@ -26,6 +26,16 @@ def drawable_cells(
     matrices = {name: _on_grid(name, human, metric) for name, metric in metrics.items()}
     counts = {name: _on_grid(name, human, corpus) for name, corpus in statistics.items()}
     return matrices, counts, _drawable(human, matrices, counts, notes)
+
+
+def clusters_on(human: ScoreMatrix, others: Iterable[MetricScores]) -> IntArray:
+    """Return the document of each human segment; a metric's where the humans have none."""
+    documents = human.documents
+    for other in others:
+        if documents is None and other.documents is not None:
+            known = dict(zip(other.segments, other.documents, strict=True))
+            documents = tuple(known.get(name, "") for name in human.segments)
+    return clusters_of(documents, len(human.segments))
 
 
 def _check_names(

@@ -1,4 +1,4 @@
-"""What r over hybrid systems tends to with their number, and its intervals over segments.
+"""What r over hybrid systems tends to with their number, and its intervals over documents.
 
 A segment metric's limit has a closed form; a corpus metric's is that of its score as a line through
 the segments' mean counts.
@@ -11,8 +11,8 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import ArrayLike
 
-from metaeval.arrays import BoolArray, FloatArray, as_floats, fraction
-from metaeval.correlation.hybrids.cells import drawable_cells, within
+from metaeval.arrays import BoolArray, FloatArray, IntArray, as_floats, fraction
+from metaeval.correlation.hybrids.cells import clusters_on, drawable_cells, within
 from metaeval.correlation.intervals.clustered import (
     CorrelationIntervals,
     Side,
@@ -20,10 +20,22 @@ from metaeval.correlation.intervals.clustered import (
     without_intervals,
 )
 from metaeval.correlation.intervals.crossed import QUESTIONS, SEGMENTS, is_enough
+from metaeval.documents import (
+    DOCUMENTS,
+    effective_clusters,
+    effective_units,
+    sizes_of,
+    sum_by,
+    unit_of,
+)
 from metaeval.results import ApproximationWarning, ConstantInputWarning, Notes
 from metaeval.scores.corpus import CorpusStatistics, ScoreFunction
 from metaeval.scores.matrix import ScoreMatrix, align
 
+METHODS = {
+    SEGMENTS: "delta method and t over {n:,} segments",
+    DOCUMENTS: "delta method and t over {n:,} documents",
+}
 # From so many segments on the interval covers what it says even where segments differ in spread.
 ENOUGH = 100
 # Relative step of the numerical slope: small beside the counts' spread, large beside rounding.
@@ -84,24 +96,26 @@ def hybrid_limit_intervals(
     statistics: Mapping[str, CorpusStatistics] | None = None,
     confidence: float = 0.95,
 ) -> CorrelationIntervals:
-    """Correlate metrics with humans over infinitely many hybrids; intervals over segments.
+    """Correlate metrics with humans over infinitely many hybrids; intervals over documents.
 
     r = A/sqrt(B C) with A the sum over segments of A_j = sum_s h'm'/k and B, C likewise of h'^2
-    and m'^2; a segment's influence is A_j/sqrt(B C) - r (B_j/2B + C_j/2C), and the interval
-    is t with N - 1 degrees of freedom on the z scale. Only the N segments of two or more drawable
-    systems carry information. Unlike Zou's interval over drawn hybrids it does not narrow with
-    their number.
+    and m'^2; a segment's influence is A_j/sqrt(B C) - r (B_j/2B + C_j/2C). Influences are summed
+    by document, and the interval is t with N - 1 degrees of freedom on the z scale, for N
+    documents (of unequal ones their effective number), or segments where no document has two.
+    Only segments of two or more drawable systems carry information. Unlike Zou's interval over
+    drawn hybrids it does not narrow with their number.
 
     Parameters
     ----------
     human, metrics, statistics
         As for `hybrid_supersample`. A corpus metric counts as the line through its score at the
-        mean counts (`corpus_limit`), with the jackknife over segments.
+        mean counts (`corpus_limit`), with the jackknife over documents.
 
     Warns
     -----
     TooFewWarning
-        Fewer than 20 segments that carry information: no interval.
+        Fewer than 20 segments that carry information, or 6 documents: no interval. Fewer than 20
+        documents: it is approximate.
     ApproximationWarning
         Fewer than 100: the interval may be too narrow where segments differ in spread.
 
@@ -117,14 +131,16 @@ def hybrid_limit_intervals(
     fraction("confidence", confidence)
     notes, statistics = Notes(), statistics or {}
     matrices, counts, drawable = drawable_cells(human, metrics, statistics, notes)
-    values, parts = limits_of(human.values, matrices, counts, statistics, drawable)
+    clusters = clusters_on(human, (*metrics.values(), *statistics.values()))
+    values, parts = limits_of(human.values, matrices, counts, statistics, drawable, clusters)
     names = (*matrices, *statistics)
     if np.isnan(values).any():
         flat = ", ".join(np.array(names)[np.isnan(values)].tolist())
         notes.warn(ConstantInputWarning(f"Undefined, for want of differing systems: {flat}."))
-    n = int((drawable.sum(axis=0) > 1).sum())
-    size = np.full(len(values), float(n))
-    is_shown = is_enough(n, 0, SEGMENTS, notes)
+    informative = clusters[drawable.sum(axis=0) > 1]
+    n, n_units = len(informative), len(np.unique(informative))
+    size = np.full(len(values), effective_units(informative))
+    is_shown = is_enough(informative, 0, SEGMENTS, notes)
     if is_shown and n < ENOUGH:
         notes.warn(
             ApproximationWarning(
@@ -139,8 +155,11 @@ def hybrid_limit_intervals(
         metrics=names,
         n_segments=n,
         n_systems=int(drawable.any(axis=1).sum()),
-        method=f"delta method and t over {n:,} segments",
-        question=QUESTIONS[SEGMENTS],
+        unit=unit_of(informative),
+        n_units=n_units,
+        n_effective=effective_clusters(sizes_of(informative)),
+        method=METHODS[unit_of(informative)].format(n=n_units),
+        question=QUESTIONS[SEGMENTS, unit_of(informative)],
         confidence=confidence,
         **(
             t_fields(values, sides, confidence=confidence)
@@ -156,15 +175,20 @@ def limits_of(
     counts: Mapping[str, FloatArray],
     statistics: Mapping[str, CorpusStatistics],
     drawable: BoolArray,
+    clusters: IntArray | None = None,
 ) -> tuple[FloatArray, FloatArray]:
-    """Return r of every metric over infinitely many hybrids, and segments' influence on it.
+    """Return r of every metric over infinitely many hybrids, and documents' influence on it.
 
-    (m,) and m x segments; what `drawable_cells` returned, segment metrics before corpus metrics.
+    (m,) and m x documents; what `drawable_cells` returned, segment metrics before corpus metrics.
+    Without ``clusters`` each segment is a document of its own.
     """
+    clusters = np.arange(human.shape[1]) if clusters is None else clusters
     h = within(human[None], drawable)[0]
     found = [_limit(h, within(m[None], drawable)[0], drawable) for m in matrices.values()]
+    found = [(r, sum_by(part, clusters)) for r, part in found]
     found += [
-        corpus_limit(h, counts[name], corpus.score, drawable) for name, corpus in statistics.items()
+        corpus_limit(h, counts[name], corpus.score, drawable, clusters)
+        for name, corpus in statistics.items()
     ]
     return np.array([r for r, _ in found]), np.array([part for _, part in found])
 
@@ -181,9 +205,13 @@ def _limit(h: FloatArray, m: FloatArray, drawable: BoolArray) -> tuple[float, Fl
 
 
 def corpus_limit(
-    h: FloatArray, counts: FloatArray, score: ScoreFunction, drawable: BoolArray
+    h: FloatArray,
+    counts: FloatArray,
+    score: ScoreFunction,
+    drawable: BoolArray,
+    clusters: IntArray | None = None,
 ) -> tuple[float, FloatArray]:
-    """Return r over infinitely many hybrids and each segment's influence on it.
+    """Return r over infinitely many hybrids and each document's influence on it.
 
     A hybrid's counts lie close to the sum of the segments' mean counts, so its score is nearly
     linear in them, with slope g: the score of a cell is g . counts. Its r then has the closed form
@@ -195,7 +223,10 @@ def corpus_limit(
         systems x segments, human differences from each segment's mean; zero where not drawable.
     counts
         systems x segments x k.
+    clusters
+        The document of each segment; by default each is one of its own.
     """
+    clusters = np.arange(h.shape[1]) if clusters is None else clusters
     k = np.maximum(drawable.sum(axis=0), 1)
     kept = np.where(drawable[:, :, None], counts, 0.0)
     means = kept.sum(axis=0) / k[:, None]
@@ -205,8 +236,10 @@ def corpus_limit(
     own = (h * h).sum(axis=0) / k
     total, every = means.sum(axis=0), (shared.sum(axis=0), spread.sum(axis=0), own.sum())
     whole = _r(slopes(score, total[None]), every[0][None], every[1][None], every[2][None])[0]
-    informative = np.flatnonzero(drawable.sum(axis=0) > 1)
-    influence = np.zeros(len(k))
+    means, shared, spread = (sum_by(x.T, clusters).T for x in (means, shared, spread))
+    own = sum_by(own, clusters)
+    informative = np.flatnonzero(sum_by(drawable.sum(axis=0) > 1, clusters))
+    influence = np.zeros(len(own))
     n = len(informative)
     if np.isnan(whole) or n < 2:
         return float(whole), influence

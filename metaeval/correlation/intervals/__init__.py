@@ -1,4 +1,4 @@
-"""Intervals of correlations over outputs (clustered by segment) and over systems (jackknife)."""
+"""Intervals of correlations over outputs (clustered by document) and over systems (jackknife)."""
 
 from metaeval.correlation.intervals.clustered import CorrelationIntervals
 from metaeval.correlation.intervals.concordance import accuracy_interval

@@ -23,7 +23,8 @@ DIFFERENCES = ("differences", "difference_lows", "difference_highs", "difference
 class Side:
     """What each cluster of one kind adds to the errors of m values.
 
-    ``parts`` is m x clusters, ``counts`` (m,) how many clusters carry information.
+    ``parts`` is m x clusters, ``counts`` (m,) how many clusters carry information: of unequal
+    documents the effective number.
     """
 
     parts: FloatArray
@@ -67,10 +68,16 @@ class CorrelationIntervals(Result):
         Cells, or systems where each has one score.
     n_segments, n_systems
         Segments and systems that carry information.
+    unit, n_units
+        What is independent, ``documents``, ``segments`` or ``systems``, and how many carry
+        information.
+    n_effective
+        The effective number of units, (sum n)^2 / sum n^2: below ``n_units`` where documents
+        differ in size.
     method, question
         How the interval is made, and of what it is: which part of the data would be new.
     sides
-        What segments, or other clusters, add to the errors of the values; none where there is no
+        What documents, or other clusters, add to the errors of the values; none where there is no
         interval, and over systems.
     """
 
@@ -85,6 +92,9 @@ class CorrelationIntervals(Result):
     difference_pvalues: FloatArray
     n_segments: int
     n_systems: int
+    unit: str
+    n_units: int
+    n_effective: float
     method: str
     question: str
     confidence: float
@@ -168,7 +178,7 @@ def cautious_pvalues(values: FloatArray, sides: Sequence[Side]) -> tuple[FloatAr
     """Return one-sided p of m values above 0, (m,), and of all differences, row minus column.
 
     The degrees of freedom are the effective clusters less one (Carter, Schnepel and Steigerwald
-    2017): a few segments with heavy errors make t look more certain than it is.
+    2017): a few clusters with heavy errors make t look more certain than it is.
     """
     around = [replace(s, parts=np.vstack([s.parts, np.zeros_like(s.parts[:1])]),
                       counts=np.append(s.counts, np.inf)) for s in sides]  # fmt: skip

@@ -1,4 +1,4 @@
-"""Intervals of correlations over systems x segments, where scores of a segment hang together."""
+"""Intervals of correlations over systems x segments, clustered by document or by segment."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from metaeval.arrays import FloatArray, fraction, mean, one_of
+from metaeval.arrays import BoolArray, FloatArray, IntArray, fraction, mean, one_of
 from metaeval.correlation.intervals.clustered import (
     PLAIN,
     CorrelationIntervals,
@@ -18,8 +18,17 @@ from metaeval.correlation.intervals.clustered import (
 )
 from metaeval.correlation.intervals.influence import accuracy_influence, influence_of
 from metaeval.correlation.measure import COEFFICIENTS, GROUPINGS, Measure
-from metaeval.correlation.panel import Panel, grouped, panel
+from metaeval.correlation.panel import Panel, common_documents, grouped, panel
 from metaeval.correlation.ties import MAX_POOLED_CELLS, pair_table
+from metaeval.documents import (
+    DOCUMENTS,
+    effective_clusters,
+    effective_units,
+    has_enough_documents,
+    sizes_of,
+    sum_by,
+    unit_of,
+)
 from metaeval.results import (
     ConstantInputWarning,
     DependentDataWarning,
@@ -27,13 +36,27 @@ from metaeval.results import (
     Notes,
     TooFewWarning,
 )
-from metaeval.scores.matrix import ScoreMatrix, align
+from metaeval.scores.matrix import ScoreMatrix
 
 FEWEST_SEGMENTS, FEWEST_SYSTEMS = 20, 5
 # The mean of each system's r: with 20 segments its interval covers 91 % of the time.
 FEWEST_BY_SYSTEM = 30
 SEGMENTS, SYSTEMS = "segments", "systems"
-QUESTIONS = {SEGMENTS: "same systems, new segments", SYSTEMS: "new systems and new segments"}
+# Of what the interval is, by target and by unit.
+QUESTIONS = {
+    (SEGMENTS, SEGMENTS): "same systems, new segments",
+    (SEGMENTS, DOCUMENTS): "same systems, new documents",
+    (SYSTEMS, SEGMENTS): "new systems and new segments",
+    (SYSTEMS, DOCUMENTS): "new systems and new documents",
+}
+METHODS = {
+    (SEGMENTS, SEGMENTS): "t clustered by {n:,} segments",
+    (SEGMENTS, DOCUMENTS): "t clustered by {n:,} documents",
+    (SYSTEMS, SEGMENTS): "t clustered by {n_systems} systems and {n:,} segments",
+    (SYSTEMS, DOCUMENTS): "t clustered by {n_systems} systems and {n:,} documents",
+    ("item", SEGMENTS): "t over the values of {n:,} segments",
+    ("item", DOCUMENTS): "t over the values of {n_segments:,} segments in {n:,} documents",
+}
 
 
 def correlation_intervals(
@@ -44,12 +67,15 @@ def correlation_intervals(
     target: str = SEGMENTS,
     confidence: float = 0.95,
 ) -> CorrelationIntervals:
-    """Correlate metrics with humans over cells; intervals that know of segments.
+    """Correlate metrics with humans over cells; intervals clustered by document.
 
-    Outputs of one segment share its difficulty, so cells are not independent and Fisher's interval
-    is too narrow. Each cell's influence on the correlation is summed by segment:
-    V = N/(N-1) sum_j (sum_s I_sj)^2 / n^2, t with N - 1 degrees of freedom, on the z scale
-    (Cameron and Miller 2015). By item it is t over the segments' own values.
+    Outputs of one segment share its difficulty and segments of one document its style and topic,
+    so cells are not independent and Fisher's interval is too narrow. Each cell's influence on the
+    correlation is summed by document, V = N/(N-1) sum_d (sum_{j in d} sum_s I_sj)^2 / n^2, t with
+    N - 1 degrees of freedom, on the z scale (Cameron and Miller 2015). N is the number of
+    documents, of unequal ones the effective number (sum n)^2 / sum n^2 (Carter, Schnepel and
+    Steigerwald 2017). By item the deviations of the segments' own values are summed alike. Where
+    no document has two segments N counts segments; `ScoreMatrix.by_segment` asks for that.
 
     Parameters
     ----------
@@ -59,13 +85,14 @@ def correlation_intervals(
         ``pearson``, ``spearman``, ``kendall`` or ``acc_eq``, by ``none``, ``item`` or ``system``.
         A calibrated threshold of acc_eq is taken as given.
     target
-        ``segments``: the same systems on new segments. ``systems``: new systems too,
-        V_sys + V_seg with Satterthwaite's degrees of freedom (grouping ``none`` only).
+        ``segments``: the same systems on new documents, or segments. ``systems``: new systems too,
+        V_sys + V_doc with Satterthwaite's degrees of freedom (grouping ``none`` only).
 
     Warns
     -----
     TooFewWarning
-        Fewer than 20 segments (30 by system), or 5 systems where those are new: no interval.
+        Fewer than 20 segments (30 by system), 6 documents, or 5 systems where those are new: no
+        interval. Fewer than 20 documents, or as few of equal size: it is approximate.
 
     Examples
     --------
@@ -81,7 +108,7 @@ def correlation_intervals(
     correlation, grouping = measure.correlation, measure.grouping
     one_of("measure", correlation, (*COEFFICIENTS, "acc_eq"))
     one_of("grouping", grouping, GROUPINGS)
-    one_of("target", target, tuple(QUESTIONS))
+    one_of("target", target, (SEGMENTS, SYSTEMS))
     fraction("confidence", confidence)
     if target == SYSTEMS and (grouping != "none" or correlation == "acc_eq"):
         raise ValueError("target: new systems are asked of pooled correlations alone")
@@ -90,13 +117,13 @@ def correlation_intervals(
     if correlation == "acc_eq" and grouping == "none" and scores.n > MAX_POOLED_CELLS:
         raise ValueError(f"grouping: 'none' takes at most {MAX_POOLED_CELLS} cells of acc_eq")
     errors = _Errors(scores, measure)
-    n_segments, n_systems = errors.sizes()
+    clusters, n_systems = errors.clusters(), errors.n_systems
     values = errors.values
     if np.isnan(values).any():
         names = ", ".join(np.array(scores.names)[np.isnan(values)].tolist())
         notes.warn(ConstantInputWarning(f"Undefined, for want of scores that differ: {names}."))
     fewest = FEWEST_BY_SYSTEM if grouping == "system" else FEWEST_SEGMENTS
-    if is_enough(n_segments, n_systems, target, notes, fewest):
+    if is_enough(clusters, n_systems, target, notes, fewest):
         scale = PLAIN if grouping == "item" or correlation == "acc_eq" else Z
         bounds = (0.0, 1.0) if correlation == "acc_eq" else (-1.0, 1.0)
         sides = errors.sides(target)
@@ -109,10 +136,13 @@ def correlation_intervals(
         n=scores.n,
         **notes.fields,
         metrics=scores.names,
-        n_segments=n_segments,
+        n_segments=len(clusters),
         n_systems=n_systems,
-        method=_method(grouping, target, n_segments, n_systems),
-        question=QUESTIONS[target],
+        unit=unit_of(clusters),
+        n_units=len(np.unique(clusters)),
+        n_effective=effective_clusters(sizes_of(clusters)),
+        method=_method(grouping, target, clusters, n_systems),
+        question=QUESTIONS[target, unit_of(clusters)],
         confidence=confidence,
         **found,
     )
@@ -124,14 +154,22 @@ def pooled_interval(
     measure: Measure,
     notes: Notes,
     confidence: float = 0.95,
-) -> tuple[Interval, float]:
-    """Return interval and two-sided p of one pooled correlation, for the same systems.
+) -> dict[str, Any]:
+    """Return interval, two-sided p, unit and its count of a pooled correlation of two matrices.
 
-    nan with a `DependentDataWarning` where there are too few segments.
+    The matrices have the same systems and segments; the interval is for the same systems.
+
+    nan with a `DependentDataWarning` where there are too few segments, or a `TooFewWarning` where
+    there are too few documents.
     """
-    human, metric = align(human, metric)
     valid = human.mask & metric.mask
-    n = int(valid.any(axis=0).sum())
+    z, x = (np.where(valid, each.values, np.nan) for each in (human, metric))
+    documents = common_documents((human, metric))
+    scores = Panel(z, x[None], valid, ("metric",), human.systems, human.segments, documents)
+    clusters = scores.clusters[valid.any(axis=0)]
+    n = len(clusters)
+    units = {"unit": unit_of(clusters), "n_units": len(np.unique(clusters))}
+    nothing = units | {"interval": Interval(np.nan, np.nan, confidence), "pvalue": np.nan}
     if n < FEWEST_SEGMENTS:
         notes.warn(
             DependentDataWarning(
@@ -139,24 +177,29 @@ def pooled_interval(
                 f"knows of that needs {FEWEST_SEGMENTS}."
             )
         )
-        return Interval(np.nan, np.nan, confidence), np.nan
-    z, x = (np.where(valid, each.values, np.nan) for each in (human, metric))
-    documents = human.documents or metric.documents
-    scores = Panel(z, x[None], valid, ("metric",), human.systems, human.segments, documents)
+        return nothing
+    if not has_enough_documents(clusters, notes):
+        return nothing
     errors = _Errors(scores, measure)
     found = t_fields(errors.values, errors.sides(SEGMENTS), confidence=confidence)
     ends = float(found["lows"][0]), float(found["highs"][0])
-    return Interval(*ends, confidence), float(found["pvalues"][0])
+    return units | {"interval": Interval(*ends, confidence), "pvalue": float(found["pvalues"][0])}
 
 
 def is_enough(
-    n_segments: int, n_systems: int, target: str, notes: Notes, fewest: int = FEWEST_SEGMENTS
+    clusters: IntArray, n_systems: int, target: str, notes: Notes, fewest: int = FEWEST_SEGMENTS
 ) -> bool:
-    """Say whether there are enough clusters for an interval, with a warning if not."""
+    """Return whether there are enough clusters for an interval, with a warning if not.
+
+    ``clusters`` are the documents of the segments that carry information.
+    """
+    n_segments = len(clusters)
     if n_segments < fewest:
         notes.warn(
             TooFewWarning(f"{n_segments} segments carry information: intervals need {fewest}.")
         )
+        return False
+    if not has_enough_documents(clusters, notes):
         return False
     if target == SYSTEMS and n_systems < FEWEST_SYSTEMS:
         notes.warn(
@@ -166,12 +209,11 @@ def is_enough(
     return True
 
 
-def _method(grouping: str, target: str, n_segments: int, n_systems: int) -> str:
-    if target == SYSTEMS:
-        return f"t clustered by {n_systems} systems and {n_segments:,} segments"
-    if grouping == "item":
-        return f"t over the values of {n_segments:,} segments"
-    return f"t clustered by {n_segments:,} segments"
+def _method(grouping: str, target: str, clusters: IntArray, n_systems: int) -> str:
+    kind = SYSTEMS if target == SYSTEMS else "item" if grouping == "item" else SEGMENTS
+    return METHODS[kind, unit_of(clusters)].format(
+        n=len(np.unique(clusters)), n_segments=len(clusters), n_systems=n_systems
+    )
 
 
 class _Errors:
@@ -184,26 +226,31 @@ class _Errors:
         # m x systems x segments; by item each segment's share stands in its first row.
         self.cells = np.array([cells for _, cells in found])
 
-    def sizes(self) -> tuple[int, int]:
-        """Return how many segments and how many systems carry information."""
-        carries = self._carries().any(axis=0)
-        return int(carries.sum()), int(self.scores.valid.any(axis=1).sum())
+    @property
+    def n_systems(self) -> int:
+        """How many systems carry information."""
+        return int(self.scores.valid.any(axis=1).sum())
+
+    def clusters(self) -> IntArray:
+        """Return the documents of the segments that carry information."""
+        return np.asarray(self.scores.clusters[self._carries().any(axis=0)])
 
     def sides(self, target: str) -> list[Side]:
-        """Return the errors by segment, and by system where those are new."""
-        counts = self._carries().sum(axis=1).astype(np.float64)
-        sides = [Side(np.nan_to_num(self.cells).sum(axis=1), counts)]
+        """Return the errors by document, and by system where those are new."""
+        clusters = self.scores.clusters
+        counts = np.array([effective_units(clusters[carries]) for carries in self._carries()])
+        sides = [Side(sum_by(np.nan_to_num(self.cells).sum(axis=1), clusters), counts)]
         if target == SYSTEMS:
-            systems = np.full(len(counts), float(self.scores.valid.any(axis=1).sum()))
+            systems = np.full(len(counts), float(self.n_systems))
             sides.insert(0, Side(self.cells.sum(axis=2), systems))
         return sides
 
-    def _carries(self) -> Any:
+    def _carries(self) -> BoolArray:
         """Return m x segments: where a metric's value rests on the segment."""
         if self.grouping == "item":
-            return ~np.isnan(self.cells[:, 0])
+            return np.asarray(~np.isnan(self.cells[:, 0]))
         judged = self.scores.valid.any(axis=0)
-        return np.broadcast_to(judged, (len(self.values), len(judged)))
+        return np.asarray(np.broadcast_to(judged, (len(self.values), len(judged))))
 
     def _of(self, metric: FloatArray) -> tuple[float, FloatArray]:
         if self.measure.correlation == "acc_eq":

@@ -1,4 +1,4 @@
-"""Soft pairwise accuracy: intervals by leaving out each segment in turn."""
+"""Soft pairwise accuracy: intervals by leaving out each document in turn."""
 
 from __future__ import annotations
 
@@ -7,16 +7,28 @@ from collections.abc import Mapping
 import numpy as np
 from scipy.special import expit, logit, ndtr, stdtrit
 
-from metaeval.arrays import BoolArray, FloatArray, fraction
+from metaeval.arrays import BoolArray, FloatArray, IntArray, fraction
 from metaeval.correlation.intervals.clustered import CorrelationIntervals, without_intervals
+from metaeval.correlation.intervals.crossed import QUESTIONS, SEGMENTS
 from metaeval.correlation.panel import panel as panel_of
 from metaeval.correlation.soft_pairwise import normal_pvalues, soft_pairwise_limit
+from metaeval.documents import (
+    DOCUMENTS,
+    effective_clusters,
+    has_enough_documents,
+    sizes_of,
+    sum_by,
+    unit_of,
+)
 from metaeval.results import Notes, TooFewWarning
 from metaeval.scores.matrix import ScoreMatrix
 
 FEWEST = 20
-QUESTION = "same systems, new segments"
-# Numbers of pairs of systems x segments at a time.
+METHODS = {
+    SEGMENTS: "jackknife over {n:,} segments and t, on the logit",
+    DOCUMENTS: "jackknife over {n:,} documents and t, on the logit",
+}
+# Numbers of pairs of systems x documents at a time.
 NUMBERS = 4_000_000
 
 
@@ -25,16 +37,18 @@ def soft_pairwise_intervals(
 ) -> CorrelationIntervals:
     """Soft pairwise accuracy (limit of the sign flips) of each metric, with jackknife intervals.
 
-    se(z)^2 = (n-1)/n sum (z_(k) - mean)^2 over z = logit of SPA without segment k, and
-    expit(z +- t_{n-1} se), of what campaigns with as many new segments have on average: p-values
-    and so SPA depend on their number. The jackknife's variance is too large rather than too small
-    (Efron and Stein 1981). A bootstrap draws segments twice, which makes p-values smaller. Cells
-    that a side lacks are left out for all metrics. Differences have no intervals here.
+    se(z)^2 = (n-1)/n sum (z_(k) - mean)^2 over z = logit of SPA without document k, or without
+    segment k where no document has two, and expit(z +- t_{n-1} se), of what campaigns with as many
+    new documents have on average: p-values and so SPA depend on their number. The jackknife's
+    variance is too large rather than too small (Efron and Stein 1981). A bootstrap draws documents
+    twice, which makes p-values smaller. Cells that a side lacks are left out for all metrics.
+    Differences have no intervals here.
 
     Warns
     -----
     TooFewWarning
-        Fewer than 20 segments with two systems: no interval.
+        Fewer than 20 segments with two systems, or 6 documents: no interval. Fewer than 20
+        documents: it is approximate.
 
     Examples
     --------
@@ -49,16 +63,20 @@ def soft_pairwise_intervals(
     notes = Notes()
     panel = panel_of(human, metrics, notes)
     values = np.array(
-        [soft_pairwise_limit(panel.human, each, panel.valid).statistic for each in panel.metrics]
+        [
+            soft_pairwise_limit(panel.human, each, panel.valid, panel.clusters).statistic
+            for each in panel.metrics
+        ]
     )
     is_used = panel.valid.sum(axis=0) > 1
     n, found = int(is_used.sum()), without_intervals(values)
+    clusters = panel.clusters[is_used]
     if n < FEWEST:
         few = f"{n} segments with two systems: an interval of soft accuracy needs {FEWEST}."
         notes.warn(TooFewWarning(few))
-    else:
+    elif has_enough_documents(clusters, notes):
         sides = [panel.human, *panel.metrics]
-        without = _without_each(np.array(sides)[:, :, is_used], panel.valid[:, is_used])
+        without = _without_each(np.array(sides)[:, :, is_used], panel.valid[:, is_used], clusters)
         ends = [_ends(value, row, confidence) for value, row in zip(values, without, strict=True)]
         found["lows"], found["highs"] = np.array(ends).T
     return CorrelationIntervals(
@@ -67,8 +85,11 @@ def soft_pairwise_intervals(
         metrics=tuple(metrics),
         n_segments=n,
         n_systems=len(panel.valid),
-        method=f"jackknife over {n} segments and t, on the logit",
-        question=QUESTION,
+        unit=unit_of(clusters),
+        n_units=len(np.unique(clusters)),
+        n_effective=effective_clusters(sizes_of(clusters)),
+        method=METHODS[unit_of(clusters)].format(n=len(np.unique(clusters))),
+        question=QUESTIONS[SEGMENTS, unit_of(clusters)],
         confidence=confidence,
         **found,
     )
@@ -80,7 +101,7 @@ def soft_chance(human: ScoreMatrix) -> float:
     The mean of 1 - |p - u| over u is 1/2 + p - p^2: .5 where the humans are sure of every pair, up
     to .75 where they are of none; nan where no two systems share a segment.
     """
-    p = normal_pvalues(human.values[None], human.mask)[0]
+    p = normal_pvalues(human.values[None], human.mask, human.clusters)[0]
     return float(np.nanmean(0.5 + p - p * p)) if np.isfinite(p).any() else np.nan
 
 
@@ -95,26 +116,27 @@ def _ends(value: float, without: FloatArray, confidence: float) -> tuple[float, 
     return float(expit(z - half)), float(expit(z + half))
 
 
-def _without_each(sides: FloatArray, valid: BoolArray) -> FloatArray:
-    """Return SPA of each metric without each segment; the humans are the first of ``sides``.
+def _without_each(sides: FloatArray, valid: BoolArray, clusters: IntArray) -> FloatArray:
+    """Return SPA of each metric without each document; the humans are the first of ``sides``.
 
-    ``sides`` is (1 + m) x systems x segments, used where ``valid``; the result m x segments.
+    ``sides`` is (1 + m) x systems x segments, used where ``valid``; the result m x documents.
     """
     upper, lower = np.triu_indices(len(valid), 1)
-    shared = valid[upper] & valid[lower]
-    step, n = max(1, NUMBERS // max(1, len(upper))), valid.shape[1]
+    is_shared = valid[upper] & valid[lower]
+    gaps = [sum_by(np.where(is_shared, each[upper] - each[lower], 0.0), clusters) for each in sides]
+    shared = sum_by(is_shared, clusters) > 0
+    step, n = max(1, NUMBERS // max(1, len(upper))), shared.shape[1]
     found = np.empty((len(sides) - 1, n))
     for start in range(0, n, step):
         part = slice(start, start + step)
-        human, *others = (_pvalues(each[upper] - each[lower], shared, part) for each in sides)
+        human, *others = (_pvalues(each, shared, part) for each in gaps)
         for row, pvalues in zip(found, others, strict=True):
             row[part] = 1.0 - np.nanmean(np.abs(human - pvalues), axis=0)
     return found
 
 
 def _pvalues(gaps: FloatArray, shared: BoolArray, part: slice) -> FloatArray:
-    """Return p of each pair without each segment of a part; nan where no other is shared."""
-    gaps = np.where(shared, gaps, 0.0)
+    """Return p of each pair without each document of a part; nan where no other is shared."""
     squares = gaps**2
     total = squares.sum(axis=1, keepdims=True)
     left = total - squares[:, part]

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from metaeval.arrays import as_floats, factorize, fraction, positive_int
+from metaeval.documents import documents_of, effective_clusters, sizes_of, unit_of
 from metaeval.judgments.agreement.paired import PairedRatings, pair
 from metaeval.judgments.agreement.units import Wanted, alpha_of, one_vs_rest_of
 from metaeval.judgments.standardize import z_scores
@@ -20,12 +21,17 @@ from metaeval.results import Interval, Notes, Result, StatisticResult, Statistic
 class AgreementInterval(Result):
     """One-vs-rest Pearson and Krippendorff's alpha (interval level), each with an interval.
 
-    ``n`` counts the ratings of units with at least two, ``n_units`` those units. An interval is
+    ``n`` counts the ratings of units with at least two, ``n_items`` those units, and ``n_units``
+    what is drawn: their documents, or segments where no two of them share one, as ``unit`` says,
+    with the effective number ``n_effective``. An interval is
     None where none can be given (a warning says why) or none was asked for; the methods say how
     each was computed and are empty without it.
     """
 
+    n_items: int
+    unit: str
     n_units: int
+    n_effective: float
     one_vs_rest: float
     one_vs_rest_interval: Interval | None
     one_vs_rest_method: str
@@ -41,12 +47,13 @@ def agreement_interval(
     annotators: Iterable[Hashable],
     units: Iterable[Hashable],
     *,
+    documents: Iterable[Hashable] | None = None,
     is_standardised: bool = False,
     n_resamples: int = 1000,
     confidence: float = 0.95,
     rng: Rng = None,
 ) -> AgreementInterval:
-    """Agreement between annotators, with intervals over units.
+    """Agreement between annotators, with intervals over units or their documents.
 
     The statistics are those of `one_vs_rest_pearson` and `krippendorff_alpha`. Alpha: from 8 units
     the studentised bootstrap of log(1 - alpha), from 2,000 the delta method; with 3 to 7 and as
@@ -64,6 +71,10 @@ def agreement_interval(
         One number per rating, raw or z; nan is missing.
     annotators, units
         Who rated what. An annotator who rated a unit more than once counts with the mean.
+    documents
+        The document of each rating's unit. Ratings of one document depend on each other, as an
+        annotator sees them together: documents are drawn in the place of units, from six on.
+        Without it, and where a label is empty, a unit is a document of its own.
     is_standardised
         Whether the ratings are z-scores per annotator; seen without it where all means are equal.
     n_resamples
@@ -74,11 +85,17 @@ def agreement_interval(
     Warns
     -----
     TooFewWarning
-        No unit has two ratings: nan. Or too few units, or no disagreement, for an interval.
+        No unit has two ratings: nan. Or too few units, or no disagreement, for an interval. Fewer
+        than 20 documents: the intervals are approximate; below six there is none.
     ConstantInputWarning
         Nothing varies: nan, without interval.
     ApproximationWarning
         Below 100 units with many ratings at the end of the scale, or with heavy skew.
+
+    Raises
+    ------
+    ValueError
+        If lengths differ, or one unit has ratings with two documents.
 
     Examples
     --------
@@ -90,14 +107,17 @@ def agreement_interval(
     positive_int("n_resamples", n_resamples, minimum=0)
     fraction("confidence", confidence)
     notes, seed = Notes(), resolve_seed(rng) if n_resamples else None
-    parts = _parts(ratings, annotators, units, notes)
+    parts = _parts(ratings, annotators, units, documents, notes)
     wanted = Wanted(n_resamples, confidence, seed, is_standardised)
     r, alpha = one_vs_rest_of(parts, wanted), alpha_of(parts, wanted)
     return AgreementInterval(
         n=len(parts.values),
         reasons=notes.reasons,
         warnings=_distinct(r, alpha),
-        n_units=parts.n_units,
+        n_items=parts.n_units,
+        unit=unit_of(parts.documents),
+        n_units=parts.n_documents,
+        n_effective=effective_clusters(sizes_of(parts.documents)),
         one_vs_rest=r.statistic,
         one_vs_rest_interval=r.interval,
         one_vs_rest_method=r.method,
@@ -114,10 +134,14 @@ class JudgmentAgreement(Result):
     """Agreement of judgments as every page and bundle shows it.
 
     One-vs-rest r and alpha of z-scores, alpha of the scores as given. ``n`` counts the scores of
-    units with at least two, ``n_units`` those units; each statistic has its own warnings.
+    units with at least two, ``n_items`` those units, and ``n_units`` what is drawn, as ``unit``
+    says (`AgreementInterval`); each statistic has its own warnings.
     """
 
+    n_items: int
+    unit: str
     n_units: int
+    n_effective: float
     one_vs_rest: StatisticResult
     alpha_z: StatisticResult
     alpha_raw: StatisticResult
@@ -128,6 +152,7 @@ def judgment_agreement(
     annotators: Iterable[Hashable],
     units: Iterable[Hashable],
     *,
+    documents: Iterable[Hashable] | None = None,
     n_resamples: int = 1000,
     confidence: float = 0.95,
     rng: Rng = None,
@@ -150,8 +175,9 @@ def judgment_agreement(
         each if isinstance(each, np.ndarray) else list(each) for each in (annotators, units)
     )
     notes, seed = Notes(), resolve_seed(rng) if n_resamples else None
-    raw, standard = _parts(scores, people, what, notes), z_scores(scores, people)
-    z = _parts(standard.z, people, what, Notes())
+    labels = None if documents is None else list(documents)
+    raw, standard = _parts(scores, people, what, labels, notes), z_scores(scores, people)
+    z = _parts(standard.z, people, what, labels, Notes())
     each = float(standard.counts.mean()) if len(standard.counts) else None
     of_z, of_raw = (Wanted(n_resamples, confidence, seed, is_z, each) for is_z in (True, False))
     r, alpha_z, alpha_raw = one_vs_rest_of(z, of_z), alpha_of(z, of_z), alpha_of(raw, of_raw)
@@ -159,7 +185,10 @@ def judgment_agreement(
         n=len(raw.values),
         reasons=notes.reasons,
         warnings=_distinct(r, alpha_z, alpha_raw),
-        n_units=raw.n_units,
+        n_items=raw.n_units,
+        unit=unit_of(raw.documents),
+        n_units=raw.n_documents,
+        n_effective=effective_clusters(sizes_of(raw.documents)),
         one_vs_rest=r,
         alpha_z=alpha_z,
         alpha_raw=alpha_raw,
@@ -172,12 +201,17 @@ def _distinct(*results: Result) -> tuple[StatisticsWarning, ...]:
 
 
 def _parts(
-    ratings: ArrayLike, annotators: Iterable[Hashable], units: Iterable[Hashable], notes: Notes
+    ratings: ArrayLike,
+    annotators: Iterable[Hashable],
+    units: Iterable[Hashable],
+    documents: Iterable[Hashable] | None,
+    notes: Notes,
 ) -> PairedRatings:
     values = as_floats("ratings", ratings, ndim=1)
-    who, what = factorize(annotators)[1], factorize(units)[1]
+    who, (names, what) = factorize(annotators)[1], factorize(units)
     if not len(who) == len(what) == len(values):
         raise ValueError(
             f"annotators and units: {len(who)} and {len(what)} labels for {len(values)} ratings"
         )
-    return pair(values, who, what, notes)
+    of = None if documents is None else documents_of(documents, what, names)
+    return pair(values, who, what, notes, of)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from metaeval.arrays import FloatArray, IntArray
+from metaeval.documents import SEGMENTS, recoded, sum_by, unit_of
 from metaeval.results import Notes
 from metaeval.rounding import largest, levelled
 
@@ -18,7 +19,8 @@ EQUAL = 1e-9
 class PairedRatings:
     """Ratings of units that have at least two, sorted by annotator, centred on their mean.
 
-    ``unit`` numbers the unit of each rating, ``rest`` is the mean of the others on it, and
+    ``unit`` numbers the unit of each rating, ``documents`` the document of each unit, ``rest`` is
+    the mean of the others on it, and
     ``slices`` bounds each annotator's ratings; ``size`` is the largest before centring.
     """
 
@@ -28,6 +30,17 @@ class PairedRatings:
     slices: IntArray
     n_units: int
     size: float
+    documents: IntArray
+
+    @property
+    def n_documents(self) -> int:
+        """Documents, which are units where each is one."""
+        return int(self.documents.max(initial=-1)) + 1
+
+    @property
+    def has_documents(self) -> bool:
+        """Whether some units belong to one document."""
+        return unit_of(self.documents) != SEGMENTS
 
     def per_unit(self, weights: FloatArray | None = None) -> FloatArray:
         """Sum one number per rating over each unit; without numbers, count the ratings."""
@@ -46,6 +59,10 @@ class PairedRatings:
         centred: FloatArray = values - (sums / raters)[self.unit]
         within: FloatArray = 2.0 * raters * self.per_unit(centred**2) / (raters - 1.0)
         return np.stack([raters, within, sums, self.per_unit(values**2)], axis=1)
+
+    def document_sums(self) -> FloatArray:
+        """Return `alpha_sums` added up over each document (documents x 4)."""
+        return sum_by(self.alpha_sums().T, self.documents).T
 
     @property
     def has_equal_means(self) -> bool:
@@ -74,43 +91,57 @@ class PairedRatings:
         return float(np.mean(self.values**3)) / variance**1.5 if variance > 0.0 else 0.0
 
     def one_vs_rest(self) -> tuple[float, FloatArray]:
-        """Return the mean r over annotators for whom it is defined, and the same without each unit.
+        """Return the mean r over annotators for whom it is defined, and that without each document.
 
-        Leaving out a unit changes the r of those alone who rated it: their sums less one rating
-        give it, so all of it takes as long as r itself.
+        Leaving out a document changes the r of those alone who rated it: their sums less its
+        ratings give it, so all of it takes as long as r itself.
         """
-        total, n, change, gone = 0.0, 0, np.zeros(self.n_units), np.zeros(self.n_units)
+        size = self.n_documents
+        total, n, change, gone = 0.0, 0, np.zeros(size), np.zeros(size)
         for start, end in zip(self.slices[:-1], self.slices[1:], strict=True):
             own, rest = (levelled(each[start:end], self.size) for each in (self.values, self.rest))
-            r, without = _leave_one_out(own, rest)
+            documents, of = np.unique(self.documents[self.unit[start:end]], return_inverse=True)
+            r, without = _leave_out(own, rest, of)
             if np.isnan(r):
                 continue
-            total, n, unit = total + r, n + 1, self.unit[start:end]
+            total, n = total + r, n + 1
             defined = ~np.isnan(without)
-            change[unit] += np.where(defined, without, 0.0) - r
-            gone[unit] += ~defined
-        left = np.full(self.n_units, np.nan)
+            change[documents] += np.where(defined, without, 0.0) - r
+            gone[documents] += ~defined
+        left = np.full(size, np.nan)
         np.divide(total + change, n - gone, out=left, where=n > gone)
         return (total / n if n else np.nan), left
 
 
-def _leave_one_out(x: FloatArray, y: FloatArray) -> tuple[float, FloatArray]:
-    """Pearson's r, and r without each pair; nan where either side does not vary."""
+def _leave_out(x: FloatArray, y: FloatArray, of: IntArray) -> tuple[float, FloatArray]:
+    """Pearson's r, and r without the pairs of each document; nan where a side does not vary."""
     if len(x) < 2 or np.ptp(x) == 0.0 or np.ptp(y) == 0.0:
         return np.nan, np.empty(0)
     # Centred and scaled first: only then do differences of sums of squares keep their digits.
     x, y = (x - x.mean()) / x.std(), (y - y.mean()) / y.std()
     n = len(x)
-    sx, sy, sxx, syy, sxy = -x, -y, n - x * x, n - y * y, float(x @ y) - x * y
-    vx, vy = (n - 1) * sxx - sx**2, (n - 1) * syy - sy**2
-    without = np.full(n, np.nan)
-    known = (vx > TINY * n**2) & (vy > TINY * n**2)
-    without[known] = ((n - 1) * sxy - sx * sy)[known] / np.sqrt(vx[known] * vy[known])
+    gone = np.bincount(of)
+    sums = [np.bincount(of, weights=each) for each in (x, y, x * x, y * y, x * y)]
+    sx, sy, sxx, syy, sxy = -sums[0], -sums[1], n - sums[2], n - sums[3], float(x @ y) - sums[4]
+    left = n - gone
+    vx, vy = left * sxx - sx**2, left * syy - sy**2
+    without = np.full(len(gone), np.nan)
+    known = (vx > TINY * n**2) & (vy > TINY * n**2) & (left > 1)
+    without[known] = (left * sxy - sx * sy)[known] / np.sqrt(vx[known] * vy[known])
     return float(np.clip(x @ y / n, -1.0, 1.0)), np.clip(without, -1.0, 1.0)
 
 
-def pair(values: FloatArray, who: IntArray, what: IntArray, notes: Notes) -> PairedRatings:
-    """Keep the units with two ratings or more; who rated a unit twice counts with the mean."""
+def pair(
+    values: FloatArray,
+    who: IntArray,
+    what: IntArray,
+    notes: Notes,
+    documents: IntArray | None = None,
+) -> PairedRatings:
+    """Keep the units with two ratings or more; who rated a unit twice counts with the mean.
+
+    ``documents`` numbers the document of each unit, by the unit's own number.
+    """
     present = ~np.isnan(values)
     notes.exclude("missing rating", int((~present).sum()))
     values, who, what = values[present], who[present], what[present]
@@ -133,4 +164,5 @@ def pair(values: FloatArray, who: IntArray, what: IntArray, notes: Notes) -> Pai
     # `cells` is sorted by annotator first, so each annotator's ratings are neighbours.
     starts = np.flatnonzero(np.diff(who, prepend=-1))
     slices = np.append(starts, len(who)).astype(np.int64)
-    return PairedRatings(values, rest, unit.astype(np.int64), slices, len(units), size)
+    of = recoded(units if documents is None else documents[units])
+    return PairedRatings(values, rest, unit.astype(np.int64), slices, len(units), size, of)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,6 +10,8 @@ from numpy.typing import ArrayLike
 from scipy.special import fdtri
 
 from metaeval.arrays import FloatArray, as_floats, as_pair, fraction, one_of
+from metaeval.correlation.intervals.jackknife import jackknife_t
+from metaeval.documents import DOCUMENTS, clusters_from, has_enough_documents, unit_of
 from metaeval.results import (
     ConstantInputWarning,
     Interval,
@@ -22,7 +25,13 @@ from metaeval.rounding import SHARE, largest
 ICC_FORMS = ("1", "A1", "C1", "1k", "Ak", "Ck")
 
 
-def icc(ratings: ArrayLike, *, form: str = "A1", confidence: float = 0.95) -> StatisticResult:
+def icc(
+    ratings: ArrayLike,
+    *,
+    documents: Iterable[Hashable] | None = None,
+    form: str = "A1",
+    confidence: float = 0.95,
+) -> StatisticResult:
     """Intraclass correlation of annotators (Shrout and Fleiss 1979; McGraw and Wong 1996).
 
     From the mean squares of items (R), annotators (C) and error (E), k annotators, n items:
@@ -37,6 +46,10 @@ def icc(ratings: ArrayLike, *, form: str = "A1", confidence: float = 0.95) -> St
     ----------
     ratings
         annotators x items; items with a missing rating are left out and counted.
+    documents
+        The document of each item; without it each is one. The F intervals take items for
+        independent; of documents the interval is that of a jackknife over them, of atanh of the
+        coefficient of single ratings, with t.
     form
         One of the six.
 
@@ -45,7 +58,8 @@ def icc(ratings: ArrayLike, *, form: str = "A1", confidence: float = 0.95) -> St
     TooFewWarning, ConstantInputWarning, MissingDataWarning
         Fewer than two complete items or annotators, equal ratings, equal means of items where the
         form divides by their variance, or an estimate that is no correlation: nan. Or no degrees
-        of freedom are left for the interval of A1 and Ak: its ends are nan.
+        of freedom are left for the interval of A1 and Ak: its ends are nan. Fewer than 20
+        documents; below six the ends are nan.
 
     Examples
     --------
@@ -59,7 +73,7 @@ def icc(ratings: ArrayLike, *, form: str = "A1", confidence: float = 0.95) -> St
     notes = Notes()
     complete = ~np.isnan(matrix).any(axis=0)
     notes.leave_out("item with a missing rating", int((~complete).sum()))
-    x = matrix[:, complete]
+    x, of = matrix[:, complete], clusters_from(documents, matrix.shape[1])[complete]
     k, n = x.shape
     if k < 2 or n < 2:
         notes.warn(TooFewWarning(f"{n} complete items and {k} annotators: ICC needs two of each."))
@@ -70,12 +84,21 @@ def icc(ratings: ArrayLike, *, form: str = "A1", confidence: float = 0.95) -> St
     squares = _mean_squares(x)
     estimate = _of_agreement if form[0] == "A" else _of_consistency
     value, low, high = estimate(form, squares, n, k, confidence)
+    if unit_of(of) == DOCUMENTS:
+        low, high = np.nan, np.nan
+        if has_enough_documents(of, notes):
+            left = (x[:, of != one] for one in np.unique(of))
+            without = [
+                estimate(form, _mean_squares(part), part.shape[1], k, confidence)[0]
+                for part in left
+            ]
+            low, high, _ = jackknife_t(value, np.array(without), confidence)
     if form.endswith("k"):
         value, low, high = (_stepped_up(r, k) for r in (value, low, high))
     if not (np.isfinite(value) and (form.endswith("k") or value >= -1.0)):
         notes.warn(_no_correlation(squares.rows))
         value, low, high = np.nan, np.nan, np.nan
-    elif not low - SHARE <= value <= high + SHARE:
+    elif not low - SHARE <= value <= high + SHARE and unit_of(of) != DOCUMENTS:
         notes.warn(TooFewWarning("Too few ratings for an interval of ICC."))
         low, high = np.nan, np.nan
     low = low if form.endswith("k") else float(np.maximum(low, -1.0))

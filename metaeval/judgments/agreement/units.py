@@ -8,6 +8,7 @@ import numpy as np
 
 from metaeval.arrays import FloatArray
 from metaeval.correlation.intervals.jackknife import jackknife_t
+from metaeval.documents import has_enough_documents
 from metaeval.judgments.agreement import alpha as alpha_intervals
 from metaeval.judgments.agreement.paired import EQUAL, PairedRatings
 from metaeval.results import (
@@ -19,10 +20,24 @@ from metaeval.results import (
     TooFewWarning,
 )
 
-STUDENTISED = "studentised bootstrap of log(1 − α) over items"
-DELTA = "delta method of log(1 − α) over items, t distribution"
+STUDENTISED = "studentised bootstrap of log(1 − α)"
+DRAWN = {
+    False: "studentised bootstrap of log(1 − α) over items",
+    True: "studentised bootstrap of log(1 − α) over documents",
+}
+DELTA = {
+    False: "delta method of log(1 − α) over items, t distribution",
+    True: "delta method of log(1 − α) over documents, t distribution",
+}
 F_NORMAL = "F distribution, which assumes normal ratings"
-JACKKNIFE = "jackknife of atanh r over items, t distribution"
+JACKKNIFE = {
+    False: "jackknife of atanh r over items, t distribution",
+    True: "jackknife of atanh r over documents, t distribution",
+}
+HANGS = {
+    False: "One-vs-rest r hangs on single items: no interval.",
+    True: "One-vs-rest r hangs on single documents: no interval.",
+}
 # Fewer units have no such interval; with skewed ratings none is to be trusted below ENOUGH.
 FEWEST_STUDENTISED, FEWEST_F, FEWEST_JACKKNIFE, ENOUGH = 8, 3, 5, 100
 # From so many units on the delta method gives what the bootstrap does, a thousand times faster.
@@ -50,7 +65,7 @@ class Wanted:
 
 
 def one_vs_rest_of(parts: PairedRatings, wanted: Wanted) -> StatisticResult:
-    """Mean one-vs-rest r; the jackknife over units needs no seed."""
+    """Mean one-vs-rest r; the jackknife over documents needs no seed."""
     notes = Notes()
     r, without = parts.one_vs_rest()
     interval, method = None, ""
@@ -61,8 +76,9 @@ def one_vs_rest_of(parts: PairedRatings, wanted: Wanted) -> StatisticResult:
     ):
         interval = _jackknife(r, without, wanted.confidence)
         if interval is None:
-            notes.warn(TooFewWarning("One-vs-rest r hangs on single items: no interval."))
-        interval, method = _widened(r, interval, JACKKNIFE, _scarce(parts, wanted), OFF_R)
+            notes.warn(TooFewWarning(HANGS[parts.has_documents]))
+        method = JACKKNIFE[parts.has_documents]
+        interval, method = _widened(r, interval, method, _scarce(parts, wanted), OFF_R)
         _warn_skewed(parts, notes)
     return StatisticResult(
         n=len(parts.values), statistic=r, interval=interval, method=method, warnings=notes.warnings
@@ -96,21 +112,22 @@ def alpha_of(parts: PairedRatings, wanted: Wanted) -> StatisticResult:
 def _alpha_interval(
     parts: PairedRatings, wanted: Wanted, notes: Notes
 ) -> tuple[Interval | None, str]:
-    sums, is_given = parts.alpha_sums(), not _is_standardised(parts, wanted)
-    if FEWEST_F <= len(sums) < FEWEST_STUDENTISED and is_given and _is_complete(parts):
+    sums, is_given = parts.document_sums(), not _is_standardised(parts, wanted)
+    is_plain = is_given and not parts.has_documents and _is_complete(parts)
+    if FEWEST_F <= len(sums) < FEWEST_STUDENTISED and is_plain:
         return alpha_intervals.f_interval(sums, wanted.confidence), F_NORMAL
     if not _has_enough("α", FEWEST_STUDENTISED, parts, wanted, notes) or wanted.seed is None:
         return None, ""
     _warn_skewed(parts, notes)
     if len(sums) >= MANY:
-        return alpha_intervals.delta_interval(sums, wanted.confidence), DELTA
+        return alpha_intervals.delta_interval(sums, wanted.confidence), DELTA[parts.has_documents]
     interval, without_spread = alpha_intervals.studentised(
         sums, n_resamples=wanted.n_resamples, confidence=wanted.confidence, seed=wanted.seed
     )
     notes.exclude("bootstrap sample without variation", without_spread)
     if interval is None:
         notes.warn(TooFewWarning("Too few items with a disagreement for an interval of α."))
-    return interval, STUDENTISED if interval else ""
+    return interval, DRAWN[parts.has_documents] if interval else ""
 
 
 def _is_complete(parts: PairedRatings) -> bool:
@@ -124,7 +141,9 @@ def _is_standardised(parts: PairedRatings, wanted: Wanted) -> bool:
 
 def _has_enough(name: str, fewest: int, parts: PairedRatings, wanted: Wanted, notes: Notes) -> bool:
     """Whether there are units enough and, for z-scores, ratings enough of each annotator."""
-    if parts.n_units < fewest:
+    if not has_enough_documents(parts.documents, notes):
+        return False
+    if not parts.has_documents and parts.n_units < fewest:
         said = f"{parts.n_units} item{'s are' if parts.n_units > 1 else ' is'} too few"
         notes.warn(TooFewWarning(f"{said} for an interval of {name}: {fewest} are needed."))
         return False
@@ -166,7 +185,7 @@ def _widened(
 
 
 def _jackknife(r: float, without: FloatArray, confidence: float) -> Interval | None:
-    """The interval by leaving out each unit; None where r is 1, or hangs on single units."""
+    """The interval by leaving out each document; None where r is 1, or hangs on single ones."""
     low, high, pvalue = jackknife_t(r, without, confidence)
     is_there = abs(r) <= 1.0 - EQUAL and not np.isnan(pvalue)
     return Interval(low, high, confidence) if is_there else None

@@ -2,22 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import stdtr
+from scipy.special import ndtr, stdtr
 
-from metaeval.arrays import FloatArray, as_floats, as_pair, mean, one_of
+from metaeval.arrays import FloatArray, IntArray, as_floats, as_pair, mean, one_of
+from metaeval.documents import (
+    DOCUMENTS,
+    SEGMENTS,
+    clusters_from,
+    effective_units,
+    has_enough_documents,
+    sizes_of,
+    sum_by,
+    unit_of,
+)
 from metaeval.resampling import ALTERNATIVES, tail
 from metaeval.results import (
     ConstantInputWarning,
+    DependentDataWarning,
     Notes,
     Result,
     StatisticResult,
     TooFewWarning,
 )
-from metaeval.rounding import largest, tied
+from metaeval.rounding import SHARE, largest, tied
 from metaeval.significance.signed_rank import signed_rank_test
 
 
@@ -28,16 +40,24 @@ class ControlTest(StatisticResult):
     ``mean_difference`` is mean(control - partner) in the input's units. ``effect_size`` is named
     by ``effect``: Cohen's d_z (mean / sd of the differences), the matched-pairs rank-biserial
     correlation, or the rank-biserial 2U/(n1 n2) - 1; negative when controls score lower. ``n``
-    counts pairs (for Mann-Whitney: scores on both sides).
+    counts pairs (for Mann-Whitney: scores on both sides), ``n_units`` the documents or segments,
+    as ``unit`` says, that are taken for independent.
     """
 
     mean_difference: float
     effect: str
     effect_size: float
+    unit: str
+    n_units: int
 
 
 def control_test(
-    control: ArrayLike, partner: ArrayLike, *, alternative: str = "less", method: str = "t"
+    control: ArrayLike,
+    partner: ArrayLike,
+    *,
+    documents: Iterable[Hashable] | None = None,
+    alternative: str = "less",
+    method: str = "t",
 ) -> ControlTest:
     """Test whether an annotator scores control items below their intact partners.
 
@@ -46,6 +66,11 @@ def control_test(
     control, partner
         Scores of the degraded items and of their partners. Paired and of one length for ``t``
         and ``wilcoxon``; of any lengths for ``mannwhitney``.
+    documents
+        The document of each pair; without it each is one. Of documents t has the standard error of
+        the mean over them and as many degrees of freedom, less one; the signed ranks of a document
+        change sign together, by the normal approximation (Rosner, Glynn and Lee 2006, "The Wilcoxon
+        signed rank test for paired comparisons of clustered data", Biometrics 62).
     alternative
         ``less`` (default): controls score lower; ``greater`` or ``two-sided``.
     method
@@ -56,7 +81,10 @@ def control_test(
     Warns
     -----
     TooFewWarning, ConstantInputWarning, MissingDataWarning
-        Fewer than two pairs, or all differences equal: p is nan; or incomplete pairs.
+        Fewer than two pairs, or all differences equal: p is nan; or incomplete pairs. Fewer than 20
+        documents: p is approximate; of one document nan.
+    DependentDataWarning
+        The unpaired test was asked for where pairs belong to documents: it does not know of them.
 
     Examples
     --------
@@ -68,15 +96,17 @@ def control_test(
     one_of("method", method, ("t", "wilcoxon", "mannwhitney"))
     notes = Notes()
     if method == "mannwhitney":
-        return _unpaired(control, partner, alternative, notes)
+        return _unpaired(control, partner, documents, alternative, notes)
     first, second = as_pair("control", control, "partner", partner)
+    of = clusters_from(documents, len(first))
     complete = ~(np.isnan(first) | np.isnan(second))
     notes.leave_out("pair with a missing score", int((~complete).sum()))
-    first, second = first[complete], second[complete]
+    first, second, of = first[complete], second[complete], of[complete]
+    has_enough_documents(of, notes)
     # Scores that are computed, as z-scores are, differ by rounding where raw ones do not.
     differences = tied(first - second, largest(first, second))
     run = _paired_t if method == "t" else _signed_rank
-    statistic, pvalue, effect, size = run(differences, alternative, notes)
+    statistic, pvalue, effect, size = run(differences, of, alternative, notes)
     return ControlTest(
         n=len(differences),
         **notes.fields,
@@ -87,6 +117,8 @@ def control_test(
         mean_difference=mean(differences),
         effect=effect,
         effect_size=size,
+        unit=unit_of(of),
+        n_units=len(sizes_of(of)),
     )
 
 
@@ -202,20 +234,30 @@ def annotation_times(
 
 
 def _paired_t(
-    differences: FloatArray, alternative: str, notes: Notes
+    differences: FloatArray, of: IntArray, alternative: str, notes: Notes
 ) -> tuple[float, float, str, float]:
     if not _testable(differences, notes):
         return np.nan, np.nan, "Cohen's d_z", np.nan
-    n = len(differences)
+    n = float(len(differences))
     size = float(differences.mean() / differences.std(ddof=1))
     t = size * np.sqrt(n)
+    if unit_of(of) == DOCUMENTS:
+        centre, worth = float(differences.mean()), effective_units(of)
+        errors = sum_by(differences - centre, of) / n
+        spread = float((errors**2).sum())
+        if len(errors) < 2 or not spread > (SHARE * largest(differences)) ** 2:
+            notes.warn(
+                ConstantInputWarning("All documents differ by as much: the t-test is undefined.")
+            )
+            return np.nan, np.nan, "Cohen's d_z", size
+        t, n = centre / np.sqrt(spread * worth / (worth - 1.0)), worth
     lower = float(stdtr(n - 1, t))
     upper = float(stdtr(n - 1, -t))
     return float(t), tail(lower, upper, alternative), "Cohen's d_z", size
 
 
 def _signed_rank(
-    differences: FloatArray, alternative: str, notes: Notes
+    differences: FloatArray, of: IntArray, alternative: str, notes: Notes
 ) -> tuple[float, float, str, float]:
     found = signed_rank_test(differences, alternative=alternative)
     for reason, count in found.reasons.items():
@@ -223,16 +265,41 @@ def _signed_rank(
     notes.absorb(found)
     pvalue = np.nan if found.pvalue is None else found.pvalue
     size = 2.0 * found.statistic / found.total - 1.0 if found.n else np.nan
+    if unit_of(of) == DOCUMENTS:
+        pvalue = _clustered_signs(differences, of, alternative)
     return found.statistic, pvalue, "matched-pairs rank-biserial", size
 
 
+def _clustered_signs(differences: FloatArray, of: IntArray, alternative: str) -> float:
+    """Return p of the signed ranks of documents that change sign together; nan of fewer than 2."""
+    from scipy.stats import rankdata
+
+    moved = differences != 0.0
+    ranks = np.sign(differences[moved]) * rankdata(np.abs(differences[moved]))
+    sums = sum_by(ranks, of[moved])
+    if len(sums) < 2:
+        return np.nan
+    z = float(sums.sum() / np.sqrt((sums**2).sum()))
+    return tail(float(ndtr(z)), float(ndtr(-z)), alternative)
+
+
 def _unpaired(
-    control: ArrayLike, partner: ArrayLike, alternative: str, notes: Notes
+    control: ArrayLike,
+    partner: ArrayLike,
+    documents: Iterable[Hashable] | None,
+    alternative: str,
+    notes: Notes,
 ) -> ControlTest:
     from scipy.stats import mannwhitneyu
 
     first, second = as_floats("control", control, ndim=1), as_floats("partner", partner, ndim=1)
     notes.leave_out("missing score", int(np.isnan(np.concatenate([first, second])).sum()))
+    if documents is not None and unit_of(clusters_from(documents, len(first))) == DOCUMENTS:
+        notes.warn(
+            DependentDataWarning(
+                "The unpaired test takes items of one document for independent: its p is too small."
+            )
+        )
     first, second = first[~np.isnan(first)], second[~np.isnan(second)]
     statistic = pvalue = size = difference = np.nan
     if not len(first) or not len(second):
@@ -252,6 +319,8 @@ def _unpaired(
         mean_difference=difference,
         effect="rank-biserial",
         effect_size=size,
+        unit=SEGMENTS,
+        n_units=len(first) + len(second),
     )
 
 

@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import stdtrit
 
-from metaeval.arrays import BoolArray, FloatArray, IntArray, as_floats, mean_along
+from metaeval.arrays import BoolArray, FloatArray, IntArray, as_floats, mean_along, ratio
+from metaeval.documents import (
+    DOCUMENTS,
+    FEWEST_DOCUMENTS,
+    clusters_from,
+    sizes_of,
+    sum_by,
+    unit_of,
+)
 from metaeval.results import Result
 
 # What a score of 0 to 100 is taken to vary by while a system has fewer than two judgments.
@@ -26,7 +35,10 @@ class Allocation(Result):
     undecided
         systems × systems, symmetric: True while the pair is not decided.
     counts, means, variances
-        One per system, over its judged segments.
+        One per system, over its judged segments; the variance of one segment, times the design
+        effect of its documents.
+    unit, n_units
+        What the tests take for independent, and how many of them have judgments.
     n
         Judged cells (system, segment).
     """
@@ -36,6 +48,8 @@ class Allocation(Result):
     counts: IntArray
     means: FloatArray
     variances: FloatArray
+    unit: str
+    n_units: int
 
     @property
     def n_undecided(self) -> int:
@@ -44,7 +58,12 @@ class Allocation(Result):
 
 
 def allocate(
-    scores: ArrayLike, *, minimum: int = 30, alpha: float = 0.05, uniform: float = 0.2
+    scores: ArrayLike,
+    *,
+    documents: Iterable[Hashable] | None = None,
+    minimum: int = 30,
+    alpha: float = 0.05,
+    uniform: float = 0.2,
 ) -> Allocation:
     """Share out the next judgments among systems by the pairs that are still undecided.
 
@@ -63,6 +82,10 @@ def allocate(
     ----------
     scores
         systems × segments: mean score of each judged cell, nan where there is none.
+    documents
+        The document of each segment; without it each is one. Standard errors are then over
+        documents, a pair with fewer than six of them is undecided, and t has as many degrees of
+        freedom as documents, less one.
 
     Examples
     --------
@@ -81,9 +104,15 @@ def allocate(
     if minimum < 2:
         raise ValueError(f"minimum: expected at least 2, got {minimum}")
     mask = ~np.isnan(values)
-    counts = mask.sum(axis=1)
+    counts, of = mask.sum(axis=1), clusters_from(documents, values.shape[1])
     means, variances = _moments(values, mask, counts)
-    undecided = _undecided(values, mask, counts, means, variances, minimum, alpha)
+    judged = of[mask.any(axis=0)]
+    if unit_of(judged) == DOCUMENTS:
+        by = _ByDocument(values, mask, of)
+        variances = by.variances(counts, variances)
+        undecided = by.undecided(counts, means, variances, minimum, alpha)
+    else:
+        undecided = _undecided(values, mask, counts, means, variances, minimum, alpha)
     return Allocation(
         n=int(mask.sum()),
         shares=_shares(undecided, counts, variances, uniform),
@@ -91,6 +120,8 @@ def allocate(
         counts=counts,
         means=means,
         variances=variances,
+        unit=unit_of(judged),
+        n_units=len(sizes_of(judged)),
     )
 
 
@@ -114,26 +145,73 @@ def _undecided(
     minimum: int,
     alpha: float,
 ) -> BoolArray:
-    size = len(counts)
-    difference, error, freedom = _welch(counts, means, variances)
-    paired = _paired(values, mask, minimum)
+    tests = _welch(counts, counts, means, variances)
+    return _below(tests, _paired(values, mask, minimum), counts < minimum, alpha)
+
+
+Tests = tuple[FloatArray, FloatArray, FloatArray]
+
+
+def _below(
+    tests: Tests, paired: tuple[BoolArray, FloatArray, FloatArray, FloatArray], few: BoolArray,
+    alpha: float,
+) -> BoolArray:  # fmt: skip
+    """Return which pairs are below their critical value; the paired test holds where there is one.
+
+    ``tests`` are differences, standard errors and degrees of freedom of all pairs.
+    """
+    difference, error, freedom = tests
+    size = len(few)
     for array, replacement in zip((difference, error, freedom), paired[1:], strict=True):
         array[paired[0]] = replacement[paired[0]]
     pairs = max(1, size * (size - 1) // 2)
     critical = stdtrit(np.maximum(freedom, 1), 1 - alpha / (2 * pairs))
-    few = counts < minimum
     undecided = ~(np.abs(difference) > critical * error) | few[:, None] | few[None, :]
     np.fill_diagonal(undecided, False)
     return np.asarray(undecided)
 
 
-def _welch(
-    counts: IntArray, means: FloatArray, variances: FloatArray
-) -> tuple[FloatArray, FloatArray, FloatArray]:
+class _ByDocument:
+    """The same tests with the errors of a document summed before they are squared."""
+
+    def __init__(self, values: FloatArray, mask: BoolArray, clusters: IntArray) -> None:
+        self.n = sum_by(mask.astype(np.float64), clusters)
+        centre = values[mask].mean()
+        self.sums = sum_by(np.where(mask, values - centre, 0.0), clusters)
+        self.documents = (self.n > 0).sum(axis=1)
+        # systems x systems x documents: shared segments, and sums of differences over them.
+        m, x = mask.astype(np.float64), np.where(mask, values - centre, 0.0)
+        self.shared = np.stack([sum_by(m * one, clusters) for one in m])
+        self.gaps = np.stack([sum_by(x[i] * m - m[i] * x, clusters) for i in range(len(m))])
+
+    def variances(self, counts: IntArray, plain: FloatArray) -> FloatArray:
+        """Return n times the variance of each mean; the plain one below two documents."""
+        means = ratio(self.sums.sum(axis=1), counts)
+        errors = self.sums - means[:, None] * self.n
+        found = plain.copy()
+        spread = (errors**2).sum(axis=1) * self.documents / np.maximum(counts, 1)
+        np.divide(spread, self.documents - 1, out=found, where=self.documents > 1)
+        return found
+
+    def undecided(
+        self, counts: IntArray, means: FloatArray, variances: FloatArray, minimum: int, alpha: float
+    ) -> BoolArray:
+        tests = _welch(counts, self.documents, means, variances)
+        n, documents = self.shared.sum(axis=2), (self.shared > 0).sum(axis=2)
+        gaps = ratio(self.gaps.sum(axis=2), n)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            squares = ((self.gaps - gaps[..., None] * self.shared) ** 2).sum(axis=2)
+            error = np.sqrt(squares * documents / (documents - 1.0)) / n
+        is_paired = (n >= minimum) & (documents >= FEWEST_DOCUMENTS)
+        few = (counts < minimum) | (self.documents < FEWEST_DOCUMENTS)
+        return _below(tests, (is_paired, gaps, error, documents - 1.0), few, alpha)
+
+
+def _welch(counts: IntArray, units: IntArray, means: FloatArray, variances: FloatArray) -> Tests:
     """Difference, standard error and degrees of freedom of every pair, segments aside."""
     squared = variances / np.maximum(counts, 1)
     error = np.sqrt(squared[:, None] + squared[None, :])
-    smaller = np.minimum(counts[:, None], counts[None, :]) - 1.0
+    smaller = np.minimum(units[:, None], units[None, :]) - 1.0
     return means[:, None] - means[None, :], error, smaller
 
 

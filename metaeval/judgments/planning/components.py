@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from metaeval.arrays import FloatArray, IntArray, as_floats, factorize
+from metaeval.documents import DOCUMENTS, FEWEST_DOCUMENTS, documents_of, recoded, sizes_of, unit_of
 from metaeval.results import (
     ApproximationWarning,
     Notes,
@@ -19,7 +20,9 @@ from metaeval.results import (
 )
 
 FEW_SEGMENTS = 10
-FACTORS = ("system", "segment", "output", "annotator")
+# Those of documents are there only where some segments share one.
+OF_DOCUMENTS = ("document", "system_document", "annotator_document")
+FACTORS = ("system", "segment", "output", "annotator", *OF_DOCUMENTS)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -28,6 +31,10 @@ class VarianceComponents(Result):
 
     ``output`` is what a system does on one segment beyond its own mean and the segment's (their
     interaction); ``residual`` is everything else, an annotator's own view of an output included.
+    With documents each of these is what remains within them: ``document`` is the difficulty that a
+    document's segments share, ``system_document`` and ``annotator_document`` are what a system does
+    and what an annotator sees in all of it. ``document_size`` is the number of segments per
+    document, the mean over segments, (sum of m^2)/(sum of m), which the design effect takes.
     ``n`` counts judgments, 0 where the variances were stated and not estimated.
     """
 
@@ -40,15 +47,35 @@ class VarianceComponents(Result):
     n_segments: int = 0
     n_outputs: int = 0
     n_annotators: int = 0
+    document: float = 0.0
+    system_document: float = 0.0
+    annotator_document: float = 0.0
+    n_documents: int = 0
+    document_size: float = 1.0
     method: str = "stated"
 
     @classmethod
     def stated(
-        cls, *, segment: float, output: float, annotator: float, residual: float, system: float = 0
+        cls,
+        *,
+        segment: float,
+        output: float,
+        annotator: float,
+        residual: float,
+        system: float = 0,
+        document: float = 0,
+        system_document: float = 0,
+        annotator_document: float = 0,
+        document_size: float = 1,
     ) -> VarianceComponents:
         """Return variances that somebody assumes; raises ValueError for a negative one."""
-        names = ("system", "segment", "output", "annotator", "residual")
-        values = (system, segment, output, annotator, residual)
+        names = (*FACTORS, "residual")
+        values = (
+            system, segment, output, annotator, document, system_document, annotator_document,
+            residual,
+        )  # fmt: skip
+        if not 1.0 <= document_size < np.inf:
+            raise ValueError(f"document_size: expected at least 1, got {document_size}")
         for name, value in zip(names, values, strict=True):
             if not 0.0 <= value < np.inf:
                 raise ValueError(f"{name}: expected a variance of at least 0, got {value}")
@@ -59,6 +86,10 @@ class VarianceComponents(Result):
             output=float(output),
             annotator=float(annotator),
             residual=float(residual),
+            document=float(document),
+            system_document=float(system_document),
+            annotator_document=float(annotator_document),
+            document_size=float(document_size),
         )
 
 
@@ -67,6 +98,8 @@ def variance_components(
     systems: Iterable[Hashable],
     segments: Iterable[Hashable],
     annotators: Iterable[Hashable],
+    *,
+    documents: Iterable[Hashable] | None = None,
 ) -> VarianceComponents:
     """Estimate variance components from pilot judgments, however unbalanced.
 
@@ -84,6 +117,8 @@ def variance_components(
         One per judgment of an output, raw or z; nan is missing. Leave control items out.
     systems, segments, annotators
         Whose output of what, judged by whom.
+    documents
+        The document of each judgment's segment; without it each segment is one.
 
     Warns
     -----
@@ -104,22 +139,31 @@ def variance_components(
     (100.0, 2.0, 0.0)
     """
     values = as_floats("scores", scores, ndim=1)
-    codes = {
-        name: factorize(labels)[1]
+    levels = {
+        name: factorize(labels)
         for name, labels in zip(
             ("system", "segment", "annotator"), (systems, segments, annotators), strict=True
         )
     }
+    codes = {name: code for name, (_, code) in levels.items()}
     for name, code in codes.items():
         if len(code) != len(values):
             raise ValueError(f"{name}s: {len(code)} labels for {len(values)} scores")
+    of_segments = documents_of(documents, codes["segment"], levels["segment"][0])
     notes = Notes()
     present = ~np.isnan(values)
     notes.exclude("missing score", int((~present).sum()))
     values, codes = values[present], {name: code[present] for name, code in codes.items()}
     codes["output"] = _pairs(codes["system"], codes["segment"])
+    judged = np.unique(codes["segment"])
+    per_document = sizes_of(of_segments[judged])
+    if unit_of(of_segments[judged]) == DOCUMENTS:
+        codes["document"] = recoded(of_segments[codes["segment"]])
+        for name in ("system", "annotator"):
+            codes[f"{name}_document"] = _pairs(codes[name], codes["document"])
     sizes = {name: len(np.unique(code)) for name, code in codes.items()}
     used = _identifiable(len(values), sizes, notes)
+    used += _of_documents(len(values), sizes, notes)
     found = dict.fromkeys((*FACTORS, "residual"), 0.0)
     if len(values) > 1:
         found |= _solve(values, {name: codes[name] for name in used}, notes)
@@ -131,9 +175,47 @@ def variance_components(
         n_segments=sizes["segment"],
         n_outputs=sizes["output"],
         n_annotators=sizes["annotator"],
+        n_documents=len(per_document),
+        document_size=_mean_size(per_document),
         method="Henderson's method 1",
         **found,
     )
+
+
+def _mean_size(sizes: IntArray) -> float:
+    """Return the mean size over members, (sum of m^2)/(sum of m); 1 where there is none."""
+    return float((sizes**2).sum() / sizes.sum()) if len(sizes) else 1.0
+
+
+def _of_documents(n: int, sizes: dict[str, int], notes: Notes) -> list[str]:
+    """Return the factors of documents that the design can tell from others; warn of the rest."""
+    if "document" not in sizes or n < 2:
+        return []
+    if sizes["document"] < FEWEST_DOCUMENTS:
+        notes.warn(
+            TooFewWarning(
+                f"The pilot has {sizes['document']} documents: what their segments share is a "
+                "rough guess."
+            )
+        )
+    others = {
+        "document": (),
+        "system_document": ("document", "output", "system"),
+        "annotator_document": ("document", "annotator"),
+    }
+    used = [
+        name
+        for name, same in others.items()
+        if 1 < sizes[name] < n and all(sizes[name] != sizes[each] for each in same)
+    ]
+    if lost := [name.replace("_", " × ") for name in others if name not in used]:
+        notes.warn(
+            TooFewWarning(
+                f"The design cannot tell these from other effects: {', '.join(lost)}. The "
+                "dependence within documents may be understated."
+            )
+        )
+    return used
 
 
 def _pairs(first: IntArray, second: IntArray) -> IntArray:

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from math import ceil
 
 import numpy as np
 from scipy.special import ndtr, ndtri, stdtrit
 
 from metaeval.arrays import FloatArray, IntArray, fraction, one_of, positive_int
 from metaeval.correlation.intervals.independent import wilson_interval
+from metaeval.documents import DOCUMENTS, FEW_DOCUMENTS, FEWEST_DOCUMENTS, SEGMENTS
 from metaeval.judgments.planning.components import VarianceComponents
 from metaeval.resampling import Rng, blocks, resolve_seed, stream
-from metaeval.results import ConstantInputWarning, Notes, Result
+from metaeval.results import ConstantInputWarning, Notes, Result, TooFewWarning
 
 DESIGNS = ("same_annotators", "same_segments", "independent")
 LARGEST_N = 1_000_000
@@ -35,6 +37,13 @@ class PowerTable(Result):
     sds
         Per number of annotators: standard deviation of the difference on one segment (paired),
         or of one system's score of a segment (independent).
+    document_size
+        Segments per document; 1 where each is one.
+    design_effects
+        Per number of annotators: 1 + (m - 1) rho of documents of m segments whose values correlate
+        by rho (`correlations`), by which segments count less than independent ones.
+    unit, n_units
+        What the test takes for independent, and how many of it for each number of segments.
     """
 
     annotators_per_item: tuple[int, ...]
@@ -52,6 +61,17 @@ class PowerTable(Result):
     alpha: float
     n_pairs: int
     seed: int
+    document_size: float
+    design_effects: FloatArray
+    unit: str
+    n_units: tuple[int, ...]
+
+    @property
+    def correlations(self) -> FloatArray:
+        """Return the correlation rho of two segments of one document, per number of annotators."""
+        if self.document_size <= 1.0:
+            return np.zeros(len(self.design_effects))
+        return (self.design_effects - 1.0) / (self.document_size - 1.0)
 
     @property
     def alpha_per_test(self) -> float:
@@ -66,6 +86,7 @@ def power_table(
     n_segments: Iterable[int],
     annotators_per_item: Iterable[int],
     design: str = "same_segments",
+    document_size: float | None = None,
     alpha: float = 0.05,
     n_pairs: int = 1,
     targets: Sequence[float] = (0.8, 0.9),
@@ -79,6 +100,10 @@ def power_table(
     random numbers, so they can be compared; the noncentral t distribution gives the same without
     simulation and serves for the search.
 
+    Where documents have several segments, the test is over documents: an annotator rates a whole
+    document, what its segments share is not divided by their number, and t has as many degrees of
+    freedom as documents, less one.
+
     Parameters
     ----------
     components
@@ -89,6 +114,8 @@ def power_table(
         ``same_annotators``: both outputs of a segment are judged by the same people, so their
         habits cancel. ``same_segments``: both systems on the same segments, by different people.
         ``independent``: each system on segments of its own (unpaired test with pooled variance).
+    document_size
+        Segments per document; default: that of the components.
     n_pairs
         Pairs of systems that are compared: alpha is divided by it (Bonferroni).
 
@@ -123,14 +150,23 @@ def power_table(
         raise ValueError(f"difference: expected a number other than 0, got {difference}")
     notes, seed, level = Notes(), resolve_seed(rng), alpha / n_pairs
     notes.absorb(components)
-    sds = np.array([np.sqrt(_variance(components, design, m)) for m in raters])
+    of = components.document_size if document_size is None else float(document_size)
+    if not 1.0 <= of < np.inf:
+        raise ValueError(f"document_size: expected at least 1, got {document_size}")
+    units = tuple(max(2, int(size / of)) for size in sizes)
+    _warn_few(notes, units, of)
+    sds, unit_sds = (
+        np.array([np.sqrt(_variance(components, design, m, size)) for m in raters])
+        for size in (1.0, of)
+    )
     if not sds.all():
         notes.warn(ConstantInputWarning("Nothing varies: any difference would be found at once."))
     found = _simulate(
-        components, abs(difference), sizes, raters, design, level, n_simulations, seed
-    )
+        _parts(components, design, of), abs(difference), units, raters, design, level,
+        n_simulations, seed,
+    )  # fmt: skip
     low, high = wilson_interval(found, n_simulations)
-    grid = [[(sd, size) for size in sizes] for sd in sds]
+    grid = [[(sd, size) for size in units] for sd in unit_sds]
     return PowerTable(
         n=n_simulations,
         **notes.fields,
@@ -148,7 +184,7 @@ def power_table(
         targets=tuple(fraction("targets", target) for target in targets),
         smallest=np.array(
             [
-                [_smallest(difference, sd, design, level, target) for sd in sds]
+                [ceil(of * _smallest(difference, sd, design, level, target)) for sd in unit_sds]
                 for target in targets
             ],
             dtype=np.int64,
@@ -159,27 +195,51 @@ def power_table(
         alpha=alpha,
         n_pairs=n_pairs,
         seed=seed,
+        document_size=of,
+        design_effects=np.divide(
+            of * unit_sds**2, sds**2, out=np.full(len(sds), np.nan), where=sds > 0.0
+        ),
+        unit=DOCUMENTS if of > 1.0 else SEGMENTS,
+        n_units=units,
     )
 
 
-def _parts(components: VarianceComponents, design: str) -> tuple[float, float]:
-    """Variance per segment that more annotators do not reduce, and the one that they divide.
+def _warn_few(notes: Notes, units: tuple[int, ...], document_size: float) -> None:
+    if document_size > 1.0 and min(units) < FEW_DOCUMENTS:
+        notes.warn(
+            TooFewWarning(
+                f"With {document_size:.3g} segments per document the smallest of these campaigns "
+                f"has {min(units)} documents: a test on fewer than {FEW_DOCUMENTS} is approximate, "
+                f"and below {FEWEST_DOCUMENTS} there is no interval."
+            )
+        )
+
+
+def _parts(
+    components: VarianceComponents, design: str, document_size: float
+) -> tuple[float, float]:
+    """Variance per document that more annotators do not reduce, and the one that they divide.
 
     Of the difference between two systems; of one system's score where designs are independent.
     """
-    noise = components.residual + (0.0 if design == "same_annotators" else components.annotator)
+    habits = components.annotator + components.annotator_document
+    noise = components.residual / document_size
+    noise += 0.0 if design == "same_annotators" else habits
     if design == "independent":
-        return components.segment + components.output, noise
-    return 2.0 * components.output, 2.0 * noise
+        shared = components.document + components.system_document
+        return (components.segment + components.output) / document_size + shared, noise
+    return 2.0 * (components.output / document_size + components.system_document), 2.0 * noise
 
 
-def _variance(components: VarianceComponents, design: str, raters: int) -> float:
-    fixed, divided = _parts(components, design)
+def _variance(
+    components: VarianceComponents, design: str, raters: int, document_size: float
+) -> float:
+    fixed, divided = _parts(components, design, document_size)
     return fixed + divided / raters
 
 
 def _simulate(
-    components: VarianceComponents,
+    parts: tuple[float, float],
     difference: float,
     sizes: tuple[int, ...],
     raters: tuple[int, ...],
@@ -189,7 +249,7 @@ def _simulate(
     seed: int,
 ) -> FloatArray:
     """Return the share of studies with a significant difference: raters x sizes."""
-    fixed, divided = np.sqrt(_parts(components, design))
+    fixed, divided = np.sqrt(parts)
     n = np.array(sizes)
     sides = 2 if design == "independent" else 1
     critical = stdtrit(sides * (n - 1), 1.0 - level / 2.0)

@@ -11,10 +11,9 @@ from numpy.typing import ArrayLike
 from scipy.special import stdtrit
 
 from metaeval.arrays import FloatArray, IntArray, as_floats, factorize, fraction, group_means, ratio
+from metaeval.documents import FEW_DOCUMENTS, FEWEST_DOCUMENTS
 from metaeval.results import AdaptiveDrawWarning, Notes, Result, TooFewWarning
 
-# With fewer documents a system has no interval.
-FEWEST = 5
 # By `benchmarks.metaeval.drawn`; docs/assignment.md has the table.
 BIAS = (
     "Systems were drawn by their standing so far, so their plain means are biased: in simulations "
@@ -32,7 +31,7 @@ class ReweightedMeans(Result):
     means, plain
         Weighted by 1 / probability (Hájek), and of the judgments as they are.
     lows, highs
-        Ends of the intervals of ``means``; nan below five documents.
+        Ends of the intervals of ``means``; nan below six documents.
     covariance
         systems x systems, of ``means``; that of a difference is found from it.
     counts, documents, effective
@@ -84,7 +83,7 @@ def reweighted_means(
     AdaptiveDrawWarning
         The probabilities differ, so that the plain means are biased.
     TooFewWarning
-        A system was judged on fewer than five documents.
+        A system was judged on fewer than six documents, or on fewer than 20, as they count.
 
     Examples
     --------
@@ -115,12 +114,23 @@ def reweighted_means(
     small = np.sqrt(ratio(n_documents, n_documents - 1))
     covariance = (parts * small[:, None]) @ (parts * small[:, None]).T
     effective = ratio(total**2, (weights**2).sum(axis=1))
-    spread = np.where(n_documents >= FEWEST, np.sqrt(np.diag(covariance)), np.nan)
+    spread = np.where(n_documents >= FEWEST_DOCUMENTS, np.sqrt(np.diag(covariance)), np.nan)
     reach = stdtrit(np.maximum(effective - 1, 1), (1 + confidence) / 2) * spread
     if len(chances) and np.ptp(chances) > 0:
         notes.warn(AdaptiveDrawWarning(BIAS))
-    if few := [str(name) for name, n in zip(names, n_documents, strict=True) if n < FEWEST]:
-        notes.warn(TooFewWarning(f"No interval below {FEWEST} documents: {', '.join(few)}."))
+    n_each = list(zip(names, n_documents.tolist(), effective.tolist(), strict=True))
+    if few := [str(name) for name, n, _ in n_each if n < FEWEST_DOCUMENTS]:
+        notes.warn(
+            TooFewWarning(f"No interval below {FEWEST_DOCUMENTS} documents: {', '.join(few)}.")
+        )
+    if few := [str(name) for name, n, worth in n_each if n >= FEWEST_DOCUMENTS and
+               worth < FEW_DOCUMENTS]:  # fmt: skip
+        notes.warn(
+            TooFewWarning(
+                f"Intervals are approximate below {FEW_DOCUMENTS} documents of equal weight: "
+                f"{', '.join(few)}."
+            )
+        )
     return ReweightedMeans(
         n=len(values),
         **notes.fields,

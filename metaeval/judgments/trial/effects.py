@@ -1,7 +1,9 @@
 """What prefilled error spans change, by who was shown what (intention to treat).
 
 Annotators are the units: people differ in how they take suggestions, so intervals treat them as
-drawn at random, and a trial of few people is wide however many outputs it has.
+drawn at random, and a trial of few people is wide however many outputs it has. Where segments
+belong to documents that several annotators rated, documents are a second kind of unit: what
+people share on a document is added to the variance (Cameron, Gelbach and Miller 2011).
 """
 
 from __future__ import annotations
@@ -15,6 +17,15 @@ from numpy.typing import ArrayLike
 from scipy.special import stdtr, stdtrit
 
 from metaeval.arrays import BoolArray, FloatArray, IntArray, as_floats, factorize, fraction
+from metaeval.documents import (
+    DOCUMENTS,
+    clusters_from,
+    documents_of,
+    has_enough_documents,
+    recoded,
+    sizes_of,
+    unit_of,
+)
 from metaeval.results import (
     ApproximationWarning,
     ConstantInputWarning,
@@ -34,22 +45,31 @@ FEWEST = 2
 class MeanEffect(StatisticResult):
     """Treated less blank; of times as a ratio of geometric means. ``n`` counts outputs rated.
 
-    ``n_annotators`` have outputs of both kinds.
+    ``n_annotators`` have outputs of both kinds. ``unit`` is ``documents`` where documents are units
+    beside annotators, else ``segments``, of which there are ``n_units``.
     """
 
     n_annotators: int
     is_ratio: bool
+    unit: str
+    n_units: int
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class RateEffect(StatisticResult):
-    """Rate where treated less rate where blank. ``n`` counts regions of texts."""
+    """Rate where treated less rate where blank. ``n`` counts regions of texts.
+
+    ``unit`` is ``documents`` where documents are units beside annotators, else ``segments``; there
+    are ``n_units``.
+    """
 
     treated: float
     blank: float
     n_treated: int
     n_blank: int
     n_annotators: int
+    unit: str
+    n_units: int
 
 
 def mean_effect(
@@ -59,6 +79,7 @@ def mean_effect(
     outputs: Iterable[Hashable],
     *,
     covariates: ArrayLike | None = None,
+    documents: Iterable[Hashable] | None = None,
     is_ratio: bool = False,
     confidence: float = 0.95,
 ) -> MeanEffect:
@@ -80,6 +101,8 @@ def mean_effect(
         nan is left out and counted.
     covariates
         Rows of values by column, as the log of length and the position in the sitting.
+    documents
+        The document of each output; without it each is one.
 
     Raises
     ------
@@ -89,7 +112,8 @@ def mean_effect(
     Warns
     -----
     TooFewWarning
-        Fewer than two annotators have both conditions.
+        Fewer than two annotators have both conditions; fewer than 20 documents, or fewer than six:
+        no interval.
     ConstantInputWarning
         Nothing is left to compare once annotators' and outputs' means are taken off.
     ApproximationWarning
@@ -100,7 +124,7 @@ def mean_effect(
     y = as_floats("values", values, ndim=1)
     extra = np.empty((len(y), 0)) if covariates is None else as_floats(
         "covariates", covariates, ndim=2)  # fmt: skip
-    who, what = (factorize(each)[1] for each in (annotators, outputs))
+    who, (names, what) = factorize(annotators)[1], factorize(outputs)
     if not len(y) == len(shown) == len(who) == len(what) == len(extra):
         raise ValueError("values, treated, annotators, outputs and covariates must be as long")
     y = _logs(y, notes) if is_ratio else y
@@ -111,15 +135,46 @@ def mean_effect(
     x = np.column_stack([shown.astype(float), extra])[both]
     n_annotators = len(np.unique(who[both]))
     estimate, error = _fit(y[both], x, who[both], what[both], notes, n_annotators)
+    # Documents of one output each are outputs, whose effects are taken off.
+    by_output = documents_of(documents, what, names)
+    is_plain = unit_of(by_output[np.unique(what[both])]) != DOCUMENTS
+    of = np.arange(both.sum()) if is_plain else by_output[what[both]]
+    n_documents = len(sizes_of(of))
+    if error > 0.0 and unit_of(of) == DOCUMENTS:
+        parts = _influences(y[both], x, who[both], what[both])
+        error = _with_documents(error, parts, who[both], of)
+        error = error if has_enough_documents(of, notes) else np.nan
+    fewest = min(n_annotators, n_documents) if unit_of(of) == DOCUMENTS else n_annotators
     return MeanEffect(
         n=int(both.sum()),
         **notes.fields,
-        **_told(estimate, error, n_annotators, confidence, is_ratio=is_ratio),
+        **_told(estimate, error, fewest, confidence, is_ratio=is_ratio),
         method="least squares with effects of annotators and outputs, jackknife over annotators",
         alternative="two-sided",
         n_annotators=n_annotators,
         is_ratio=is_ratio,
+        unit=unit_of(of),
+        n_units=n_documents,
     )
+
+
+def _influences(y: FloatArray, x: FloatArray, who: IntArray, what: IntArray) -> FloatArray:
+    """How far each entry moves the first coefficient."""
+    columns, _ = _within(np.column_stack([y, x]), who, what)
+    y, x = columns[:, 0], columns[:, 1:]
+    coefficients = np.linalg.lstsq(x, y, rcond=1e-10)[0]
+    others = x[:, 1:]
+    own = x[:, 0] - others @ np.linalg.lstsq(others, x[:, 0], rcond=1e-10)[0]
+    return np.asarray(own * (y - x @ coefficients) / (own**2).sum())
+
+
+def _with_documents(error: float, parts: FloatArray, who: IntArray, of: IntArray) -> float:
+    """Return the standard error with what people share on a document: + V_documents - V_both."""
+    together = recoded(who * (int(of.max()) + 1) + of)
+    squares = [(np.bincount(recoded(each), weights=parts) ** 2).sum() for each in (of, together)]
+    n = len(sizes_of(of))
+    shared = max(0.0, float(squares[0] - squares[1])) * n / max(n - 1, 1)
+    return float(np.sqrt(error**2 + shared))
 
 
 def _flags(name: str, values: ArrayLike) -> tuple[BoolArray, BoolArray]:
@@ -208,6 +263,7 @@ def rate_effect(
     treated: ArrayLike,
     annotators: Iterable[Hashable],
     *,
+    documents: Iterable[Hashable] | None = None,
     confidence: float = 0.95,
 ) -> RateEffect:
     """Estimate what a condition changes in how often something happens to a region of a text.
@@ -216,7 +272,8 @@ def rate_effect(
     planted there, blank where nothing was shown. *Missed errors*: an event is a known error
     without a final span, treated where it was withheld from suggestions. The difference of the two
     pooled rates, with a jackknife over annotators and t of n_annotators - 1 degrees. nan in events
-    or treated is left out and counted.
+    or treated is left out and counted. ``documents`` are those of the regions' texts; without them
+    annotators alone are units.
 
     Raises
     ------
@@ -226,7 +283,8 @@ def rate_effect(
     Warns
     -----
     TooFewWarning
-        A condition has no region, or fewer than two annotators took part.
+        A condition has no region, or fewer than two annotators took part; fewer than 20 documents,
+        or fewer than six: no interval.
     ConstantInputWarning
         A rate is 0 or 1: the interval leaves out how far it may be from that.
     """
@@ -238,6 +296,7 @@ def rate_effect(
         raise ValueError("events, treated and annotators must be as long")
     known = is_seen & is_told
     notes.leave_out("missing value", int((~known).sum()))
+    of = clusters_from(documents, len(who))[known]
     happened, shown = happened[known], shown[known]
     names, who = np.unique(who[known], return_inverse=True)
     sums = np.array([
@@ -247,11 +306,21 @@ def rate_effect(
     ])  # fmt: skip
     hits, counts = sums[::2], sums[1::2]
     rates = _rates(hits.sum(axis=1), counts.sum(axis=1))
-    error = _jackknifed(hits, counts, notes, rates)
+    error, fewest, n_documents = (
+        _jackknifed(hits, counts, notes, rates),
+        len(names),
+        len(sizes_of(of)),
+    )
+    if error > 0.0 and unit_of(of) == DOCUMENTS:
+        parts = np.where(shown, (happened - rates[0]) / shown.sum(),
+                         (rates[1] - happened) / (~shown).sum())  # fmt: skip
+        error = _with_documents(error, parts, who, of)
+        error = error if has_enough_documents(of, notes) else np.nan
+        fewest = min(fewest, n_documents)
     return RateEffect(
         n=len(happened),
         **notes.fields,
-        **_told(float(rates[0] - rates[1]), error, len(names), confidence),
+        **_told(float(rates[0] - rates[1]), error, fewest, confidence),
         method="difference of pooled rates, jackknife over annotators",
         alternative="two-sided",
         treated=float(rates[0]),
@@ -259,6 +328,8 @@ def rate_effect(
         n_treated=int(shown.sum()),
         n_blank=int((~shown).sum()),
         n_annotators=len(names),
+        unit=unit_of(of),
+        n_units=n_documents,
     )
 
 

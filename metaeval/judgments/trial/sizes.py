@@ -27,18 +27,22 @@ def mean_power(
     *,
     residual_sd: float = LOG_TIME,
     change_sd: float = OWN_CHANGE,
+    design_effect: float = 1.0,
     alpha: float = 0.05,
 ) -> float:
     """Return the power of a two-sided paired t test over annotators.
 
     ``change`` is a difference of log times (log 0.8 for a fifth less) or of scores; ``n_outputs``
-    an annotator rates in each condition.
+    an annotator rates in each condition, whose residuals count as n_outputs / ``design_effect``
+    independent ones: 1 + (m - 1) rho of documents of m outputs whose residuals correlate by rho.
 
     >>> round(mean_power(np.log(0.8), 20, 50), 2)
     0.9
+    >>> round(mean_power(np.log(0.8), 20, 50, design_effect=2.0), 2)
+    0.75
     """
     positive_int("n_outputs", n_outputs)
-    variance = 2 * residual_sd**2 / n_outputs + change_sd**2
+    variance = 2 * residual_sd**2 * _effect(design_effect) / n_outputs + change_sd**2
     return _power(change, variance, n_annotators, alpha)
 
 
@@ -50,12 +54,14 @@ def rate_power(
     *,
     annotator_sd: float = MISSING,
     change_sd: float = OWN_MISSING,
+    design_effect: float = 1.0,
     alpha: float = 0.05,
 ) -> float:
     """Return the power to tell two rates apart, paired over annotators.
 
     ``n_regions`` an annotator meets in each condition; rates are those of the annotator in the
     middle, around whom logits spread by ``annotator_sd`` and move by changes of their own.
+    ``design_effect`` as for `mean_power`, of the regions of a document.
 
     >>> round(rate_power(0.3, 0.4, 20, 20), 2)
     0.72
@@ -72,6 +78,7 @@ def rate_power(
     between = float((both * gaps**2).sum() - (both * gaps).sum() ** 2)
     noise = float((weights * first * (1 - first)).sum() + (both * second * (1 - second)).sum())
     change = float((both * gaps).sum())
+    noise *= _effect(design_effect)
     return _power(change, between + noise / n_regions, n_annotators, alpha)
 
 
@@ -81,14 +88,19 @@ def rate_half_width(
     n_regions: int,
     *,
     annotator_sd: float = ACCEPTING,
+    design_effect: float = 1.0,
     confidence: float = 0.95,
 ) -> float:
-    """Return half the expected width of the interval of one rate, annotators as units."""
+    """Return half the expected width of the interval of one rate, annotators as units.
+
+    ``design_effect`` as for `mean_power`, of the regions of a document.
+    """
     fraction("rate", rate)
     nodes, weights = _normal()
     rates = expit(logit(rate) + annotator_sd * nodes)
     variance = float((weights * rates**2).sum() - (weights * rates).sum() ** 2)
-    variance += float((weights * rates * (1 - rates)).sum()) / n_regions
+    noise = float((weights * rates * (1 - rates)).sum()) * _effect(design_effect)
+    variance += noise / n_regions
     reach = float(stdtrit(n_annotators - 1, (1 + confidence) / 2))
     return reach * float(np.sqrt(variance / n_annotators))
 
@@ -111,6 +123,12 @@ def smallest_change(
         middle = (low + high) / 2
         low, high = (low, middle) if power_of(middle) >= power else (middle, high)
     return high
+
+
+def _effect(value: float) -> float:
+    if not 1.0 <= value < np.inf:
+        raise ValueError(f"design_effect: expected at least 1, got {value}")
+    return float(value)
 
 
 def _normal() -> tuple[FloatArray, FloatArray]:

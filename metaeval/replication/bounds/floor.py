@@ -86,16 +86,16 @@ def against_floors(
         above,
         below,
         [_state(a, b, alpha) for a, b in zip(above, below, strict=True)],
-        _told(found.test) if found.sides else found.test,
+        _told(found) if found.sides else found.test,
     )
 
 
-def _told(test: str) -> str:
-    return f"{test}, effective segments less one as degrees of freedom"
+def _told(found: Comparison) -> str:
+    return f"{found.test}, effective {found.unit} less one as degrees of freedom"
 
 
 def _pvalues(found: Comparison) -> tuple[FloatArray, FloatArray | None]:
-    """One-sided p of all differences and of all values above 0, cautious where over segments."""
+    """One-sided p of all differences and of all values above 0, cautious over documents."""
     if found.sides:
         zero, pvalues = cautious_pvalues(found.values, found.sides)
         return np.where(np.isnan(found.pvalues), np.nan, pvalues), zero

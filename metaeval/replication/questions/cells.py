@@ -1,4 +1,4 @@
-"""Statistics over cells: t over segments, permutations of systems x segments, hybrids' limit."""
+"""Statistics over cells: t over documents, permutations of systems x segments, hybrids' limit."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from metaeval.correlation.intervals.soft import soft_chance, soft_pairwise_inter
 from metaeval.correlation.measure import SYSTEM_LEVEL
 from metaeval.correlation.panel import grouped
 from metaeval.correlation.ties import uninformed_accuracy
+from metaeval.documents import DOCUMENTS, SEGMENTS
 from metaeval.replication.questions.comparison import (
     CONFIDENCE,
     Comparison,
@@ -32,16 +33,31 @@ MANY_CELLS = 3_000
 # Mixtures of two metrics may tie, and then a permutation test of an order statistic compares all
 # pairs of a group: with more members than this it takes hours.
 WIDE_GROUP = 1_500
-CLUSTERED_TEST = "one-sided t test of the difference, clustered by segment"
-CELLS_SWAP = (
-    "PERM-BOTH swaps every output on its own, as if those of one segment were independent: where "
-    "segments differ in difficulty it calls two equally good metrics different in 12 to 17 of 100 "
-    "one-sided tests at .05."
-)
+# By unit of the test.
+LIMIT_TEST = {
+    SEGMENTS: "one-sided t test of the difference over segments",
+    DOCUMENTS: "one-sided t test of the difference over documents",
+}
+CLUSTERED_TEST = {
+    SEGMENTS: "one-sided t test of the difference, clustered by segment",
+    DOCUMENTS: "one-sided t test of the difference, clustered by document",
+}
+CELLS_SWAP = {
+    SEGMENTS: (
+        "PERM-BOTH swaps every output on its own, as if those of one segment were independent: "
+        "where segments differ in difficulty it calls two equally good metrics different in 12 to "
+        "17 of 100 one-sided tests at .05."
+    ),
+    DOCUMENTS: (
+        "PERM-BOTH swaps each system’s outputs of a document on their own, as if the systems were "
+        "independent of each other: where documents differ in difficulty it calls two equally "
+        "good metrics different in 8 to 18 of 100 one-sided tests at .05."
+    ),
+}
 
 
 def compare_cells(scored: Scored, question: Question) -> Comparison:
-    """Intervals over segments, and the test that is asked for: t, or PERM-BOTH over cells."""
+    """Intervals over documents, and the test that is asked for: t, or PERM-BOTH over cells."""
     values, notes = values_of(scored, question)
     if question.statistic.correlation == "soft_pairwise_accuracy":
         told, pvalues = _soft_intervals(scored, notes), None
@@ -59,13 +75,13 @@ def compare_cells(scored: Scored, question: Question) -> Comparison:
     }
     told.setdefault("n_systems", scored.n_systems)
     if question.test == CLUSTERED and pvalues is not None:
-        told |= {"pvalues": pvalues, "test": CLUSTERED_TEST}
+        told |= {"pvalues": pvalues, "test": CLUSTERED_TEST[told["unit"]]}
     elif _is_wide(scored, question) and pvalues is not None:
         notes[
             f"With {scored.n:,} outputs a permutation test of {question.label} would take hours: "
-            "differences are tested by t, clustered by segment."
+            "differences are tested by t, clustered like the intervals."
         ] = None
-        told |= {"pvalues": pvalues, "test": CLUSTERED_TEST}
+        told |= {"pvalues": pvalues, "test": CLUSTERED_TEST[told["unit"]]}
     else:
         told |= _permuted(scored, question, notes)
     # What has no value has neither an interval nor a test.
@@ -108,7 +124,7 @@ def _permuted(scored: Scored, question: Question, notes: dict[str, None]) -> dic
     )
     notes |= notes_of(tested.warnings)
     if CLUSTERED in question.statistic.tests and question.statistic.correlation != "acc_eq":
-        notes[CELLS_SWAP] = None
+        notes[CELLS_SWAP[tested.unit]] = None
     return {
         "pvalues": tested.pvalues,
         "test": f"one-sided {tested.method}, {tested.n_resamples:,} permutations",
@@ -134,7 +150,7 @@ def _is_wide(scored: Scored, question: Question) -> bool:
 
 
 def compare_limits(scored: Scored) -> Comparison:
-    """The limit of infinitely many hybrids, by the delta method over segments."""
+    """The limit of infinitely many hybrids, by the delta method over documents."""
     found = scored.limits
     return Comparison(
         values=found.values,
@@ -143,7 +159,7 @@ def compare_limits(scored: Scored) -> Comparison:
         n=scored.n,
         n_segments=scored.n_segments,
         n_informative=found.n_segments,
-        test="one-sided t test of the difference over segments",
+        test=LIMIT_TEST[found.unit],
         warnings=list(notes_of(found.warnings)),
         **interval_fields(found),
     )

@@ -30,8 +30,11 @@ class Comparison:
     one-sided `pvalues` are (m, m): row minus column, small p where the row is better. `about` says
     of what the intervals are: which part of the data would be new. Of `n_segments` segments with
     scores `n_informative` tell anything of the statistic; None where it is not over segments.
-    `chance` is the value of a metric that knows nothing; `zero_pvalues` (m,) are two-sided against
-    0, where the intervals have such a test. `sides` are the errors behind intervals over segments.
+    `unit` names what the intervals take to be independent (``documents``, ``segments``,
+    ``systems``, or ``hybrids`` that were drawn), `n_units` counts them, and `n_effective` is their
+    effective number, smaller where documents differ in size. `chance` is the value
+    of a metric that knows nothing; `zero_pvalues` (m,) are two-sided against 0, where the
+    intervals have such a test. `sides` are the errors behind intervals over documents.
     """
 
     values: FloatArray
@@ -45,6 +48,9 @@ class Comparison:
     interval: str
     test: str
     n_systems: int
+    unit: str
+    n_units: int
+    n_effective: float
     about: str = ""
     n_segments: int | None = None
     n_informative: int | None = None
@@ -70,6 +76,9 @@ def interval_fields(found: CorrelationIntervals) -> dict[str, Any]:
         "zero_pvalues": found.pvalues,
         "sides": found.sides,
         "n_systems": found.n_systems,
+        "unit": found.unit,
+        "n_units": found.n_units,
+        "n_effective": found.n_effective,
     }
 
 

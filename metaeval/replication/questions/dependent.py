@@ -61,6 +61,9 @@ def compare_hybrids(scored: Scored, question: Question) -> Comparison:
         "n_systems": len(found.systems),
         "n_segments": found.n,
         "n_informative": found.n_informative,
+        "unit": "hybrids",
+        "n_units": found.n_hybrids,
+        "n_effective": float(found.n_hybrids),
     }
     notes = {DRAWS.format(n=found.n_hybrids): None} | notes_of(found.warnings)
     values = hybrid_values(scored)
@@ -83,6 +86,7 @@ def compare_systems(scored: Scored, question: Question) -> Comparison:
         told = _accuracy_ends(human.values[:, 0], metrics, values) | {"chance": 0.5}
     n = int((~np.isnan(human.values)).sum())
     told |= {"n": n, "n_systems": n, "n_segments": scored.n_segments}
+    told |= {"unit": "systems", "n_units": n, "n_effective": float(n)}
     if question.test == JACKKNIFE:
         told["test"] = JACKKNIFE_TEST
     elif question.test == WILLIAMS:

@@ -224,7 +224,7 @@ class Scored:
 
     @cached_property
     def limits(self) -> CorrelationIntervals:
-        """What r over hybrids tends to, with intervals over segments, in the order of `metrics`."""
+        """What r over hybrids tends to, with intervals over documents, ordered as `metrics`."""
         human, metrics = self.matrices()
         named = dict(zip(self.metrics, metrics.values(), strict=True))
         found = hybrid_limit_intervals(

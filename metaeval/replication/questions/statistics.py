@@ -11,7 +11,7 @@ SEGMENT, SYSTEM = "Segment level", "System level"
 CLUSTERED, JACKKNIFE = "segments", "jackknife"
 PERMUTATION, WILLIAMS, ZOU = "perm", "williams", "zou"
 TESTS = {
-    CLUSTERED: "t over segments",
+    CLUSTERED: "t over documents or segments",
     JACKKNIFE: "jackknife over systems",
     PERMUTATION: "permutation test (PERM-BOTH)",
     WILLIAMS: "Williams’ test",

@@ -21,18 +21,33 @@ CHUNK = 2**23
 class Swaps:
     """The masks of one test: +1 keeps a cell, -1 swaps it; the first mask keeps everything.
 
-    Masks come in blocks of 128, each from its own stream, so the chunks do not matter.
+    Masks come in blocks of 128, each from its own stream, so the chunks do not matter. Columns of
+    one cluster always swap together: what a scheme says of columns, it says of clusters.
 
     Parameters
     ----------
+    shape
+        Rows and columns of the masks.
     scheme
-        ``both``: each cell on its own (Deutsch et al. 2021); ``xor``: a cell is swapped if its
-        row or its column is, but not both; ``inputs``: whole segments; ``systems``: whole rows;
-        ``pairs``: as ``both``, for cells that are pairs of outputs.
+        ``both``: each row of a cluster on its own, or each cell where clusters are single columns
+        (Deutsch et al. 2021); ``xor``: a cell is swapped if its row or its cluster is, but not
+        both; ``inputs``: whole clusters; ``systems``: whole rows; ``pairs``: as ``both``, for
+        cells that are pairs of outputs.
+    clusters
+        The cluster of each column: 0, 1, … in order of appearance; by default each is its own.
     """
 
-    def __init__(self, seed: int, n_resamples: int, shape: tuple[int, int], scheme: str) -> None:
+    def __init__(
+        self,
+        seed: int,
+        n_resamples: int,
+        shape: tuple[int, int],
+        scheme: str,
+        clusters: IntArray | None = None,
+    ) -> None:
         self.seed, self.n_resamples, self.shape, self.scheme = seed, n_resamples, shape, scheme
+        self.clusters = np.arange(shape[1]) if clusters is None else clusters
+        self.n_clusters = int(self.clusters.max(initial=-1)) + 1
 
     def chunks(self) -> Iterator[NDArray[np.int8]]:
         """Yield masks, rows x systems x segments, in order."""
@@ -47,17 +62,23 @@ class Swaps:
     def _block(self, number: int) -> NDArray[np.int8]:
         rows = min(BLOCK, self.n_resamples - number * BLOCK)
         generator = stream(self.seed, number)
-        systems, segments = self.shape
+        systems, units = self.shape[0], self.n_clusters
         if self.scheme in ("both", "pairs"):
-            bits = random_bits(generator, BLOCK, systems * segments)[:rows]
-            return _signs(bits).reshape(rows, systems, segments)
+            bits = random_bits(generator, BLOCK, systems * units)[:rows]
+            return self._spread(_signs(bits).reshape(rows, systems, units))
         by_row = _signs(random_bits(generator, BLOCK, systems)[:rows])[:, :, None]
-        by_column = _signs(random_bits(generator, BLOCK, segments)[:rows])[:, None, :]
+        by_column = _signs(random_bits(generator, BLOCK, units)[:rows])[:, None, :]
         if self.scheme == "systems":
             by_column = np.ones_like(by_column)
         if self.scheme == "inputs":
             by_row = np.ones_like(by_row)
-        return by_row * by_column
+        return self._spread(by_row * by_column)
+
+    def _spread(self, masks: NDArray[np.int8]) -> NDArray[np.int8]:
+        """Return masks of columns from masks of clusters (..., clusters)."""
+        return (
+            masks if self.n_clusters == len(self.clusters) else masks.take(self.clusters, axis=-1)
+        )
 
 
 def _signs(bits: NDArray[np.bool_]) -> NDArray[np.int8]:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from metaeval.arrays import BoolArray, FloatArray, mean_along
+from metaeval.arrays import BoolArray, FloatArray, IntArray, mean_along
 from metaeval.correlation.measure import Measure
 from metaeval.correlation.panel import Panel, grouped, snapped
 from metaeval.correlation.soft_pairwise import (
+    gaps_to_pvalues,
     is_constant,
     mixture_sums,
     normal_pvalues,
@@ -16,6 +17,7 @@ from metaeval.correlation.soft_pairwise import (
     sums_to_pvalues,
 )
 from metaeval.correlation.ties import PairTable, calibrate, pair_table
+from metaeval.documents import DOCUMENTS, SEGMENTS, recoded, sum_by, unit_of
 from metaeval.rounding import SHARE, largest, settled
 from metaeval.significance.permutation.correlations import GroupedTest
 from metaeval.significance.permutation.masks import Chunk
@@ -60,18 +62,15 @@ class KendallLikeTest(GroupedTest):
 class AccEqPairsTest:
     """acc_eq with each metric's threshold fixed: pairs of outputs swap their outcomes.
 
-    The mask has one entry per pair of outputs, and the difference is linear in it.
+    The mask has one entry per pair of outputs, and the difference is linear in it. Pairs of the
+    same two systems and the same two documents swap together.
     """
 
     def __init__(self, panel: Panel, grouping: str, epsilon: float | None) -> None:
         self.panel = panel
         self.tables = [_table(panel, index, grouping) for index in range(len(panel.names))]
         self.outcomes = [_outcomes(table, epsilon) for table in self.tables]
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """The shape of a mask: one row of pairs."""
-        return 1, max(1, len(self.tables[0].human))
+        self.clusters = _pair_clusters(panel, self.tables[0], grouping)
 
     def chunk(self, masks: NDArray[np.int8]) -> Chunk:
         """Arrange masks for this test."""
@@ -82,7 +81,7 @@ class AccEqPairsTest:
         if not self.tables[0].n_groups:
             return np.full(1, np.nan)
         if self.tables[first].constant or self.tables[second].constant:
-            return np.full(self.shape[1], np.nan)
+            return np.full(len(self.clusters), np.nan)
         gain = self.outcomes[first].astype(np.float64) - self.outcomes[second]
         return self.tables[0].weights * gain
 
@@ -151,6 +150,7 @@ class SoftPairwiseTest(GroupedTest):
     def __init__(self, panel: Panel, flips: FloatArray | None) -> None:
         super().__init__(panel, "system")
         self.flips = flips
+        self.has_documents = unit_of(panel.clusters) == DOCUMENTS
         self.filled = np.nan_to_num(self.metrics)
         self.human_p = self._pvalues(self.human[None])[0]
 
@@ -161,13 +161,44 @@ class SoftPairwiseTest(GroupedTest):
         middle = (x + y).sum(axis=0) / 2.0 / np.maximum(self.valid.sum(axis=0), 1)
         x, y = np.where(self.valid, x - middle, 0.0), np.where(self.valid, y - middle, 0.0)
         mean, half = (x + y) / 2.0, (x - y) / 2.0
-        if self.flips is not None:
+        if self.has_documents and self.flips is None:
+            pvalues = self._document_pvalues(mean, half, chunk)
+            values = self._spa(pvalues[0]) - self._spa(pvalues[1])
+        elif self.flips is not None:
             moves = chunk.masks * half
             values = self._spa_of_flips(mean + moves) - self._spa_of_flips(mean - moves)
         else:
             plus, minus = mixture_sums(mean, half, self.valid, chunk.by_system)
             values = self._spa(sums_to_pvalues(*plus)) - self._spa(sums_to_pvalues(*minus))
         return np.where(self._is_undefined(first, second, chunk), np.nan, values)
+
+    def _document_pvalues(
+        self, mean: FloatArray, half: FloatArray, chunk: Chunk
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return p of all pairs for mean + e half and for mean - e half, masks x pairs.
+
+        A system's e is the same in all segments of a document. With u, v and w the sums over a
+        document of the gap of the means, and of the halves of the one and the other system, the
+        gap is u + e v - f w; its square has three terms that change with e and f.
+        """
+        clusters = self.panel.clusters
+        firsts = np.unique(clusters, return_index=True)[1]
+        signs = chunk.by_system[:, :, firsts].astype(np.float64)
+        plus: list[FloatArray] = []
+        minus: list[FloatArray] = []
+        for a, b in zip(*np.triu_indices(len(mean), 1), strict=True):
+            shared = self.valid[a] & self.valid[b]
+            gaps = np.where(shared, [mean[a] - mean[b], half[a], half[b]], 0.0)
+            u, v, w = sum_by(gaps, clusters)
+            size = np.where(shared, [mean[a], mean[b], half[a], half[b]], 0.0)
+            e, f = signs[a], signs[b]
+            moved, own = e @ v - f @ w, 2.0 * (e @ (u * v) - f @ (u * w))
+            fixed = (u * u + v * v + w * w).sum() - 2.0 * ((e * f) @ (v * w))
+            for found, sign in ((plus, 1.0), (minus, -1.0)):
+                level = u.sum() + sign * moved
+                found.append(gaps_to_pvalues(level, fixed + sign * own, (size**2).sum()))
+        masks = len(chunk.masks)
+        return np.array(plus).reshape(-1, masks).T, np.array(minus).reshape(-1, masks).T
 
     def _is_undefined(self, first: int, second: int, chunk: Chunk) -> BoolArray:
         x = self.metrics[first].T
@@ -190,7 +221,7 @@ class SoftPairwiseTest(GroupedTest):
 
     def _pvalues(self, values: FloatArray) -> FloatArray:
         if self.flips is None:
-            return normal_pvalues(values, self.valid)
+            return normal_pvalues(values, self.valid, self.panel.clusters)
         return np.array([pair_pvalues(one, self.valid, self.flips) for one in values])
 
 
@@ -223,6 +254,27 @@ def _table(panel: Panel, index: int, grouping: str) -> PairTable:
     human = grouped(panel.human, panel.valid, grouping)
     metric = grouped(panel.metrics[index], panel.valid, grouping)
     return pair_table(human.T, metric.T)
+
+
+def _pair_clusters(panel: Panel, table: PairTable, grouping: str) -> IntArray:
+    """Return the cluster of each pair of outputs: its two systems and their documents.
+
+    Where no document has two segments every pair is one of its own. Without any pair there is one
+    place.
+    """
+    if unit_of(panel.clusters) == SEGMENTS or not len(table.human):
+        return np.arange(max(1, len(table.human)))
+    n = int(panel.clusters.max()) + 1
+    blocks = np.arange(len(panel.systems))[:, None] * n + panel.clusters
+    if grouping == "none":
+        members = blocks[panel.valid]
+        first, second = members[table.first], members[table.second]
+    elif grouping == "item":
+        first, second = blocks[table.first, table.groups], blocks[table.second, table.groups]
+    else:
+        first, second = blocks[table.groups, table.first], blocks[table.groups, table.second]
+    low, high = np.minimum(first, second), np.maximum(first, second)
+    return recoded(low * (int(blocks.max()) + 1) + high)
 
 
 def _outcomes(table: PairTable, epsilon: float | None) -> BoolArray:

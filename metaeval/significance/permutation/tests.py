@@ -9,12 +9,13 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from metaeval.arrays import FloatArray, one_of, positive_int
+from metaeval.arrays import FloatArray, IntArray, one_of, positive_int
 from metaeval.correlation.coefficients import Scores
 from metaeval.correlation.measure import SYSTEM_LEVEL, Measure
 from metaeval.correlation.panel import Panel, panel
 from metaeval.correlation.soft_pairwise import sign_flips
 from metaeval.correlation.values import metric_values
+from metaeval.documents import DOCUMENTS, has_enough_documents, unit_of
 from metaeval.resampling import ALTERNATIVES, Rng, resampled_pvalue, resolve_seed
 from metaeval.results import (
     ConstantInputWarning,
@@ -42,13 +43,16 @@ class PermutationTest(StatisticResult):
     """A permutation test; ``statistic`` = ``first`` - ``second``, the two correlations.
 
     ``n`` counts the cells in use, ``swap`` names the scheme. ``null`` holds the permuted
-    differences.
+    differences. ``unit`` (``documents`` or ``segments``) never swaps in part; ``n_units`` counts
+    them.
     """
 
     first: float
     second: float
     swap: str
     null: FloatArray
+    unit: str
+    n_units: int
 
 
 def perm_test(
@@ -67,6 +71,10 @@ def perm_test(
     Both metrics are standardised over all cells, then exchange their scores at random;
     p = (#{difference* >= difference} + 1) / (n_resamples + 1) (Deutsch et al. 2021, TACL).
 
+    Segments of one document depend on each other, so a system's outputs of a document swap
+    together, all or none. Only ``inputs`` keeps the outputs of different systems together too,
+    which depend on each other as far as documents and segments differ in difficulty.
+
     Parameters
     ----------
     human, first, second
@@ -74,11 +82,13 @@ def perm_test(
     measure
         Any `Measure`, or the name of one: ``Measure("kendall", "item")``, ``"acc_eq"``.
     swap
-        ``both`` (default): every cell on its own, PERM-BOTH as published. ``xor``: a cell swaps
-        if its row or its column does but not both, as nlpstats computes PERM-BOTH. ``inputs``,
-        ``systems``: whole columns, whole rows. ``pairs`` (default for acc_eq): outcomes of pairs
-        of outputs, each metric with its own fixed threshold, as in the WMT metrics task; any
-        other scheme calibrates anew in every permutation.
+        ``both`` (default): every system's outputs of a document on their own; PERM-BOTH as
+        published where documents are single segments. ``xor``: a cell swaps if its row or its
+        document does but not both, as nlpstats computes PERM-BOTH. ``inputs``: whole documents.
+        ``systems``: whole rows. ``pairs`` (default for acc_eq): outcomes of pairs of outputs, each
+        metric with its own fixed threshold, as in the WMT metrics task; the pairs that two systems
+        have in a document (or one system between two documents) swap together. Any other scheme
+        calibrates anew in every permutation.
     alternative
         ``greater`` (default): first is better; ``less``; ``two-sided``.
 
@@ -86,6 +96,8 @@ def perm_test(
     -----
     IdenticalInputWarning, ConstantInputWarning
         p is 1, or nan.
+    TooFewWarning
+        Fewer than 20 documents: p is approximate.
 
     Examples
     --------
@@ -105,11 +117,12 @@ def perm_test(
     deltas = permuted_differences(scores, measure, used, n_resamples, seed, [(0, 1)])[0]
     pvalue = permutation_pvalue(deltas, alternative, measure)
     _note(scores, deltas, notes)
+    units = judged_clusters(scores, notes)
     return PermutationTest(
         n=scores.n,
         **notes.fields,
         statistic=float(values[0] - values[1]),
-        method=f"permutation test ({measure.label}, {used})",
+        method=f"permutation test ({measure.label}, {swap_label(used, units)})",
         pvalue=pvalue,
         alternative=alternative,
         n_resamples=n_resamples,
@@ -118,7 +131,22 @@ def perm_test(
         second=float(values[1]),
         swap=used,
         null=deltas[1:],
+        unit=unit_of(units),
+        n_units=len(np.unique(units)),
     )
+
+
+def judged_clusters(scores: Panel, notes: Notes) -> IntArray:
+    """Return the documents of the segments in use; warn where they are few."""
+    clusters: IntArray = scores.clusters[scores.valid.any(axis=0)]
+    has_enough_documents(clusters, notes)
+    return clusters
+
+
+def swap_label(swap: str, clusters: IntArray) -> str:
+    """Return the scheme, with the documents that swap as wholes where there are any."""
+    n = len(np.unique(clusters))
+    return f"{swap}, {n:,} documents" if unit_of(clusters) == DOCUMENTS else swap
 
 
 def permuted_differences(
@@ -131,7 +159,7 @@ def permuted_differences(
     workers: int = 1,
 ) -> FloatArray:
     """Return pairs x (1 + n_resamples): the observed difference, then the permuted ones."""
-    test, shape = permuted_test(measure, scores, swap, seed)
+    test, shape, clusters = permuted_test(measure, scores, swap, seed)
     with ThreadPoolExecutor(workers) as pool:
         run = map if workers == 1 else pool.map
         forms = list(run(lambda pair: test.linear(*pair), pairs))
@@ -140,7 +168,7 @@ def permuted_differences(
         matrix = np.array([np.ravel(forms[index]) for index in linear]).T  # type: ignore[arg-type]
         deltas = np.full((len(pairs), n_resamples + 1), np.nan)
         start = 0
-        for masks in Swaps(seed, n_resamples, shape, swap).chunks():
+        for masks in Swaps(seed, n_resamples, shape, swap, clusters).chunks():
             chunk, stop = test.chunk(masks), start + len(masks)
             if linear:
                 deltas[linear, start:stop] = (chunk.flat @ matrix).T
@@ -193,24 +221,27 @@ def default_swap(measure: Measure) -> str:
 
 def permuted_test(
     measure: Measure, panel: Panel, swap: str, seed: int
-) -> tuple[PermutedTest, tuple[int, int]]:
-    """Return the permutation test of a measure and the shape of its masks."""
+) -> tuple[PermutedTest, tuple[int, int], IntArray]:
+    """Return the permutation test of a measure, the shape of its masks and their clusters."""
     one_of("swap", swap, SWAPS)
     if swap == "pairs":
         if measure.correlation != "acc_eq":
             raise ValueError(f"swap: 'pairs' is a test of acc_eq, not of {measure.correlation}")
         pairs = AccEqPairsTest(panel, measure.grouping, measure.epsilon)
-        return pairs, pairs.shape
+        return pairs, (1, len(pairs.clusters)), pairs.clusters
     if measure.epsilon is not None:
         raise ValueError("epsilon: cells of two metrics swap only with calibrated thresholds")
-    return _cellwise(measure, panel, seed), (len(panel.systems), len(panel.segments))
+    shape = len(panel.systems), len(panel.segments)
+    return _cellwise(measure, panel, seed), shape, panel.clusters
 
 
 def _cellwise(measure: Measure, panel: Panel, seed: int) -> PermutedTest:
     name, group, n_flips = measure.correlation, measure.grouping, measure.n_flips
     if name == "soft_pairwise_accuracy":
-        flips = None if n_flips is None else sign_flips(seed, n_flips, len(panel.segments))
-        return SoftPairwiseTest(panel, flips)
+        if n_flips is None:
+            return SoftPairwiseTest(panel, None)
+        flips = sign_flips(seed, n_flips, int(panel.clusters.max()) + 1)
+        return SoftPairwiseTest(panel, np.take(flips, panel.clusters, axis=1))
     if group == SYSTEM_LEVEL:
         return SystemLevelTest(panel, measure)
     if name == "kendall_like":

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from metaeval.arrays import FloatArray, as_floats, fraction, positive_int
+from metaeval.documents import clusters_from, sizes_of, unit_of
 from metaeval.resampling import Rng, resolve_seed
 from metaeval.results import ConstantInputWarning, Notes, StatisticResult, TooFewWarning
 from metaeval.systems.shortness.resampled import interval_of
@@ -16,12 +18,15 @@ from metaeval.systems.shortness.resampled import interval_of
 @dataclass(frozen=True, kw_only=True, eq=False)
 class OwnForms(StatisticResult):
     """``statistic`` is how much more the metric takes off than humans do; ``n`` counts pairs.
+    ``n_units`` counts what is drawn: documents or segments, as ``unit`` says.
 
     ``metric_loss`` and ``human_loss`` are mean differences of the longer less the shorter form, in
     standard deviations of all outputs of both forms; the statistic is their difference.
     ``metric_prefers_longer`` and ``human_prefers_longer`` are shares of pairs, ties half.
     """
 
+    unit: str
+    n_units: int
     metric_loss: float
     human_loss: float
     metric_prefers_longer: float
@@ -34,6 +39,7 @@ def own_forms(
     human_long: ArrayLike,
     human_short: ArrayLike,
     *,
+    documents: Iterable[Hashable] | None = None,
     confidence: float = 0.95,
     n_resamples: int = 1000,
     rng: Rng = None,
@@ -45,14 +51,17 @@ def own_forms(
     metric_long, metric_short, human_long, human_short
         Systems x segments of the same systems at two lengths, scores higher better. A pair with nan
         anywhere is left out and counted.
+    documents
+        The document of each segment; without it each is one.
     confidence, n_resamples, rng
-        Of the percentile interval over segments drawn with replacement; the standard deviations
+        Of the percentile interval over documents drawn with replacement; the standard deviations
         are those of all outputs throughout.
 
     Warns
     -----
     TooFewWarning
-        No pair: nan; fewer than 20 segments: no interval.
+        No pair: nan; fewer than 20 segments, or 6 documents: no interval.
+        Fewer than 20 documents: the interval is approximate.
     ApproximationWarning
         Fewer than 100 segments: the interval is somewhat too narrow.
     ConstantInputWarning
@@ -73,6 +82,7 @@ def own_forms(
     fraction("confidence", confidence)
     positive_int("n_resamples", n_resamples)
     seed, notes = resolve_seed(rng), Notes()
+    of = clusters_from(documents, arrays.shape[2])
     known = ~np.isnan(arrays).any(axis=0)
     notes.exclude("missing score", int((~known).sum()))
     n = int(known.sum())
@@ -84,7 +94,7 @@ def own_forms(
     ], axis=1)  # fmt: skip
     is_defined = n > 0 and all(np.isfinite(scale))
     interval = interval_of(
-        sums, _ratio, n_resamples=n_resamples, seed=seed, confidence=confidence, notes=notes
+        sums, _ratio, of, n_resamples=n_resamples, seed=seed, confidence=confidence, notes=notes
     ) if is_defined else None  # fmt: skip
     return OwnForms(
         n=n,
@@ -94,6 +104,8 @@ def own_forms(
         interval=interval,
         n_resamples=n_resamples,
         seed=seed,
+        unit=unit_of(of[known.any(axis=0)]),
+        n_units=len(sizes_of(of[known.any(axis=0)])),
         metric_loss=_mean(own, known),
         human_loss=_mean(theirs, known),
         metric_prefers_longer=_mean((np.sign(arrays[0] - arrays[1]) + 1) / 2, known),

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from metaeval.arrays import FloatArray, as_floats, fraction, mean_along, positive_int
+from metaeval.documents import clusters_from, sizes_of, unit_of
 from metaeval.resampling import Rng, resolve_seed
 from metaeval.results import ConstantInputWarning, Notes, StatisticResult, TooFewWarning
 from metaeval.systems.shortness.resampled import interval_of
@@ -20,12 +22,15 @@ NOTHING = 1e-12
 @dataclass(frozen=True, kw_only=True, eq=False)
 class PartialCorrelation(StatisticResult):
     """``statistic`` is r(metric, length | human); ``n`` counts outputs, ``n_segments`` segments.
+    ``n_units`` counts what is drawn: documents or segments, as ``unit`` says.
 
     Above 0 the metric likes longer outputs better than their human scores say: it punishes
     shortness as such. The three plain correlations stand beside it.
     """
 
     n_segments: int
+    unit: str
+    n_units: int
     metric_length: float
     human_length: float
     metric_human: float
@@ -37,6 +42,7 @@ def partial_on_length(
     length: ArrayLike,
     *,
     within_segments: bool = True,
+    documents: Iterable[Hashable] | None = None,
     confidence: float = 0.95,
     n_resamples: int = 1000,
     rng: Rng = None,
@@ -55,13 +61,16 @@ def partial_on_length(
     within_segments
         Take each segment's own mean off all three first, so that long and hard segments are not
         confused with long outputs.
+    documents
+        The document of each segment; without it each is one.
     confidence, n_resamples, rng
-        Of the percentile interval over segments drawn with replacement.
+        Of the percentile interval over documents drawn with replacement.
 
     Warns
     -----
     TooFewWarning
-        Fewer than 4 outputs: nan; fewer than 20 segments: no interval.
+        Fewer than 4 outputs: nan; fewer than 20 segments, or 6 documents: no interval.
+        Fewer than 20 documents: the interval is approximate.
     ApproximationWarning
         Fewer than 100 segments: the interval is somewhat too narrow.
     ConstantInputWarning
@@ -83,6 +92,7 @@ def partial_on_length(
     fraction("confidence", confidence)
     positive_int("n_resamples", n_resamples)
     seed, notes = resolve_seed(rng), Notes()
+    of = clusters_from(documents, values.shape[2])
     known = ~np.isnan(values).any(axis=0)
     notes.exclude("missing score or length", int((~known).sum()))
     values = np.where(known, values, np.nan)
@@ -93,7 +103,7 @@ def partial_on_length(
     plain, statistic = _plain(sums.sum(axis=0)[None]), _partial(sums.sum(axis=0)[None])
     _warn(notes, n, float(statistic[0]))
     interval = None if np.isnan(statistic[0]) else interval_of(
-        sums, _partial, n_resamples=n_resamples, seed=seed, confidence=confidence, notes=notes
+        sums, _partial, of, n_resamples=n_resamples, seed=seed, confidence=confidence, notes=notes
     )  # fmt: skip
     return PartialCorrelation(
         n=n,
@@ -105,6 +115,8 @@ def partial_on_length(
         n_resamples=n_resamples,
         seed=seed,
         n_segments=int(known.any(axis=0).sum()),
+        unit=unit_of(of[known.any(axis=0)]),
+        n_units=len(sizes_of(of[known.any(axis=0)])),
         metric_length=float(plain[0][0]),
         human_length=float(plain[1][0]),
         metric_human=float(plain[2][0]),

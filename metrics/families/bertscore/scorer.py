@@ -20,6 +20,7 @@ from functools import cached_property
 import numpy as np
 import torch
 
+from metrics import truncation
 from metrics.base import (
     InputError,
     MetricError,
@@ -132,6 +133,7 @@ class BertScore(OnEncoder):
             | {"revision": REVISION},
         )
 
+    @truncation.reported
     def score(self, inputs: Sequence[SegmentInput]) -> Scores:
         """Return (n, 3 × layers): precision, recall and F1 of layer 0, of layer 1, …"""
         check_inputs(self.info, inputs)

@@ -6,7 +6,7 @@ layers. Values are equal within 1e-5. With several references the mean is taken 
 says otherwise: the released tool leaves it to its user.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,7 +27,7 @@ from metrics.encoding import encoders, memory, precision
 from metrics.encoding.encoders import reason
 from metrics.encoding.memory import ModelSpec
 from metrics.encoding.placing import placed
-from metrics.encoding.tokenizing import whole
+from metrics.encoding.tokenizing import is_longer, whole
 from metrics.families import references
 from metrics.options import precision_of
 
@@ -54,6 +54,7 @@ class Bleurt(MeanOfSegments):
         self.info = info
         self.loaded = get(info.checkpoint, precision_of(info))
         self.device, self.precision = self.loaded.device, self.loaded.precision
+        self.truncated: Collection[int] = ()
 
     @property
     def budget(self) -> int:
@@ -78,11 +79,15 @@ class Bleurt(MeanOfSegments):
         singles, rows = references.apart(self.info, inputs)
         pairs = [(each.references[0], each.hypothesis) for each in singles]
         distinct = list(dict.fromkeys(pairs))
-        values = dict(zip(distinct, self._score_pairs(distinct), strict=True))
+        found, is_cut = self._score_pairs(distinct)
+        values = dict(zip(distinct, found, strict=True))
+        cut = {pair for pair, is_long in zip(distinct, is_cut, strict=True) if is_long}
+        self.truncated = {int(row) for row, pair in zip(rows, pairs, strict=True) if pair in cut}
         scores = np.array([values[pair] for pair in pairs]).reshape(-1, 1)
         return references.pool(self.info, len(inputs), rows, scores)
 
-    def _score_pairs(self, pairs: Sequence[tuple[str, str]]) -> Scores:
+    def _score_pairs(self, pairs: Sequence[tuple[str, str]]) -> tuple[Scores, list[bool]]:
+        """Return the (pairs,) scores, and which pairs were truncated."""
         longest = min(MAX_TOKENS, int(self.loaded.model.config.max_position_embeddings))
         encoded = [
             self.loaded.tokenizer(reference, output, truncation=True, max_length=longest)
@@ -96,7 +101,12 @@ class Bleurt(MeanOfSegments):
             work=lambda batch: self._forward([encoded[index] for index in batch]),
         ):
             scores[batch] = found
-        return scores
+        is_cut = [
+            len(each["input_ids"]) >= longest
+            and is_longer(self.loaded.tokenizer, *pair, limit=longest)
+            for each, pair in zip(encoded, pairs, strict=True)
+        ]
+        return scores, is_cut
 
     def _forward(self, encoded: Sequence[Any]) -> Scores:
         padded = self.loaded.tokenizer.pad(list(encoded), padding=True, return_tensors="pt")

@@ -3,6 +3,7 @@
 import logging
 import zipfile
 from collections import OrderedDict
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -36,7 +37,10 @@ TRUNK = "encoder.model"
 
 @dataclass
 class CometModel:
-    """A model in memory, its budget of tokens, and the vectors of texts that it has read."""
+    """A model in memory, its budget of tokens, and the vectors of texts that it has read.
+
+    ``truncated`` are those of the texts with a vector that are longer than ``longest``.
+    """
 
     model: Any
     device: str
@@ -45,6 +49,7 @@ class CometModel:
     encoder_settings: str
     budget: int
     vectors: "OrderedDict[str, torch.Tensor]" = field(default_factory=OrderedDict)
+    truncated: set[str] = field(default_factory=set)
 
     @property
     def kind(self) -> str:
@@ -67,6 +72,25 @@ class CometModel:
         if self.kind == sentinels.KIND:
             return (str(getattr(self.model.hparams, "sent_to_use", "mt")),)
         return READS[self.kind] or tuple(self.model.hparams.input_segments)
+
+    @property
+    def longest(self) -> int:
+        """How many tokens of one text are read, special ones included (COMET: two are spared)."""
+        if self.kind == sentinels.KIND:
+            return int(self.model.longest)
+        return int(self.model.encoder.max_positions) - 2
+
+    def is_too_long(self, lengths: Sequence[int]) -> bool:
+        """Return whether texts of these numbers of tokens, read in one sequence, are truncated.
+
+        Each is, or the sequence in which special tokens part them; that its last one is lost does
+        not count.
+        """
+        if max(lengths) > self.longest:
+            return True
+        encoder = self.model.encoder
+        n_special = 1 + (len(lengths) - 1) * encoder.size_separator
+        return bool(sum(n - 2 for n in lengths) + n_special > encoder.max_positions)
 
     def prepare(self, texts: list[str]) -> Any:
         """Return the tokens of texts that are embedded apart."""

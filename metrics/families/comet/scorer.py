@@ -17,7 +17,7 @@ they load in their own format, equal to a literal computation from their weights
 their package is on no index).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -58,6 +58,7 @@ class Comet(MeanOfSegments):
         self.precision = self.loaded.precision
         self.reads = _sides(info, self.loaded)
         self.n_encoded = 0
+        self.truncated: Collection[int] = ()
 
     @property
     def budget(self) -> int:
@@ -93,11 +94,15 @@ class Comet(MeanOfSegments):
         """
         check_inputs(self.info, inputs)
         if not inputs:
+            self.truncated = ()
             return np.empty((0, 1)), [] if self.loaded.marks_spans else None
         if "ref" not in self.reads:
-            return self._score(inputs)
+            scores, found, is_cut = self._score(inputs)
+            self.truncated = {row for row, cut in enumerate(is_cut) if cut}
+            return scores, found
         singles, rows = references.apart(self.info, inputs)
-        scores, found = self._score(singles)
+        scores, found, is_cut = self._score(singles)
+        self.truncated = {int(row) for row, cut in zip(rows, is_cut, strict=True) if cut}
         pooled = references.pool(self.info, len(inputs), rows, scores)
         return pooled, found and [found[row] for row in self._shown(rows, scores)]
 
@@ -107,14 +112,17 @@ class Comet(MeanOfSegments):
         order = np.lexsort((-scores[:, 0] if is_best else np.arange(len(rows)), rows))
         return [int(order[place]) for place in np.unique(rows[order], return_index=True)[1]]
 
-    def _score(self, inputs: Sequence[SegmentInput]) -> tuple[Scores, Sequence[Spans] | None]:
+    def _score(
+        self, inputs: Sequence[SegmentInput]
+    ) -> tuple[Scores, Sequence[Spans] | None, list[bool]]:
+        """Return (n, 1) scores, spans where the model marks any, and which were truncated."""
         samples = [self._sample(segment) for segment in inputs]
         found: list[Spans] | None = None
         if self.loaded.is_apart:
-            scores = self._apart(samples)
+            scores, is_cut = self._apart(samples)
         else:
-            scores, found = self._together(samples)
-        return np.asarray(scores.double().cpu().numpy()[:, None]), found
+            scores, found, is_cut = self._together(samples)
+        return np.asarray(scores.double().cpu().numpy()[:, None]), found, is_cut
 
     def _sample(self, segment: SegmentInput) -> Sample:
         texts = {"src": segment.source, "mt": segment.hypothesis}
@@ -122,8 +130,8 @@ class Comet(MeanOfSegments):
             texts["ref"] = segment.references[0]
         return {side: texts[side] for side in self.reads}
 
-    def _apart(self, samples: Sequence[Sample]) -> torch.Tensor:
-        vectors = self._embed(list(dict.fromkeys(_all(samples))))
+    def _apart(self, samples: Sequence[Sample]) -> tuple[torch.Tensor, list[bool]]:
+        vectors, truncated = self._embed(list(dict.fromkeys(_all(samples))))
         place = {text: row for row, text in enumerate(vectors)}
         stacked = torch.stack(list(vectors.values())).to(self.device)
         columns = {
@@ -134,31 +142,36 @@ class Comet(MeanOfSegments):
         for start in range(0, len(samples), TEXTS_PER_ESTIMATE):
             rows = slice(start, start + TEXTS_PER_ESTIMATE)
             parts.append(self._estimate({s: stacked[c[rows]] for s, c in columns.items()}))
-        return torch.cat(parts)
+        return torch.cat(parts), [not truncated.isdisjoint(sample.values()) for sample in samples]
 
-    def _embed(self, texts: Sequence[str]) -> dict[str, torch.Tensor]:
-        """Return the (width,) vector of each text; those already known are not encoded again."""
-        kept = self.loaded.vectors
+    def _embed(self, texts: Sequence[str]) -> tuple[dict[str, torch.Tensor], set[str]]:
+        """Return the (width,) vector of each text, and which texts are truncated.
+
+        Those already known are not encoded again.
+        """
+        kept, longest = self.loaded.vectors, self.loaded.longest
         new = [text for text in texts if text not in kept]
         lengths = self._count(new)
+        self.loaded.truncated.update(text for text in new if lengths[text] > longest)
         for batch, vectors in encoders.in_batches(
-            self.loaded, new, length=lengths.__getitem__, work=self._sentences
+            self.loaded, new, length=lambda text: min(lengths[text], longest), work=self._sentences
         ):
             kept.update(zip(batch, (each.clone() for each in vectors.cpu()), strict=True))
             self.n_encoded += len(batch)
         found = {text: kept[text] for text in texts}
+        truncated = self.loaded.truncated.intersection(texts)
         for text in texts:
             kept.move_to_end(text)
         while len(kept) > KEPT_TEXTS:
-            kept.popitem(last=False)
-        return found
+            self.loaded.truncated.discard(kept.popitem(last=False)[0])
+        return found, truncated
 
     def _count(self, texts: Sequence[str]) -> dict[str, int]:
-        """Return how many tokens each text has for the model."""
+        """Return how many tokens each text has, special ones included, before any is cut."""
         encoder = self.model.encoder
         if not texts:
             return {}
-        ids = encoder.tokenizer(list(texts), truncation=True, max_length=encoder.max_positions)
+        ids = encoder.tokenizer(list(texts), verbose=False)
         return {text: len(each) for text, each in zip(texts, ids["input_ids"], strict=True)}
 
     def _sentences(self, texts: list[str]) -> torch.Tensor:
@@ -173,20 +186,28 @@ class Comet(MeanOfSegments):
         with precision.computing(self.device, "float32"):
             return heads.scores(self.model, sides)
 
-    def _together(self, samples: Sequence[Sample]) -> tuple[torch.Tensor, list[Spans] | None]:
+    def _together(
+        self, samples: Sequence[Sample]
+    ) -> tuple[torch.Tensor, list[Spans] | None, list[bool]]:
         counts = self._count(list(dict.fromkeys(_all(samples))))
         scores = torch.empty(len(samples))
         marked: list[Spans] = [()] * len(samples)
         for batch, (found, own) in encoders.in_batches(
             self.loaded,
             range(len(samples)),
-            length=lambda index: sum(counts[text] for text in samples[index].values()),
+            length=lambda index: sum(
+                min(counts[text], self.loaded.longest) for text in samples[index].values()
+            ),
             work=lambda batch: self._predict([samples[index] for index in batch]),
         ):
             scores[batch] = found
             for index, each in zip(batch, own, strict=False):
                 marked[index] = each
-        return scores, marked if self.loaded.marks_spans else None
+        is_cut = [
+            self.loaded.is_too_long([counts[text] for text in sample.values()])
+            for sample in samples
+        ]
+        return scores, marked if self.loaded.marks_spans else None, is_cut
 
     def _predict(self, samples: Sequence[Sample]) -> tuple[torch.Tensor, list[Spans]]:
         prepared = self._moved(

@@ -38,11 +38,14 @@ class Sentinel(nn.Module):
 
     def prepare(self, texts: list[str]) -> Any:
         """Return the tokens of texts, cut to 512 with XLM-RoBERTa (COMET itself cuts to 510)."""
-        tokenizer = self.encoder.tokenizer
-        longest = min(tokenizer.model_max_length, self.encoder.max_positions)
-        return tokenizer(
-            texts, return_tensors="pt", padding=True, truncation=True, max_length=longest
+        return self.encoder.tokenizer(
+            texts, return_tensors="pt", padding=True, truncation=True, max_length=self.longest
         )
+
+    @property
+    def longest(self) -> int:
+        """How many tokens of a text are read, special ones included."""
+        return int(min(self.encoder.tokenizer.model_max_length, self.encoder.max_positions))
 
     def compute_sentence_embedding(
         self, input_ids: torch.Tensor, attention_mask: torch.Tensor

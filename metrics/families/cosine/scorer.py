@@ -15,6 +15,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from metrics import truncation
 from metrics.base import (
     MetricError,
     MetricInfo,
@@ -74,6 +75,7 @@ class Cosine(OnEncoder):
         fields |= references.field(self.info) | {"revision": REVISION}
         return format_signature(self.info.name, fields)
 
+    @truncation.reported
     def score(self, inputs: Sequence[SegmentInput]) -> Scores:
         """Return (n, 1) cosines.
 

@@ -18,7 +18,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from annotation.web.addresses import is_public
-from metrics.base import MetricError
+from metrics.base import EndpointError, MetricError
 from metrics.families.judges.desk import Endpoint, Reply
 from metrics.families.judges.exchange import Connection, Response
 
@@ -32,7 +32,7 @@ OF_THE_TEXT = {400, 413, 422}
 HIDDEN = "[key]"
 
 
-class UnavailableError(MetricError):
+class UnavailableError(EndpointError):
     """The endpoint does not answer: nothing is held against the texts."""
 
     def __init__(self, message: str) -> None:
@@ -76,7 +76,7 @@ class Client:
     async def ask(self, connection: Connection, body: bytes) -> Reply:
         """Return the reply to a chat completion.
 
-        Raises :class:`UnavailableError` after the last try, a permanent :class:`MetricError` where
+        Raises :class:`UnavailableError` after the last try, a permanent :class:`EndpointError` if
         no other question would fare better, :class:`StoppedError` where it was told to stop.
         """
         return await self._patiently(connection, "POST", "/chat/completions", body)
@@ -91,8 +91,8 @@ class Client:
             reply = self._alone("GET", "/models", b"")
         except UnavailableError:
             raise
-        except MetricError:
-            return []
+        except EndpointError:
+            return []  # many servers list no models; what else is wrong, the first question tells
         try:
             listed = json.loads(reply.body)["data"]
             return [each for each in listed if isinstance(each, dict)]
@@ -143,7 +143,7 @@ class Client:
             return reply
         what = "; redirects are not followed" if 300 <= reply.status < 400 else ""
         excerpt = " ".join(reply.body.split())[:200]
-        raise MetricError(
+        raise EndpointError(
             f"The endpoint {self.endpoint.name} answered {reply.status}{what}. {excerpt}".strip(),
             permanent=True,
         )

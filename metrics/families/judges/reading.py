@@ -130,13 +130,12 @@ _NUMBER = re.compile(
 
 def _score(text: str) -> Verdict:
     document = _document(text)
-    if document is None:
-        match = _NUMBER.fullmatch(text.strip().strip("*").strip())
+    value: Any = text if document is None else _only_key(document, "score")
+    if isinstance(value, str):
+        match = _NUMBER.fullmatch(value.strip().strip("*").strip())
         if match is None:
             raise ValueError("it is no number")
-        value: Any = float(match[1])
-    else:
-        value = _only_key(document, "score")
+        value = float(match[1])
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise ValueError("the score is no number")
     if not 0 <= value <= 100:
@@ -213,11 +212,18 @@ def _pair(text: str) -> Verdict:
     return Verdict(ranks=tuple(zip("AB", ranks, strict=True)))
 
 
+def _whole(rank: Any) -> Any:
+    """Return a whole number that stands between quotation marks as a number."""
+    is_text = isinstance(rank, str) and rank.strip().isascii() and rank.strip().isdigit()
+    return int(rank) if is_text and len(rank) < 10 else rank
+
+
 def _ranks(text: str, labels: Sequence[str]) -> Verdict:
     document = _document(text)
     ranks = None if document is None else _only_key(document, "ranks")
     if not isinstance(ranks, dict) or set(ranks) != set(labels):
         raise ValueError("it does not rank every letter once")
+    ranks = {label: _whole(rank) for label, rank in ranks.items()}
     for rank in ranks.values():
         if isinstance(rank, bool) or not isinstance(rank, int) or not 1 <= rank <= len(labels):
             raise ValueError(f"the rank {rank!r} is not between 1 and {len(labels)}")

@@ -10,12 +10,13 @@ In bfloat16 the weights themselves are loaded so, as the release does with its c
 name; in float32 those are computed in float32.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch.nn.utils.rnn import pad_sequence
 
 from metrics.base import (
@@ -61,6 +62,7 @@ class MetricX(MeanOfSegments):
         self.precision = precision_of(info)
         self.loaded = get(info.checkpoint, str(info.option("tokenizer")), self.precision)
         self.device = self.loaded.device
+        self.truncated: Collection[int] = ()
 
     @property
     def budget(self) -> int:
@@ -85,9 +87,12 @@ class MetricX(MeanOfSegments):
         """Return (n, 1) errors from 0 to 25."""
         check_inputs(self.info, inputs)
         if not self.info.needs_reference:
-            return self._score_texts([self._text(each) for each in inputs])
+            scores, is_cut = self._score_texts([self._text(each) for each in inputs])
+            self.truncated = set(np.flatnonzero(is_cut).tolist())
+            return scores
         singles, rows = references.apart(self.info, inputs)
-        scores = self._score_texts([self._text(each) for each in singles])
+        scores, is_cut = self._score_texts([self._text(each) for each in singles])
+        self.truncated = set(rows[is_cut].tolist())
         return references.pool(self.info, len(inputs), rows, scores)
 
     def _text(self, segment: SegmentInput) -> str:
@@ -98,9 +103,11 @@ class MetricX(MeanOfSegments):
         parts = [output, f"reference: {segment.references[0]}"]
         return " ".join([source, *parts] if self.release == "24" else parts)
 
-    def _score_texts(self, texts: Sequence[str]) -> Scores:
+    def _score_texts(self, texts: Sequence[str]) -> tuple[Scores, NDArray[np.bool_]]:
+        """Return (texts, 1) errors, and (texts,) whether each was truncated."""
         distinct = list(dict.fromkeys(texts))
-        ids = {text: self._tokenize(text) for text in distinct}
+        tokens = {text: self._tokenize(text) for text in distinct}
+        ids = {text: each for text, (each, _) in tokens.items()}
         found: dict[str, float] = {}
         for batch, errors in encoders.in_batches(
             self.loaded,
@@ -109,12 +116,14 @@ class MetricX(MeanOfSegments):
             work=lambda batch: self._forward([ids[text] for text in batch]),
         ):
             found.update(zip(batch, errors, strict=True))
-        return np.array([found[text] for text in texts], dtype=np.float64).reshape(-1, 1)
+        scores = np.array([found[text] for text in texts], dtype=np.float64).reshape(-1, 1)
+        return scores, np.array([tokens[text][1] for text in texts], dtype=bool)
 
-    def _tokenize(self, text: str) -> list[int]:
+    def _tokenize(self, text: str) -> tuple[list[int], bool]:
+        """Return the ids of a text, cut and then without its end, and whether it was cut."""
         longest = LONGEST[self.release]
-        told = self.loaded.tokenizer(text, truncation=True, max_length=longest, verbose=False)
-        return list(told["input_ids"])[:-1]
+        ids = list(self.loaded.tokenizer(text, verbose=False)["input_ids"])
+        return ids[: min(longest, len(ids)) - 1], len(ids) > longest
 
     def _forward(self, ids: Sequence[Sequence[int]]) -> list[float]:
         padded = [torch.tensor(each, dtype=torch.long) for each in ids]

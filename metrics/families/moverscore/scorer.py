@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 import torch
 
+from metrics import truncation
 from metrics.base import MetricInfo, Scores, SegmentInput, check_inputs, format_signature
 from metrics.encoding import encoders, precision
 from metrics.encoding.token_vectors import Embedded
@@ -57,6 +58,7 @@ class MoverScore(OnEncoder):
         }
         return format_signature(self.info.name, fields)
 
+    @truncation.reported
     def score(self, inputs: Sequence[SegmentInput]) -> Scores:
         """Return (n, sizes): a score for each n-gram size."""
         check_inputs(self.info, inputs)

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from metrics import truncation
 from metrics.base import (
     MetricError,
     MetricInfo,
@@ -56,6 +57,7 @@ class HeadScorer(OnEncoder):
         }
         return format_signature(self.info.name, encoder_fields(self.encoder) | fields)
 
+    @truncation.reported
     def score(self, inputs: Sequence[SegmentInput]) -> Scores:
         """Return (n, 1) predicted human scores."""
         check_inputs(self.info, inputs)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from metrics import truncation
 from metrics.base import (
     MeanOfSegments,
     MetricError,
@@ -57,6 +58,7 @@ class TrainedSentinel(MeanOfSegments):
             fields |= precision.signature_fields(precision_of(self.info))
         return format_signature(self.info.name, fields | {"revision": REVISION})
 
+    @truncation.reported
     def score(self, inputs: Sequence[SegmentInput]) -> Scores:
         """Return (n, 1) predicted human scores."""
         check_inputs(self.info, inputs)

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from metrics import truncation
 from metrics.base import (
     MetricInfo,
     Scores,
@@ -63,6 +64,7 @@ class SentSim(OnEncoder):
             },
         )
 
+    @truncation.reported
     def score(self, inputs: Sequence[SegmentInput]) -> Scores:
         """Return (n, 4) cosine, F1, -WMD, -SMD; with ranges (n, 7), the combinations last."""
         check_inputs(self.info, inputs)

@@ -13,6 +13,7 @@ import numpy as np
 import torch
 from torch.nn.utils.rnn import pad_sequence
 
+from metrics import truncation
 from metrics.base import (
     MetricInfo,
     Scores,
@@ -63,6 +64,7 @@ class XBertScore(OnEncoder):
             | {"revision": REVISION},
         )
 
+    @truncation.reported
     def score(self, inputs: Sequence[SegmentInput]) -> Scores:
         """Return (n, 3): precision, recall and F1."""
         check_inputs(self.info, inputs)

@@ -21,6 +21,7 @@ from typing import cast
 
 import numpy as np
 
+from metrics import truncation
 from metrics.base import MetricInfo, Scores, SegmentInput, check_inputs, format_signature
 from metrics.encoding import encoders, precision
 from metrics.encoding.token_vectors import Embedded
@@ -87,6 +88,7 @@ class XMoverScore(OnEncoder):
             fields |= lm.signature_fields(self.language_model, self._coupling())
         return format_signature(self.info.name, {**fields, "revision": REVISION})
 
+    @truncation.reported
     def score(self, inputs: Sequence[SegmentInput]) -> Scores:
         """Return (n, 2) unigram and bigram scores; with a language model (n, 5): both, both
         coupled with it, and its term alone."""

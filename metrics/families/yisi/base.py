@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from metrics import truncation
 from metrics.base import (
     MeanOfSegments,
     MetricInfo,
@@ -85,6 +86,7 @@ class Yisi(MeanOfSegments, ABC):
         }
         return format_signature(self.info.name, self.fields() | shared)
 
+    @truncation.reported
     def score(self, inputs: Sequence[SegmentInput]) -> Scores:
         """Return (n, 1); see :meth:`_value` for several references."""
         check_inputs(self.info, inputs)

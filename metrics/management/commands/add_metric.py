@@ -4,8 +4,9 @@ from argparse import ArgumentParser
 from typing import Any
 
 from django.core.exceptions import ValidationError
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
+from annotation.management.command_line import BaseCommand, values_by_name
 from metrics import catalogue, registry
 from metrics.base import MetricError, MetricInfo
 from metrics.known import everything_known
@@ -68,13 +69,11 @@ def _family(key: str) -> Family:
 
 
 def pairs_of(given: list[str]) -> dict[str, str]:
-    pairs = {}
-    for text in given:
-        key, sign, value = text.partition("=")
+    pairs = [text.partition("=") for text in given]
+    for key, sign, _ in pairs:
         if not sign:
-            raise CommandError(f"--option {text}: write it as KEY=VALUE.")
-        pairs[key] = value
-    return pairs
+            raise CommandError(f"--option {key}: write it as KEY=VALUE.")
+    return values_by_name((key, value) for key, _, value in pairs)
 
 
 def meaning_of(option: Option) -> str:

@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 from django.conf import settings
 from django.core.exceptions import ValidationError
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 from django.db import DatabaseError
 
+from annotation.management.command_line import BaseCommand
 from annotation.models import Output, TestSet
 from metrics import catalogue, disk
 from metrics.base import MetricError, MetricInfo, Scores

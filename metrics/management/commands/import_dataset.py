@@ -7,10 +7,11 @@ from typing import Any
 
 from django.conf import settings
 from django.core.exceptions import ValidationError
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from annotation.counted import counted
 from annotation.imports import Pair
+from annotation.management.command_line import BaseCommand
 from metrics import datasets
 from metrics.datasets import DATASETS, Stored
 

@@ -5,9 +5,10 @@ from pathlib import Path
 from typing import Any
 
 from django.core.exceptions import ValidationError
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from annotation.counted import counted
+from annotation.management.command_line import BaseCommand
 from annotation.uploads import Report
 from metrics import datasets
 from metrics.datasets import EvaluationDraft, mtme

@@ -5,9 +5,10 @@ from pathlib import Path
 from typing import Any
 
 from django.core.exceptions import ValidationError
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from annotation.counted import counted
+from annotation.management.command_line import BaseCommand, values_by_name
 from annotation.models import TestSet
 from annotation.uploads import InputFile
 from metrics.imported.checking import Checked, bring_in, check
@@ -88,10 +89,10 @@ class Command(BaseCommand):
 def _choices(options: dict[str, Any]) -> Choices:
     names = options["metric"]
     return Choices(
-        columns=dict(_pair(text) for text in options["column"]),
+        columns=values_by_name(map(_pair, options["column"])),
         metrics=tuple(names) or None,
         metric=names[0] if len(names) == 1 else "",
-        names=dict(_pair(text) for text in options["name"]),
+        names=values_by_name(map(_pair, options["name"])),
         lower=frozenset(options["lower_is_better"]),
         skips_unknown=options["skip_unknown"],
     )

@@ -5,9 +5,10 @@ from pathlib import Path
 from typing import Any
 
 from django.core.exceptions import ValidationError
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from annotation.counted import counted
+from annotation.management.command_line import BaseCommand
 from annotation.models import TestSet
 from metrics.management.commands.import_scores import SHOWN, opened
 from metrics.spans.importing import Checked, check, store

@@ -4,8 +4,9 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
+from annotation.management.command_line import BaseCommand
 from metrics.base import MetricError
 from metrics.checkpoints import fetching, hosts, inventory, places
 from metrics.checkpoints.hosts import Stock

@@ -8,15 +8,18 @@ from decimal import Decimal, InvalidOperation
 from typing import Any, NoReturn
 
 from django.core.exceptions import ValidationError
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from annotation.counted import counted
+from annotation.management.command_line import BaseCommand
 from annotation.models import System, TestSet
 from metrics import catalogue
+from metrics.base import ScoreWarning
 from metrics.judges.spending import Budget
 from metrics.models import MetricRun
-from metrics.runs import scoring, signatures, starting, state
+from metrics.runs import remarks, scoring, signatures, starting, state
 from metrics.runs.contents import warnings_of
+from metrics.scores import truncation_of
 from metrics.templatetags.fleet_numbers import in_bytes
 from metrics.templatetags.run_numbers import duration, rate
 from metrics.workers import capability
@@ -103,7 +106,7 @@ class Command(BaseCommand):
 
     def _report(self, followed: Sequence[MetricRun]) -> None:
         """Say how each run ended; fail where one did not end well."""
-        told = (warning for run in followed for warning in warnings_of(run))
+        told = (warning for run in followed for warning in _warnings(run))
         for message in dict.fromkeys(warning.message for warning in told):
             self.stderr.write(message)
         bad = [run for run in followed if run.status != MetricRun.Status.DONE]
@@ -111,6 +114,12 @@ class Command(BaseCommand):
             self.stderr.write(f"{run.label}: {run.get_status_display()}. {run.message}".strip())
         if bad:
             raise CommandError(f"{len(bad)} of {len(followed)} runs did not end well.")
+
+
+def _warnings(run: MetricRun) -> tuple[ScoreWarning, ...]:
+    truncated = truncation_of(run)
+    about_texts = truncated.warnings(run.label) if truncated else ()
+    return (*warnings_of(run), *about_texts, *remarks.of_run(run))
 
 
 class _Line:

@@ -4,7 +4,9 @@ import re
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
+
+from annotation.management.command_line import BaseCommand
 
 PROJECT = """\
 [build-system]

@@ -7,6 +7,7 @@ from datetime import timedelta
 
 import pytest
 from django.core.exceptions import ValidationError
+from django.core.signing import Signer
 from django.db import IntegrityError, connections, transaction
 from django.utils import timezone
 
@@ -176,6 +177,16 @@ def test_starts_are_signed_bound_and_age(world: World, monkeypatch: pytest.Monke
             judgments.read_start(wrong, user_id=wrong_user, public_id=wrong_item)
     monkeypatch.setattr(judgments, "START_MAX_AGE", timedelta(seconds=-1))
     with pytest.raises(ValidationError, match="more than 7 days ago"):
+        judgments.read_start(stamp, user_id=user, public_id=item)
+
+
+@pytest.mark.parametrize(
+    "salt", ["annotation.judging.judgments.start", "annotation.judgments.start"]
+)
+def test_a_form_that_an_earlier_release_signed_is_accepted(world: World, salt: str) -> None:
+    user, item = world.annotators[0].pk, opened(world).public_id
+    stamp = Signer(salt=f"{salt}:{user}:{item}").sign("1")
+    with pytest.raises(ValidationError, match="7 days"):
         judgments.read_start(stamp, user_id=user, public_id=item)
 
 

@@ -49,6 +49,9 @@ def test_the_three_are_kept_apart() -> None:
 def test_answers_sent_together_share_their_time() -> None:
     paid = [times(answer(90, 1, 1), together=3)["paid_ms"] for _ in range(3)]
     assert sum(paid) == 90_000
+    # The limit is that of the screen.
+    paid = [times(answer(700, 1, 1), together=3)["paid_ms"] for _ in range(3)]
+    assert sum(paid) == 600_000
 
 
 @pytest.mark.parametrize(
@@ -107,5 +110,13 @@ def test_answers_that_waited_are_paid_for_when_they_were_given_and_never_twice()
         paid.append((found["paid_ms"], found["time_doubt"]))
     assert paid == [(20_000, Doubt.NONE)] * 3
     # Whatever a browser says, the times do not overlap, nor lie outside what passed here.
-    found = times(answer(90, 1, 1, 10**11), before=before)
+    found = times(answer(90, 0, 0, 10**11), before=before)
     assert (found["started_at"], found["submitted_at"], found["paid_ms"]) == (before, before, 0)
+
+
+def test_a_clock_put_forward_while_an_answer_waits_takes_no_pay() -> None:
+    """Given after 20 s, sent 70 s later by a clock that is an hour ahead."""
+    found = times(answer(90, 20_000, 19_000, waited=70_000 + 3_600_000))
+    assert (found["paid_ms"], found["time_doubt"]) == (20_000, Doubt.NONE)
+    # Nor is more paid than passed, whatever is said to have been visible.
+    assert times(answer(90, 10**9, 19_000, waited=10**10))["paid_ms"] == 90_000

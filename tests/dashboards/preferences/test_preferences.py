@@ -82,6 +82,29 @@ def test_test_sets_of_a_language_pair_are_pooled(world: World) -> None:
     assert rows[third.direction].w2w == 0
 
 
+def test_a_dictionary_that_knows_few_words_defines_nothing(
+    world: World, as_researcher: Client
+) -> None:
+    """Also of results that were stored before that was checked."""
+    store(world.test_set, [1, 1, 1, 1], coverage=0.06)
+    store(world.test_set, [1, -1, -1, 0], coverage=0.5, measure="b", label="Beta")
+    document = documents.of_test_set(world.test_set)
+    known, sparse = document.rows
+    assert (known.w2w, known.coverage, known.n) == (0.25, 0.5, 4)
+    assert (sparse.w2w, sparse.low, sparse.mean, sparse.coverage) == (None, None, None, 0.06)
+    assert (sparse.n, sparse.left_out, sparse.histogram) == (0, 4, {})
+    assert len(document.warnings) == 1
+    address = reverse("preferences", args=[world.test_set.slug])
+    page = as_researcher.get(address).text
+    assert "The dictionary knows 6.0% of the source words." in page
+    assert "1.000" not in page
+    found = as_researcher.get(address.removesuffix("/") + ".json").json()
+    assert [row["coverage"] for row in found["rows"]] == [0.5, 0.06]
+    assert [row["differences"] for row in found["rows"]] == [[1, -1, -1, 0], [None] * 4]
+    assert found["warnings"] == list(document.warnings)
+    assert [row.label for row in documents.across("word-by-word").rows] == ["Beta"]
+
+
 def test_equal_labels_are_told_apart(world: World) -> None:
     store(world.test_set, [1, 1, 1, 1])
     store(world.test_set, [1, 1, 1, 1], metric="other", measure="other-f")

@@ -3,6 +3,8 @@
 import argparse
 import json
 import re
+from itertools import product
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -286,6 +288,49 @@ def test_the_table_of_human_says_what_the_document_does(tmp_path, capsys):
     )
     assert alpha.endswith("72 z-scores of 24 outputs with two or more")
     assert rest.startswith("# one-vs-rest Pearson: 0.")
+
+
+def test_human_takes_documents_as_units_where_segments_share_them(tmp_path, capsys):
+    """Six documents of two segments; a column of single ones changes nothing but itself."""
+    path, _ = judgments(tmp_path)
+    lines = Path(path).read_text().splitlines()
+    found = {}
+    for name, size in (("none", 0), ("single", 1), ("pairs", 2)):
+        rows = (
+            [f"{row}\td{int(row.split()[2]) // size}" for row in lines[1:]] if size else lines[1:]
+        )
+        file = tmp_path / f"{name}.tsv"
+        file.write_text("\n".join([lines[0] + "\tdocument" * bool(size), *rows]) + "\n")
+        assert main(["human", str(file), "--output", "json"]) == 0
+        found[name] = json.loads(capsys.readouterr().out)
+    assert found["none"] == found["single"]
+    for key in ("ranking", "agreement"):
+        assert (found["none"][key]["unit"], found["pairs"][key]["unit"]) == (
+            "segments",
+            "documents",
+        )
+        assert found["pairs"][key]["n_units"] == 6
+    assert found["pairs"]["alpha"]["statistic"] == found["none"]["alpha"]["statistic"]
+    assert found["pairs"]["alpha"]["interval"] != found["none"]["alpha"]["interval"]
+    assert main(["human", str(tmp_path / "pairs.tsv")]) == 0
+    assert "24 outputs with two or more, in 6 documents" in capsys.readouterr().out
+
+
+def test_trial_takes_documents_as_units_beside_annotators(tmp_path, capsys):
+    rng, lines = np.random.default_rng(4), []
+    for who, text in product(range(6), range(24)):
+        condition = ("blank", "prefilled")[int(rng.random() < 0.5)]
+        lines.append(f"A{who}\to{text}\t{condition}\t{rng.normal(60, 9):.2f}\td{text // 3}")
+    path = tmp_path / "trial.tsv"
+    head = "annotator\toutput\tcondition\tscore"
+    path.write_text("\n".join([head + "\tdocument", *lines]) + "\n")
+    assert main(["trial", str(path), "--output", "json"]) == 0
+    found = json.loads(capsys.readouterr().out)["effects"]["score"]
+    assert (found["unit"], found["n_units"]) == ("documents", 8)
+    path.write_text("\n".join([head, *(line.rsplit("\t", 1)[0] for line in lines)]) + "\n")
+    assert main(["trial", str(path), "--output", "json"]) == 0
+    alone = json.loads(capsys.readouterr().out)["effects"]["score"]
+    assert (alone["unit"], alone["statistic"]) == ("segments", found["statistic"])
 
 
 def test_undefined_agreement_is_said_with_its_reason(tmp_path, capsys):

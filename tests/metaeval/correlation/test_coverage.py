@@ -11,7 +11,7 @@ import pytest
 from scipy.stats import binom
 
 from benchmarks.metaeval import coverage
-from benchmarks.metaeval.covered import CASES, worlds
+from benchmarks.metaeval.covered import CASES, documents, worlds
 from benchmarks.metaeval.covered.case import (
     COVERS,
     REJECTS,
@@ -22,6 +22,8 @@ from benchmarks.metaeval.covered.case import (
     pair_of,
     replicate,
 )
+from benchmarks.metaeval.covered.documents import HIGH, UNEVEN
+from benchmarks.metaeval.covered.real_documents import SPANS, TED
 from metaeval.correlation import pearson
 
 # A right method falls outside with this chance, were the seeds not fixed.
@@ -47,6 +49,51 @@ CHECKED: list[tuple[str, str, Size, int]] = [
     ("approximate randomisation", "normal", 50, 60),
     ("gain of a training", "5 % won, 1 % lost", 10, 200),
     ("Williams over systems", EQUAL, 10, 200),
+    # Systems and judgments over documents, by which they depend on each other.
+    ("difference of two systems", HIGH, (27, 10), 100),
+    ("difference of two systems", UNEVEN, (27, 10), 100),
+    ("mean of a system", f"penalties; {HIGH}", (27, 10), 200),
+    ("mean of a system", f"normal; {UNEVEN}", (27, 10), 200),
+    ("mean of a system", "penalties; no documents", 50, 300),
+    ("paired bootstrap, p", HIGH, (27, 10), 100),
+    ("paired bootstrap, p", f"BLEU; {HIGH}", (27, 10), 60),
+    ("approximate randomisation", HIGH, (27, 10), 100),
+    ("system ranks, permutation", HIGH, (27, 10), 100),
+    ("system ranks, rank-sum", HIGH, (27, 10), 100),
+    ("preference (W2W)", HIGH, (27, 10), 200),
+    ("partial correlation with length", HIGH, (27, 10), 60),
+    ("loss from longer to shorter form", HIGH, (27, 10), 60),
+    ("α", f"α = .5; {HIGH}", (20, 10), 60),
+    ("α", f"α = .5; {HIGH}", (10, 20), 60),
+    ("one-vs-rest r", f"α = .5; {HIGH}", (20, 10), 100),
+    ("ICC(C,1)", HIGH, (20, 10), 60),
+    ("control test, t", HIGH, (20, 10), 200),
+    ("control test, signed rank", HIGH, (20, 10), 200),
+    ("drift, any of 3 annotators", HIGH, (27, 10), 60),
+    ("power .95, documents", "system × document .15 of .65", (27, 10), 200),
+    ("effect of a condition on scores", HIGH, (27, 4), 60),
+    ("effect of a condition on a rate", HIGH, (27, 10), 100),
+    ("F1 of spans", HIGH, (27, 10), 100),
+    ("test of F1, permutation", HIGH, (27, 10), 100),
+    ("mean of a system", TED, 20, 200),
+    ("F1 of spans", f"ESA against MQM; {SPANS}", 40, 100),
+]
+# Where segments of a document are taken for independent these fail.
+BLIND: list[tuple[str, str, Size, int]] = [
+    ("difference of two systems", HIGH, (27, 10), 100),
+    ("mean of a system", f"penalties; {HIGH}", (27, 10), 100),
+    ("paired bootstrap, p", HIGH, (27, 10), 100),
+    ("approximate randomisation", HIGH, (27, 10), 100),
+    ("system ranks, permutation", HIGH, (27, 10), 100),
+    ("preference (W2W)", HIGH, (27, 10), 100),
+    ("α", f"α = .5; {HIGH}", (10, 20), 100),
+    ("one-vs-rest r", f"α = .5; {HIGH}", (10, 20), 100),
+    ("ICC(C,1)", HIGH, (10, 20), 100),
+    ("control test, t", HIGH, (10, 20), 100),
+    ("control test, signed rank", HIGH, (10, 20), 100),
+    ("drift, any of 3 annotators", HIGH, (27, 10), 60),
+    ("F1 of spans", HIGH, (27, 20), 200),
+    ("test of F1, permutation", HIGH, (27, 20), 200),
 ]
 
 
@@ -74,6 +121,16 @@ def test_an_interval_covers_and_a_test_keeps_its_level(shown, data, size, replic
     found = run(case, size, replicates)
     assert found.shown == replicates
     assert within(case.kind, found), found
+
+
+@pytest.mark.parametrize(("shown", "data", "size", "replicates"), BLIND)
+def test_the_check_finds_what_takes_segments_of_a_document_for_independent(
+    shown, data, size, replicates, monkeypatch
+):
+    """The same where no function is told the documents."""
+    monkeypatch.setattr(documents, "labels", lambda of: None)
+    case = case_of(shown, data)
+    assert not within(case.kind, run(case, size, replicates))
 
 
 def test_the_check_finds_the_studys_interval_over_hybrids():

@@ -6,7 +6,8 @@ from scipy import stats
 
 from metaeval import ScoreMatrix
 from metaeval.correlation.hybrids import hybrid_supersample
-from metaeval.sensitivity import Profile, choose, layer_profile
+from metaeval.scores.turned import TurnedScores
+from metaeval.sensitivity import Profile, choose, curves, draw_segments, layer_profile
 from metaeval.sensitivity.folds import folds
 
 
@@ -87,3 +88,64 @@ def test_over_several_campaigns_the_mean_decides() -> None:
 def test_nothing_is_recommended_where_nothing_is_defined() -> None:
     nothing = np.full(2, np.nan)
     assert choose([Profile(nothing, np.tile(nothing, (5, 1)), np.tile(nothing, (5, 1)))]) is None
+
+
+def test_a_document_is_in_one_fold_and_folds_have_as_many_documents():
+    clusters = np.random.default_rng(3).permutation(np.repeat(np.arange(23), 4))
+    found = folds(92, clusters)
+    for document in range(23):
+        assert (found[:, clusters == document].sum(axis=1) > 0).sum() == 1
+    assert found.sum(axis=0).tolist() == [1.0] * 92
+    assert np.ptp(found.sum(axis=1)) <= 4
+    # Fewer documents than folds: one fold each.
+    assert folds(6, np.array([0, 0, 1, 1, 2, 2])).sum(axis=1).tolist() == [2.0, 2.0, 2.0]
+
+
+def test_a_chosen_layer_that_knows_nothing_is_worth_nothing_held_out():
+    """Segments of a document have the same scores: in several folds they would show the choice."""
+    rng, documents = np.random.default_rng(4), np.arange(80) // 2
+    held = {"documents": [], "segments": []}
+    for _ in range(40):
+        human = rng.normal(size=(4, 40))[:, documents]
+        layers = {f"l{k}": rng.normal(size=(4, 40))[:, documents] for k in range(40)}
+        for unit, values in held.items():
+            names = "ABCD", map(str, range(80)), map(str, documents)
+            ours = ScoreMatrix(human, *names)
+            ours = ours if unit == "documents" else ours.by_segment()
+            measures = {name: ours.with_values(each) for name, each in layers.items()}
+            values.append(choose([layer_profile(ours, measures, "limit")]).held_out)
+    means, errors = ([f(each) for each in held.values()] for f in (np.mean, stats.sem))
+    assert abs(means[0]) < 3 * errors[0]
+    assert means[1] > 5 * errors[1]
+
+
+def test_curves_draw_whole_documents():
+    clusters = np.array([0, 1, 0, 2, 2, 2, 3, 1])
+    drawn = draw_segments(np.random.default_rng(1), 500, 8, 8, clusters)
+    for document in range(4):
+        assert np.ptp(drawn[:, clusters == document], axis=1).max() == 0
+    # Four documents are drawn each time, eight segments on average.
+    assert (drawn[:, [0, 1, 3, 6]].sum(axis=1) == 4).all()
+    assert drawn.sum(axis=1).mean() == pytest.approx(8.0, abs=0.3)
+    half = draw_segments(np.random.default_rng(1), 5, 8, 4, clusters)
+    assert (half[:, [0, 1, 3, 6]].sum(axis=1) == 2).all()
+
+
+def test_the_band_of_a_curve_is_that_of_copied_documents():
+    rng = np.random.default_rng(2)
+    documents = np.arange(40) // 4
+    human = rng.normal(size=(3, 40)) + rng.normal(size=(3, 10))[:, documents]
+    metric = human + rng.normal(size=(3, 40))
+    points = list(
+        curves(human, [TurnedScores(metric)], [40], n_samples=300, rng=np.random.default_rng(5),
+               clusters=documents)
+    )  # fmt: skip
+    generator, values = np.random.default_rng(6), []
+    for _ in range(300):
+        at = np.concatenate(
+            [np.flatnonzero(documents == k) for k in generator.integers(10, size=10)]
+        )
+        values.append(np.corrcoef(human[:, at].ravel(), metric[:, at].ravel())[0, 1])
+    low, high = np.quantile(values, [0.025, 0.975])
+    point = next(each for each in points if each.level == "r_segment")
+    assert [point.low, point.high] == pytest.approx([low, high], abs=0.03)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from metaeval.resampling import expanded_tail
 from metaeval.results import ConstantInputWarning, IdenticalInputWarning, TooFewWarning
 from metaeval.spans import SpanTable, ceiling, compare_detectors, detect, error_free_detection
 from metaeval.spans.detection import scores_of
@@ -39,6 +40,25 @@ def test_documents_are_drawn_whole():
     assert together.n_units == 60
     width = [each.f1_interval.high - each.f1_interval.low for each in (naive, together)]
     assert width[0] < width[1] / 3
+
+
+def test_documents_of_several_segments_are_units_with_an_expanded_interval():
+    values, segments, documents = components(120), np.arange(120) // 2, np.arange(120) // 5
+    found = detect(values, units=segments, documents=documents, n_resamples=500, rng=3)
+    whole = detect(values, units=documents, n_resamples=500, rng=3)
+    assert (found.unit, found.n_units, whole.unit) == ("documents", 24, "segments")
+    tail = expanded_tail(0.025, 24)
+    rest = detect(
+        values, units=documents, n_resamples=500, rng=3, confidence=1 - 2 * tail
+    ).f1_interval
+    assert found.f1_interval[:2] == pytest.approx(rest[:2])
+    with pytest.warns(TooFewWarning, match="5 documents"):
+        few = detect(values, documents=np.arange(120) // 24, n_resamples=50, rng=3)
+    assert few.f1_interval is None
+    test = compare_detectors(values, values[::-1], documents=documents, n_resamples=99, rng=1)
+    assert test.pvalue == compare_detectors(
+        values, values[::-1], units=documents, n_resamples=99, rng=1
+    ).pvalue  # fmt: skip
 
 
 def test_permutation_as_from_scipy():

@@ -7,13 +7,16 @@ from typing import Any
 import numpy as np
 import pytest
 
+from metrics.base import MetricError, UnfinishedError
 from metrics.families.judges import client
+from metrics.families.judges.scorer import Judge
 from metrics.models import (
     FailedText,
     JudgeConnection,
     JudgeReply,
     JudgeSpending,
     MetricRun,
+    Slice,
 )
 from metrics.runs import scoring, slices
 from tests.metrics.conftest import reread, work_off
@@ -121,6 +124,37 @@ def test_what_does_not_pass_ends_the_run_and_shows_no_key(
     assert KEY not in run.signature.signature  # type: ignore[union-attr]
 
 
+@pytest.mark.parametrize("status", [401, 500])
+def test_an_endpoint_that_never_answers_ends_the_run(
+    judge: Callable[..., MetricRun], status: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Already while the judge is loaded: no host would fare better."""
+    monkeypatch.setattr(client, "TRIES", 2)
+    with serving(lambda asked, times: Answer(status=status, raw="no")) as server:
+        run = judge(server)
+        for _ in range(2 * slices.MAX_LOADS):
+            scoring.forget()
+            run = work_off(run)
+        n_calls = len(server.seen)
+    assert run.status == Status.FAILED
+    assert str(status) in run.message
+    assert n_calls <= 2 * slices.MAX_LOADS
+
+
+def test_a_judge_that_fails_at_first_is_not_paid_for_more(
+    judge: Callable[..., MetricRun], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(slices, "HOPELESS", 3)
+    monkeypatch.setattr(Judge, "first_slice", 3)
+    with serving(lambda asked, times: Answer("I cannot help with that.")) as server:
+        run = work_off(judge(server))
+        asked = [each for each in server.seen if "to judge" in prompt_of(each)]
+    assert run.total > 3
+    assert run.status == Status.FAILED
+    assert len(asked) == 2 * 3
+    assert Judge.first_slice == slices.HOPELESS
+
+
 def test_a_key_that_comes_back_is_not_kept(
     judge: Callable[..., MetricRun], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -164,6 +198,25 @@ def test_a_server_that_is_down_holds_nothing_against_the_texts(
         scoring.forget()
         run = work_off(run)
     assert (run.status, run.failed) == (Status.DONE, 0)
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        UnfinishedError("busy", np.zeros((0, 1)), None, permanent=False),
+        MetricError("busy", permanent=False),
+    ],
+    ids=["unfinished", "not loaded"],
+)
+def test_each_further_try_comes_twice_as_late(
+    monkeypatch: pytest.MonkeyPatch, error: MetricError
+) -> None:
+    waits: list[float] = []
+    monkeypatch.setattr(slices, "put_off", lambda row, message, seconds: waits.append(seconds))
+    for attempts in range(3):
+        scoring.give_up(Slice(size=10, is_loading=True, attempts=attempts), error)
+    assert waits == [waits[0], 2 * waits[0], 4 * waits[0]]
+    assert waits[0] > 0
 
 
 def test_a_server_without_schemas_is_asked_without(

@@ -1,6 +1,6 @@
 import pytest
 
-from metrics.templatetags.run_numbers import duration, percent, rate
+from metrics.templatetags.run_numbers import duration, money, percent, rate
 
 
 @pytest.mark.parametrize(
@@ -17,6 +17,21 @@ def test_durations(seconds: float | None, text: str) -> None:
 )
 def test_rates(per_second: float | None, text: str) -> None:
     assert rate(per_second) == text
+
+
+@pytest.mark.parametrize(
+    ("amount", "text"),
+    [
+        (0, "0.00"),
+        (0.004, "0.0040"),
+        (0.00042, "0.00042"),
+        (3.5, "3.50"),
+        (12.345, "12.35"),
+        (0.056, "0.056"),
+    ],
+)
+def test_amounts_of_money_are_never_rounded_to_nothing(amount: float, text: str) -> None:
+    assert money(amount) == text
 
 
 def test_percentages() -> None:

@@ -1,9 +1,11 @@
 """The job: what it stores, that it stores it once, and what it says where it cannot."""
 
+from importlib import import_module
 from typing import Any
 
 import numpy as np
 import pytest
+from django.apps import apps
 
 from annotation.models import Reference, TestSet
 from config.work import processes
@@ -179,4 +181,12 @@ def test_files_are_read_from_the_database(harbour: TestSet) -> None:
     )
     (told,) = job.result["conditions"]
     assert (told["file"], told["altered"].split()[0]) == ("w.tsv", "source")
-    assert 0 < told["coverage"] < 1
+    assert 0 < told["coverage"] < 0.5
+    for row in PreferenceResult.objects.filter(job=job):
+        assert (row.n, row.statistic, row.coverage) == (0, None, told["coverage"])
+    (remark,) = job.result["remarks"]
+    assert f"knows {told['coverage']:.1%} of the source words" in remark
+    # What an older version stored is filled in from the job.
+    PreferenceResult.objects.update(coverage=None)
+    import_module("training.migrations.0008_dictionary_coverage").fill_in(apps, None)
+    assert {row.coverage for row in PreferenceResult.objects.all()} == {told["coverage"]}

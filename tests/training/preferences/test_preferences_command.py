@@ -96,6 +96,20 @@ def test_word_by_word(world: World, tmp_path: Path) -> None:
     )
 
 
+def test_a_dictionary_that_knows_few_words(world: World, tmp_path: Path) -> None:
+    """Of nine words it knows one; a number of such texts would say nothing of a metric."""
+    file, out = tmp_path / "words.tsv", tmp_path / "d.json"
+    file.write_text("港口\tharbour\n")
+    told = run("--condition", "word-by-word", "--dictionary", str(file), "--output", str(out))
+    assert "W2W undefined. The dictionary knows" in told
+    assert "at least 50%" in told
+    document = json.loads(out.read_text())
+    assert document["coverage"] == pytest.approx(1 / 9)
+    for measure in document["measures"].values():
+        assert measure["statistic"] is None
+        assert [warning["code"] for warning in measure["warnings"]] == ["too_few"]
+
+
 def test_xmoverscore_prefers_the_reference_to_itself_nowhere(
     world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

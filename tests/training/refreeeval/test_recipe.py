@@ -1,5 +1,8 @@
 """Settings that make no training together are refused at their names, wherever they are given."""
 
+import json
+import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -106,3 +109,22 @@ def test_layers_of_a_head_are_numbers(as_researcher: Client) -> None:
 def test_the_table_of_alpha_is_the_papers() -> None:
     """Wu et al. 2023, table 12."""
     assert starting.TABLES["alpha"] == {"alpha": (0, 5, 10, 50, 100, 500)}
+
+
+def test_tables_have_the_rows_of_the_paper(data_dir: Path) -> None:
+    """The rows that the specification gives: ablation, rules, seeds, and c2 of the final metric."""
+    folder = data_dir.parent / "specs"
+    reported = json.loads((folder / "reference-free-checks.json").read_text())["reported"]
+    rows = [*reported["refreeeval_table1_wmt18"]["rows"]]
+    ablation = rows[rows.index("word") :]
+    named = ("word-level", "fluency", "sent-fa", "sent-level", "full")
+    assert len(ablation) == len(named)
+    assert starting.TABLES["ablation"] == {"variant": named}
+    rules = starting.TABLES["perturbation"]["rule"]
+    assert len(reported["refreeeval_table11_similarity_variation"]) == len(rules) - 1
+    seeds = re.search(r"10 seeds \{([\d, ]+)\}", (folder / "reference-free.md").read_text())
+    assert seeds is not None
+    assert list(starting.SEEDS) == [int(seed) for seed in seeds.group(1).split(",")]
+    final = reported["refreeeval_table13_avg_check"]
+    assert float(final["row"].removeprefix("c2=")) in starting.TABLES["c2"]["c2"]
+    assert final["values"] == reported["refreeeval_table1_wmt18"]["rows"]["ReFreeEval"]

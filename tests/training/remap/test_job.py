@@ -81,9 +81,9 @@ def test_the_curve_grows_over_the_same_held_out_pairs(
     tmp_path: Path, encoder: str, pairs: Pairs
 ) -> None:
     result = remap.run(work(tmp_path, encoder, pairs * 2, curve="yes", pairs=150)).result
-    assert [row["pairs"] for row in result["curve"]] == [100, 191]
-    assert len({row["compared"] for row in result["curve"]}) == 1
-    vectors = [row["pairs_of_vectors"] for row in result["curve"]]
+    assert [row["pairs"] for row in result["curve_of_held_out_cosines"]] == [100, 191]
+    assert len({row["compared"] for row in result["curve_of_held_out_cosines"]}) == 1
+    vectors = [row["pairs_of_vectors"] for row in result["curve_of_held_out_cosines"]]
     assert vectors[0] < result["pairs_of_vectors"] < vectors[1]
 
 

@@ -6,10 +6,11 @@ from typing import Any
 
 from django.conf import settings
 from django.core.exceptions import ValidationError
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 from django.db import DatabaseError
 
 from annotation.forms.uploads import LanguageField
+from annotation.management.command_line import BaseCommand
 from metrics import disk
 from training.forms import RESERVED
 from training.parallel import corpora

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
+from annotation.management.command_line import BaseCommand
 from annotation.models import TestSet
 from metrics import catalogue
 from metrics.base import MetricError
@@ -80,6 +81,10 @@ class Command(BaseCommand):
         for row in rows:
             result, ends = row.result, row.result.interval
             shown = f" ({ends.low:.3f} to {ends.high:.3f})" if ends else ""
+            if not result.n:
+                sentences = " ".join(warning.message for warning in result.warnings)
+                self.stdout.write(f"{row.label}: W2W undefined. {sentences}")
+                continue
             self.stdout.write(
                 f"{row.label}: W2W {result.statistic:.3f}{shown}, mean d {result.mean:+.4f}, "
                 f"median {result.median:+.4f}, ties {result.ties:.3f}"
@@ -122,6 +127,7 @@ def _write(
         "direction": test_set.direction,
         "condition": condition,
         "seed": seed,
+        "coverage": altered.coverage,
         "segments": [
             {"key": key, "original": original, "altered": text}
             for key, original, text in zip(

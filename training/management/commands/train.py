@@ -5,9 +5,10 @@ from argparse import ArgumentParser
 from typing import Any
 
 from django.core.exceptions import ValidationError
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 from django.db import InterfaceError, OperationalError
 
+from annotation.management.command_line import BaseCommand
 from metrics.management.commands.add_metric import meaning_of, pairs_of
 from training.jobs import resuming, starting, work
 from training.jobs.kinds import KINDS, Kind

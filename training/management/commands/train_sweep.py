@@ -1,12 +1,13 @@
-"""`manage.py train_sweep`: start the trainings of one of the paper's tables, or of any other."""
+"""`manage.py train_sweep`: start the trainings that a table of the paper varies, or any others."""
 
 from argparse import ArgumentParser
 from collections.abc import Sequence
 from typing import Any
 
 from django.core.exceptions import ValidationError
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
+from annotation.management.command_line import BaseCommand, values_by_name
 from training.models import ParallelCorpus
 from training.sweeps import starting
 
@@ -17,7 +18,11 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("sweep", metavar="SWEEP", help="its name; a taken one gets a number")
         parser.add_argument("--corpus", action="append", required=True, help="may be repeated")
-        parser.add_argument("--table", choices=list(starting.TABLES), help="one of the paper's")
+        parser.add_argument(
+            "--table",
+            choices=list(starting.TABLES),
+            help="what a table of the paper varies; of c2, five values of the paper's seven",
+        )
         parser.add_argument(
             "--vary", action="append", default=[], metavar="NAME=A,B,…", help="may be repeated"
         )
@@ -60,7 +65,7 @@ def _pairs(given: list[str]) -> dict[str, str]:
     for name, equals, value in split:
         if not (name and equals and value):
             raise CommandError(f"{name}{equals}{value}: expected NAME=VALUE.")
-    return {name: value for name, _, value in split}
+    return values_by_name((name, value) for name, _, value in split)
 
 
 def _seeds(given: str) -> list[int]:

@@ -5,8 +5,9 @@ from argparse import ArgumentParser
 from typing import Any
 
 from django.core.exceptions import ValidationError
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
+from annotation.management.command_line import BaseCommand
 from annotation.models import TestSet
 from annotation.uploads.submissions import parse_ratio
 from training.models import Translation

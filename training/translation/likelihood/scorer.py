@@ -16,6 +16,7 @@ from dataclasses import replace
 import numpy as np
 import torch
 
+from metrics import truncation
 from metrics.base import (
     MeanOfSegments,
     MetricError,
@@ -80,6 +81,7 @@ class Likelihood(MeanOfSegments):
         }
         return format_signature(self.info.name, fields)
 
+    @truncation.reported
     def score(self, inputs: Sequence[SegmentInput]) -> Scores:
         """Return (n, 1) natural logarithms of probabilities."""
         check_inputs(self.info, inputs)
@@ -110,9 +112,13 @@ class Likelihood(MeanOfSegments):
         """The pieces of both texts, cut to what the model takes; the first keeps its end."""
         given, longest = self.loaded.read(pair[0]), self.loaded.limit
         if len(given) > longest:
+            truncation.note(pair[0])
             given = [*given[: longest - 1], given[-1]]
         room = longest - len(self.loaded.prefix) - len(self.begin) - 2
-        written = self.loaded.pieces(pair[1])[:room]
+        written = self.loaded.pieces(pair[1])
+        if len(written) > room:
+            truncation.note(pair[1])
+            written = written[:room]
         return Row(tuple(given), self._told(len(written))), [*self.begin, *written]
 
     def _told(self, length: int) -> int | None:

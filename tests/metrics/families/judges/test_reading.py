@@ -32,7 +32,7 @@ def test_the_answers_of_the_specification(name: str) -> None:
     ("text", "score"),
     [("85", 85), ("85.5", 85.5), ("85 out of 100", 85), ("85/100", 85), ("Score: 85.", 85),
      ("**85**", 85), ('{"score": 0}', 0), ('```json\n{"score": 100}\n```', 100),
-     ('Sure! {"score": 7} is my verdict.', 7),
+     ('Sure! {"score": 7} is my verdict.', 7), ('{"score": "85"}', 85), ('{"score": "85/100"}', 85),
      ('<think>maybe {"score": 3}</think>{"score": 9}', 9)],
 )  # fmt: skip
 def test_numbers(text: str, score: float) -> None:

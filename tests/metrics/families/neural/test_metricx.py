@@ -126,7 +126,8 @@ def test_a_long_input_is_cut_and_then_loses_its_end(
     segment = SegmentInput(TEXTS[4], LONG, (TEXTS[0],))
     metric = make(checkpoint, tokenizer, release=release)
     text = WRITTEN[release, True](segment)
-    assert len(metric._tokenize(text)) == longest - 1
+    ids, is_cut = metric._tokenize(text)
+    assert (len(ids), is_cut) == (longest - 1, True)
     theirs = official(checkpoint, tokenizer, [text], longest)
     np.testing.assert_allclose(metric.score([segment])[:, 0], theirs, atol=1e-4)
 

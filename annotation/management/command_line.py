@@ -1,0 +1,27 @@
+"""What all commands of manage.py share."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from django.core.management import base
+from django.core.management.base import CommandError, CommandParser
+
+from metaeval.repeats import by_name, refuse_repeats
+
+
+class BaseCommand(base.BaseCommand):
+    """A command that refuses an option with one value where it is given twice."""
+
+    def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:
+        """Return the parser of the command line."""
+        parser = super().create_parser(prog_name, subcommand, **kwargs)
+        refuse_repeats(parser)
+        return parser
+
+
+def values_by_name(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """Return the values of NAME=VALUE options; CommandError for a name given twice."""
+    try:
+        return by_name(pairs)
+    except ValueError as error:
+        raise CommandError(str(error)) from error

@@ -1,0 +1,139 @@
+"""Which outputs a metric scored without reading all of their texts, because these are too long.
+
+A model reads so many tokens and no more: two outputs that differ only after that get the same
+score. Pure: neither Django nor torch.
+"""
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from functools import wraps
+from typing import Any, Protocol, Self, TypeVar, runtime_checkable
+
+from metrics.base import MetricInfo, Scores, ScoreWarning, SegmentInput
+
+Subject = TypeVar("Subject")
+# Families without a model, which read texts of any length. Metrics without a family are lexical.
+UNLIMITED = frozenset(
+    ("", "lexical", "sentbleu-wmt", "floor", "wmd", "yisi-0", "yisi-static", "trained-sentinel")
+)
+# A metric's input is one output with its source and references; True where any was truncated.
+Mark = bool | None
+
+
+@runtime_checkable
+class NamesTruncated(Protocol):
+    """A metric that knows which inputs of its last call it truncated, by their positions.
+
+    It counts an input of which any text that it reads, or all together, are longer than it takes.
+    """
+
+    truncated: Collection[int]
+
+
+_noted: ContextVar[set[str] | None] = ContextVar("noted", default=None)
+
+
+def note(text: str) -> None:
+    """Record that a text was truncated, for whoever is :func:`noting`."""
+    noted = _noted.get()
+    if noted is not None:
+        noted.add(text)
+
+
+@contextmanager
+def noting() -> Iterator[set[str]]:
+    """Collect the texts that are truncated meanwhile."""
+    texts: set[str] = set()
+    token = _noted.set(texts)
+    try:
+        yield texts
+    finally:
+        _noted.reset(token)
+
+
+def reported(
+    score: Callable[[Subject, Sequence[SegmentInput]], Scores],
+) -> Callable[[Subject, Sequence[SegmentInput]], Scores]:
+    """Make a metric's ``score`` set ``truncated`` from the texts that are noted during the call."""
+
+    @wraps(score)
+    def reporting(metric: Subject, inputs: Sequence[SegmentInput]) -> Scores:
+        with noting() as texts:
+            rows = score(metric, inputs)
+        subject: Any = metric
+        subject.truncated = [
+            position
+            for position, each in enumerate(inputs)
+            if texts and not texts.isdisjoint(_read(subject.info, each))
+        ]
+        return rows
+
+    return reporting
+
+
+def _read(info: MetricInfo, segment: SegmentInput) -> list[str]:
+    """The texts of an input that a metric reads."""
+    references = segment.references[:1] if info.references == "first" else segment.references
+    return [
+        segment.hypothesis,
+        *([segment.source] if info.needs_source else []),
+        *(references if info.needs_reference else []),
+    ]
+
+
+def is_unlimited(info: MetricInfo) -> bool:
+    """Return True for a metric that reads texts of any length."""
+    return info.family in UNLIMITED and not info.checkpoint
+
+
+def marks(metric: Any, n: int) -> list[Mark]:
+    """Return for each of the ``n`` inputs of a metric's last call whether it was truncated.
+
+    None where the metric does not say.
+    """
+    if is_unlimited(metric.info):
+        return [False] * n
+    if not isinstance(metric, NamesTruncated) or metric.truncated is None:
+        return [None] * n
+    truncated = frozenset(metric.truncated)
+    return [position in truncated for position in range(n)]
+
+
+@dataclass(frozen=True)
+class Counts:
+    """How many outputs have a score, for how many of these the metric truncated a text, and for
+    how many that is not known."""
+
+    n_scored: int
+    n_truncated: int
+    n_unknown: int
+
+    @classmethod
+    def of(cls, info: MetricInfo | None, counted: Mapping[Mark, int]) -> Self:
+        """Take the numbers of scores by their marks.
+
+        A metric that reads texts of any length truncated none, whether marks were stored or not.
+        """
+        is_known = info is not None and is_unlimited(info)
+        n_unknown = 0 if is_known else counted.get(None, 0)
+        return cls(sum(counted.values()), counted.get(True, 0), n_unknown)
+
+    def warnings(self, label: str) -> tuple[ScoreWarning, ...]:
+        """Return what readers of a metric's scores must know; nothing where it read all texts."""
+        found = []
+        if self.n_truncated:
+            message = (
+                f"{label}: for {self.n_truncated:,} of {self.n_scored:,} outputs, the metric "
+                "truncated the output, its source or its reference, which is longer than it "
+                "reads. What follows the limit does not change the score."
+            )
+            found.append(ScoreWarning("truncated", message))
+        if self.n_unknown:
+            message = (
+                f"{label}: for {self.n_unknown:,} of {self.n_scored:,} outputs, it is not known "
+                "whether the metric truncated a text."
+            )
+            found.append(ScoreWarning("truncation_unknown", message))
+        return tuple(found)
