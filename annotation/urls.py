@@ -8,6 +8,7 @@ from annotation.views import (
     exclusions,
     glossary,
     home,
+    human_systems,
     instructions,
     interchange,
     preview,
@@ -53,6 +54,11 @@ urlpatterns = [
     path("testsets/upload/", uploads.upload, name="testset-upload"),
     path("testsets/<slug:slug>/", uploads.testset_detail, name="testset"),
     path("testsets/<slug:slug>/media/<int:position>/", uploads.segment_media, name="segment-media"),
+    path(
+        "testsets/<slug:slug>/systems/<int:pk>/human/",
+        human_systems.human_set,
+        name="system-human",
+    ),
     path("testsets/<slug:slug>/owner/", sharing.owner_set, name="testset-owner"),
     path("testsets/<slug:slug>/shares/", sharing.share_add, name="testset-share"),
     path(

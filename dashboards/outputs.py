@@ -62,6 +62,7 @@ class OutputView:
     published: float | None
     scores: Sequence[ScoreLine]
     marked: Sequence[MarkedText] = ()
+    is_published_lower: bool = False
 
 
 def find_output(campaign: Campaign, pk: int | str) -> Output:
@@ -85,6 +86,7 @@ def output_view(campaign: Campaign, output: Output) -> OutputView:
         published.value if published else None,
         _scores(output, signatures),
         marked_texts(campaign, output, list(signatures.values())),
+        campaign.lower_is_better,
     )
 
 

@@ -18,7 +18,8 @@ class MeasureScores:
     is not the mean of segments, `statistics` is systems x segments x k and `corpus` turns (h, k)
     sums over segments into (h,) scores; otherwise both are None. `systems` has the systems' scores
     of a metric that brought its own (nan where a system has none): they count instead, and are of
-    whole systems, so they say nothing of a part of the segments.
+    whole systems, so they say nothing of a part of the segments. `own_references` are the places of
+    systems that are references which the measure reads; they have no score here.
     """
 
     key: str
@@ -34,6 +35,7 @@ class MeasureScores:
     warnings: tuple[ScoreWarning, ...] = ()
     systems: Scores | None = None
     is_imported: bool = False
+    own_references: tuple[int, ...] = ()
 
     @property
     def is_complete(self) -> bool:

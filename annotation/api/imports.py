@@ -96,6 +96,8 @@ class ImportedCampaignSerializer(serializers.Serializer[object]):
     n_items = serializers.IntegerField()
     n_judgments = serializers.IntegerField()
     n_published = serializers.IntegerField()
+    lower_is_better = serializers.BooleanField()
+    direction = serializers.CharField()
     kinds = serializers.DictField(child=serializers.IntegerField())
 
 
@@ -108,7 +110,7 @@ class ImportSerializer(serializers.Serializer[object]):
     problems = ProblemSerializer(many=True)
 
 
-class HumanScoresRequestSerializer(serializers.Serializer[object]):
+class TablesRequestSerializer(serializers.Serializer[object]):
     """Tables and what they do not say. `columns` is a JSON object of columns and fields."""
 
     tables = serializers.ListField(child=serializers.FileField(), min_length=1)
@@ -121,7 +123,17 @@ class HumanScoresRequestSerializer(serializers.Serializer[object]):
     system = serializers.CharField(required=False, max_length=120)
 
 
-class JudgmentsRequestSerializer(HumanScoresRequestSerializer):
+class HumanScoresRequestSerializer(TablesRequestSerializer):
+    """Tables of scores, what they do not say, and the direction of scores by name.
+
+    The direction of scores that neither list names is inferred, or the import is refused.
+    """
+
+    lower_is_better = serializers.ListField(child=serializers.CharField(), required=False)
+    higher_is_better = serializers.ListField(child=serializers.CharField(), required=False)
+
+
+class JudgmentsRequestSerializer(TablesRequestSerializer):
     """Tables of judgments and what they do not say."""
 
     annotator = serializers.CharField(required=False, max_length=80)
@@ -234,6 +246,8 @@ def _campaign(test_set: TestSetDraft, campaign: CampaignDraft) -> dict[str, Any]
         "n_items": len(campaign.items),
         "n_judgments": len(campaign.judgments),
         "n_published": len(campaign.output_scores) + len(campaign.system_scores),
+        "lower_is_better": campaign.lower_is_better,
+        "direction": campaign.direction,
         "kinds": dict(Counter(item.kind.value for item in campaign.items)),
     }
 

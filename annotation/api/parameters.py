@@ -24,11 +24,15 @@ LEAVING_OUT: Texts = {
     "until": "The last day, UTC.",
     "min_seconds": "The least time of an item on the server.",
     "max_seconds": "The most time of an item on the server.",
+    "systems": "Only this system, by name.",
+    "without_systems": "A system to leave out, by name.",
 }
 FILTERS: Texts = {
     "scores": "`z` or `raw`; without it what the protocol says.",
     "scale": "One of the campaign’s own scales, or HTER; without it the first.",
     **LEAVING_OUT,
+    "humans": "`in` compares metrics on human translations too.",
+    "outliers": "`out` compares metrics without outlier systems.",
 }
 
 

@@ -1,31 +1,43 @@
-"""Test sets, campaigns and judgments for programs. Researchers read; nothing is written here.
+"""Test sets, campaigns and judgments for programs. Researchers read; owners mark human systems.
 
 Annotators have no part in this API: what they rate comes from the item page alone.
 """
 
 from collections.abc import Mapping
+from decimal import Decimal
 from typing import Any, ClassVar
 
+from django.core.exceptions import PermissionDenied
 from django.db.models import Count, QuerySet
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
 from rest_framework import mixins, serializers, viewsets
 from rest_framework.decorators import action
+from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotation.access import visible_campaigns
+from annotation.access import may_share_test_set, visible_campaigns
 from annotation.api.parameters import LEAVING_OUT, TakesParameters, Texts
 from annotation.campaign_files import to_values
 from annotation.filters import FilterError, Filters
 from annotation.filters.rows import kept
 from annotation.models import Campaign, ErrorSpan, Judgment, Output, Segment, System, TestSet
+from annotation.translators.marking import NOT_YOURS, set_human
 
 
 class SystemSerializer(serializers.ModelSerializer[System]):
     class Meta:
         model = System
-        fields = ("name", "length_ratio")
+        fields = ("name", "length_ratio", "is_human", "reference")
+
+
+class HumanSerializer(serializers.Serializer[Any]):
+    """A system of the test set, and whether people wrote its outputs."""
+
+    name = serializers.CharField(max_length=120)
+    length_ratio = serializers.DecimalField(max_digits=4, decimal_places=2, default=Decimal(1))
+    is_human = serializers.BooleanField()
 
 
 class TestSetSerializer(serializers.ModelSerializer[TestSet]):
@@ -222,6 +234,24 @@ class TestSetViewSet(TakesParameters, viewsets.ReadOnlyModelViewSet[TestSet]):
             rows.prefetch_related("references", "outputs__system")  # type: ignore[arg-type]
         )
         return self.get_paginated_response(SegmentSerializer(page, many=True).data)
+
+    @extend_schema(request=HumanSerializer, responses=SystemSerializer)
+    @action(detail=True, methods=["post"], url_path="human-systems")
+    def human_systems(self, request: Request, slug: str, format: str | None = None) -> Response:
+        """Mark a system as a human translation or as MT; only the owner and site admins may."""
+        test_set = self.get_object()
+        if not may_share_test_set(request.user, test_set):
+            raise PermissionDenied(NOT_YOURS)
+        sent = HumanSerializer(data=request.data)
+        sent.is_valid(raise_exception=True)
+        named = {name: sent.validated_data[name] for name in ("name", "length_ratio")}
+        system = test_set.systems.filter(**named).first()
+        if system is None:
+            raise ValidationError({"name": [f"This test set has no system {named['name']!r}."]})
+        actor: Any = request.user
+        set_human(system=system, is_human=sent.validated_data["is_human"], actor=actor)
+        system.refresh_from_db()
+        return Response(SystemSerializer(system).data)
 
 
 @extend_schema(tags=["campaigns"])

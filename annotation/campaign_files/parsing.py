@@ -145,7 +145,9 @@ def _test_set(name: str, texts: Mapping[str, Any], report: Report) -> TestSetDra
     for number, each in enumerate(texts["systems"]):
         try:
             ratio = each.get("length_ratio", 1)
-            draft.systems.append(SystemDraft(each["name"], str(ratio), dict(each["outputs"])))
+            system = SystemDraft(each["name"], str(ratio), dict(each["outputs"]))
+            system.is_human = each.get("is_human")
+            draft.systems.append(system)
         except ValueError as error:
             report.error(str(error), Place(name, None, f"texts.systems[{number}].length_ratio"))
     return draft

@@ -77,6 +77,7 @@ def _systems(test_set: TestSet) -> list[dict[str, Any]]:
         {
             "name": system.name,
             "length_ratio": _plain(system.length_ratio),
+            "is_human": system.is_human,
             "outputs": outputs[system.pk],
         }
         for system in test_set.systems.order_by("-length_ratio", "name")

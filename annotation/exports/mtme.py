@@ -19,11 +19,13 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any
 
+from django.db.models import Q
 from django.db.models.functions import Length
 
 from annotation.exports.rows import CHUNK, counted, moments, spans_of
 from annotation.filters import EVERYTHING, FilterError, Filters
 from annotation.filters.chosen import segments_of
+from annotation.filters.systems import chosen_systems
 from annotation.models import Campaign, Item, Output, Reference, Segment, System
 from annotation.protocols import Span
 from annotation.protocols.base import SOURCE, TARGET
@@ -102,7 +104,8 @@ class _Published:
 def _published(campaign: Campaign, filters: Filters) -> _Published | None:
     """Return published scores under the name that the campaign's address ends in.
 
-    Those of systems are of all documents. Raises FilterError where single judgments are chosen.
+    In this layout higher is better: where lower is, the scores have the other sign. Those of
+    systems are of all documents. Raises FilterError where single judgments are chosen.
     """
     rows = campaign.published_scores.order_by("pk")
     if filters.chooses_judgments and rows.exists():
@@ -110,9 +113,13 @@ def _published(campaign: Campaign, filters: Filters) -> _Published | None:
                           "can be chosen, judgments cannot")  # fmt: skip
     if filters.documents:
         rows = rows.filter(output__segment__in=segments_of(campaign, filters))
+    if filters.chooses_systems:
+        chosen = chosen_systems(campaign, filters)
+        rows = rows.filter(Q(output__system__in=chosen) | Q(system__in=chosen))
     columns = ("output__system_id", "output__segment_id", "system_id", "value")
     outputs, wholes = {}, {}
-    for system, segment, whole, value in rows.values_list(*columns):
+    for system, segment, whole, published in rows.values_list(*columns):
+        value = campaign.published_sign * published
         if whole is None:
             outputs[system, segment] = value
         else:

@@ -17,7 +17,7 @@ Z, RAW = "z", "raw"
 # What the campaign's protocol says: z-scores, but penalties as they are.
 USUAL = ""
 IN, OUT = "in", "out"
-LISTS = ("without", "documents")
+LISTS = ("without", "documents", "systems", "without_systems")
 # Characters of a refusal.
 MOST_SAID = 500
 NUMBERS = ("min_seconds", "max_seconds")
@@ -43,7 +43,9 @@ class Filters:
     counts as never given: z-scores too are those of the rest. `without` names annotators by their
     public names or ids; `traps` says whether traps, bad references,
     references and gold items stay among the judgments; `documents` are the only ones to look at
-    (none named: all). `since` and `until` are ISO days in UTC, both included; `min_seconds` and
+    (none named: all), and so are `systems`, while `without_systems` are left out. `humans` says
+    whether metrics are compared on human translations too, `outliers` whether on systems that are
+    far from the others. `since` and `until` are ISO days in UTC, both included; `min_seconds` and
     `max_seconds` bound the server's time of an item. A judgment without times is left out as soon
     as one of these four is set.
     """
@@ -57,10 +59,15 @@ class Filters:
     until: str = ""
     min_seconds: float | None = None
     max_seconds: float | None = None
+    systems: tuple[str, ...] = ()
+    without_systems: tuple[str, ...] = ()
+    humans: str = OUT
+    outliers: str = IN
 
     def __post_init__(self) -> None:
         _one_of("scores", self.scores or Z, Z, RAW)
-        _one_of("traps", self.traps, IN, OUT)
+        for name in ("traps", "humans", "outliers"):
+            _one_of(name, getattr(self, name), IN, OUT)
         for name in LISTS:
             # One address for one choice, whatever the order of the boxes.
             object.__setattr__(self, name, tuple(sorted(set(getattr(self, name)) - {""})))
@@ -103,6 +110,10 @@ class Filters:
             f"to {self.until}": bool(self.until),
             f"at least {self.min_seconds or 0:g} s": self.min_seconds is not None,
             f"at most {self.max_seconds or 0:g} s": self.max_seconds is not None,
+            f"systems {', '.join(self.systems)}": bool(self.systems),
+            f"without systems {', '.join(self.without_systems)}": bool(self.without_systems),
+            "human translations in": self.humans == IN,
+            "outlier systems out": self.outliers == OUT,
         }
         return [words for words, is_said in said.items() if is_said]
 
@@ -140,7 +151,12 @@ class Filters:
     @property
     def leaves_something_out(self) -> bool:
         """Whether they leave any judgment out, whatever the form of the scores."""
-        return bool(self.documents) or self.chooses_judgments
+        return bool(self.documents or self.chooses_systems) or self.chooses_judgments
+
+    @property
+    def chooses_systems(self) -> bool:
+        """Whether some systems are named as those to look at, or to leave out."""
+        return bool(self.systems or self.without_systems)
 
     def file_name(self, name: str) -> str:
         """Return the name of a file that says whether something was chosen for it."""

@@ -8,6 +8,7 @@ import numpy as np
 
 from annotation.counted import counted
 from annotation.filters.choice import OUT, FilterError, Filters
+from annotation.filters.systems import chosen_systems, items_left_out, names_of, systems_of
 from annotation.models import Annotator, Campaign, Item, Segment
 from annotation.quality import JudgmentColumns, read_columns
 from annotation.quality.columns import Mask
@@ -27,6 +28,8 @@ def read_judgments(
         chosen &= ~columns.is_kind(*CONTROLS)
     if filters.documents:
         chosen &= np.isin(columns.segment, segments_of(campaign, filters))
+    if (items := items_left_out(campaign, filters)) is not None:
+        chosen &= ~np.isin(columns.item, list(items))
     notes = []
     if filters.needs_days or filters.needs_seconds:
         timed = _is_timed(columns, filters)
@@ -106,6 +109,8 @@ def check(campaign: Campaign, filters: Filters) -> None:
     require_scale(campaign, filters)
     if filters.documents:
         segments_of(campaign, filters)
+    if filters.chooses_systems:
+        chosen_systems(campaign, filters)
 
 
 def fitted(campaign: Campaign, campaigns: Sequence[Campaign], filters: Filters) -> Filters:
@@ -123,5 +128,24 @@ def fitted(campaign: Campaign, campaigns: Sequence[Campaign], filters: Filters) 
         if not own:
             raise FilterError(f"documents: {campaign.name} has none of the chosen ones")
         filters = replace(filters, documents=tuple(own))
+    if filters.systems:
+        named = _own_systems(campaign, campaigns, "systems", set(filters.systems))
+        filters = replace(filters, systems=named)
+    if filters.without_systems:
+        named = _own_systems(campaign, campaigns, "without_systems", set(filters.without_systems))
+        filters = replace(filters, without_systems=named)
     check(campaign, filters)
     return filters
+
+
+def _own_systems(
+    campaign: Campaign, campaigns: Sequence[Campaign], name: str, named: set[str]
+) -> tuple[str, ...]:
+    """The named systems that a campaign has; of those to look at it must have one."""
+    known = {each.pk: names_of(systems_of(each)).keys() for each in campaigns}
+    if unknown := named.difference(*known.values()):
+        raise FilterError(f"{name}: no campaign here has a system {', '.join(sorted(unknown))}")
+    own = tuple(sorted(named & known[campaign.pk]))
+    if name == "systems" and not own:
+        raise FilterError(f"systems: {campaign.name} has none of the chosen ones")
+    return own

@@ -8,6 +8,7 @@ from urllib.parse import urlencode
 from django.http import QueryDict
 
 from annotation.filters.choice import Filters
+from annotation.filters.systems import systems_of, unique_names
 from annotation.lately import lately
 from annotation.models import Annotator, Campaign, Segment
 from annotation.quality.scales import scales_of
@@ -26,14 +27,18 @@ class Choice(NamedTuple):
 class Choices:
     """What the form offers; `others` are the page's own parameters, which a form must keep.
 
-    Without `has_scores` there is nothing to choose about the form of the scores. `scales` are the
+    Without `has_scores` there is nothing to choose about the form of the scores; `has_human` says
+    whether any system is a human translation. `scales` are the
     campaigns' own ones, if there are several.
     """
 
     annotators: list[Choice]
     documents: list[Choice]
+    systems: list[Choice]
+    without_systems: list[Choice]
     others: list[tuple[str, str]]
     has_scores: bool = True
+    has_human: bool = False
     scales: list[Choice] = field(default_factory=list)
 
     @property
@@ -47,7 +52,9 @@ def filter_choices(
 ) -> Choices:
     """Return what the form shows for some campaigns together, as it was a moment ago."""
     key = ("filters", *(campaign.pk for campaign in campaigns))
-    labels, documents = lately(key, lambda: (_annotators(campaigns), _documents(campaigns)))
+    labels, documents, systems = lately(
+        key, lambda: (_annotators(campaigns), _documents(campaigns), _systems(campaigns))
+    )
     left_out = set(filters.without)
     return Choices(
         annotators=[
@@ -55,6 +62,9 @@ def filter_choices(
             for label, keys in labels.items()
         ],
         documents=[Choice(name, name in filters.documents) for name in documents],
+        has_human=any(systems.values()),
+        systems=[Choice(name, name in filters.systems) for name in systems],
+        without_systems=[Choice(name, name in filters.without_systems) for name in systems],
         others=own_parameters(query),
         has_scores=has_scores,
         scales=_scales(campaigns, filters) if has_scores else [],
@@ -73,6 +83,16 @@ def _annotators(campaigns: Sequence[Campaign]) -> dict[str, set[str]]:
 def _documents(campaigns: Sequence[Campaign]) -> list[str]:
     rows = Segment.objects.filter(test_set__campaigns__in=campaigns).exclude(document="")
     return list(rows.order_by("document").values_list("document", flat=True).distinct())
+
+
+def _systems(campaigns: Sequence[Campaign]) -> dict[str, bool]:
+    """Whether each system, by its unique name, is a human translation."""
+    found: dict[str, bool] = {}
+    for campaign in campaigns:
+        systems = systems_of(campaign)
+        for name, system in zip(unique_names(systems), systems, strict=True):
+            found[name] = found.get(name, False) or system.is_human
+    return found
 
 
 def _scales(campaigns: Sequence[Campaign], filters: Filters) -> list[Choice]:

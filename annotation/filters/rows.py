@@ -9,6 +9,7 @@ from django.db.models import F, Q, QuerySet
 
 from annotation.filters.choice import OUT, Filters
 from annotation.filters.chosen import CONTROLS, left_out, segments_of
+from annotation.filters.systems import items_left_out
 from annotation.models import Campaign, Judgment
 
 TOOK = F("submitted_at") - F("started_at")
@@ -19,7 +20,7 @@ FOREVER = 1e10
 def kept(rows: QuerySet[Judgment], campaign: Campaign, filters: Filters) -> QuerySet[Judgment]:
     """Return those of a campaign's judgments that the filters choose, whatever their revision.
 
-    Raises FilterError for an annotator or a document that the campaign does not have.
+    Raises FilterError for an annotator, a document or a system that the campaign does not have.
     """
     if filters.without:
         rows = rows.exclude(assignment__annotator__in=left_out(campaign, filters))
@@ -27,6 +28,8 @@ def kept(rows: QuerySet[Judgment], campaign: Campaign, filters: Filters) -> Quer
         rows = rows.exclude(assignment__item__kind__in=CONTROLS)
     if filters.documents:
         rows = rows.filter(assignment__item__segment__in=segments_of(campaign, filters))
+    if (items := items_left_out(campaign, filters)) is not None:
+        rows = rows.exclude(assignment__item__in=items)
     return _in_time(rows, filters)
 
 

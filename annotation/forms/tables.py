@@ -1,20 +1,30 @@
 """Forms of tables of judgments and of published human scores: files, and how they are read."""
 
 import json
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from django import forms
+from django.http import QueryDict
 
 from annotation import languages, protocols
 from annotation.forms.imports import ToolForm
 from annotation.forms.uploads import FilesField
-from annotation.imports.judgments.options import LAST_WINS
+from annotation.imports.judgments.options import HIGHER, LAST_WINS, LOWER
 from annotation.imports.sources import HUMAN_SCORES, JUDGMENTS, Sent
 from annotation.models import Campaign, TestSet
 from annotation.protocols.taxonomy import MOST_WEIGHT
 from annotation.uploads import InputFile
+from annotation.uploads.problems import showable
+from metaeval.scores.directions import Direction
 
-COLUMNS = "columns"
+COLUMNS, DIRECTIONS = "columns", "directions"
+
+
+def stated(lower: Iterable[str], higher: Iterable[str]) -> dict[str, str]:
+    """Return the words that state directions of scores, none where none was stated."""
+    directions = dict.fromkeys(higher, HIGHER) | dict.fromkeys(lower, LOWER)
+    return {DIRECTIONS: json.dumps(directions)} if directions else {}
 
 
 class HumanScoresWords(forms.Form):
@@ -120,6 +130,9 @@ class TablesForm(ToolForm):
         words = self.words()  # type: ignore[attr-defined]
         if self.data.get(COLUMNS):
             words[COLUMNS] = str(self.data[COLUMNS])
+        if isinstance(self.data, QueryDict):
+            lists = [self.data.getlist(f"{each}_is_better") for each in (LOWER, HIGHER)]
+            words |= stated(*lists)
         return Sent(self.tool, files, words)
 
 
@@ -155,8 +168,44 @@ WORDS: dict[str, type[HumanScoresWords]] = {
 }
 
 
-def changed(sent: Sent, words: HumanScoresWords, said: dict[str, str]) -> Sent:
-    """Return what was sent with other words, and with what was said of its columns."""
-    columns = json.loads(sent.words.get(COLUMNS, "") or "{}") | said
-    values = words.words() | ({COLUMNS: json.dumps(columns)} if columns else {})
+class DirectionsForm(forms.Form):
+    """What is better of every human score that tables hold: higher or lower."""
+
+    def __init__(self, directions: Mapping[str, Direction], data: Any = None) -> None:
+        super().__init__(data, prefix="direction")
+        self.names = list(directions)
+        for number, (name, direction) in enumerate(directions.items()):
+            known = {None: "", True: LOWER, False: HIGHER}[direction.is_lower]
+            self.fields[str(number)] = forms.ChoiceField(
+                label=showable(name),
+                choices=[
+                    *([] if known else [("", "choose")]),
+                    (HIGHER, "higher is better"),
+                    (LOWER, "lower is better"),
+                ],
+                required=False,
+                initial=known,
+                help_text=direction.reason,
+                label_suffix="",
+            )
+
+    @property
+    def stated(self) -> dict[str, str]:
+        """What the person said otherwise than it was read, by name."""
+        chosen = {name: self.cleaned_data[str(n)] for n, name in enumerate(self.names)}
+        return {
+            name: better
+            for n, (name, better) in enumerate(chosen.items())
+            if better and better != self.fields[str(n)].initial
+        }
+
+
+def changed(
+    sent: Sent, words: HumanScoresWords, said: dict[str, str], directions: dict[str, str]
+) -> Sent:
+    """Return what was sent with other words, and what was said of columns and directions."""
+    values = words.words()
+    for name, own in ((COLUMNS, said), (DIRECTIONS, directions)):
+        if both := json.loads(sent.words.get(name, "") or "{}") | own:
+            values[name] = json.dumps(both)
     return Sent(sent.tool, sent.files, values)

@@ -18,10 +18,11 @@ from annotation.models import TestSet
 from annotation.uploads import InputFile, Submission, SystemFile, label_of_file
 from annotation.uploads.pending import Sent
 from annotation.uploads.submissions import parse_ratio
+from annotation.uploads.tables.lines import LABELS
 
 # "full" also where a person means "no length control".
 FULL_WORDS = ("", "full", "1", "100%")
-WORDS = ("name", "source_language", "target_language", "description", "ratio")
+WORDS = ("name", "source_language", "target_language", "description", "ratio", "lines")
 ROLE_NAMES = {
     "source": "Source", "references": "Reference", "documents": "Document ids",
     "systems": "System output", "tables": "Table", "recordings": "Recordings and pictures",
@@ -106,6 +107,12 @@ class UploadForm(LanguagesForm):
         required=False,
         label="Length ratio of the outputs",
         help_text="Where neither file name nor table states one. Empty: no length control.",
+    )
+    lines = forms.ChoiceField(
+        required=False,
+        label="Line n of files without keys is",
+        choices=[("", "known from the order of the source file"), *LABELS.items()],
+        help_text="Only needed for a stored test set whose order is not that of a source file.",
     )
     tables = FilesField(
         required=False,
@@ -210,6 +217,7 @@ def submission_of(words: Mapping[str, Any], sent: Sent) -> Submission:
         target_language=target,
         description=words["description"],
         ratio=words["ratio"],
+        lines=words["lines"],
         source=next(iter(files["source"]), None),
         references=files["references"],
         documents=next(iter(files["documents"]), None),

@@ -71,8 +71,9 @@ class CampaignDraft:
     `codes` at the end, as :class:`annotation.models.Annotator` has them, None for none.
     `original` is the file that it came in, where that can go out again.
     `output_scores` (system, segment) and `system_scores` (system) are human scores published
-    without the judgments behind them. Systems are those of the test set at `length_ratio`; of a
-    finished campaign those that were judged.
+    without the judgments behind them, as they were published; where `lower_is_better`, analyses
+    turn their sign, and `direction` says why. Systems are those of the test set at `length_ratio`;
+    of a finished campaign those that were judged.
     """
 
     slug: str
@@ -100,3 +101,5 @@ class CampaignDraft:
     judgments: Sequence[JudgmentDraft] = ()
     output_scores: Mapping[tuple[str, str], float] = field(default_factory=dict)
     system_scores: Mapping[str, float] = field(default_factory=dict)
+    lower_is_better: bool = False
+    direction: str = ""

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import PurePath
 
+from annotation.counted import counted
 from annotation.imports.drafts import CampaignDraft
 from annotation.imports.judgments.fields import (
     TEXT_FIELDS,
@@ -19,15 +20,18 @@ from annotation.imports.judgments.fields import (
     say_unused,
 )
 from annotation.imports.judgments.groups import Group, groups_of
-from annotation.imports.judgments.options import Options
+from annotation.imports.judgments.options import LOWER, Options
 from annotation.imports.judgments.read import FIRST, Drafts, Reading, all_columns, all_fields
 from annotation.imports.judgments.rows import Row, join
 from annotation.models import Campaign, Item
 from annotation.uploads import SystemDraft
 from annotation.uploads.files import InputFile
-from annotation.uploads.problems import Place, Report
+from annotation.uploads.problems import Place, Report, some
 from annotation.uploads.tables.columns import Wanted, is_called, propose
+from annotation.uploads.tables.directions import direction_text, say_direction
 from annotation.uploads.tables.rows import Table
+from metaeval.files.cells import count_infinite
+from metaeval.scores.directions import Direction, infer_direction, stated_direction
 
 QUESTION = "The scores were published; how they were asked for is not known here."
 SCORE = Wanted("score", "human score")
@@ -75,6 +79,7 @@ def read(files: Sequence[InputFile], options: Options, report: Report) -> Readin
         return seen
     say_unused(sheets, report)
     rows = [row for sheet in scored for row in _rows(sheet, options, report)]
+    seen = replace(seen, directions=_directions(rows, options, report))
     others = join(
         [row for row in rows if row.name("segment")],
         [sheet for sheet in sheets if sheet not in scored],
@@ -83,7 +88,7 @@ def read(files: Sequence[InputFile], options: Options, report: Report) -> Readin
     if report.errors:
         return seen
     named = replace(options, name=options.name or PurePath(files[0].name).stem)
-    drafts = _drafts(rows, others, named, report)
+    drafts = _drafts(rows, others, named, seen.directions, report)
     return replace(seen, drafts=drafts, labels=LABELS, first=[_shown(row) for row in rows[:FIRST]])
 
 
@@ -125,10 +130,11 @@ def _ask(sheets: Iterable[Sheet], options: Options, report: Report) -> None:
 
 
 def _rows(sheet: Sheet, options: Options, report: Report) -> list[Row]:
-    """Return a row for each score; empty cells are left out, and counted."""
+    """Return a row for each score; missing cells are left out, and counted for each column."""
     columns = [column for column, name in sheet.fields.items() if name == SCORE.name]
     names = [(c, name) for c, name in sheet.fields.items() if name and name != SCORE.name]
-    rows, empty = [], 0
+    rows: list[Row] = []
+    missing: dict[str, list[object]] = {}
     for line, cells in sheet.table.rows:
         common = {name: cells[c] for c, name in names if c in cells}
         common = {"kind": Item.Kind.TARGET.value, **common}
@@ -137,13 +143,18 @@ def _rows(sheet: Sheet, options: Options, report: Report) -> list[Row]:
             own = Sheet(sheet.table, {**dict(names), column: SCORE.name})
             row = Row({**common, "score": cells.get(column)}, Place(sheet.name, line), own)
             value = row.number("score", report)
-            empty += row.has_nothing("score")
+            if row.has_nothing("score"):
+                missing.setdefault(column, []).append(cells.get(column))
             if value is not None and _has_keys(row, report):
                 label = row.name(NAME.name) or column
                 row.cells |= {"score": value, NAME.name: label}
                 rows.append(row)
-    if empty:
-        report.warn(f"{empty:,} cells of scores are empty: left out", Place(sheet.name))
+    for column, absent in missing.items():
+        n_missing = counted(len(absent), "cell is", "cells are")
+        report.warn(f"{n_missing} missing in “{column}”, and left out", Place(sheet.name))
+        if infinite := count_infinite(absent):
+            values = counted(infinite, "infinite value counts", "infinite values count")
+            report.warn(f"“{column}”: {values} as missing", Place(sheet.name))
     return rows
 
 
@@ -161,7 +172,35 @@ def _shown(row: Row) -> list[str]:
     return [row.name(NAME.name), segment, row.name("system"), f"{row.cells['score']:g}"]
 
 
-def _drafts(rows: list[Row], others: Sequence[Row], options: Options, report: Report) -> Drafts:
+def _directions(rows: Iterable[Row], options: Options, report: Report) -> dict[str, Direction]:
+    """Return the direction of every score by name: stated, or else inferred."""
+    values: dict[str, list[float]] = {}
+    for row in rows:
+        values.setdefault(row.name(NAME.name), []).append(row.cells["score"])
+    stated = {name.strip().casefold(): better for name, better in options.directions.items()}
+    found = {}
+    for name, scores in values.items():
+        better = stated.pop(name.casefold(), "")
+        found[name] = (
+            stated_direction(is_lower=better == LOWER)
+            if better
+            else infer_direction(name, scores, is_human=True)
+        )
+        say_direction(name, found[name], report)
+    if stated and values:
+        report.error(
+            f"there is no human score {some(list(stated))}; there are {some(list(values))}"
+        )
+    return found
+
+
+def _drafts(
+    rows: list[Row],
+    others: Sequence[Row],
+    options: Options,
+    directions: Mapping[str, Direction],
+    report: Report,
+) -> Drafts:
     drafts: Drafts = []
     for group in groups_of(rows, others, options, report):
         found = _by_name(group, report)
@@ -176,6 +215,8 @@ def _drafts(rows: list[Row], others: Sequence[Row], options: Options, report: Re
                 length_ratio=group.ratio,
                 output_scores=scores.outputs,
                 system_scores=scores.systems,
+                lower_is_better=bool(directions[name].is_lower),
+                direction=direction_text(directions[name]),
             )
             drafts.append((group.test_set, draft))
     return drafts

@@ -125,6 +125,12 @@ def _require_same_scores(campaign: Campaign, draft: CampaignDraft) -> None:
             f"A campaign {draft.slug!r} with other published scores is stored already "
             f"({len(stored)} here, {len(wanted)} in the files)."
         )
+    if stored and campaign.lower_is_better != draft.lower_is_better:
+        better = "lower" if campaign.lower_is_better else "higher"
+        raise ValidationError(
+            f"The published scores of the campaign {draft.slug!r} are stored as better when "
+            f"{better}. Import them under another name, or state that direction."
+        )
 
 
 def _create(draft: CampaignDraft, test_set: TestSet, user: Any) -> Campaign:
@@ -148,6 +154,8 @@ def _create(draft: CampaignDraft, test_set: TestSet, user: Any) -> Campaign:
         exploration_percent=0 if draft.original else 20,
         cold_start=draft.cold_start,
         check_percent=draft.check_percent,
+        lower_is_better=draft.lower_is_better,
+        direction=draft.direction,
         special_tokens=None if draft.special_tokens is None else list(draft.special_tokens),
         answers=None if draft.answers is None else dict(draft.answers),
         traps_per_annotator=0,

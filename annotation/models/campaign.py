@@ -39,7 +39,9 @@ class Campaign(Terms):
     protocol's own. `answers` are a grid, scales, an error taxonomy, a text and choices in the place
     of the protocol's (:mod:`annotation.protocols.composed`); None where it has none of its own. Of
     a prefilled campaign, annotators are shown errors that others marked. With `shows_context`, they
-    may open the document around a segment.
+    may open the document around a segment. `lower_is_better` says it of published scores, which are
+    stored as they were published: analyses turn their sign. `direction` is the sentence that says
+    why, empty where nothing but the usual direction was considered.
     """
 
     class Status(models.TextChoices):
@@ -125,6 +127,8 @@ class Campaign(Terms):
     seed = models.PositiveBigIntegerField(default=1)
     status = models.CharField(max_length=10, choices=Status.choices, default=Status.DRAFT)
     origin = models.CharField(max_length=10, choices=Origin.choices, default=Origin.COLLECTED)
+    lower_is_better = models.BooleanField(default=False)
+    direction = models.CharField(max_length=300, blank=True, default="")
     created_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+"
     )
@@ -148,6 +152,11 @@ class Campaign(Terms):
         if self.special_tokens is None or protocol.spans is None:
             return protocol
         return replace(protocol, spans=replace(protocol.spans, tokens=tuple(self.special_tokens)))
+
+    @property
+    def published_sign(self) -> int:
+        """What published scores are multiplied by, so that higher is better."""
+        return -1 if self.lower_is_better else 1
 
     @property
     def percent(self) -> str:

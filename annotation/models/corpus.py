@@ -22,7 +22,8 @@ class TestSet(models.Model):
     """A set of source segments in one language pair, in document order.
 
     `created_by` is its owner: who stored it, or whom a site admin named since. None where a
-    command stored it, or where the account is gone.
+    command stored it, or where the account is gone. `is_in_file_order`: the segments have the order
+    of the source file that they came from, and not that in which judgments named them.
     """
 
     __test__ = False  # not a test class, whatever pytest thinks
@@ -32,6 +33,7 @@ class TestSet(models.Model):
     source_language = models.CharField(max_length=20)
     target_language = models.CharField(max_length=20)
     description = models.TextField(blank=True)
+    is_in_file_order = models.BooleanField(default=False)
     created_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+"
     )
@@ -118,6 +120,9 @@ class System(models.Model):
     """An MT system at one required length: `length_ratio` 1 means no length control.
 
     The ratio is the length of the output asked for, as a share of the full target length.
+    `is_human` marks human translations, which correlations of metrics leave out unless asked for;
+    annotators' pages never know of it. `reference` names the reference that the outputs are, ""
+    where they are none: a metric that reads it scores the text against itself.
     """
 
     test_set = models.ForeignKey(TestSet, models.CASCADE, related_name="systems")
@@ -128,6 +133,8 @@ class System(models.Model):
         default=Decimal(1),
         validators=[MinValueValidator(Decimal("0.05")), MaxValueValidator(Decimal(5))],
     )
+    is_human = models.BooleanField(default=False)
+    reference = models.CharField(max_length=40, blank=True, default="")
 
     class Meta:
         ordering = ["test_set", "-length_ratio", "name"]

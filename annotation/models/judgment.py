@@ -138,7 +138,10 @@ class Playback(models.Model):
 
 
 class PublishedScore(models.Model):
-    """A human score published with a data set: of one output, or of one whole system."""
+    """A human score published with a data set: of one output, or of one whole system.
+
+    `value` is as it was published; analyses multiply it by the campaign's `published_sign`.
+    """
 
     campaign = models.ForeignKey(Campaign, models.CASCADE, related_name="published_scores")
     output = models.ForeignKey(Output, models.PROTECT, null=True, blank=True, related_name="+")

@@ -11,6 +11,7 @@ from annotation.models import Output, Reference, Segment, System, TestSet
 from annotation.uploads.drafts import TestSetDraft
 from annotation.uploads.problems import Place, Report, some
 from annotation.uploads.spellings import fold
+from annotation.uploads.tables.lines import Listing
 
 ADVICE = "Test sets never change; upload it under another name."
 
@@ -130,6 +131,8 @@ def _compare_head(draft: TestSetDraft, test_set: TestSet, report: Report) -> Non
 
 
 def _compare_segments(draft: TestSetDraft, stored: Stored, report: Report) -> None:
+    if draft.keys_are_lines and stored.test_set is not None:
+        _doubt_lines(draft, stored.test_set, report)
     for i, segment in enumerate(draft.segments):
         old = stored.segments.get(segment.key)
         if old is None:
@@ -150,6 +153,18 @@ def _compare_segments(draft: TestSetDraft, stored: Stored, report: Report) -> No
         _compare_references(draft, i, stored.references[segment.key], report)
     if draft.segments:
         _report_absent(draft, stored, report)
+
+
+def _doubt_lines(draft: TestSetDraft, test_set: TestSet, report: Report) -> None:
+    """Refuse lines without texts that tell whether they are the segments of their numbers."""
+    if len({segment.source for segment in draft.segments}) > 1:
+        return
+    if Listing.stored(test_set.slug).is_unclear:
+        report.error(
+            "the files have lines without keys, and the stored test set does not have the order "
+            "of a source file: which segments they are of is not known. Import them under another "
+            "name"
+        )
 
 
 def _compare_references(

@@ -8,6 +8,7 @@ from functools import partial
 
 from annotation import languages
 from annotation.counted import counted
+from annotation.translators.recognition import note_human
 from annotation.uploads.drafts import SegmentDraft, SystemDraft, TestSetDraft
 from annotation.uploads.entities import first_entity
 from annotation.uploads.problems import Place, Report, some
@@ -44,6 +45,7 @@ def doubt(draft: TestSetDraft, report: Report, segments: Sequence[SegmentDraft])
         _doubt_texts(system, by_key, place, report)
         _doubt_lengths(system, lengths, draft.target_language, place, report)
     _doubt_twins(draft, report)
+    note_human(draft, report, {segment.key: segment.references for segment in segments})
 
 
 def reference_lengths(segments: Sequence[SegmentDraft], language: str) -> dict[str, float]:

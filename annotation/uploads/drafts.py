@@ -45,11 +45,13 @@ class SystemDraft:
 
     `ratio` is the required length as a share of the full target length (1: no length control).
     An empty text is an output; a key that is absent is a segment the system did not translate.
+    `is_human` says whether people wrote the outputs, None where nothing says so.
     """
 
     name: str
     ratio: Decimal | float | str = FULL_LENGTH
     outputs: dict[str, str] = field(default_factory=dict)
+    is_human: bool | None = None
 
     def __post_init__(self) -> None:
         try:
@@ -75,7 +77,8 @@ class TestSetDraft:
     `segments` may be empty where a test set of this slug is stored: its segments are meant then.
     `places` says where in the files a value was read, and `rows` the same for whole columns, see
     `place`. `is_systems_only` is a test set of systems of which only scores are known: it has
-    neither segments nor outputs.
+    neither segments nor outputs. `is_in_file_order`: the segments have the order of a source file.
+    `keys_are_lines`: the keys are numbers of lines, and no names that a person gave.
     """
 
     __test__ = False  # not a test class, whatever pytest thinks
@@ -89,6 +92,8 @@ class TestSetDraft:
     systems: list[SystemDraft] = field(default_factory=list)
     places: dict[Where, Place] = field(default_factory=dict, repr=False, compare=False)
     is_systems_only: bool = False
+    is_in_file_order: bool = False
+    keys_are_lines: bool = False
     rows: dict[Where, list[Rows]] = field(default_factory=dict, repr=False, compare=False)
 
     def head(self) -> dict[str, str]:
@@ -142,8 +147,9 @@ def to_json(draft: TestSetDraft) -> dict[str, Any]:
     """Return everything but the places as plain JSON values."""
     return {
         **draft.head(),
+        "is_in_file_order": draft.is_in_file_order,
         "segments": [[s.key, s.source, s.document, s.references, s.beside] for s in draft.segments],
-        "systems": [[s.name, str(s.ratio), s.outputs] for s in draft.systems],
+        "systems": [[s.name, str(s.ratio), s.outputs, s.is_human] for s in draft.systems],
     }
 
 
@@ -151,6 +157,7 @@ def from_json(values: Mapping[str, Any]) -> TestSetDraft:
     """Rebuild the draft that `to_json` wrote."""
     return TestSetDraft(
         **{name: values[name] for name in HEAD},
+        is_in_file_order=values["is_in_file_order"],
         segments=[SegmentDraft(*segment) for segment in values["segments"]],
         systems=[SystemDraft(*system) for system in values["systems"]],
     )

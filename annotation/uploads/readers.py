@@ -7,13 +7,13 @@ from django.conf import settings
 from django.template.defaultfilters import filesizeformat
 
 from annotation.counted import counted
-from annotation.models import Segment
 from annotation.uploads.drafts import Rows, SegmentDraft, SystemDraft, TestSetDraft
 from annotation.uploads.files import InputFile, beginning, lines_of, read_text, too_large
 from annotation.uploads.media.beside import attach
 from annotation.uploads.problems import EnoughError, Place, Report
 from annotation.uploads.reading import Reading
 from annotation.uploads.submissions import Submission, SystemFile, reference_name, split_label
+from annotation.uploads.tables.lines import Listing
 from annotation.uploads.tables.marked import is_marked, marked_tables
 from annotation.uploads.tables.meanings import understand
 from annotation.uploads.tables.outputs import read_outputs
@@ -34,7 +34,9 @@ def read(submission: Submission, report: Report) -> Reading:
         target_language=submission.target_language,
         description=submission.description,
     )
-    reading = Reading(draft, report, submission.ratio, decodes=submission.decode)
+    reading = Reading(
+        draft, report, submission.ratio, decodes=submission.decode, lines=submission.lines
+    )
     try:
         if _fits(submission.files, report):
             _read_files(reading, _with_marked_as_tables(submission, report))
@@ -63,11 +65,19 @@ def _read_files(reading: Reading, submission: Submission) -> None:
     tables = _read_tables(reading, submission)
     beside = _read_segments(reading, submission, tables)
     draft = reading.draft
+    reading.listing = _listing(draft) if beside else Listing.stored(draft.slug)
     attach(draft.segments, submission.media, reading.report, lambda i, field: draft.place(field, i))
     for table in tables:
         read_outputs(reading, table)
-    _read_system_files(reading, submission, beside)
+    for system in submission.systems:
+        _read_system_file(reading, system, beside or "the stored test set")
     reading.mention_decoded()
+
+
+def _listing(draft: TestSetDraft) -> Listing:
+    keys = [segment.key for segment in draft.segments]
+    documents = [segment.document for segment in draft.segments]
+    return Listing(keys, documents, draft.is_in_file_order)
 
 
 def _fits(files: list[InputFile], report: Report) -> bool:
@@ -148,6 +158,7 @@ def _read_plain_segments(reading: Reading, source: InputFile, submission: Submis
     if not lines:
         reading.report.error("the file is empty", Place(source.name))
     draft.segments = [SegmentDraft(str(i), line) for i, line in enumerate(lines, 1)]
+    draft.is_in_file_order = draft.keys_are_lines = True
     numbers = {i: i + 1 for i in range(len(lines))}
     draft.read_from(("source",), Rows(source.name, "source", numbers))
     draft.read_from(("key",), Rows(source.name, "source", numbers))
@@ -208,20 +219,8 @@ def _matches(reading: Reading, file: InputFile, lines: list[str], wanted: int, b
     return False
 
 
-def _read_system_files(reading: Reading, submission: Submission, beside: str) -> None:
-    keys = [segment.key for segment in reading.draft.segments]
-    if not beside:
-        stored = Segment.objects.filter(test_set__slug=submission.slug).order_by("position")
-        keys, beside = list(stored.values_list("key", flat=True)), "the stored test set"
-    numbers = {key: row for row, key in enumerate(keys, 1)}
-    for system in submission.systems:
-        _read_system_file(reading, system, numbers, beside)
-
-
-def _read_system_file(
-    reading: Reading, system: SystemFile, rows: dict[str, int], beside: str
-) -> None:
-    """Read the outputs of one system; `rows` are the keys of the segments with their lines."""
+def _read_system_file(reading: Reading, system: SystemFile, beside: str) -> None:
+    """Read the outputs of one system, a line for each segment of the file or set `beside`."""
     file, draft = system.file, reading.draft
     lines = _lines(file, "output", reading)
     try:
@@ -229,9 +228,14 @@ def _read_system_file(
     except ValueError as error:
         reading.report.error(str(error), Place(file.name))
         return
-    if lines is None or not _matches(reading, file, lines, len(rows), beside):
+    if lines is None:
+        return
+    keys = reading.key_of_lines(len(lines), Place(file.name), beside)
+    if keys is None:
         return
     j = len(draft.systems)
-    draft.systems.append(SystemDraft(name, ratio, dict(zip(rows, lines, strict=True))))
+    rows = {key: row for row, key in enumerate(keys, 1) if key is not None}
+    outputs = {key: lines[row - 1] for key, row in rows.items()}
+    draft.systems.append(SystemDraft(name, ratio, outputs))
     draft.places["system", j] = Place(file.name)
     draft.read_from(("output", j), Rows(file.name, "output", rows))

@@ -10,6 +10,7 @@ from annotation.counted import counted
 from annotation.uploads.drafts import TestSetDraft
 from annotation.uploads.entities import decode
 from annotation.uploads.problems import Place, Report
+from annotation.uploads.tables.lines import KEY, Listing, UnknownOrderError, n_unknown
 from annotation.uploads.tables.meanings import Meaning
 
 
@@ -18,7 +19,8 @@ class Reading:
     """A draft being filled; `ratio` is the length ratio where the files state none.
 
     `meanings` says what the columns of each table were taken for; with `decodes`, HTML entities
-    become characters.
+    become characters. `listing` are the segments that files without keys are of, and `lines` what
+    their lines are (`annotation.uploads.tables.lines`).
     """
 
     draft: TestSetDraft
@@ -26,6 +28,9 @@ class Reading:
     ratio: Decimal
     decodes: bool = False
     meanings: list[Meaning] = field(default_factory=list)
+    lines: str = ""
+    listing: Listing | None = None
+    _is_unclear: bool = False
     _texts: int = 0
     _decoded: int = 0
     _first_decoded: Place | None = None
@@ -40,6 +45,29 @@ class Reading:
                 "several uploads",
                 place,
             )
+
+    def key_of_lines(self, n_lines: int, place: Place, what: str) -> list[str | None] | None:
+        """Return the keys of a file's lines; None, with the reason reported, where they do not fit.
+
+        That the order is not known is reported once for all files.
+        """
+        listing = self.listing or Listing((), (), is_in_file_order=True)
+        try:
+            keys = listing.key_of_lines(self.lines)
+        except UnknownOrderError as error:
+            if not self._is_unclear:
+                self.report.error(str(error), place)
+            self._is_unclear = True
+            return None
+        if n_lines == len(keys) or (self.lines == KEY and n_lines > len(keys)):
+            if unknown := n_unknown(keys, n_lines):
+                lines = counted(unknown, "line is", "lines are")
+                self.report.note(f"{lines} of segments that are not here, and left out", place)
+            return keys
+        if keys or not self.report.errors:  # else the segments themselves could not be read
+            lines, segments = counted(n_lines, "line"), counted(len(keys), "segment")
+            self.report.error(f"{lines} in this file, {segments} in {what}", place)
+        return None
 
     def texts(self, lines: list[str], file: str, column: str, rows: Iterable[int]) -> list[str]:
         """Return the texts of a column, decoded if that was asked for."""

@@ -14,6 +14,7 @@ from annotation.batches import batched
 from annotation.counted import counted
 from annotation.models import Output, Reference, Segment, System, TestSet
 from annotation.models.corpus import content_key, in_order
+from annotation.translators.recognition import translator_of
 from annotation.uploads.changes import Changes, Stored, compare, read_stored
 from annotation.uploads.checks import check
 from annotation.uploads.drafts import TestSetDraft
@@ -131,6 +132,7 @@ def _write_test_set(draft: TestSetDraft, user: Any) -> TestSet:
         source_language=languages.normalise(draft.source_language),
         target_language=languages.normalise(draft.target_language),
         description=draft.description,
+        is_in_file_order=draft.is_in_file_order,
         created_by=user if user is not None and user.is_authenticated else None,
     )
 
@@ -164,7 +166,15 @@ def _write_systems(draft: TestSetDraft, stored: Stored, test_set: TestSet) -> li
     """Return the primary keys of the draft's systems, in the draft's order."""
     new = [s for s in draft.systems if s.identity not in stored.systems]
     rows = System.objects.bulk_create(
-        [System(test_set=test_set, name=s.name, length_ratio=s.ratio) for s in new]
+        [
+            System(
+                test_set=test_set,
+                name=s.name,
+                length_ratio=s.ratio,
+                **vars(translator_of(s, stored.references)),
+            )
+            for s in new
+        ]
     )
     pks = stored.systems | {s.identity: row.pk for s, row in zip(new, rows, strict=True)}
     return [pks[system.identity] for system in draft.systems]

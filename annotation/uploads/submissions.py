@@ -35,6 +35,7 @@ class Submission:
 
     `columns` is what a person said of the columns of tables: file name, or nothing for all tables,
     to column to field (see `columns.propose`). With `decode`, HTML entities become characters.
+    `lines` says what line n of files without keys is (`annotation.uploads.tables.lines`).
     """
 
     slug: str
@@ -51,6 +52,7 @@ class Submission:
     media: list[InputFile] = field(default_factory=list)
     columns: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     decode: bool = False
+    lines: str = ""
 
     @property
     def files(self) -> list[InputFile]:

@@ -4,21 +4,22 @@ from dataclasses import dataclass
 from typing import Any
 
 from annotation.forms.columns import ColumnsForm
-from annotation.forms.tables import WORDS, HumanScoresWords, changed
+from annotation.forms.tables import WORDS, DirectionsForm, HumanScoresWords, changed
 from annotation.imports import human_scores, sources
 from annotation.imports.sources import Reading, Sent
 
 
 @dataclass
 class Correction:
-    """A form of what is said beside tables, and one of what their columns hold."""
+    """Forms of what is said beside tables, of what their columns hold, and of directions."""
 
     words: HumanScoresWords
     columns: ColumnsForm
+    directions: DirectionsForm
 
     def is_valid(self) -> bool:
-        """Check both, so that every error is shown."""
-        return all([self.words.is_valid(), self.columns.is_valid()])
+        """Check all, so that every error is shown."""
+        return not any([self.words.errors, self.columns.errors, self.directions.errors])
 
 
 def correction_of(sent: Sent, reading: Reading, data: Any) -> Correction | None:
@@ -34,6 +35,7 @@ def correction_of(sent: Sent, reading: Reading, data: Any) -> Correction | None:
             data,
             repeatable=(human_scores.SCORE.name,) if sent.tool == sources.HUMAN_SCORES else (),
         ),
+        DirectionsForm(reading.directions, data),
     )
 
 
@@ -52,6 +54,8 @@ def read_anew(
         for column, field in columns.chosen.items()
         if field != reading.fields.get(column, "") or field in columns.repeatable
     }
-    kept = sources.keep(changed(sent, correction.words, said), user_id)
+    kept = sources.keep(
+        changed(sent, correction.words, said, correction.directions.stated), user_id
+    )
     sources.forget(token, user_id)
     return kept

@@ -52,8 +52,9 @@ class Parameters:
 
 
 ALL = Parameters(frozenset(field.name for field in fields(Filters)))
-# Raw judgments and their quality have both forms of a score: there is nothing to choose.
-JUDGMENTS = Parameters(ALL.names - {"scores", "scale"})
+# Raw judgments and their quality have both forms of a score, and compare no metrics.
+OF_METRICS = frozenset(("scores", "scale", "humans", "outliers"))
+JUDGMENTS = Parameters(ALL.names - OF_METRICS)
 NOTHING = Parameters()
 
 

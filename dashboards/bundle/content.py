@@ -8,6 +8,7 @@ import numpy as np
 
 from annotation.exports.mtme import ordered, unique_names
 from annotation.filters import Filters
+from annotation.filters.systems import systems_of
 from annotation.models import Campaign, Segment
 from annotation.quality import JudgmentColumns, read_columns
 from dashboards.bundle.choice import BundleChoice
@@ -32,6 +33,7 @@ FORMULA_OF = {
 @dataclass(frozen=True, eq=False)
 class Content:
     """A campaign's rows and arrays; `names` and `numbers` are the systems and segments in files.
+    `every_name` has the names of all systems, by primary key: judgments are of these.
 
     `lines` holds the place of each segment in the mt-metrics-eval files, which keep documents
     together. `marks` are the spans of people, None where the protocol asks for none. `left_out`
@@ -43,6 +45,7 @@ class Content:
     panel: Panel
     segments: Sequence[Segment]
     names: Sequence[str]
+    every_name: Mapping[int, str]
     lines: Sequence[int]
     judgments: JudgmentColumns
     left_out: dict[str, str]
@@ -83,7 +86,8 @@ def read_content(campaign: Campaign, filters: Filters) -> Content:
     panel = read_panel(campaign, filters)
     left_out = _left_out(panel)
     rows = campaign.test_set.segments.order_by("position").prefetch_related("references")
-    segments = list(rows)
+    segments, every = list(rows), systems_of(campaign)
+    names = dict(zip((s.pk for s in every), unique_names(every), strict=True))
     places = {segment.pk: place for place, segment in enumerate(ordered(segments))}
     panel = panel.only([key for key in panel.measures if key not in left_out])
     is_compared = bool(panel.measures) and panel.human.is_there
@@ -92,7 +96,8 @@ def read_content(campaign: Campaign, filters: Filters) -> Content:
         filters,
         panel,
         segments,
-        unique_names(panel.human.systems),
+        [names[system.pk] for system in panel.human.systems],
+        names,
         [places[segment.pk] + 1 for segment in segments],
         read_columns(campaign, with_excluded=True),
         left_out,

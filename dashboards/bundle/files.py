@@ -21,6 +21,11 @@ from metaeval.spans.span_table import SEVERITIES, SIDES
 Files = Iterator[tuple[str, Iterable[str]]]
 SPAN_COLUMNS = ("set", "system", "segment", "start", "end", "severity", "side")
 _CLEAN = (("", "", "", "no-error", "", None),)
+# Of an item, the first that is there: a control is of the system that it is compared with.
+SYSTEM_OF = (
+    *("output__system_id", "system_id"),
+    *("partner__output__system_id", "partner__system_id"),
+)
 JUDGMENT_COLUMNS = (
     "annotator", "kind", "system", "segment", "score", "is_target", "seconds", "submitted_at",
     "item", "partner", "output",
@@ -104,14 +109,12 @@ def _stamp(time: datetime | None) -> str | None:
 
 def _items(content: Content) -> dict[int, tuple[str, str]]:
     """System and segment of every item, as files name them."""
-    names = {s.pk: n for s, n in zip(content.panel.human.systems, content.names, strict=True)}
+    names = content.every_name
     number = {s.pk: n for s, n in zip(content.segments, content.numbers, strict=True)}
     rows = Item.objects.filter(campaign=content.campaign).order_by()
     return {
-        pk: (names.get(own or other or 0, ""), number[segment])
-        for pk, segment, own, other in rows.values_list(
-            "pk", "segment_id", "output__system_id", "system_id"
-        )
+        pk: (names.get(next(filter(None, systems), 0), ""), number[segment])
+        for pk, segment, *systems in rows.values_list("pk", "segment_id", *SYSTEM_OF)
     }
 
 
@@ -226,7 +229,7 @@ def _human_spans(content: Content, gold: Gold) -> Iterator[str]:
 
 def _cells(content: Content) -> dict[int, tuple[str, str]]:
     """System and segment of every output, as files name them, in the order of the test set."""
-    names = {s.pk: n for s, n in zip(content.panel.human.systems, content.names, strict=True)}
+    names = content.every_name
     number = {s.pk: n for s, n in zip(content.segments, content.numbers, strict=True)}
     outputs = Output.objects.filter(system__in=names).order_by("segment__position", "system_id")
     rows = outputs.values_list("pk", "system_id", "segment_id")

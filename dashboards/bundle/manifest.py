@@ -38,6 +38,7 @@ def manifest_of(
             for key, measure in measures.items()
         ],
         "left_out": content.left_out,
+        "human_systems": list(content.panel.human.humans),
         "versions": versions() | _packages(),
         "builds": builds.of_numpy(),
         "tables": [

@@ -38,8 +38,10 @@ change. One by one, inside this folder (`reproduce.sh` runs all):
 - `segments.tsv`: sources and references (separated by ` ||| `); `line` is the place in the files
   of `mt-metrics-eval/`, where documents stay together. Tabs and line
   breaks inside texts are blanks.
-- `scores.tsv`: human score and every metric, as the metric gives it, of every output; empty where
-  there is none. `counts/`: the summed counts behind corpus scores.
+- `scores.tsv`: human score and every metric, as the metric gives it, of every output of the systems
+  that metrics are compared on; empty where there is none. Human translations (`human_systems` of
+  `manifest.json`) are among them only where the filters say so. `counts/`: the summed counts behind
+  corpus scores.
 - `metrics.tsv`: keys, labels and directions of the metrics, and whether their scores were computed
   by Touchstone or imported. `metric-systems.tsv`: scores of whole systems that were imported.
 - `floors.tsv`: metrics that know nothing of quality, which a metric has to beat; `ratings.tsv`: the

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from annotation.filters import OUT
 from annotation.filters.chosen import left_out
+from annotation.filters.systems import chosen_systems
 from annotation.quality.agreement import N_RESAMPLES as AGREEMENT_RESAMPLES
 from dashboards.bundle.content import Content
 from dashboards.spans.document import N_RESAMPLES as SPAN_RESAMPLES
@@ -17,6 +18,7 @@ from metaeval import StatisticsWarning
 from metaeval.commands import run_command
 from metaeval.replication import plain
 from metaeval.replication.questions import N_HYBRIDS, can_answer
+from metaeval.scores.human_systems import looks_human
 
 
 @dataclass(frozen=True)
@@ -81,6 +83,9 @@ def _chosen(content: Content) -> list[str]:
     filters, campaign = content.filters, content.campaign
     people = campaign.annotators.filter(pk__in=left_out(campaign, filters)).order_by("pk")
     said = [("--without", label) for label in people.values_list("label", flat=True)]
+    if filters.chooses_systems:
+        kept = chosen_systems(campaign, filters)
+        said += [("--systems", content.every_name[system.pk]) for system in kept]
     said += [("--document", name.strip()) for name in filters.documents]
     said += [("--segments", "segments.tsv")] if filters.documents else []
     limits = {
@@ -124,6 +129,8 @@ def _scores(content: Content) -> list[str]:
         arguments += ["--counts", f"{key}:{formula}=counts/{key}.tsv"]
     if content.panel.human.published_systems is not None:
         arguments += ["--human-systems", "human-systems.tsv"]
+    if any(map(looks_human, content.names)):
+        arguments += ["--with-human"]
     if content.given:
         arguments += ["--metric-systems", "metric-systems.tsv"]
     return arguments

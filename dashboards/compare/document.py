@@ -95,7 +95,7 @@ def compute(campaign: Campaign, filters: Filters) -> Side:
     quality, doubts = _quality(campaign, filters)
     correlations = _correlations(panel, counts) if human.is_there else ()
     return Side(
-        **head(campaign, human.source),
+        **head(campaign, human),
         test_set=campaign.test_set.slug,
         n_samples=n,
         numbers=[*quality, *correlations, *_systems(human, counts)],

@@ -123,8 +123,10 @@ def _of_row(panel: Panel, measure: MeasureScores, found: CorrelationRow) -> list
     told = []
     if found.n_missing and (measure.has_segments or not measure.is_imported):
         is_missing = panel.human.matrix().mask & np.isnan(measure.values)
-        failed = np.isin(panel.outputs[is_missing], failed_outputs(measure.signature))
-        told.append(_missing(measure, found.n_missing, int(failed.sum())))
+        is_missing[list(measure.own_references)] = False
+        if n := int(is_missing.sum()):
+            failed = np.isin(panel.outputs[is_missing], failed_outputs(measure.signature))
+            told.append(_missing(measure, n, int(failed.sum())))
     for warning in found.warnings:
         # Missing cells are said once for all measures: by n, n_missing and the sentence above.
         if warning.code == "too_few":

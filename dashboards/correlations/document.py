@@ -3,20 +3,25 @@
 Intervals and the tests behind ranks take longer: `dashboards.significance` has them.
 """
 
+import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from annotation.filters import Filters
+from annotation.filters import OUT, Filters
 from annotation.models import Campaign
 from dashboards.correlations.agreement import MeasureRow, table
 from dashboards.pages import statistics
+from dashboards.pages.choice import general
 from dashboards.panel.floors import floor_panel
 from dashboards.panel.panel import Panel, read_panel
 from dashboards.significance.bounds import Bounds
 from dashboards.significance.document import Comparison, Metric, OfMetrics, asked_head, measured
+from metaeval.correlation.coefficients import system_correlation
 from metaeval.replication import questions
+from metaeval.replication.questions.statistics import SYSTEM
+from metaeval.results import StatisticsWarning
 
-VERSION = 10
+VERSION = 11
 DEFAULT = "tau-b"
 METRIC, FLOOR, CEILING, PERSON = "metric", "floor", "ceiling", "person"
 
@@ -26,8 +31,10 @@ class Row(MeasureRow):
     """A measure of a campaign, under one form of the human `scores`.
 
     `value` is that of the question, with the interval and rank of the comparison; both and
-    `is_best` only where they are borne out. `kind` tells metrics from floors, the ceiling and the
-    people that it is of; `floor` says whether a metric is above, not above or below the floor.
+    `is_best` only where they are borne out. `r_system_without_outliers`, and of a question over
+    systems `value_without_outliers`, leave outlier systems out; None where there are none. `kind`
+    tells metrics from floors, the ceiling and the people that it is of; `floor` says whether a
+    metric is above, not above or below the floor.
     """
 
     campaign: str
@@ -37,6 +44,8 @@ class Row(MeasureRow):
     high: float | None = None
     rank: int | None = None
     is_best: bool = False
+    r_system_without_outliers: float | None = None
+    value_without_outliers: float | None = None
     kind: str = METRIC
     floor: str = ""
 
@@ -79,7 +88,9 @@ def compute(campaign: Campaign, filters: Filters, question: str = DEFAULT) -> Co
         n_informative=found.n_informative,
         n_hybrids=found.n_hybrids,
         metrics=metrics,
-        rows=_rows(campaign, filters, found.rows, metrics),
+        rows=_with_rest(
+            campaign, filters, asked, panel, _rows(campaign, filters, found.rows, metrics)
+        ),
         floors=_floors(campaign, filters, panel, asked) if found.rows else (),
         warnings=once(found.warnings, notes),
     )
@@ -92,6 +103,32 @@ def _rows(
     return [
         Row(**vars(row), campaign=campaign.slug, scores=filters.scores, value=values[row.key])
         for row in found
+    ]
+
+
+def _with_rest(
+    campaign: Campaign, filters: Filters, asked: questions.Question, panel: Panel, rows: list[Row]
+) -> list[Row]:
+    """The rows with what their numbers over systems are without outlier systems."""
+    if not panel.human.outliers or panel.human.are_outliers_out or not rows:
+        return rows
+    rest = read_panel(campaign, replace(general(filters), outliers=OUT))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", StatisticsWarning)
+        of_systems = {
+            key: system_correlation(*rest.scored.system_level(key)).statistic
+            for key in rest.measures
+        }
+        is_over_systems = asked.statistic.level == SYSTEM
+        values = questions.values_of(rest.scored, asked)[0] if is_over_systems else ()
+    found = dict(zip(rest.measures, values, strict=False))
+    return [
+        replace(
+            row,
+            r_system_without_outliers=of_systems.get(row.key),
+            value_without_outliers=float(found[row.key]) if row.key in found else None,
+        )
+        for row in rows
     ]
 
 

@@ -30,6 +30,7 @@ COLUMNS = (
     *("campaign", "scores", "key", "label", "metric", "signature", "origin", "is_turned"),
     *("n", "n_missing", "tau", "r_segment", "n_systems", "r_system", "r_hybrid", "r_limit"),
     *("value", "low", "high", "rank", "is_best", "kind", "floor"),
+    *("r_system_without_outliers", "value_without_outliers"),
 )
 PENDING = "Intervals and ranks are being computed."
 OLDER = (
@@ -51,6 +52,11 @@ OTHERS = (
     ("r_limit", "System level, Pearson r", "hybrids, limit"),
     ("r_hybrid", "System level, Pearson r", "hybrids drawn"),
     ("r_system", "System level, Pearson r", "systems"),
+)
+# Beside them where there are outlier systems.
+WITHOUT_OUTLIERS = (
+    ("r_system_without_outliers", "System level, Pearson r", "without outliers"),
+    ("value_without_outliers", "Chosen statistic", "without outliers"),
 )
 SAME = {"tau-b": "tau", "pearson": "r_segment", "limit": "r_limit", "hybrids": "r_hybrid",
         "systems": "r_system"}  # fmt: skip
@@ -151,11 +157,22 @@ def context(request: HttpRequest, campaign: Campaign, document: Correlations) ->
     return {
         "signatures": list(dict.fromkeys(filter(None, (row.signature for row in document.rows)))),
         "chart": chart([row for row in document.rows if row.value is not None][:LEADING]),
-        "columns": [each for each in OTHERS if each[0] != _chosen(document)],
+        "columns": _columns(document),
         "counts": sorted({row.n for row in document.rows if row.kind == METRIC}),
         "startable": startable,
         "refused": refused,
     }
+
+
+def _columns(document: Correlations) -> list[tuple[str, str, str]]:
+    """The columns beside the chosen statistic: those of outliers where any row has a number."""
+    chosen = _chosen(document)
+    found = [each for each in OTHERS if each[0] != chosen]
+    wanted = WITHOUT_OUTLIERS[: 1 if chosen == "r_system" else 2]
+    rows = [row for row in document.rows if row.kind == METRIC]
+    return found + [
+        each for each in wanted if any(getattr(row, each[0]) is not None for row in rows)
+    ]
 
 
 def _chosen(document: Correlations) -> str:

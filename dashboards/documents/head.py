@@ -2,11 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from annotation.models import Campaign
 from dashboards.trust.reasons import CampaignTrust, StudyTrust
 from metaeval import Interval
+
+if TYPE_CHECKING:
+    from dashboards.panel.human import HumanScores
 
 # An interval, and a number with its own; None where they are undefined.
 Ends = tuple[float | None, float | None]
@@ -37,9 +40,15 @@ class OfCampaign(Document):
 
 @dataclass(frozen=True, kw_only=True)
 class CampaignDocument(OfCampaign):
-    """One that rests on human scores; `human_scores` says in words what they are."""
+    """One that rests on human scores; `human_scores` says in words what they are.
+
+    `human_systems` are the human translations that metrics are not compared on, `outlier_systems`
+    the systems whose scores are far from the others'.
+    """
 
     human_scores: str
+    human_systems: Sequence[str] = ()
+    outlier_systems: Sequence[str] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,9 +64,13 @@ def ends(interval: Interval | None) -> Ends | None:
     return interval and (interval.low, interval.high)
 
 
-def head(campaign: Campaign, human_scores: str) -> dict[str, Any]:
+def head(campaign: Campaign, human: "HumanScores") -> dict[str, Any]:
     """Return what a document says of its campaign and of the human scores."""
-    return about(campaign) | {"human_scores": human_scores}
+    return about(campaign) | {
+        "human_scores": human.source,
+        "human_systems": list(human.humans),
+        "outlier_systems": list(human.outliers),
+    }
 
 
 def about(campaign: Campaign) -> dict[str, Any]:

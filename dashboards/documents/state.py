@@ -28,7 +28,7 @@ def state_of(campaign: Campaign) -> str:
         campaign.pk,
         campaign.z_pool,
         campaign.seed,
-        sorted(campaign.systems.values_list("pk", flat=True)),
+        sorted(campaign.systems.values_list("pk", "is_human")),
         judgments_added(campaign),
         sorted(campaign.annotators.exclude(excluded_at=None).values_list("pk", flat=True)),
         campaign.published_scores.aggregate(Max("pk"), Count("pk")),

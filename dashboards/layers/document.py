@@ -149,7 +149,7 @@ def compute(campaign: Campaign, filters: Filters, question: str = DEFAULT) -> La
     ]
     bounds = values_of_bounds(campaign, filters, panel, QUESTIONS[correlation]) if metrics else None
     return Layers(
-        **head(campaign, human.source),
+        **head(campaign, human),
         n_judged=human.n,
         correlation=correlation,
         statistic_label=STATISTICS[correlation],

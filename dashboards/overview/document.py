@@ -4,11 +4,11 @@ Everything but the progress rests on the judgments that the filters choose.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from annotation.filters import Filters
+from annotation.filters import IN, Filters
 from annotation.filters.chosen import read_judgments
 from annotation.models import Campaign, Item, Output
 from annotation.monitor.completion import wanted
@@ -137,7 +137,8 @@ def compute(campaign: Campaign, filters: Filters) -> Overview:
     everybody, notes = read_judgments(campaign, filters, with_excluded=True)
     report, human = (
         quality_report(campaign, everybody, scale=filters.scale),
-        human_scores(campaign, filters),
+        # Judged is judged, whoever translated it.
+        human_scores(campaign, replace(filters, humans=IN, outliers=IN)),
     )
     people = report.annotators
     counted = [one.pk for one in people if one.excluded_at is None]
@@ -147,7 +148,7 @@ def compute(campaign: Campaign, filters: Filters) -> Overview:
     by_size = sorted(people, key=lambda one: (-one.n, one.label))[:CHARTED]
     scale = scale_of(campaign, filters.scale)
     return Overview(
-        **head(campaign, human.source),
+        **head(campaign, human),
         progress=_progress(campaign, human),
         n_judgments=len(columns),
         times=_times(report, columns),

@@ -61,4 +61,5 @@ OVERVIEW = Page(
     columns=[column.name for column in fields(Row)],
     context=overview_context,
     tables=tables,
+    without=("humans", "outliers"),
 )

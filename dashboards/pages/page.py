@@ -23,7 +23,7 @@ from annotation.filters import Filters
 from annotation.filters.chosen import check, fitted
 from annotation.filters.form import filter_choices
 from annotation.models import Campaign
-from annotation.web.parameters import Parameters, takes
+from annotation.web.parameters import OF_METRICS, Parameters, takes
 from dashboards.charts import files as figures
 from dashboards.documents import kinds, results
 from dashboards.pages.answers import cells, data_response, is_unfinished, no_document, public
@@ -64,7 +64,8 @@ class Page(Generic[D]):
     by default the rows of the CSV. `takes` and `repeated` are the parameters that `ask`, `choose`
     and `context` read, the second several times; `on_page` those that only the page knows, not its
     data. `verify` raises FilterError for a value that a campaign lacks. Without `has_scores` the
-    form of the human scores is nothing that a reader could choose.
+    form of the human scores is nothing that a reader could choose, nor the systems on which metrics
+    are compared; `without` are other filters that change nothing.
     """
 
     name: str
@@ -84,11 +85,12 @@ class Page(Generic[D]):
     on_page: Sequence[str] = ()
     verify: Callable[[Campaign, Any], Any] = field(default=_nothing)
     has_scores: bool = True
+    without: Sequence[str] = ()
 
     @property
     def parameters(self) -> Callable[..., Parameters]:
         """What each address of the page takes: itself, with `fmt` its data, or a `figure`."""
-        without = () if self.has_scores else ("scores", "scale")
+        without = self.without if self.has_scores else (*self.without, *OF_METRICS)
         return parameters(self.kind, self.takes, self.repeated, self.on_page, without)
 
     def latest(self, query: QueryDict, campaign: Campaign, filters: Filters) -> results.Result[Any]:

@@ -60,7 +60,7 @@ class Rail:
 
     `controls` are lists to choose one of, `tests` those of the question's tests; `scores` the form
     of the human scores; `metrics` those that can be shown, empty where the page does not take them;
-    `kept` what travels along.
+    `kept` what travels along. `taken` are the parameters of the page.
     """
 
     controls: Sequence[Control]
@@ -70,6 +70,7 @@ class Rail:
     is_subset: bool
     kept: Sequence[tuple[str, str]]
     words: Sequence[str]
+    taken: frozenset[str]
 
     @property
     def tested(self) -> str:
@@ -121,6 +122,7 @@ def rail_of(
         is_subset=bool(wanted),
         kept=[(n, v) for n, values in query.lists() if n not in names for v in values],
         words=filters.words if filters else [],
+        taken=taken,
     )
 
 

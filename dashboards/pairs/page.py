@@ -7,14 +7,14 @@ from typing import Any
 from django.http import HttpRequest
 
 from annotation.filters import FilterError
+from annotation.filters.systems import require_system
 from annotation.models import Campaign, Output
 from dashboards.pages.page import Page
 from dashboards.pairs.ahead import answer, ends, percent, rests_on
 from dashboards.pairs.diff import Piece, difference
 from dashboards.pairs.document import FIRST, SECOND, Difference, Pair, Part
 from dashboards.pairs.two_metrics import MetricsPair
-from dashboards.pairs.two_systems import HUMAN, SystemsPair
-from dashboards.panel.human import unique_names
+from dashboards.pairs.two_systems import HUMAN, SystemsPair, with_all
 from dashboards.papers import latex
 from dashboards.trust import marks
 from metrics.scores import measure_keys
@@ -152,8 +152,9 @@ def _text(
 
 def verify_systems(campaign: Campaign, filters: SystemsPair) -> None:
     """Raise FilterError for a system or a measure that a campaign does not have."""
-    names = unique_names(list(campaign.systems.order_by("name", "length_ratio")))
-    _verify(filters, names, "system")
+    for name in (FIRST, SECOND):
+        require_system(campaign, with_all(filters), name, getattr(filters, name))
+    _require_two(filters, "system")
     if filters.by not in (HUMAN, *measure_keys(campaign.test_set)):
         raise FilterError(f"by: {filters.by!r} has no scores here")
 
@@ -163,11 +164,15 @@ def verify_metrics(campaign: Campaign, filters: MetricsPair) -> None:
     _verify(filters, list(measure_keys(campaign.test_set)), "measure")
 
 
-def _verify(filters: SystemsPair | MetricsPair, known: Sequence[str], what: str) -> None:
+def _verify(filters: MetricsPair, known: Sequence[str], what: str) -> None:
     for name in (FIRST, SECOND):
         value = getattr(filters, name)
         if value and value not in known:
             raise FilterError(f"{name}: this campaign has no {what} {value!r}")
+    _require_two(filters, what)
+
+
+def _require_two(filters: SystemsPair | MetricsPair, what: str) -> None:
     if filters.first and filters.first == filters.second:
         raise FilterError(f"first and second are the same {what}, {filters.first!r}")
 
@@ -205,6 +210,7 @@ SYSTEMS_PAIR: Page[Pair] = Page(
     context=context_of_systems,
     tables=tables,
     verify=verify_systems,
+    without=("humans", "outliers"),
 )
 METRICS_PAIR: Page[Pair] = Page(
     name="metrics-pair",

@@ -39,7 +39,7 @@ def compute(campaign: Campaign, filters: Filters) -> Pair:
     panel = read_panel(campaign, chosen)
     offered = [Offered(key, each.label) for key, each in panel.measures.items()]
     said: dict[str, Any] = {
-        **head(campaign, panel.human.source),
+        **head(campaign, panel.human),
         "offered": offered,
         "measures": offered,
         "by": "the humans",

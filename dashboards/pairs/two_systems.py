@@ -1,12 +1,12 @@
 """Two MT systems against each other, segment by segment, by the humans or by a metric."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from annotation.filters import Filters
+from annotation.filters import IN, Filters
 from annotation.models import Campaign
 from dashboards.documents.head import head
 from dashboards.pages.choice import Choice
@@ -29,6 +29,11 @@ class SystemsPair(Choice):
     by: str = HUMAN
 
 
+def with_all(chosen: SystemsPair) -> SystemsPair:
+    """Return the same with human translations and outliers: who names two systems wants these."""
+    return replace(chosen, humans=IN, outliers=IN)
+
+
 FILTERS = SystemsPair
 DOCUMENT = Pair
 
@@ -36,11 +41,11 @@ DOCUMENT = Pair
 def compute(campaign: Campaign, filters: Filters) -> Pair:
     """Return wins, ties and losses over the segments that both have, and the largest gaps."""
     chosen = filters if isinstance(filters, SystemsPair) else SystemsPair(**vars(filters))
-    panel = read_panel(campaign, chosen)
+    panel = read_panel(campaign, with_all(chosen))
     label, scores = _scores(panel, chosen.by)
     names = panel.human.names
     said: dict[str, Any] = {
-        **head(campaign, panel.human.source),
+        **head(campaign, panel.human),
         "offered": [Offered(name, name) for name in names],
         "measures": [Offered(key, each.label) for key, each in panel.measures.items()],
         "by": label,
@@ -49,7 +54,9 @@ def compute(campaign: Campaign, filters: Filters) -> Pair:
     }
     if scores is None or not (~np.isnan(scores)).any():
         return Pair(**said, problem=f"{label} has no scores of segments here.")
-    order = [names[place] for place in np.argsort(-_means(scores), kind="stable")]
+    humans = np.array([system.is_human for system in panel.human.systems])
+    best = np.lexsort((-_means(scores), humans))
+    order = [names[place] for place in best]
     first = chosen.first or next(name for name in order if name != chosen.second)
     second = chosen.second or next((name for name in order if name != first), "")
     if not second:

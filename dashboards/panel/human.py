@@ -1,22 +1,27 @@
 """What the humans say of every output and system of a campaign, as one grid."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from annotation.filters import RAW, USUAL, Filters, Z
+from annotation.counted import counted
+from annotation.filters import OUT, RAW, USUAL, Filters, Z
 from annotation.filters.chosen import read_judgments, segments_of
+from annotation.filters.systems import compared_systems, human_systems, systems_of, unique_names
 from annotation.models import Campaign, PublishedScore, System
 from annotation.once import once
 from annotation.quality import JudgmentColumns, remarks, standardise
 from annotation.quality.scales import HTER, scales_of
+from annotation.uploads.problems import some
 from dashboards.pages.choice import general
-from metaeval import ScoreMatrix
-from metaeval.arrays import group_means
+from metaeval import ScoreMatrix, StatisticsWarning
+from metaeval.arrays import group_means, mean_along
 from metaeval.judgments.planning.reweighted import BIAS, ReweightedMeans, reweighted_means
 from metaeval.replication.bounds import Ratings
+from metaeval.systems.outliers import find_outliers
 from metrics.grid import NOTHING, Grid, Integers, read_grid
 
 __all__ = [
@@ -27,14 +32,18 @@ __all__ = [
     "grid_of",
     "human_scores",
     "places_of",
-    "unique_names",
 ]
 Floats = NDArray[np.float64]
 ALL = Filters()
+# So many systems are named.
+NAMED = 5
 PUBLISHED_ONLY = (
     "These human scores were published without their judgments: filters on annotators, control "
     "items, days and seconds change nothing."
 )
+PUBLISHED = "human scores as published with the data set"
+PUBLISHED_TURNED = "minus the human scores as published with the data set"
+TURNED = "The published human scores have the other sign here, so that higher is better."
 PENALTIES_STANDARDISED = (
     "Human scores are penalties, standardised per annotator as asked for. Most penalties are 0, so "
     "an annotator’s mean and spread depend on the outputs they were given, so z-scores reorder the "
@@ -53,7 +62,9 @@ class HumanScores:
     `published_systems` holds system scores published as such (nan where a system has none), or
     None where a system's score is the mean of its outputs'. `source` says in words where the
     numbers come from, `notes` what they are, `gaps` why there are not more. `is_of_documents`: the
-    reader chose some of the documents.
+    reader chose some of the documents. `labels` are the names of the systems where these alone do
+    not say their length. `humans` are human translations that are left out, and `outliers` the
+    systems far from the others, which are left out where `are_outliers_out`.
     """
 
     systems: tuple[System, ...]
@@ -64,6 +75,10 @@ class HumanScores:
     notes: tuple[str, ...] = ()
     gaps: tuple[str, ...] = ()
     is_of_documents: bool = False
+    labels: tuple[str, ...] = ()
+    humans: tuple[str, ...] = ()
+    outliers: tuple[str, ...] = ()
+    are_outliers_out: bool = False
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -96,15 +111,25 @@ class HumanScores:
     @property
     def names(self) -> list[str]:
         """The systems' names; they are unique, because a campaign has one length ratio."""
-        return unique_names(self.systems)
+        return list(self.labels) or unique_names(self.systems)
 
+    @property
+    def of_systems(self) -> Floats:
+        """The systems' scores: as published, else the means of their outputs'; nan without any."""
+        if self.published_systems is not None:
+            return self.published_systems
+        return mean_along(self.values, axis=1)
 
-def unique_names(systems: Sequence[System]) -> list[str]:
-    """Return names that stay apart where imported systems differ in their length only."""
-    names = [system.name for system in systems]
-    if len(set(names)) == len(names):
-        return names
-    return [f"{system.name}@{system.length_ratio}" for system in systems]
+    def where(self, chosen: NDArray[np.bool_]) -> "HumanScores":
+        """The same of some systems, by a mask."""
+        published = self.published_systems
+        return replace(
+            self,
+            systems=tuple(s for s, is_in in zip(self.systems, chosen, strict=True) if is_in),
+            labels=tuple(n for n, is_in in zip(self.names, chosen, strict=True) if is_in),
+            values=self.values[chosen],
+            published_systems=None if published is None else published[chosen],
+        )
 
 
 def human_scores(campaign: Campaign, filters: Filters | str = ALL) -> HumanScores:
@@ -112,8 +137,8 @@ def human_scores(campaign: Campaign, filters: Filters | str = ALL) -> HumanScore
 
     Published scores where the campaign has them; else the mean, over an output's judgments and
     its repeats, of z-scores (per annotator over the campaign's pool, ddof 1) or raw scores; of
-    penalties raw unless the filters ask for z. What the filters leave out is nan: the shape is
-    always all systems and all segments.
+    penalties raw unless the filters ask for z. Of segments and judgments what the filters leave out
+    is nan: the shape is always all segments, and the systems on which metrics are compared.
     """
     if isinstance(filters, str):
         filters = Filters(scores=filters)
@@ -122,26 +147,62 @@ def human_scores(campaign: Campaign, filters: Filters | str = ALL) -> HumanScore
 
 @once
 def _human_scores(campaign: Campaign, filters: Filters) -> HumanScores:
-    systems = tuple(campaign.systems.order_by("name", "length_ratio"))
+    systems = compared_systems(campaign, filters)
     segments = tuple(campaign.test_set.segments.order_by("position").values_list("pk", flat=True))
     published = campaign.published_scores.exists()
     read = _published if published else _judged
-    found = read(campaign, systems, segments, filters)
+    found = _with_labels(campaign, filters, read(campaign, systems, segments, filters))
+    found = _with_outliers(filters, found)
     found.values.flags.writeable = False
     return found
+
+
+def _with_labels(campaign: Campaign, filters: Filters, found: HumanScores) -> HumanScores:
+    """The same with names that tell all systems of the campaign apart, and a note on humans."""
+    every = systems_of(campaign)
+    names = dict(zip((s.pk for s in every), unique_names(every), strict=True))
+    humans = tuple(names[system.pk] for system in human_systems(campaign, filters))
+    notes = found.notes
+    if humans:
+        named = some(list(humans), NAMED)
+        translations = counted(len(humans), "human translation")
+        notes += (f"Metrics are not compared on {translations}: {named}.",)
+    labels = tuple(names[system.pk] for system in found.systems)
+    return replace(found, labels=labels, humans=humans, notes=notes)
+
+
+def _with_outliers(filters: Filters, found: HumanScores) -> HumanScores:
+    """The same with the outliers among the MT systems (Mathur et al. 2020), or without them."""
+    is_mt = np.array([not system.is_human for system in found.systems], dtype=np.bool_)
+    scores = np.where(is_mt, found.of_systems, np.nan)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", StatisticsWarning)
+        is_far = find_outliers(scores).is_outlier
+    outliers = tuple(name for name, is_one in zip(found.names, is_far, strict=True) if is_one)
+    if not outliers:
+        return found
+    named = some(list(outliers), NAMED)
+    if filters.outliers != OUT:
+        note = f"Correlations over systems may rest on outlier systems: {named}."
+        return replace(found, outliers=outliers, notes=(*found.notes, note))
+    notes = (*found.notes, f"Outlier systems are left out: {named}.")
+    rest = replace(found.where(~is_far), notes=notes)
+    return replace(rest, outliers=outliers, are_outliers_out=True)
 
 
 def _published(
     campaign: Campaign, systems: tuple[System, ...], segments: tuple[int, ...], filters: Filters
 ) -> HumanScores:
-    rows = list(PublishedScore.objects.filter(campaign=campaign))
-    of_outputs = [(row.output_id, row.value) for row in rows if row.output_id is not None]
-    by_system = {row.system_id: row.value for row in rows if row.system_id is not None}
+    rows, sign = list(PublishedScore.objects.filter(campaign=campaign)), campaign.published_sign
+    of_outputs = [(row.output_id, sign * row.value) for row in rows if row.output_id is not None]
+    by_system = {row.system_id: sign * row.value for row in rows if row.system_id is not None}
     outputs, values = zip(*of_outputs, strict=True) if of_outputs else ((), ())
     grid = read_grid(systems, segments).placed(
         np.array(outputs, dtype=np.int64), np.array(values, dtype=np.float64)
     )
-    notes = [PUBLISHED_ONLY] if filters.chooses_judgments else []
+    notes = [campaign.direction] if campaign.direction else []
+    notes += [TURNED] if campaign.lower_is_better else []
+    notes += [PUBLISHED_ONLY] if filters.chooses_judgments else []
     if filters.documents:
         grid[:, ~np.isin(segments, segments_of(campaign, filters))] = np.nan
         # A published system score is of the whole test set: it says nothing about some documents.
@@ -152,7 +213,7 @@ def _published(
         segments,
         grid,
         np.array([by_system.get(system.pk, np.nan) for system in systems]) if by_system else None,
-        "human scores as published with the data set",
+        PUBLISHED_TURNED if campaign.lower_is_better else PUBLISHED,
         tuple(notes),
         is_of_documents=bool(filters.documents),
     )

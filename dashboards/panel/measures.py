@@ -9,6 +9,7 @@ from annotation.models import Campaign, System, TestSet
 from annotation.once import once
 from annotation.uploads.problems import some
 from dashboards.panel.human import HumanScores
+from dashboards.panel.references import without_own_references
 from metrics.base import ScoreWarning
 from metrics.scores import MeasureScores, system_scores
 
@@ -46,7 +47,10 @@ def read_measures(
     """
     wanted = None if all_of is None else frozenset(all_of)
     measures = _stored(campaign.test_set, human.systems, wanted)
-    return {key: _imported(each, human) for key, each in measures.items()}
+    return {
+        key: without_own_references(campaign.test_set, human, _imported(each, human))
+        for key, each in measures.items()
+    }
 
 
 @once

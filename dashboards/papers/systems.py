@@ -26,6 +26,7 @@ def tables(document: Systems) -> list[Table]:
     found = [_scores(document)]
     found += [_compared(document, group) for group in document.agreement if not group.is_shown]
     found += [_outside(document)] if document.outside else []
+    found += [_beside(document)] if document.beside else []
     return found + ([_lengths(document)] if document.lengths.rows else [])
 
 
@@ -85,21 +86,34 @@ def _grid(document: Systems) -> list[Line]:
 
 def _outside(document: Systems) -> Table:
     """Systems that the task leaves out, and above how many of its own a metric puts them."""
-    labels = {column.key: _name(column) for column in document.columns}
+    caption = (
+        "Systems that were not judged: above how many of those judged a metric puts them, each "
+        "over the segments of both."
+    )
+    return _placed(document, document.outside, caption, "outside")
+
+
+def _beside(document: Systems) -> Table:
+    """Human translations and other judged systems that metrics are not compared on."""
+    caption = (
+        "Judged systems that metrics are not compared on: above how many of the others the humans "
+        "and metrics put them, each over the segments of both."
+    )
+    return _placed(document, document.beside, caption, "beside")
+
+
+def _placed(document: Systems, rows: Sequence[Row], caption: str, name: str) -> Table:
+    labels = {"human": "Human"} | {column.key: _name(column) for column in document.columns}
     body = [
         [
             *texts(row.system, labels[row.measure], row.n),
             number(row.score, 3),
             Cell(f"{row.above} of {row.against}"),
         ]
-        for row in document.outside
+        for row in rows
     ]
-    caption = (
-        "Systems that were not judged: above how many of those judged a metric puts them, each "
-        "over the segments of both."
-    )
     head = texts("System", "Metric", "Segments", "Score", "Above")
-    return Table(caption, f"{document.campaign}-outside", "llrrr", [head], body)
+    return Table(caption, f"{document.campaign}-{name}", "llrrr", [head], body)
 
 
 def _name(column: Column) -> str:

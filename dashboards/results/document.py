@@ -88,7 +88,8 @@ class Home(CampaignDocument):
 
     `level` and `beside_level` name the levels of both panels, `marks` and `beside_marks` say what
     is bold on each, `older` which part is of older data. `n_judged` counts outputs with a human
-    score. `rows` are metrics, best first; `rival` is set where one is not told from the best.
+    score. `humans` are human translations beside the MT systems. `rows` are metrics, best first;
+    `rival` is set where one is not told from the best.
     """
 
     statistic: str
@@ -108,6 +109,7 @@ class Home(CampaignDocument):
     metrics: Sequence[Metric]
     all_metrics: Sequence[Metric]
     systems: Sequence[Standing]
+    humans: Sequence[Standing]
     marks: str
     floor_marks: str
     beside_marks: str

@@ -1,23 +1,25 @@
 """What the first page rests on and no other analysis has: systems with intervals, agreement."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from scipy.special import stdtrit
 
-from annotation.filters import Filters
+from annotation.filters import IN, Filters
 from annotation.models import Campaign
 from annotation.quality import Verdict
 from dashboards.documents.head import CampaignDocument, Ends, head
-from dashboards.panel.human import Floats, human_scores
+from dashboards.pages.choice import general
+from dashboards.panel.human import Floats, HumanScores, human_scores
 from dashboards.trust.judging import Evidence
 from dashboards.trust.verdict import evidence_of
 from metaeval import ScoreMatrix
+from metaeval.arrays import mean_along
 from metaeval.systems import rank_systems
 
-VERSION = 5
+VERSION = 6
 LEVEL = 0.95
 
 
@@ -39,14 +41,16 @@ class Standing:
 class Ground(CampaignDocument):
     """Of `n_tested` annotators with control items `n_passed` pass; `alpha` has its interval.
 
-    Both are None where they cannot be known. `gaps` says why there are not more human scores.
-    `n_judged` counts outputs, `n_scored_whole` systems whose human scores came without outputs'.
+    Both are None where they cannot be known. `humans` are human translations beside `systems`.
+    `gaps` says why there are not more human scores. `n_judged` counts outputs, `n_scored_whole`
+    systems whose human scores came without outputs'.
     """
 
     n_judged: int
     n_scored_whole: int = 0
     gaps: Sequence[str] = ()
     systems: Sequence[Standing] = ()
+    humans: Sequence[Standing] = ()
     alpha: float | None = None
     alpha_ends: Ends | None = None
     n_tested: int = 0
@@ -63,10 +67,11 @@ def compute(campaign: Campaign, filters: Filters) -> Ground:
     known: dict[str, Any] = _checked(evidence) if evidence else {}
     matrix = human.matrix() if human.n else None
     return Ground(
-        **head(campaign, human.source),
+        **head(campaign, human),
         n_judged=human.n,
         n_scored_whole=0 if human.n else _n_known(human.published_systems),
         systems=_standings(matrix) if matrix is not None else (),
+        humans=_humans(campaign, filters, human),
         **known,
         gaps=human.gaps,
         warnings=human.warnings,
@@ -86,6 +91,17 @@ def _standings(matrix: ScoreMatrix) -> list[Standing]:
         Standing(name, *interval(rows[name], float(score)), int(cluster), int(first), int(last))
         for name, score, cluster, first, last in places
     ]
+
+
+def _humans(campaign: Campaign, filters: Filters, human: HumanScores) -> list[Standing]:
+    """Human translations that metrics are not compared on, without clusters, the best first."""
+    if not human.humans:
+        return []
+    every = human_scores(campaign, replace(general(filters), humans=IN, outliers=IN))
+    rows = dict(zip(every.names, every.values, strict=True))
+    found = [Standing(name, *interval(rows[name], float(mean_along(rows[name]))))
+             for name in human.humans if not np.isnan(rows[name]).all()]  # fmt: skip
+    return sorted(found, key=lambda each: -(each.value or 0.0))
 
 
 def interval(scores: Floats, mean: float) -> tuple[int, float, float, float]:

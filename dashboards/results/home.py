@@ -157,6 +157,7 @@ def choose(parts: Parts, query: QueryDict) -> Home:
         metrics=table.metrics,
         all_metrics=table.all_metrics,
         systems=_systems(ground.systems, trust),
+        humans=ground.humans,
         marks=ranked.marking.sentence,
         floor_marks=floor_marks,
         beside_marks=beside.marking.sentence,
@@ -171,6 +172,7 @@ def choose(parts: Parts, query: QueryDict) -> Home:
 
 HEAD = (
     *("campaign", "name", "direction", "length_ratio", "origin", "human_scores", "statistic"),
+    *("human_systems", "outlier_systems"),
     *("statistic_label", "level", "interval", "n_judged", "n_outputs", "n_segments", "n_systems"),
 )
 

@@ -25,6 +25,7 @@ from dashboards.trust.shown import with_trust
 # More metrics than these are a table of their own: the leading ones are drawn. Of fewer all are,
 # the leading ones at once.
 MANY, LEADING = 40, 12
+HUMAN_TRANSLATION = "human translation"
 COLUMNS = (
     *("campaign", "key", "label", "value", "low", "high", "rank", "is_best", "p"),
     *(
@@ -78,10 +79,17 @@ def context(request: HttpRequest, campaign: Campaign, document: Home) -> dict[st
 
 
 def _standings(document: Home) -> dict[str, Any]:
-    found, dots = narrow(document.systems)
+    every = [*document.systems, *document.humans]
+    found, dots = narrow(every)
     lines = [
-        {"name": s.system, "is_lead": s.cluster == 1, "dot": each, "note": ranks(s)}
-        for s, each in zip(document.systems, dots, strict=True)
+        {
+            "name": s.system,
+            "is_lead": s.cluster == 1,
+            "dot": each,
+            "note": HUMAN_TRANSLATION if s in document.humans else ranks(s),
+            "is_human": s in document.humans,
+        }
+        for s, each in zip(every, dots, strict=True)
     ]
     return {"axis": found, "lines": lines}
 

@@ -246,7 +246,7 @@ def _head(campaign: Campaign, panel: Panel, filters: ScatterChoice) -> dict[str,
     documents = test_set.segments.order_by("position").values_list("document", flat=True)
     measures = panel.measures.values()
     return {
-        **head(campaign, panel.human.source),
+        **head(campaign, panel.human),
         "source_language": test_set.source_language,
         "target_language": test_set.target_language,
         "level": filters.level,

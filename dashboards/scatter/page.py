@@ -7,13 +7,13 @@ from django.http import Http404, HttpRequest
 from django.http.request import QueryDict
 
 from annotation.filters import FilterError
+from annotation.filters.systems import require_system
 from annotation.models import Campaign
 from annotation.numbers import key
 from dashboards.models import Selection
 from dashboards.outputs import output_context
 from dashboards.pages.page import Page
 from dashboards.pages.selection import shows_bounds
-from dashboards.panel.human import unique_names
 from dashboards.papers.scatter import tables
 from dashboards.scatter import region
 from dashboards.scatter.document import HUMAN, Scatter, ScatterChoice
@@ -100,9 +100,7 @@ def verify(campaign: Campaign, filters: ScatterChoice) -> None:
     keys = measure_keys(campaign.test_set)
     if filters.against not in (HUMAN, *keys):
         raise FilterError(f"against: {filters.against!r} has no scores here")
-    systems = unique_names(list(campaign.systems.order_by("name", "length_ratio")))
-    if filters.system and filters.system not in systems:
-        raise FilterError(f"system: this campaign has no system {filters.system!r}")
+    require_system(campaign, filters, "system", filters.system)
     segments = campaign.test_set.segments
     if filters.document and not segments.filter(document=filters.document).exists():
         raise FilterError(f"document: this test set has no document {filters.document!r}")

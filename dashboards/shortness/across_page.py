@@ -16,7 +16,7 @@ from annotation.filters import Filters
 from annotation.filters.chosen import fitted
 from annotation.filters.form import filter_choices
 from annotation.models import Campaign
-from annotation.web.parameters import takes
+from annotation.web.parameters import OF_METRICS, takes
 from dashboards.documents import results
 from dashboards.documents.head import StudyDocument
 from dashboards.pages.answers import cells, data_response, is_unfinished, no_document, public
@@ -124,7 +124,7 @@ def study_forms(
 
 @researcher_required
 @require_safe
-@takes(parameters("trust", without=("scores", "scale")))
+@takes(parameters("trust", without=tuple(OF_METRICS)))
 def study_shortness(request: HttpRequest, slug: str, fmt: str = "") -> HttpResponseBase:
     """What metrics and humans take off for shorter forms, over the campaigns of a study."""
     campaigns = study_campaigns(request, slug)

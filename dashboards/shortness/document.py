@@ -97,7 +97,7 @@ def compute(campaign: Campaign, filters: Filters) -> Shortness:
         filters = ShortnessChoice(**vars(filters))
     panel = read_panel(campaign, filters)
     unit = filters.unit or unit_of(campaign.test_set.target_language)
-    said = head(campaign, panel.human.source) | {"unit": unit, "seed": panel.seed}
+    said = head(campaign, panel.human) | {"unit": unit, "seed": panel.seed}
     notes = list(panel.human.warnings)
     try:
         own, goal, of = output_lengths(campaign, panel, unit, filters.wanted)

@@ -198,7 +198,7 @@ def compute(campaign: Campaign, filters: Filters, question: str = DEFAULT) -> Co
 def asked_head(campaign: Campaign, panel: Panel, question: Question) -> dict[str, Any]:
     """Return the fields of `OfQuestion` that any answer has."""
     return {
-        **head(campaign, panel.human.source),
+        **head(campaign, panel.human),
         "statistic": question.statistic.key,
         "statistic_label": question.label,
         "level": question.statistic.level,

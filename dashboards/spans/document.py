@@ -9,7 +9,7 @@ import numpy as np
 
 from annotation.filters import Filters
 from annotation.models import Campaign, Output
-from dashboards.documents.head import CampaignDocument, Ends, ends, head
+from dashboards.documents.head import CampaignDocument, Ends, about, ends
 from dashboards.pages.choice import Choice
 from dashboards.spans.found import Found, Missed, found_rows, missed_rows
 from dashboards.spans.marked import Detector, Gold, agreed_gold, read_detectors, read_gold
@@ -136,7 +136,8 @@ def compute(campaign: Campaign, filters: Filters) -> Spans:
     if not isinstance(filters, SpansChoice):
         filters = SpansChoice(**vars(filters))
     people, notes = read_gold(campaign, filters, filters.unit)
-    said: dict[str, Any] = head(campaign, "error spans that people marked") | {
+    said: dict[str, Any] = about(campaign) | {
+        "human_scores": "error spans that people marked",
         "agreed": filters.agreed, "side": filters.side, "unit": filters.unit, "seed": campaign.seed,
     }  # fmt: skip
     if campaign.judging.spans is None or not len(people):

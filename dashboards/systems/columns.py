@@ -60,9 +60,10 @@ class Compared:
 class Column(Measured):
     """A measure's systems, best first, and the agreement of their order with the humans'.
 
-    `accuracy_ends` are for other systems of the same kind. Where it `is_given`, the scores are
-    those that the measure came with. `n` is the fewest segments behind one; where it `is_even` all
-    systems have all of them.
+    `accuracy_ends` are for other systems of the same kind. `tau_without_outliers` and
+    `accuracy_without_outliers` leave outlier systems out, and are None where there are none. Where
+    it `is_given`, the scores are those that the measure came with. `n` is the fewest segments
+    behind one; where it `is_even` all systems have all of them.
     """
 
     is_given: bool
@@ -70,6 +71,8 @@ class Column(Measured):
     tau: float | None
     accuracy: float | None
     accuracy_ends: Ends | None
+    tau_without_outliers: float | None = None
+    accuracy_without_outliers: float | None = None
     n_systems: int
     n: int
     is_even: bool

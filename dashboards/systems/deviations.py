@@ -5,8 +5,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from annotation.filters.systems import unique_names
 from annotation.models import Campaign, Output, System
-from dashboards.panel.human import Floats, unique_names
+from dashboards.panel.human import Floats
 from dashboards.panel.lengths import lengths, unit_of
 from dashboards.panel.panel import Panel
 from metaeval.systems import length_deviation

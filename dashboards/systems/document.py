@@ -3,8 +3,11 @@
 The columns are those of tables 9 and 10 of Cheng et al. (2023).
 """
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
+
+import numpy as np
 
 from annotation.filters import Filters
 from annotation.models import Campaign
@@ -27,8 +30,10 @@ from dashboards.systems.deviations import (
     deviations,
 )
 from dashboards.systems.drawn import Drawn, drawn
-from dashboards.systems.outside import judged_of, others_of, outside
-from metaeval.results import MissingDataWarning
+from dashboards.systems.outside import beside, judged_of, others_of, outside
+from metaeval.correlation.measure import Measure
+from metaeval.correlation.pairwise import pairwise_accuracy
+from metaeval.results import MissingDataWarning, StatisticsWarning
 from metaeval.systems import MetricColumn, SystemTable, system_table
 from metaeval.systems.ranking import TESTS
 
@@ -63,7 +68,8 @@ class Systems(CampaignDocument):
     """The table. `systems` are in the human order; `marks` says what is marked, or why not.
 
     They are those that were judged, or all where none was; `outside` are the others of the same
-    length, which no mark compares with, and `drawn` has means that
+    length, which no mark compares with, `beside` judged ones that metrics are not compared on, such
+    as human translations, and `drawn` has means that
     hold where screens drew their systems by standing.
     """
 
@@ -81,6 +87,7 @@ class Systems(CampaignDocument):
     units: Sequence[str] = (WORDS, CHARACTERS)
     rows: Sequence[Row]
     outside: Sequence[Row] = ()
+    beside: Sequence[Row] = ()
     drawn: Sequence[Drawn] = ()
     marks: str = ""
 
@@ -104,10 +111,10 @@ def compute(campaign: Campaign, filters: Filters) -> Systems:
         campaign, panel, filters.unit, filters.wanted, filters.rounding, systems=shown
     )
     # What scores rest on is told once, in the basis.
-    said = [w.message for w in table.warnings if w.code != MissingDataWarning.code]
-    warnings = [*panel.human.warnings, *told(panel.measures), *said, *notes]
+    others = [w.message for w in table.warnings if w.code != MissingDataWarning.code]
+    sentences = [*panel.human.warnings, *told(panel.measures), *others, *notes]
     return Systems(
-        **head(campaign, panel.human.source),
+        **head(campaign, panel.human),
         has_published_systems=has_published,
         versus=filters.versus,
         test=filters.test,
@@ -118,9 +125,10 @@ def compute(campaign: Campaign, filters: Filters) -> Systems:
         columns=columns,
         agreement=agreement_groups(human, columns),
         lengths=lengths,
-        warnings=list(dict.fromkeys(warnings)),
+        warnings=list(dict.fromkeys(sentences)),
         rows=[*human, *(row for column in columns for row in column.rows)],
         outside=outside(campaign, panel),
+        beside=beside(campaign, filters, panel),
         drawn=drawn(campaign, filters, panel.human),
     )
 
@@ -185,6 +193,7 @@ def _human(panel: Panel, table: SystemTable) -> list[Row]:
 def _column(panel: Panel, column: MetricColumn, *, is_judged: bool) -> Column:
     measure = panel.measures[column.metric]
     judged = column.judged.tolist()
+    tau, accuracy = _without_outliers(panel, column)
     return Column(
         **about(measure),
         is_given=column.is_given,
@@ -192,6 +201,8 @@ def _column(panel: Panel, column: MetricColumn, *, is_judged: bool) -> Column:
         tau=column.tau,
         accuracy=column.accuracy,
         accuracy_ends=ends(column.accuracy_interval),
+        tau_without_outliers=tau,
+        accuracy_without_outliers=accuracy,
         n_systems=column.n_shared,
         n=column.n,
         is_even=not column.reasons.get("output without a score"),
@@ -205,6 +216,21 @@ def _column(panel: Panel, column: MetricColumn, *, is_judged: bool) -> Column:
             )
         ],
     )
+
+
+def _without_outliers(
+    panel: Panel, column: MetricColumn
+) -> tuple[float, float] | tuple[None, None]:
+    """τ-b and accuracy over the systems that are no outliers; None where that is all of them."""
+    is_far = np.isin(column.systems, panel.human.outliers)
+    if not is_far.any():
+        return None, None
+    both = ~(is_far | np.isnan(column.human) | np.isnan(column.compared))
+    sides = column.human[both], column.compared[both]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", StatisticsWarning)
+        tau = float(Measure("kendall").over_systems(*sides))
+        return tau, pairwise_accuracy(*sides).statistic
 
 
 def _row(column: MetricColumn, place: int, *, is_judged: bool) -> Row:

@@ -1,19 +1,26 @@
-"""Where metrics put systems that were not judged, such as weak ones (MSLC, Lo et al. 2023).
+"""Where metrics put systems that they are not compared on.
 
-The outputs stand in the same test set and are scored with the others. Either the task leaves the
-system out, or it has no judgment that counts.
+Some of the same test set were not judged, such as weak ones (MSLC, Lo et al. 2023): the task leaves
+them out, or no judgment of them counts. Human translations are judged, but a comparison of metrics
+leaves them out.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
+from annotation.filters import IN, Filters
+from annotation.filters.systems import unique_names
 from annotation.models import Campaign, System
-from dashboards.panel.human import Floats, unique_names
+from dashboards.pages.choice import general
+from dashboards.panel.human import Floats, human_scores
 from dashboards.panel.panel import Panel
 from dashboards.systems.columns import Row
 from metaeval.scores.turned import TurnedScores
 from metrics.scores import MeasureScores, system_scores
+
+HUMAN = "human"
 
 
 def outside(campaign: Campaign, panel: Panel) -> list[Row]:
@@ -23,53 +30,94 @@ def outside(campaign: Campaign, panel: Panel) -> list[Row]:
     segments that both have. What a measure has not scored has no row.
     """
     own, others = judged_of(panel), others_of(campaign, panel)
+    names = unique_names([*own, *others])[len(own) :]
+    rows = _by_measures(campaign, panel, tuple(others), names)
+    return [replace(row, is_judged=False) for row in rows]
+
+
+def beside(campaign: Campaign, filters: Filters, panel: Panel) -> list[Row]:
+    """Return a row for the humans and every measure of each judged system that is left out.
+
+    These are human translations, and outliers where the filters leave them out; `above` and
+    `against` are as of `outside`. Scores of a reference against itself stand here alone.
+    """
+    every = human_scores(campaign, replace(general(filters), humans=IN, outliers=IN))
+    place = {system.pk: n for n, system in enumerate(every.systems)}
+    own = [place[system.pk] for system in judged_of(panel)]
+    compared = {system.pk for system in panel.human.systems}
+    left_out = [n for pk, n in place.items() if pk not in compared]
+    order = [*own, *left_out]
+    if not left_out:
+        return []
+    names = [every.names[n] for n in left_out]
+    published = every.published_systems
+    judged = TurnedScores(
+        every.values[order], systems=None if published is None else published[order]
+    )
+    rows = [_placed(HUMAN, judged, names[n], len(own) + n, len(own)) for n in range(len(names))]
+    others = tuple(every.systems[n] for n in left_out)
+    return [row for row in rows if row] + _by_measures(campaign, panel, others, names)
+
+
+def _by_measures(
+    campaign: Campaign, panel: Panel, others: tuple[System, ...], names: list[str]
+) -> list[Row]:
+    """A row for every measure and other system that it has scored."""
+    own = judged_of(panel)
     if not others or not panel.measures:
         return []
-    names = unique_names([*own, *others])
     found = system_scores(campaign.test_set, (*own, *others)).measures
     rows = (
-        _row(found[key], names, place, len(own), is_given=measure.systems is not None)
+        _row(found[key], name, place, len(own), is_given=measure.systems is not None)
         for key, measure in panel.measures.items()
         if key in found
-        for place in range(len(own), len(names))
+        for place, name in enumerate(names, start=len(own))
     )
     return [row for row in rows if row is not None]
 
 
 def judged_of(panel: Panel) -> tuple[System, ...]:
-    """Return the task's systems that were judged, all where none was."""
+    """Return the compared systems that were judged, all where none was."""
     return tuple(panel.human.judged_systems) or panel.human.systems
 
 
 def others_of(campaign: Campaign, panel: Panel) -> Sequence[System]:
     """Return the systems of the same length that were not judged, those of the task included."""
     ratios = {one.length_ratio for one in panel.human.systems}
-    own = [one.pk for one in judged_of(panel)]
-    rows = campaign.test_set.systems.filter(length_ratio__in=ratios).exclude(pk__in=own)
-    return list(rows.order_by("name", "length_ratio"))
+    own = {one.pk for one in judged_of(panel)}
+    rows = campaign.test_set.systems.filter(length_ratio__in=ratios).exclude(campaigns=campaign)
+    unjudged = [one for one in panel.human.systems if one.pk not in own]
+    return sorted([*unjudged, *rows], key=lambda one: (one.name, one.length_ratio))
 
 
 def _row(
-    measure: MeasureScores, names: list[str], place: int, n_own: int, *, is_given: bool
+    measure: MeasureScores, name: str, place: int, n_own: int, *, is_given: bool
 ) -> Row | None:
     """One system; scores that a measure brought of whole systems count, as for the task's own."""
-    scores = TurnedScores(measure.values, measure.statistics, measure.corpus)
+    whole = measure.systems if is_given else None
+    scores = TurnedScores(measure.values, measure.statistics, measure.corpus, whole)
+    return _placed(measure.key, scores, name, place, n_own, measure.higher_is_better)
+
+
+def _placed(
+    key: str, scores: TurnedScores, name: str, place: int, n_own: int, is_higher: bool = True
+) -> Row | None:
+    """One system by the humans or a measure, against the first `n_own`."""
     n = int(scores.mask[place].sum())
-    if is_given and measure.systems is not None:
-        score = measure.systems[place]
-        gaps = score - measure.systems[:n_own]
+    if scores.systems is not None:
+        score = scores.systems[place]
+        gaps = score - scores.systems[:n_own]
     else:
         score = scores.over(scores.mask)[place]
         gaps = np.array([_gap(scores, place, other) for other in range(n_own)])
     if np.isnan(score):
         return None
-    turned = gaps if measure.higher_is_better else -gaps
+    turned = gaps if is_higher else -gaps
     return Row(
-        measure=measure.key,
-        system=names[place],
+        measure=key,
+        system=name,
         score=float(score),
         n=n,
-        is_judged=False,
         above=int((turned > 0).sum()),
         against=int(np.isfinite(turned).sum()),
     )

@@ -25,6 +25,7 @@ from dashboards.results.document import Mark
 from dashboards.studies.systems import Score, study_table
 from dashboards.systems.columns import AgreementGroup, Row, by_name
 from dashboards.systems.document import Systems, SystemsChoice
+from dashboards.systems.outside import HUMAN
 from dashboards.trust.shown import comments, with_trust
 from dashboards.trust.systems import marked
 
@@ -58,18 +59,20 @@ def context(request: HttpRequest, campaign: Campaign, document: Systems) -> dict
         ],
         "standings": _standings(document),
         "pairs": _pairs(document),
-        "outside": _outside(document),
+        "outside": _outside(document, document.outside),
+        "beside": _outside(document, document.beside),
         "shows_spans": len(spans) > 1,
     }
 
 
-def _outside(document: Systems) -> list[dict[str, Any]]:
-    """Measures down the page, systems that were not judged across."""
-    labels = {column.key: column for column in document.columns}
+def _outside(document: Systems, rows: Sequence[Row]) -> list[dict[str, Any]]:
+    """Humans and measures down the page, systems that are left out across."""
+    labels: dict[str, Any] = {column.key: column for column in document.columns}
+    labels[HUMAN] = {"label": "Human"}
     found: dict[str, dict[str, Row]] = {}
-    for row in document.outside:
+    for row in rows:
         found.setdefault(row.measure, {})[row.system] = row
-    names = list(dict.fromkeys(row.system for row in document.outside))
+    names = list(dict.fromkeys(row.system for row in rows))
     return [
         {
             "systems": part,
@@ -80,8 +83,8 @@ def _outside(document: Systems) -> list[dict[str, Any]]:
 
 
 def lines(document: Systems) -> list[Row]:
-    """The rows of humans and measures, and those of systems that were not judged."""
-    return [*document.rows, *document.outside]
+    """The rows of humans and measures, and those of systems that were not judged or left out."""
+    return [*document.rows, *document.outside, *document.beside]
 
 
 def _standings(document: Systems) -> dict[str, Any]:

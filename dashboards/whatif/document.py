@@ -166,7 +166,7 @@ def compute(campaign: Campaign, filters: Filters) -> WhatIf:
     if len(human.systems) <= FEWEST_SYSTEMS:
         notes.append("With fewer than three systems left there is no correlation over systems.")
     return WhatIf(
-        **head(campaign, human.source),
+        **head(campaign, human),
         n_outputs=int((panel.scored.shared & ~np.isnan(human.values)).sum()),
         base=[
             Base(one.key, one.label, *values)

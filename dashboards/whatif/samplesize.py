@@ -93,7 +93,7 @@ def compute(campaign: Campaign, filters: Filters) -> SampleSize:
         rng=np.random.default_rng(campaign.seed),
     )
     return SampleSize(
-        **head(campaign, human.source),
+        **head(campaign, human),
         n_segments=n,
         n_samples=samples,
         seed=campaign.seed,

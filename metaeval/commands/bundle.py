@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 from metaeval.commands.scores import UNIT_HELP, UNITS
+from metaeval.commands.systems import OUT, add_systems, choose_systems, outliers_of
 from metaeval.documents import DOCUMENTS
 from metaeval.repeats import by_name
 from metaeval.replication.answers import Shown, question_document, read_labels
@@ -29,6 +31,7 @@ from metaeval.replication.tables import (
     system_rows,
     systems_table,
 )
+from metaeval.scores.directions import infer_direction
 from metaeval.systems.ranking import TESTS as RANKINGS
 from metaeval.systems.table import VERSUS
 
@@ -60,7 +63,7 @@ def question(options: argparse.Namespace) -> Answer:
         scores.panel(options.seed),
         parse(document["statistic"]),
         read_floors(options.floors, scores.human) if options.floors else None,
-        read_ratings(options.ratings, scores.human) if options.ratings else None,
+        read_ratings(options.ratings, scores.human, scores.left_out) if options.ratings else None,
     )
     return document, document["pairs"]
 
@@ -106,7 +109,8 @@ def add_commands(commands: Any) -> None:
         command.add_argument("path", help="a TSV: system, segment, human scores, metrics")
         command.add_argument("--human", required=True, help="the column of the human scores")
         add = command.add_argument
-        add("--lower", action="append", default=[], help="a metric: lower is better; repeat")
+        add("--lower", action="append", default=[],
+            help="a metric, or the human scores: lower is better; repeat")  # fmt: skip
         add(
             "--counts",
             action="append",
@@ -119,6 +123,7 @@ def add_commands(commands: Any) -> None:
             "--metric-systems",
             help="a TSV (metric, system, score) of metrics that came with scores of systems",
         )
+        add_systems(add, names_human=False)
         choose(add, "--unit", UNITS, DOCUMENTS, UNIT_HELP)
         add_common(command)
     add = commands.choices["correlations"].add_argument
@@ -187,6 +192,8 @@ def _filters(command: Any) -> None:
     """What a reader of a page can leave out; what is left out counts as never given."""
     add = command.add_argument
     add("--without", action="append", default=[], help="an annotator to leave out; repeat")
+    add("--systems", action="append", default=[], help="only judgments of this system; repeat")
+    add("--without-systems", action="append", default=[], help="a system to leave out; repeat")
     add("--without-controls", action="store_true", help="leave out traps and their like")
     add("--document", action="append", default=[], help="only these documents; repeat")
     add("--segments", help="segments.tsv of a bundle, for --document")
@@ -202,6 +209,8 @@ def _judgments(options: argparse.Namespace) -> JudgmentFile:
         options.annotators,
         Chosen(
             without=options.without,
+            systems=options.systems,
+            without_systems=options.without_systems,
             has_controls=not options.without_controls,
             documents=options.document,
             segments=options.segments,
@@ -227,7 +236,31 @@ def _scores(options: argparse.Namespace) -> ScoreFile:
         human_systems=options.human_systems,
         metric_systems=options.metric_systems,
     )
-    return scores if options.unit == DOCUMENTS else scores.by_segment()
+    _doubt_directions(options, scores)
+    scores = scores if options.unit == DOCUMENTS else scores.by_segment()
+    return scores if options.is_of_bundle else _on_systems(options, scores)
+
+
+def _on_systems(options: argparse.Namespace, scores: ScoreFile) -> ScoreFile:
+    """The scores of the systems that the options choose; say on the standard error which.
+
+    Which references a metric of a table read is not known, so none is left out as its own.
+    """
+    chosen = choose_systems(options, scores.human.systems)
+    if options.outliers == OUT:
+        chosen = outliers_of(chosen, scores.human_means(), options)
+    chosen.tell()
+    return scores.on_systems(chosen.names)
+
+
+def _doubt_directions(options: argparse.Namespace, scores: ScoreFile) -> None:
+    """Say on the standard error what may be better when lower: nothing is inferred here."""
+    columns = {options.human: scores.human} | dict(scores.metrics)
+    for name, each in columns.items():
+        direction = infer_direction(name, each.values, is_human=name == options.human)
+        if name not in options.lower and direction.is_lower is not False:
+            told = f"{name} is read as better when higher, but {direction.reason}"
+            print(f"note: {told}. If lower is better, say --lower {name}", file=sys.stderr)
 
 
 def within(options: argparse.Namespace, folder: Path) -> None:

@@ -18,6 +18,7 @@ from metaeval.commands.human import add_human, human, remarks
 from metaeval.commands.prefilled import add_trial
 from metaeval.commands.scores import FILES, SEGMENTS, UNIT_HELP, UNITS, Named, named_scores
 from metaeval.commands.spans import add_spans
+from metaeval.commands.systems import add_systems
 from metaeval.correlation.measure import CORRELATIONS, Measure
 from metaeval.correlation.panel import panel
 from metaeval.correlation.values import metric_values
@@ -69,7 +70,7 @@ def correlate(options: argparse.Namespace) -> tuple[Row, list[Row]]:
     """Correlate every metric with the human scores; intervals on request."""
     measure = _measure(options)
     named = named_scores(options, measure)
-    rows = []
+    rows, rest = [], named.without_outliers()
     for name, metric in named.metrics.items():
         notes = Notes()
         scores = panel(named.human, {name: metric}, notes)
@@ -82,13 +83,17 @@ def correlate(options: argparse.Namespace) -> tuple[Row, list[Row]]:
             )  # fmt: skip
             low, high, _ = result.interval or (np.nan, np.nan, 0.95)
             row |= {"low": low, "high": high, "unit": result.unit, "n_units": result.n_units}
+        if rest is not None:
+            of_rest = panel(rest, {name: metric}, Notes())
+            value = metric_values(measure, of_rest, 0, Notes())[0]
+            row |= {"without_outliers": float(value)}
         if named.origins:
             row |= {"scores": named.origins[name]}
         rows.append(row)
     document = {"method": measure.label, "metrics": plain(rows)}
     if options.resamples or measure.correlation == "soft_pairwise_accuracy":
         _note(named.unit_note())
-    return document | _origins(named), rows
+    return document | _origins(named, [row["statistic"] for row in rows]), rows
 
 
 def compare(options: argparse.Namespace) -> tuple[Row, list[Row]]:
@@ -128,14 +133,15 @@ def compare(options: argparse.Namespace) -> tuple[Row, list[Row]]:
         if i != j
     ]
     document = result.to_dict() | {"ranks": ranks, "adjusted": plain(adjusted.tolist())}
-    return document | _origins(named), rows
+    return document | _origins(named, result.correlations.tolist()), rows
 
 
-def _origins(named: Named) -> Row:
-    """Tell on the standard error where scores are from, and return it for the document."""
-    for note in named.notes():
+def _origins(named: Named, correlations: Sequence[float]) -> Row:
+    """Print how scores are read and where they are from, and return it for the document."""
+    for note in named.notes(correlations):
         _note(note)
-    told: Row = {"lower": list(named.lower)} if named.lower else {}
+    told: Row = {"lower": named.lower} if named.lower else {}
+    told |= named.systems.tell()
     return told | ({"system_scores": dict(named.origins)} if named.origins else {})
 
 
@@ -164,6 +170,8 @@ def run_command(arguments: Sequence[str], folder: Path) -> Row:
     if options.run is reproduce:
         raise ValueError("a bundle may not name another bundle")
     within(options, folder)
+    # Its files hold the systems that were chosen when it was made.
+    options.is_of_bundle = True
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", StatisticsWarning)
         document: Row = options.run(options)[0]
@@ -172,6 +180,7 @@ def run_command(arguments: Sequence[str], folder: Path) -> Row:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m metaeval", description=__doc__)
+    parser.set_defaults(is_of_bundle=False)
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     for run in (correlate, compare):
         command = commands.add_parser(run.__name__, help=run.__doc__)
@@ -215,12 +224,16 @@ def _parser() -> argparse.ArgumentParser:
 def _scored(command: argparse.ArgumentParser) -> None:
     """Add what both commands over metrics take."""
     add = command.add_argument
-    add("path", help="a TSV of scores, or an mt-metrics-eval directory")
+    add("path", help="a TSV or CSV of scores, or an mt-metrics-eval directory")
     add("--language-pair", help="of the directory, such as en-de")
     add("--human", required=True, help="column or name of the human scores")
     add("--metric", action="append", default=[], help="a metric; repeat; default: all")
-    add("--lower", action="append", default=[], help="a metric: lower is better; repeat")
-    add("--without", action="append", default=[], help="a system to leave out; repeat")
+    add("--lower", action="append", default=[],
+        help="a metric, or the human scores: lower is better; repeat; default: inferred from name "
+        "and signs, and said")  # fmt: skip
+    add("--higher", action="append", default=[],
+        help="a metric, or the human scores: higher is better; repeat")  # fmt: skip
+    add_systems(add, names_human=True)
     add("--correlation", choices=CORRELATIONS, default="pearson", help="default: pearson")
     add(
         "--grouping",

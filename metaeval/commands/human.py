@@ -13,6 +13,7 @@ import numpy as np
 from metaeval.arrays import BoolArray, FloatArray
 from metaeval.commands.bundle import add_common, choose
 from metaeval.commands.scores import known
+from metaeval.commands.systems import choose_systems
 from metaeval.documents import DOCUMENTS, of_several_segments
 from metaeval.files.text import Table
 from metaeval.judgments.agreement.intervals import AgreementInterval, agreement_interval
@@ -27,7 +28,10 @@ def human(options: argparse.Namespace) -> tuple[Row, list[Row]]:
 
     With a column document, intervals and tests are over documents.
     """
-    labels, scores = _read_judgments(options.path)
+    labels, scores = _on_systems(options, *_read_judgments(options.path))
+    if missing := int(np.isnan(scores).sum()):
+        print(f"note: missing scores: {missing} of {len(scores)}", file=sys.stderr)
+    scores = -scores if options.lower else scores
     z = z_scores(scores, labels["annotator"]).z
     counted = _of_types(options, labels.pop("type"))
     annotators, systems, segments, documents = (
@@ -91,6 +95,10 @@ def add_human(commands: Any) -> None:
     command.set_defaults(run=human)
     add = command.add_argument
     add("path", help="TSV: annotator, system, segment, score, perhaps type and document")
+    add("--systems", action="append", default=[], help="only judgments of this system; repeat")
+    add("--without-systems", action="append", default=[], help="a system to leave out; repeat")
+    command.set_defaults(with_human=True)
+    add("--lower", action="store_true", help="a lower score is better, such as a penalty")
     add("--type", action="append", default=[], help="of the items that count; default: all")
     choose(add, "--test", TESTS, "rank-sum",
            "between systems: rank-sum (of WMT, the default), permutation, on the segments that "
@@ -117,6 +125,17 @@ def _read_judgments(path: str) -> tuple[dict[str, list[str]], FloatArray]:
     column = table.columns.get("document")
     labels["document"] = ["" if column is None else row[column].strip() for _, row in table.rows]
     return labels, np.array([table.number(n, row, "score") for n, row in table.rows])
+
+
+def _on_systems(
+    options: argparse.Namespace, labels: dict[str, list[str]], scores: FloatArray
+) -> tuple[dict[str, list[str]], FloatArray]:
+    """The judgments of the chosen systems; human translations are ranked with the others."""
+    chosen = choose_systems(options, list(dict.fromkeys(labels["system"])))
+    chosen.tell()
+    names = set(chosen.names)
+    is_kept = np.array([name in names for name in labels["system"]], dtype=np.bool_)
+    return {key: list(compress(each, is_kept)) for key, each in labels.items()}, scores[is_kept]
 
 
 def _of_types(options: argparse.Namespace, types: Sequence[str]) -> BoolArray:

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from metaeval.arrays import FloatArray, mean_along
+from metaeval.files.cells import count_infinite, read_score
 from metaeval.files.text import FormatError, Table, plain_number, write_lines
 from metaeval.results import (
     ConstantInputWarning,
@@ -29,16 +30,17 @@ DOCUMENT = "document|doc|doc_id"
 def read_score_table(
     path: str | Path, *, columns: Sequence[str] | None = None
 ) -> dict[str, ScoreMatrix]:
-    """Read a TSV with columns system, segment (or seg, seg_id, sid) and one per measure.
+    """Read a TSV or CSV with columns system, segment (or seg, seg_id, sid) and one per measure.
 
-    An empty field is a missing score. Systems and segments keep the order of the file. Without a
+    Empty fields, words such as NA, nan and None, and infinite values are missing scores (nan; see
+    `metaeval.files.cells`). Systems and segments keep the order of the file. Without a
     column of segments the scores are of whole systems: one segment, ``all``. A column document
     (or doc, doc_id) names the document of each segment, which is the unit of intervals and tests.
 
     Parameters
     ----------
     columns
-        The measures wanted; default: every column that holds numbers only.
+        The measures wanted; default: every column that holds numbers and missing scores only.
 
     Raises
     ------
@@ -48,7 +50,8 @@ def read_score_table(
     Warns
     -----
     MissingDataWarning
-        A column that nobody asked for holds numbers, but not only numbers: it is left out.
+        A column that nobody asked for holds numbers, but also other words, or missing scores alone:
+        it is left out. A column holds infinite values: they count as missing.
 
     Examples
     --------
@@ -93,6 +96,7 @@ def score_columns(table: Table, columns: Sequence[str] | None = None) -> dict[st
     result = {}
     for name, column in wanted.items():
         table.columns[name] = column
+        _warn_infinite(table, name)
         values = np.full((len(systems), len(segments)), np.nan)
         values[places] = table.numbers(name)
         result[name] = ScoreMatrix(values, systems, segments, documents.values() or None)
@@ -277,20 +281,24 @@ def _segment(table: Table, line: int, row: list[str]) -> str:
 
 
 def _is_numeric(table: Table, column: int) -> bool:
+    """Return True where a column holds numbers and missing scores only; warn where it does not."""
     filled = [text for _, row in table.rows if (text := row[column].strip())]
-    strange = [text for text in filled if not _is_number(text)]
-    if 0 < len(strange) < len(filled):
-        Notes().warn(
-            MissingDataWarning(
-                f"Column {table.header[column]} is left out: {len(strange)} of {len(filled)} "
-                f"fields are no numbers, such as {strange[0]!r}."
-            )
-        )
-    return bool(filled) and not strange
+    scores = [read_score(text) for text in filled]
+    strange = [text for text, score in zip(filled, scores, strict=True) if score is None]
+    has_numbers = any(score is not None and not math.isnan(score) for score in scores)
+    problem = ""
+    if strange and has_numbers:
+        problem = f"{len(strange)} of {len(filled)} fields are no numbers, such as {strange[0]!r}."
+    elif filled and not strange and not has_numbers:
+        problem = f"all {len(table.rows)} scores are missing."
+    if problem:
+        name = table.header[column]
+        Notes().warn(MissingDataWarning(f"Column {name} is left out: {problem}"))
+    return has_numbers and not strange
 
 
-def _is_number(text: str) -> bool:
-    try:
-        return math.isfinite(float(text))
-    except ValueError:
-        return False
+def _warn_infinite(table: Table, name: str) -> None:
+    column = table.columns[name]
+    if number := count_infinite(row[column] for _, row in table.rows):
+        values = "1 infinite value counts" if number == 1 else f"{number} infinite values count"
+        Notes().warn(MissingDataWarning(f"Column {name}: {values} as missing."))

@@ -7,6 +7,8 @@ import math
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from metaeval.files.cells import read_score
+
 
 class FormatError(ValueError):
     """A file does not have the expected format."""
@@ -41,15 +43,10 @@ def write_lines(path: Path, lines: Iterable[str]) -> None:
     path.write_bytes("".join(f"{line}\n" for line in lines).encode("utf-8"))
 
 
-def number(path: Path, line: int, field: str, text: str, *, empty: str = "") -> float:
-    """Return a finite number, or nan for ``empty``."""
-    if text.strip() == empty:
-        return math.nan
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.inf
-    if not math.isfinite(value):
+def number(path: Path, line: int, field: str, text: str) -> float:
+    """Return a finite number, or nan where the text says that there is none (`read_score`)."""
+    value = read_score(text)
+    if value is None:
         raise FormatError(path, line, f"field {field}: expected a number, got {text!r}")
     return value
 
@@ -62,8 +59,9 @@ def plain_number(value: float, *, empty: str = "") -> str:
 
 
 class Table:
-    """A table with a header, tab-separated (no quoting) or separated by any white space.
+    """A table with a header: tab-separated (no quoting), CSV, or separated by any white space.
 
+    A first line with a comma and without a tab is that of a CSV file, with quotation marks.
     ``required`` and ``optional`` name columns in any case, alternatives joined by ``|``; up to
     ``unnamed`` more fields than the header has may follow. A row with fewer is refused: a file
     that was cut off is no file with missing scores, which are empty fields.
@@ -83,14 +81,17 @@ class Table:
         lines = read_lines(self.path, without=None if blanks else " \r")
         if not lines:
             raise FormatError(self.path, None, "the file is empty")
-        cells = [line.split() for line in lines] if blanks else self._tabbed(lines)
-        self.header = [name.strip() for name in cells[0]]
+        if blanks:
+            cells = list(enumerate(map(str.split, lines), start=1))
+        else:
+            cells = self._separated(lines)
+        self.header = [name.strip() for name in cells[0][1]]
         while self.header and not self.header[-1]:
             self.header.pop()
         self.columns: dict[str, int] = {}
         self._find(required, optional)
         self.rows: list[tuple[int, list[str]]] = []
-        for position, row in enumerate(cells[1:], start=2):
+        for position, row in cells[1:]:
             if not row or row == [""]:
                 continue
             while len(row) > len(self.header) and not row[-1]:
@@ -125,22 +126,31 @@ class Table:
         return value
 
     def number(self, line: int, row: list[str], name: str) -> float:
-        """Return a number; an empty field is nan."""
+        """Return a number; a missing one is nan."""
         return number(self.path, line, name, row[self.columns[name]])
 
     def numbers(self, name: str) -> list[float]:
-        """Return a column of numbers; an empty field is nan."""
+        """Return a column of numbers; missing ones are nan."""
         column = self.columns[name]
         try:
-            values = [float(row[column] or "nan") for _, row in self.rows]
+            cells = [row[column] for _, row in self.rows]
+            values = [float("nan" if "_" in cell else cell or "nan") for cell in cells]
         except ValueError:
             values = [math.nan] * len(self.rows)
-        # Whatever is no finite number is looked at again: white space alone is empty, too.
+        # Whatever is no finite number is looked at again: words for missing scores are read there.
         return [
             value if math.isfinite(value) else self.number(line, row, name)
             for value, (line, row) in zip(values, self.rows, strict=True)
         ]
 
-    @staticmethod
-    def _tabbed(lines: list[str]) -> list[list[str]]:
-        return list(csv.reader(lines, delimiter="\t", quoting=csv.QUOTE_NONE))
+    def _separated(self, lines: list[str]) -> list[tuple[int, list[str]]]:
+        """Return the fields of every row with the number of its last line."""
+        if "\t" in lines[0] or "," not in lines[0]:
+            rows = csv.reader(lines, delimiter="\t", quoting=csv.QUOTE_NONE)
+        else:
+            # Quoted fields may hold line ends.
+            rows = csv.reader((f"{line}\n" for line in lines), strict=True)
+        try:
+            return [(rows.line_num, row) for row in rows]
+        except csv.Error as error:
+            raise FormatError(self.path, rows.line_num, f"this is no CSV: {error}") from None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -24,21 +24,25 @@ RANDOM = "floor-random"
 def read_floors(path: str | Path, human: ScoreMatrix) -> Mapping[str, ScoreMatrix]:
     """Read floors.tsv: system, segment, a column a floor, that of random numbers among them.
 
-    Raises FormatError where the cells are not those of the scores, or random numbers are missing.
+    Systems that the scores leave out are left out here too. Raises FormatError where the cells are
+    not those of the scores, or random numbers are missing.
     """
     table = Table(path, ["system", "segment", RANDOM])
     keys = ("system", "segment", *DOCUMENT.split("|"))
     floors = score_columns(table, [name for name in table.header if name not in keys])
+    if set(human.systems) < set(floors[RANDOM].systems):
+        floors = {name: each.subset(systems=human.systems) for name, each in floors.items()}
     first = floors[RANDOM]
     if (first.systems, first.segments) != (human.systems, human.segments):
         raise FormatError(Path(path), None, "systems or segments differ from those of the scores")
     return floors
 
 
-def read_ratings(path: str | Path, human: ScoreMatrix) -> Ratings:
+def read_ratings(path: str | Path, human: ScoreMatrix, left_out: Collection[str] = ()) -> Ratings:
     """Read ratings.tsv: annotator, system, segment, score; people in the order of the file.
 
-    Raises FormatError for an output that the scores do not have.
+    Ratings of systems that are ``left_out`` do not count. Raises FormatError for any other output
+    that the scores do not have.
     """
     table = Table(path, ["annotator", "system", "segment", "score"])
     cells = [(system, segment) for system in human.systems for segment in human.segments]
@@ -47,6 +51,8 @@ def read_ratings(path: str | Path, human: ScoreMatrix) -> Ratings:
     found: list[tuple[int, int, float]] = []
     for line, row in table.rows:
         cell = table.text(line, row, "system"), table.text(line, row, "segment")
+        if cell[0] in left_out:
+            continue
         if cell not in places:
             raise FormatError(table.path, line, f"no output of {cell[0]} for segment {cell[1]}")
         who = people.setdefault(table.text(line, row, "annotator"), len(people))

@@ -28,13 +28,16 @@ DAY = 24 * 3600
 class Chosen:
     """What a reader chose of the judgments; the defaults are all.
 
-    ``without`` names annotators, ``documents`` the only ones to look at (with ``segments``, the
-    file that says which segments they are). Days are ISO days in UTC, both included; seconds
-    bound the server's time. A judgment without an end is left out as soon as a day is set, one
-    without seconds as soon as they are bounded.
+    ``without`` names annotators; ``systems`` are the only ones whose judgments count (none named:
+    all), and those of ``without_systems`` do not. What stands for no system stays. ``documents``
+    are the only ones to look at (with ``segments``, the file that says which segments they are).
+    Days are ISO days in UTC, both included; seconds bound the server's time. A judgment without an
+    end is left out as soon as a day is set, one without seconds as soon as they are bounded.
     """
 
     without: Sequence[str] = ()
+    systems: Sequence[str] = ()
+    without_systems: Sequence[str] = ()
     has_controls: bool = True
     documents: Sequence[str] = ()
     segments: str | Path | None = None
@@ -52,6 +55,11 @@ class Chosen:
 
         def keeps(n: int, row: list[str]) -> bool:
             if table.text(n, row, "annotator") in self.without:
+                return False
+            system = row[table.columns["system"]].strip()
+            if system and system not in (self.systems or (system,)):
+                return False
+            if system and system in self.without_systems:
                 return False
             if not self.has_controls and table.text(n, row, "kind") in CONTROLS:
                 return False

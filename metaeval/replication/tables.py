@@ -31,7 +31,8 @@ Row = dict[str, Any]
 class ScoreFile:
     """Human and metric scores over one grid; ``counts`` of metrics scored from sums.
 
-    ``given`` has system -> score of metrics that came with scores of systems.
+    ``given`` has system -> score of metrics that came with scores of systems, ``left_out`` the
+    systems of the file that are not looked at.
     """
 
     human: ScoreMatrix
@@ -40,6 +41,36 @@ class ScoreFile:
     lower: Sequence[str]
     human_systems: Mapping[str, float] | None
     given: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    left_out: frozenset[str] = frozenset()
+
+    def human_means(self) -> dict[str, float]:
+        """Return the human score of each system: as published, else the mean of its segments."""
+        means = dict(zip(self.human.systems, self.human.system_means().tolist(), strict=True))
+        return means if self.human_systems is None else means | dict(self.human_systems)
+
+    def on_systems(self, names: Sequence[str]) -> ScoreFile:
+        """Return the same for some of the systems, in their order here. KeyError for a stranger."""
+        wanted = set(names)
+        if wanted == set(self.human.systems):
+            return self
+        kept = [name for name in self.human.systems if name in wanted]
+        counts = {
+            name: CorpusStatistics(
+                each.subset(kept, each.segments), kept, each.segments, each.score, each.documents
+            )
+            for name, each in self.counts.items()
+        }
+        own = self.human_systems
+        return ScoreFile(
+            self.human.subset(systems=kept),
+            {name: each.subset(systems=kept) for name, each in self.metrics.items()},
+            counts,
+            self.lower,
+            None if own is None else {name: own[name] for name in kept if name in own},
+            {metric: {name: scores[name] for name in kept if name in scores}
+             for metric, scores in self.given.items()},
+            self.left_out | (set(self.human.systems) - wanted),
+        )  # fmt: skip
 
     def scored(self) -> dict[str, MetricScores]:
         """Every metric, as counts where a system's score is made of them."""
@@ -92,14 +123,19 @@ def read_scores(
     """Read a table of scores, with ``counts`` as metric -> ``FORMULA=FILE``.
 
     ``human_systems`` is a file with columns system and score, ``metric_systems`` one with metric,
-    system and score. Raises FormatError or ValueError.
+    system and score. Human scores that are ``lower`` get the other sign here, with those of whole
+    systems. Raises FormatError or ValueError.
     """
     matrices = _grid(path)
     if human not in matrices:
         raise ValueError(f"{path}: no column {human}")
     gold = matrices.pop(human)
+    if human in lower:
+        gold = gold.with_values(-gold.values)
     read = {name: _counts(name, text, gold) for name, text in (counts or {}).items()}
     systems = _system_scores(human_systems) if human_systems else None
+    if systems and human in lower:
+        systems = {name: -score for name, score in systems.items()}
     if systems and not gold.systems:
         # Of a set without segments the table of scores has no line that names the systems.
         gold = ScoreMatrix(np.empty((len(systems), 0)), systems, [])
@@ -107,7 +143,8 @@ def read_scores(
     given = _given(metric_systems) if metric_systems else {}
     if unknown := [name for name in given if name not in matrices]:
         raise ValueError(f"{metric_systems}: no metric {unknown[0]} in {path}")
-    return ScoreFile(gold, matrices, read, lower, systems, given)
+    of_metrics = [name for name in lower if name != human]
+    return ScoreFile(gold, matrices, read, of_metrics, systems, given)
 
 
 def _grid(path: str | Path) -> dict[str, ScoreMatrix]:

@@ -6,27 +6,12 @@ its segments: whoever needs it asks here.
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from metaeval.arrays import BoolArray, FloatArray
 from metaeval.scores.corpus import ScoreFunction, system_scores
-
-# Names of measures that fall with quality, as their authors define them.
-ERROR_RATES = frozenset(
-    (
-        *("ter", "hter", "terp", "wer", "per", "cer", "cder", "bwer", "eed", "character"),
-        *("perplexity", "ppl", "metricx"),
-    )
-)
-
-
-def looks_like_error_rate(name: str) -> bool:
-    """Whether a name is that of a measure which is better when lower, such as TER or WER."""
-    words = re.split(r"[^a-z]+", name.casefold())
-    return bool(ERROR_RATES & set(words))
 
 
 @dataclass(frozen=True, eq=False)

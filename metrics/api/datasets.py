@@ -69,6 +69,7 @@ class FolderSerializer(serializers.Serializer[object]):
     human = _Names(required=False, write_only=True)
     metrics = _Names(required=False, write_only=True)
     lower_is_better = _Names(required=False, write_only=True)
+    higher_is_better = _Names(required=False, write_only=True)
     name = serializers.CharField(required=False, write_only=True, max_length=80)
     dry_run = serializers.BooleanField(required=False, write_only=True, default=False)
 

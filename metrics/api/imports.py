@@ -14,6 +14,7 @@ from rest_framework.response import Response
 from annotation.access import may_change_test_set, test_set_refusal
 from annotation.models import TestSet
 from annotation.uploads import InputFile
+from annotation.uploads.tables.lines import LINES
 from metrics.api.runs import OfTestSetViewSet
 from metrics.imported.checking import Checked, Found, bring_in, check
 from metrics.imported.choices import Choices
@@ -50,7 +51,10 @@ class MetricScoresSerializer(serializers.Serializer[object]):
     """Files with scores, and what they hold.
 
     `columns` maps columns to segment, system, metric, score or lp; `metrics` names those that are
-    taken (without it all but human scores); `names` gives metrics other names.
+    taken (without it all but human scores); `names` gives metrics other names. Of metrics that
+    neither `lower_is_better` nor `higher_is_better` names, the direction is inferred, or the import
+    is refused. `lines` says what line n of files without keys is: the segment with key n, the nth
+    as listed, or the nth of the export to mt-metrics-eval.
     """
 
     test_set = serializers.SlugRelatedField(slug_field="slug", queryset=TestSet.objects.all())
@@ -63,7 +67,11 @@ class MetricScoresSerializer(serializers.Serializer[object]):
     lower_is_better = serializers.ListField(
         child=serializers.CharField(), required=False, default=list
     )
+    higher_is_better = serializers.ListField(
+        child=serializers.CharField(), required=False, default=list
+    )
     skip_unknown = serializers.BooleanField(required=False, default=False)
+    lines = serializers.ChoiceField(choices=LINES, required=False, default="", allow_blank=True)
     note = serializers.CharField(required=False, default="", allow_blank=True, max_length=2000)
     dry_run = serializers.BooleanField(required=False, default=False)
 
@@ -85,12 +93,16 @@ def _texts(value: Any) -> dict[str, str]:
 
 
 class FoundMetricSerializer(serializers.Serializer[Found]):
-    """One metric in the files: `coverage` counts scored outputs by system."""
+    """One metric in the files: `coverage` counts scored outputs by system.
+
+    `direction` says why `lower_is_better` is what it is, null where that has to be stated.
+    """
 
     key = serializers.CharField()
     name = serializers.CharField()
     is_taken = serializers.BooleanField()
-    lower_is_better = serializers.BooleanField(source="is_lower")
+    lower_is_better = serializers.BooleanField(source="is_lower", allow_null=True)
+    direction = serializers.CharField()
     n_outputs = serializers.IntegerField()
     n_systems = serializers.IntegerField()
     n_missing = serializers.IntegerField()
@@ -186,5 +198,7 @@ def _choices(given: dict[str, Any]) -> Choices:
         metric=names[0] if names and len(names) == 1 else "",
         names=given["names"],
         lower=frozenset(given["lower_is_better"]),
+        higher=frozenset(given["higher_is_better"]),
         skips_unknown=given["skip_unknown"],
+        lines=given["lines"],
     )

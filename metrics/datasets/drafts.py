@@ -12,7 +12,8 @@ class MetricDraft:
     """Scores of one metric that were computed elsewhere.
 
     `outputs` maps a system to its scores, one for each of `keys`, the keys of segments; nan where
-    there is none. `systems` are the scores of whole systems, where the metric has its own.
+    there is none. `systems` are the scores of whole systems, where the metric has its own. `note`
+    is a sentence that is kept beside the provenance.
     """
 
     name: str
@@ -20,6 +21,7 @@ class MetricDraft:
     outputs: Mapping[str, Sequence[float]] = field(default_factory=dict)
     systems: Mapping[str, float] = field(default_factory=dict)
     higher_is_better: bool = True
+    note: str = ""
 
     @property
     def segment_scores(self) -> dict[tuple[str, str], float]:

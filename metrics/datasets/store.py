@@ -62,7 +62,8 @@ def store(draft: EvaluationDraft, *, user: Any = None) -> Stored:
     if draft.metrics:
         names = names_of(test_set)
         drafts = [
-            Draft(check_name(m.name), _held(m, names), m.higher_is_better) for m in draft.metrics
+            Draft(check_name(m.name), _held(m, names), m.higher_is_better, note=m.note)
+            for m in draft.metrics
         ]
         metrics = store_all(test_set, drafts, provenance=draft.provenance, user=user)
     return Stored(test_set, result.changes, campaigns, metrics)

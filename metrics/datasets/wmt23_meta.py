@@ -1,9 +1,9 @@
 """WMT23: MQM, DA+SQM and two ESA campaigns beside metrics, as scores without texts.
 
 `wmt23-en-de-mqm`, `-da-sqm`, `-esa-1` and `-esa-2`: 13 systems, 557 segments, 13 metrics. The human
-`refA` was judged too: the table without it stands under “What if”. Every output is empty and every
-source marked as not published: the scores of all metrics can be compared with those of all humans,
-and nothing can be read or scored.
+`refA` was judged too: it is marked as a human translation, so metrics are compared without it.
+Every output is empty and every source marked as not published: the scores of all metrics can be
+compared with those of all humans, and nothing can be read or scored.
 """
 
 from collections.abc import Sequence

@@ -42,8 +42,13 @@ class MtmeForm(forms.Form):
     )
     lower_is_better = forms.CharField(
         required=False,
-        label="Metrics that are better when lower",
-        help_text="The layout expects that none is. Optional.",
+        label="Scores that are better when lower",
+        help_text="Names of metrics and human scores. Optional: inferred from names and signs.",
+    )
+    higher_is_better = forms.CharField(
+        required=False,
+        label="Scores that are better when higher",
+        help_text="Only where the direction cannot be inferred.",
     )
     name = forms.CharField(
         required=False, max_length=80, help_text="Of the test set. Optional: the folder’s."
@@ -72,6 +77,7 @@ class MtmeForm(forms.Form):
             "human": _names(data["human"]),
             "metrics": [] if metrics == [NONE] else None if metrics in ([], [ALL]) else metrics,
             "lower_is_better": _names(data["lower_is_better"]),
+            "higher_is_better": _names(data["higher_is_better"]),
             "name": data["name"].strip(),
         }
 

@@ -1,6 +1,6 @@
 """The dry run: what files hold, what importing them changes, and what a person should look at."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,7 +10,8 @@ from annotation.access import may_change_test_set, test_set_refusal
 from annotation.models import TestSet
 from annotation.uploads.files import InputFile
 from annotation.uploads.problems import Place, Report, some
-from metaeval.scores.turned import looks_like_error_rate
+from annotation.uploads.tables.directions import USUAL, direction_text, say_direction
+from metaeval.scores.directions import Direction, infer_direction, stated_direction
 from metrics.imported import naming
 from metrics.imported.choices import Choices, is_human
 from metrics.imported.collecting import Collected, Collector
@@ -38,13 +39,18 @@ class Found:
     key: str
     name: str
     is_taken: bool
-    is_lower: bool
+    direction: Direction
     is_human: bool
     n_outputs: int
     n_systems: int
     n_missing: int
     coverage: dict[str, int]
     plan: Plan | None = None
+
+    @property
+    def is_lower(self) -> bool | None:
+        """Whether lower is better; None where that has to be stated."""
+        return self.direction.is_lower
 
     @property
     def uncovered(self) -> list[str]:
@@ -78,18 +84,19 @@ def check(
     if user is not None and not may_change_test_set(user, test_set):
         report.error(test_set_refusal(test_set))
         return Checked(test_set, choices, Reading(), report)
-    collector = Collector(names, report, choices.skips_unknown)
+    collector = Collector(names, report, choices.skips_unknown, choices.lines)
     reading = read(files, test_set, choices, collector)
     collector.say_unknown()
-    lower = _shown_lower(test_set, collector, choices) if choices.lower is None else choices.lower
-    _check_chosen(choices, lower, collector, report)
+    collector.say_infinite()
+    _check_chosen(choices, collector, report)
+    directions = _directions(test_set, collector, choices)
     taken = {key: each for key, each in collector.metrics.items() if choices.takes(key)}
-    drafts = _drafts(taken, choices, lower, report)
+    drafts = _drafts(taken, choices, directions, report)
     if not drafts and not report.errors:
         report.error("there is no score to import")
     plans = dict(zip(taken, plan(test_set, drafts, names), strict=True)) if _fit(report) else {}
     metrics = [
-        _found(key, each, choices, names, plans.get(key), is_lower=key in lower)
+        _found(key, each, choices, names, plans.get(key), directions[key])
         for key, each in collector.metrics.items()
     ]
     _doubt(metrics, report)
@@ -100,26 +107,47 @@ def _fit(report: Report) -> bool:
     return not report.errors
 
 
-def _shown_lower(test_set: TestSet, collector: Collector, choices: Choices) -> frozenset[str]:
-    """Return the metrics whose scores of this test set are shown as better when lower."""
+def _directions(test_set: TestSet, collector: Collector, choices: Choices) -> dict[str, Direction]:
+    """Return the direction of every metric: stated, else as shown until now, else inferred."""
     known, shown = naming.Known(), shown_imports(test_set)
-    rows = {
-        key: known.find(choices.name_of(key), higher_is_better=False) for key in collector.metrics
-    }
-    return frozenset(key for key, row in rows.items() if row is not None and row.name in shown)
+    found = {}
+    for key, each in collector.metrics.items():
+        now = [row for row in known.siblings(choices.name_of(key)) if row.name in shown]
+        inferred = _inferred(key, each, choices)
+        if key in choices.lower | choices.higher:
+            stated = stated_direction(is_lower=key in choices.lower)
+            # A page states what it proposed: then the reason is still that of the proposal.
+            found[key] = inferred if inferred.is_lower == stated.is_lower else stated
+        elif len(now) == 1:
+            found[key] = Direction(not now[0].info.higher_is_better, "as its stored scores are")
+        else:
+            found[key] = inferred
+    return found
 
 
-def _check_chosen(
-    choices: Choices, lower: frozenset[str], collector: Collector, report: Report
-) -> None:
-    named = {*(choices.metrics or ()), *choices.names, *lower}
+def _inferred(key: str, metric: Collected, choices: Choices) -> Direction:
+    """Infer a direction from the metric's name in the files, or from the one it is to have."""
+    held = metric.held
+    values = [score for row in held.outputs.values() for score in row.values()]
+    values += held.systems.values()
+    found = infer_direction(key, values, is_human=is_human(key))
+    return infer_direction(choices.name_of(key), values) if found == USUAL else found
+
+
+def _check_chosen(choices: Choices, collector: Collector, report: Report) -> None:
+    if both := sorted(choices.lower & choices.higher):
+        report.error(f"{some(both)}: both lower and higher is stated to be better")
+    named = {*(choices.metrics or ()), *choices.names, *choices.lower, *choices.higher}
     if strange := sorted(named - collector.metrics.keys()):
         found = some(list(collector.metrics), 20) or "none"
         report.error(f"the files have no metric {some(strange)}; there are {found}")
 
 
 def _drafts(
-    taken: dict[str, Collected], choices: Choices, lower: frozenset[str], report: Report
+    taken: Mapping[str, Collected],
+    choices: Choices,
+    directions: Mapping[str, Direction],
+    report: Report,
 ) -> list[Draft]:
     drafts: list[Draft] = []
     for key, each in taken.items():
@@ -133,7 +161,9 @@ def _drafts(
         held = each.held
         if not held.n_outputs and not held.systems:
             report.error(f"“{key}” has no score at all; leave it out")
-        drafts.append(Draft(name, held, key not in lower))
+        direction = directions[key]
+        say_direction(key, direction, report)
+        drafts.append(Draft(name, held, not direction.is_lower, note=direction_text(direction)))
     return drafts
 
 
@@ -143,15 +173,14 @@ def _found(
     choices: Choices,
     names: Names,
     planned: Plan | None,
-    *,
-    is_lower: bool,
+    direction: Direction,
 ) -> Found:
     held = each.held
     return Found(
         key=key,
         name=choices.name_of(key),
         is_taken=choices.takes(key),
-        is_lower=is_lower,
+        direction=direction,
         is_human=is_human(key),
         n_outputs=held.n_outputs,
         n_systems=len(held.systems),
@@ -164,12 +193,6 @@ def _found(
 def _doubt(metrics: Sequence[Found], report: Report) -> None:
     """Say what a person should look at before confirming."""
     taken = [each for each in metrics if each.is_taken]
-    turned = [e.name for e in taken if looks_like_error_rate(e.name) and not e.is_lower]
-    if turned:
-        report.warn(
-            f"{some(turned)}: measures of this name are usually better when lower. Say so if these "
-            "are; they are read as better when higher"
-        )
     known = naming.Known()
     for each in taken:
         if each.is_lower in [row.info.higher_is_better for row in known.siblings(each.name)]:

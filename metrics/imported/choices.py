@@ -29,17 +29,21 @@ class Choices:
     `columns` maps columns to fields, an empty field meaning that it holds none of them. Of the
     metrics only `metrics` are taken (None: all but columns that hold human scores). Where a table
     has scores and no names, `metric` is theirs, or else the name of the file. `names` are other
-    names for metrics, `lower` those that are better when lower (None: those whose scores of this
-    test set are shown as such). With `skips_unknown` rows of systems and segments that the test set
-    does not have are left out and counted; else they are errors.
+    names for metrics, `lower` and `higher` those that are stated to be better when lower or
+    higher: the direction of others is that of their scores which this test set shows, or else
+    inferred. With `skips_unknown` rows of systems and segments that the test set does not have are
+    left out and counted; else they are errors. `lines` says what line n of files without keys is
+    (`annotation.uploads.tables.lines`).
     """
 
     columns: Mapping[str, str] = field(default_factory=dict)
     metrics: tuple[str, ...] | None = None
     metric: str = ""
     names: Mapping[str, str] = field(default_factory=dict)
-    lower: frozenset[str] | None = frozenset()
+    lower: frozenset[str] = frozenset()
+    higher: frozenset[str] = frozenset()
     skips_unknown: bool = False
+    lines: str = ""
 
     def takes(self, name: str) -> bool:
         """Whether a metric is to be imported."""

@@ -4,32 +4,17 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from math import isinf, nan
 from typing import Any
 
 from annotation.counted import counted
 from annotation.uploads.problems import Place, Report, some
 from annotation.uploads.spellings import Near
-from annotation.uploads.tables.numbers import as_number, no_number
+from annotation.uploads.tables.numbers import no_number
+from metaeval.files.cells import count_infinite, read_score
 from metrics.imported.held import Held, Names
 
-# Cells that say that there is no score.
-MISSING = frozenset(("", "-", "na", "n/a", "nan", "none", "null"))
 # With more errors than this nobody reads on.
 MOST_ERRORS = 1_000
-
-
-def number(cell: Any) -> float | None:
-    """Return a cell as a number, nan where it says that there is none, None where it is neither."""
-    value = as_number(cell)
-    if value is None and (cell is None or str(cell).strip().casefold() in MISSING):
-        return nan
-    return value
-
-
-def is_number(cell: Any) -> bool:
-    """Whether a cell holds a number or says that there is none."""
-    return number(cell) is not None
 
 
 class TooManyError(Exception):
@@ -44,6 +29,7 @@ class Collected:
     systems: dict[int, float] = field(default_factory=dict)
     lines: dict[tuple[int, int | None], Place] = field(default_factory=dict)
     n_missing: int = 0
+    n_infinite: int = 0
 
     @property
     def held(self) -> Held:
@@ -58,6 +44,7 @@ class Collector:
     names: Names
     report: Report
     skips_unknown: bool = False
+    lines: str = ""
     metrics: dict[str, Collected] = field(default_factory=dict)
     unknown: dict[str, Counter[str]] = field(default_factory=dict)
 
@@ -110,9 +97,9 @@ class Collector:
         metric = self.metrics.get(name)
         if metric is None:
             metric = self.metrics[name] = Collected()
-        found = number(value)
-        if found is None or isinf(found):
-            self._refuse(value, found, place._replace(field=column))
+        found = read_score(value)
+        if found is None:
+            self.error(no_number(value), place._replace(field=column))
             return
         before = metric.lines.setdefault(cell, place)
         system, segment = cell
@@ -123,22 +110,26 @@ class Collector:
             self.error(sentence, place._replace(field=column))
         elif found != found:
             metric.n_missing += 1
+            metric.n_infinite += count_infinite([value])
         elif segment is None:
             metric.systems[system] = found
         else:
             metric.outputs.setdefault(system, {})[segment] = found
-
-    def _refuse(self, cell: Any, value: float | None, place: Place) -> None:
-        if value is not None:
-            self.error("an infinite score cannot be imported", place)
-        else:
-            self.error(no_number(cell), place)
 
     def error(self, message: str, place: Place) -> None:
         """Report something that forbids the import. Raises TooManyError."""
         self.report.error(message, place)
         if len(self.report.problems) > MOST_ERRORS:
             raise TooManyError
+
+    def say_infinite(self) -> None:
+        """Warn of infinite values, which are missing scores."""
+        for name, each in self.metrics.items():
+            if each.n_infinite:
+                infinite = counted(
+                    each.n_infinite, "infinite value counts", "infinite values count"
+                )
+                self.report.warn(f"“{name}”: {infinite} as missing")
 
     def say_unknown(self) -> None:
         """Say what was left out because the test set does not have it."""

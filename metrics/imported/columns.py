@@ -10,7 +10,8 @@ from annotation.uploads.problems import Place, Report, some
 from annotation.uploads.tables.columns import is_called
 from annotation.uploads.tables.numbers import has_decimal_comma
 from annotation.uploads.tables.rows import Table
-from metrics.imported.collecting import Collector, is_number, number
+from metaeval.files.cells import read_score
+from metrics.imported.collecting import Collector
 
 # Cells that decide whether a column holds numbers.
 LOOKED_AT = 200
@@ -44,7 +45,7 @@ def _filled(table: Table, column: str) -> Iterator[tuple[int, Any]]:
 
 def _is_numeric(table: Table, column: str) -> bool:
     """Whether most of the first cells are numbers."""
-    looked = [is_number(cell) for _, cell in islice(_filled(table, column), LOOKED_AT)]
+    looked = [read_score(cell) is not None for _, cell in islice(_filled(table, column), LOOKED_AT)]
     return 2 * sum(looked) > len(looked)
 
 
@@ -59,13 +60,13 @@ def _doubtful(table: Table, columns: Sequence[str], *, is_only: bool) -> list[st
 
 
 def _holds_number(cell: Any) -> bool:
-    value = number(cell)
+    value = read_score(cell)
     return has_decimal_comma(cell) or (value is not None and not isnan(value))
 
 
 def _no_scores(table: Table, column: str, title: str) -> tuple[str, Place]:
     """Say why a column is not read as scores, at the first cell that is no number."""
-    line, cell = next(each for each in _filled(table, column) if not is_number(each[1]))
+    line, cell = next(each for each in _filled(table, column) if read_score(each[1]) is None)
     sentence = (
         f"“{title}” is not read as scores: “{str(cell).strip()[:40]}” is no number, and at least "
         "half of the first cells are none. Leave cells without a score empty, and write decimal "

@@ -6,7 +6,7 @@ in a line; the segments of a system come in the order of the test set.
 """
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePath
 from typing import Any
@@ -18,6 +18,7 @@ from annotation.models import TestSet
 from annotation.uploads.files import InputFile, decode, lines_of, too_large
 from annotation.uploads.problems import Place, Report, some
 from annotation.uploads.tables.columns import propose, renamed
+from annotation.uploads.tables.lines import KEY, Listing, UnknownOrderError, n_unknown
 from annotation.uploads.tables.numbers import write_points
 from annotation.uploads.tables.rows import Table, parse
 from metrics.imported.arrays import Arrays, TwiceError, read_arrays
@@ -30,11 +31,15 @@ SEG, SYS = ".seg.score", ".sys.score"
 
 @dataclass
 class Reading:
-    """What files hold: their columns as titled, what those mean, and their SHA-256."""
+    """What files hold: their columns as titled, what those mean, and their SHA-256.
+
+    `lines` are the choices of what line n is, where that is not clear or was chosen.
+    """
 
     columns: dict[str, str] = field(default_factory=dict)
     fields: dict[str, str] = field(default_factory=dict)
     files: list[dict[str, str]] = field(default_factory=list)
+    lines: tuple[str, ...] = ()
 
 
 def read(
@@ -43,14 +48,19 @@ def read(
     """Read all files; what is wrong goes to the collector's report."""
     reading, report = Reading(), collector.report
     tables = []
+    lines = _Lines(Listing.stored(test_set.slug), choices.lines, reading, report)
     for file in files:
         text = _text(file, reading, report)
         if text is None:
             continue
-        if file.name.endswith((SEG, SYS)):
-            _attempt(_score_file(file.name, text, collector))
+        if file.name.endswith(SYS):
+            _attempt(_score_file(file.name, text, None, collector))
+        elif file.name.endswith(SEG):
+            if keys := lines.keys(file.name):
+                _attempt(_score_file(file.name, text, keys, collector))
         elif arrays := _read_arrays(file.name, text, choices, report):
-            _attempt(_arrays(file.name, arrays, collector))
+            if keys := lines.keys(file.name):
+                _attempt(_arrays(file.name, arrays, keys, collector))
         elif table := parse(file.name, text, report):
             tables.append(table)
     for table in tables:
@@ -59,6 +69,28 @@ def read(
     for table in tables:
         _attempt(_table(table, chosen, choices, test_set, collector, reading))
     return reading
+
+
+@dataclass
+class _Lines:
+    """The segments of lines without keys; that their order is not known is said once."""
+
+    listing: Listing
+    choice: str
+    reading: Reading
+    report: Report
+
+    def keys(self, file: str) -> list[str | None]:
+        """Return the key of every line; nothing, with the reason reported, where it is unknown."""
+        if self.listing.is_unclear or self.choice:
+            is_first, self.reading.lines = not self.reading.lines, self.listing.choices
+            try:
+                return self.listing.key_of_lines(self.choice)
+            except UnknownOrderError as error:
+                if is_first:
+                    self.report.error(str(error), Place(file))
+                return []
+        return self.listing.key_of_lines()
 
 
 def _read_arrays(name: str, text: str, choices: Choices, report: Report) -> Arrays | None:
@@ -213,11 +245,15 @@ def _languages(text: str) -> Pair | None:
     return languages.bare(source), languages.bare(target)
 
 
-def _score_file(name: str, text: str, collector: Collector) -> Iterator[None]:
-    """Read lines of SYSTEM and SCORE; a metric's name is what stands before the file's ending."""
-    is_segments = name.endswith(SEG)
-    metric = PurePath(name).name.removesuffix(SEG if is_segments else SYS)
-    keys = list(collector.names.segments.values())
+def _score_file(
+    name: str, text: str, keys: Sequence[str | None] | None, collector: Collector
+) -> Iterator[None]:
+    """Read lines of SYSTEM and SCORE; a metric's name is what stands before the file's ending.
+
+    `keys` are the segments of a system's lines, None where the scores are of whole systems.
+    """
+    metric = PurePath(name).name.removesuffix(SYS if keys is None else SEG)
+    segments = _segments(keys or (), collector)
     seen: dict[str, int] = {}
     for line, row in enumerate(lines_of(text), 1):
         place, cells = Place(name, line), row.split()
@@ -229,37 +265,58 @@ def _score_file(name: str, text: str, collector: Collector) -> Iterator[None]:
         yield
         if (system := collector.system(label, place)) is None:
             continue
-        if not is_segments:
+        if keys is None:
             collector.take(metric, (system, None), score, place, SCORE)
-        elif number <= len(keys) and collector.has_output(system, keys[number - 1], place):
-            collector.take(metric, (system, keys[number - 1]), score, place, SCORE)
-    if is_segments:
-        _check_lengths(name, seen, len(keys), collector)
+            continue
+        segment = segments[number - 1] if number <= len(segments) else None
+        if segment is not None and collector.has_output(system, segment, place):
+            collector.take(metric, (system, segment), score, place, SCORE)
+    if keys is not None:
+        _check_lengths(name, seen, keys, collector)
 
 
-def _arrays(name: str, arrays: Arrays, collector: Collector) -> Iterator[None]:
-    """Take arrays of numbers, one for each system, in the order of the test set's segments."""
+def _segments(keys: Sequence[str | None], collector: Collector) -> list[int | None]:
+    """The primary keys of the segments of lines."""
+    known = collector.names.segments
+    return [None if key is None else known[key] for key in keys]
+
+
+def _arrays(
+    name: str, arrays: Arrays, keys: Sequence[str | None], collector: Collector
+) -> Iterator[None]:
+    """Take arrays of numbers, one for each system, in the order of lines."""
     metric, by_system = arrays
     place = Place(name)
     if not metric:
         collector.error("the file is called as its system: name the metric", place)
         return
-    keys = list(collector.names.segments.values())
+    segments = _segments(keys, collector)
     for label, values in by_system.items():
         yield
         if (system := collector.system(label, place)) is None:
             continue
-        for number, (key, value) in enumerate(zip(keys, values, strict=False)):
-            if collector.has_output(system, key, place):
+        for number, (segment, value) in enumerate(zip(segments, values, strict=False)):
+            if segment is not None and collector.has_output(system, segment, place):
                 where = place._replace(field=f"{label}[{number}]")
-                collector.take(metric, (system, key), value, where, where.field)
-    _check_lengths(name, {label: len(v) for label, v in by_system.items()}, len(keys), collector)
+                collector.take(metric, (system, segment), value, where, where.field)
+    _check_lengths(name, {label: len(v) for label, v in by_system.items()}, keys, collector)
 
 
-def _check_lengths(name: str, seen: dict[str, int], expected: int, collector: Collector) -> None:
-    """Scores are matched by their order, so there must be one for every segment."""
+def _check_lengths(
+    name: str, seen: Mapping[str, int], keys: Sequence[str | None], collector: Collector
+) -> None:
+    """Scores are matched by their order, so there must be one for every segment.
+
+    Lines of segments that the test set does not have are counted where keys name lines.
+    """
+    expected = len(keys)
+    is_by_key = collector.lines == KEY
+    if is_by_key and (unknown := sum(n_unknown(keys, number) for number in seen.values())):
+        scores = counted(unknown, "score is", "scores are")
+        collector.report.note(f"{scores} of segments that are not here, and left out", Place(name))
     for label, number in seen.items():
-        if number != expected and label in collector.names.systems:
+        is_fit = number == expected or (is_by_key and number > expected)
+        if not is_fit and label in collector.names.systems:
             collector.error(
                 f"“{label}” has {counted(number, 'score')}, and the test set has "
                 f"{counted(expected, 'segment')}",

@@ -10,6 +10,7 @@ from django.http import QueryDict
 from annotation.forms.columns import ColumnsForm
 from annotation.forms.uploads import FilesField
 from annotation.uploads import InputFile
+from annotation.uploads.tables.lines import LINES
 from metrics.imported.checking import Checked
 from metrics.imported.choices import FIELDS, Choices
 
@@ -51,16 +52,19 @@ def choices_of(data: QueryDict, columns: ColumnsForm) -> Choices:
     """
     said = columns.chosen if columns.is_valid() else {}
     skips = "skip_unknown" in data
+    lines = lines if (lines := data.get("lines", "")) in LINES else ""
     if data.get("shown_columns") != shown(said):
-        return Choices(columns=said, lower=None, skips_unknown=skips)
+        return Choices(columns=said, skips_unknown=skips, lines=lines)
     keys = data.getlist("key")
     taken = [key for n, key in enumerate(keys) if f"take-{n}" in data]
     return Choices(
         columns=said,
         metrics=tuple(taken) if keys else None,
         names={key: data.get(f"name-{n}", "").strip() or key for n, key in enumerate(keys)},
-        lower=frozenset(key for n, key in enumerate(keys) if f"lower-{n}" in data),
+        lower=frozenset(key for n, key in enumerate(keys) if data.get(f"better-{n}") == "lower"),
+        higher=frozenset(key for n, key in enumerate(keys) if data.get(f"better-{n}") == "higher"),
         skips_unknown=skips,
+        lines=lines,
     )
 
 
@@ -79,4 +83,14 @@ def seen_of(checked: Checked) -> str:
     """What a page showed, and what it would store: this is what a person confirms."""
     metrics = [(each.key, each.name, each.is_taken, each.is_lower) for each in checked.metrics]
     columns = sorted(checked.reading.fields.items())
-    return digest(repr((columns, metrics, checked.choices.skips_unknown, checked.fingerprint)))
+    return digest(
+        repr(
+            (
+                columns,
+                metrics,
+                checked.choices.skips_unknown,
+                checked.choices.lines,
+                checked.fingerprint,
+            )
+        )
+    )

@@ -38,13 +38,15 @@ class OutdatedError(Exception):
 class Draft:
     """The scores of one metric that are to be imported, by the primary keys of the test set.
 
-    `fields` of the signature say what else makes it another version of the metric.
+    `fields` of the signature say what else makes it another version of the metric; `note` is a
+    sentence that is kept beside the provenance.
     """
 
     name: str
     held: Held
     higher_is_better: bool = True
     fields: Mapping[str, str] = field(default_factory=dict)
+    note: str = ""
 
     def differs(self, signature: str) -> bool:
         """Whether a signature is of other fields; what has none of its own differs from none."""
@@ -209,7 +211,7 @@ def _store(test_set: TestSet, found: Plan, known: naming.Known, said: Mapping[st
         signature=signature,
         n_outputs=found.held.n_outputs,
         n_systems=len(found.held.systems),
-        **said,
+        **{**said, "provenance": " ".join(filter(None, (said["provenance"], draft.note)))},
     )
     return Outcome(found, metric, signature, row)
 

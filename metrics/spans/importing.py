@@ -15,6 +15,8 @@ from annotation.counted import counted
 from annotation.models import Output, TestSet
 from annotation.uploads.files import InputFile
 from annotation.uploads.problems import Place, Report, some
+from annotation.uploads.tables.directions import USUAL, direction_text, say_direction
+from metaeval.scores.directions import Direction, infer_direction
 from metaeval.spans.ends import EndsAtWords, ends_at_words
 from metrics.imported import naming
 from metrics.imported.collecting import Collector
@@ -51,6 +53,7 @@ class Checked:
     files: Sequence[Mapping[str, str]] = ()
     severities: Mapping[str, int] = field(default_factory=dict)
     has_scores: bool = False
+    direction: Direction = USUAL
 
     @property
     def n_spans(self) -> int:
@@ -101,13 +104,16 @@ def check(
     spans = {texts[cell][0]: reader.read(own, texts[cell]) for cell, own in collected.spans.items()}
     reader.say()
     scores = _scores(collected.scores, collected.spans, report)
+    # Without scores in the files they are minus what the spans take off.
+    direction = infer_direction(name, collected.scores.values()) if collected.scores else USUAL
+    say_direction(name, direction, report)
     try:
         naming.check_name(name)
     except ValidationError as error:
         report.error(" ".join(error.messages), Place(field="name"))
     return Checked(
         test_set, name, ends_included, report, ends, spans, scores, _hashes(files),
-        _counted(spans), bool(collected.scores),
+        _counted(spans), bool(collected.scores), direction,
     )  # fmt: skip
 
 
@@ -197,7 +203,13 @@ def store(checked: Checked, user: Any = None) -> Outcome:
     said = (
         f"Spans of {some([file['name'] for file in checked.files])}; ends read as {read}.{scored}"
     )
-    draft = Draft(checked.name, Held(outputs, {}), fields={"spans": checked.digest})
+    draft = Draft(
+        checked.name,
+        Held(outputs, {}),
+        not checked.direction.is_lower,
+        fields={"spans": checked.digest},
+        note=direction_text(checked.direction),
+    )
     with transaction.atomic():
         (outcome,) = store_all(
             checked.test_set, [draft], provenance=said, files=checked.files, user=user

@@ -13,7 +13,8 @@ from annotation.numbers import whole
 from annotation.uploads.files import InputFile, decode, too_large
 from annotation.uploads.problems import Place, Report
 from annotation.uploads.tables.rows import Table, parse
-from metrics.imported.collecting import Collector, number
+from metaeval.files.cells import is_missing, read_score
+from metrics.imported.collecting import Collector
 from metrics.spans.found import MISSING, SIDES, SOURCE, TARGET
 
 NAMES = {
@@ -96,9 +97,9 @@ def _row(values: dict[str, Any], place: Place, collector: Collector, found: Coll
         return
     own = found.spans.setdefault((system, segment), [])
     own.extend(_spans(values, place, collector.report))
-    if _text(values, "score"):
-        score = number(values["score"])
-        if score is None or score != score or found.scores.get((system, segment), score) != score:
+    if "score" in values and not is_missing(values["score"]):
+        score = read_score(values["score"])
+        if score is None or found.scores.get((system, segment), score) != score:
             said = f"“{values['score']}” is no score, or another than in a row before"
             collector.report.error(said, place._replace(field="score"))
         else:
@@ -140,7 +141,7 @@ def _span(given: dict[str, Any], place: Place, report: Report) -> Read | None:
     """Return one span, or None with the reason reported."""
     side = _text(given, "side").lower()
     severity = _text(given, "severity").lower()
-    sure = number(given.get("confidence"))
+    sure = read_score(given.get("confidence"))
     ends = [_text(given, name) for name in ("start", "end")]
     if "missing" in ends:
         side, ends = MISSING, ["0", "0"]

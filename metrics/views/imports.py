@@ -18,6 +18,7 @@ from annotation.access import (
     test_set_refusal,
 )
 from annotation.models import TestSet, listed
+from annotation.uploads.tables.lines import LABELS
 from annotation.uploads.waiting import ExpiredError
 from annotation.views.uploads import is_too_large, too_large_sentence
 from annotation.web.errors import refuse
@@ -109,7 +110,7 @@ def _confirm(request: HttpRequest, test_set: TestSet, token: str) -> HttpRespons
     except ExpiredError:
         messages.error(request, EXPIRED)
         return redirect("metric-scores", test_set.slug)
-    choices, columns = Choices(lower=None), None
+    choices, columns = Choices(), None
     if request.method == "POST":
         columns = said_columns(request.POST)
         choices = choices_of(request.POST, columns)
@@ -145,6 +146,8 @@ def _preview(
         "shown_columns": shown({column: field.initial for column, field in _initial(columns)}),
         "seen": seen_of(checked),
         "skips_unknown": choices.skips_unknown,
+        "lines": choices.lines,
+        "line_choices": [(each, LABELS[each]) for each in checked.reading.lines],
         "n_taken": sum(found.is_taken for found in checked.metrics),
     }
     status = 422 if report.errors else 200

@@ -133,3 +133,24 @@ def test_the_database_has_every_constraint_and_index_of_the_models(db: None) -> 
                 if field.unique and (field.column,) not in alone and not field.primary_key
             ]
     assert missing == []
+
+
+def test_test_sets_with_the_order_of_judgments_do_not_claim_that_of_a_file(
+    migrate: Migrate,
+) -> None:
+    """A table of judgments makes a test set and campaigns of one address."""
+    rows = migrate("annotation", "0022_indexes")
+    names = ("file", "judged", "scored", "used")
+    made = {name: rows("annotation.TestSet").create(slug=name, name=name) for name in names}
+    for slug, name, origin in (
+        ("judged", "judged", "imported"),
+        ("scored-mqm", "scored", "imported"),
+        ("another", "used", "imported"),
+        ("used", "used", "collected"),
+    ):
+        campaign = {"name": slug, "origin": origin, "test_set": made[name]}
+        rows("annotation.Campaign").create(slug=slug, **campaign)
+    rows = migrate("annotation", "0024_score_directions_and_file_order")
+    found = rows("annotation.TestSet").values_list("slug", "is_in_file_order")
+    assert dict(found) == {"file": True, "judged": False, "scored": False, "used": True}
+    assert not rows("annotation.Campaign").filter(lower_is_better=True).exists()

@@ -49,7 +49,7 @@ def add_outputs(test_set: TestSet, name: str, dropped: tuple[int, int]) -> None:
 def rate(campaign: Campaign) -> None:
     """Fill a draft with simulated judgments: strong outputs are better than weak ones."""
     rng = random.Random(4)
-    level = {"strong": 75, "middling": 60, "weak": 40}
+    level = {"strong": 75, "middling": 60, "weak": 40, "Human-B": 90}
     outputs = Output.objects.filter(system__campaigns=campaign).order_by("pk")
     truth = {
         pk: level[name] + rng.gauss(0, 12) for pk, name in outputs.values_list("pk", "system__name")

@@ -25,6 +25,7 @@ FILTERS = {
     "all": ALL.names,
     "all, comparison": ALL.names | COMPARISON,
     "all but scores": JUDGMENTS.names,
+    "all systems": ALL.names - {"humans", "outliers"},
     "none": frozenset[str](),
 }
 

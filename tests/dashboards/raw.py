@@ -23,6 +23,13 @@ def outputs_only(row: Judgment) -> bool:
     return row.assignment.item.kind == "target"
 
 
+def system(row: Judgment) -> str:
+    """The system of an item, or of the item that a control is compared with."""
+    item = row.assignment.item
+    found = [each and each.output for each in (item, item.partner)]
+    return next((output.system.name for output in found if output), "")
+
+
 def label(row: Judgment) -> str:
     return row.assignment.annotator.label
 

@@ -87,6 +87,7 @@ OWN_HINTS: dict[str, Schema] = {
     "/api/imports/mt-metrics-eval/": {"metrics": None, "language_pair": None},
     "/api/translations/": {"model": "acme/x", "method": "exact", "ratios": "0.7"},
     "/api/imports/data-sets/": {"dataset": "wmt17"},
+    "/api/test-sets/{slug}/human-systems/": {"name": "strong"},
 }  # fmt: skip
 
 

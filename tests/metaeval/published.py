@@ -11,6 +11,8 @@ import numpy as np
 
 ROOT = Path(__file__).resolve().parents[2]
 DATA = (ROOT / os.environ.get("TOUCHSTONE_DATA", "../shared/data")).resolve()
+# Small inputs that once failed, beside the data folder.
+CASES = DATA.parent / "cases"
 
 
 @cache

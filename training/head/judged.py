@@ -102,7 +102,7 @@ Row = tuple[int, int, float]
 def _published(campaign: Campaign) -> list[Row]:
     """Return (−1, output, score) of every published score of an output."""
     rows = PublishedScore.objects.filter(campaign=campaign, output__isnull=False).order_by("pk")
-    return [(-1, int(row.output_id or 0), row.value) for row in rows]
+    return [(-1, int(row.output_id or 0), campaign.published_sign * row.value) for row in rows]
 
 
 def _collected(campaign: Campaign) -> list[Row]:

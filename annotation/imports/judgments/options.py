@@ -21,7 +21,8 @@ SCALE = re.compile(r"\s*(-?\d+(?:\.\d+)?)\s*(?:-|–|:|to|\.\.)\s*(-?\d+(?:\.\d+
 class Options:
     """How tables are to be read; an empty text leaves it to the tables.
 
-    `columns` maps columns to fields, an empty field meaning that a column is not used.
+    `columns` maps columns to fields, an empty field meaning that a column is not used. `directions`
+    maps names of published scores to what of them is better: `lower` or `higher`.
     `annotator` and `system` stand where the tables name none. `scale` is the scale of the scores,
     mapped linearly to 0–100. `ties` says what becomes of two different answers of one person to
     one thing whose order no time tells. `critical` is what a critical error weighs, from 0 to 1000,
@@ -43,6 +44,10 @@ class Options:
     time_zone: str = ""
     shown_text: str = Campaign.ShownText.SOURCE
     columns: Mapping[str, str] = field(default_factory=dict)
+    directions: Mapping[str, str] = field(default_factory=dict)
+
+
+LOWER, HIGHER = "lower", "higher"
 
 
 def read_options(words: Mapping[str, Any], report: Report) -> Options:
@@ -64,7 +69,17 @@ def read_options(words: Mapping[str, Any], report: Report) -> Options:
         ends_included=given.get("ends_included", "").lower() in ("true", "1", "yes", "on"),
         time_zone=_zone(given.get("time_zone", ""), report),
         columns=read_columns(given.get("columns", ""), report),
+        directions=_directions(given.get("directions", ""), report),
     )
+
+
+def _directions(text: str, report: Report) -> dict[str, str]:
+    """Read a JSON object of names and directions."""
+    found = read_columns(text, report)
+    if wrong := [each for each in found.values() if each not in (LOWER, HIGHER)]:
+        message = f"“{wrong[0]}” is neither {LOWER} nor {HIGHER}"
+        report.error(message, Place(field="directions"))
+    return found
 
 
 def _language(code: str, name: str, report: Report) -> str:

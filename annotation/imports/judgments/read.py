@@ -1,6 +1,6 @@
 """From tables of judgments to a test set and campaigns for each language pair."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import PurePath
 
@@ -28,6 +28,7 @@ from annotation.uploads import TestSetDraft
 from annotation.uploads.files import InputFile
 from annotation.uploads.problems import Place, Report
 from annotation.uploads.tables.columns import Wanted
+from metaeval.scores.directions import Direction
 
 Drafts = list[tuple[TestSetDraft, CampaignDraft]]
 FIRST = 5
@@ -38,13 +39,15 @@ class Reading:
     """What tables were found to hold: drafts, and how the columns and first rows were taken.
 
     `columns` are those of all tables in order, `fields` what each is taken for, `first` the first
-    judgments as they were understood, by the names of `labels`.
+    judgments as they were understood, by the names of `labels`, `directions` those of published
+    scores by name.
     """
 
     drafts: Drafts = field(default_factory=list)
     columns: Sequence[str] = ()
     fields: dict[str, str] = field(default_factory=dict)
     wanted: Sequence[Wanted] = FIELDS
+    directions: Mapping[str, Direction] = field(default_factory=dict)
     labels: Sequence[str] = ()
     first: Sequence[Sequence[str]] = ()
 

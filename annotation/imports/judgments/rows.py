@@ -9,10 +9,9 @@ from annotation.imports.judgments.cells.kinds import KINDS
 from annotation.imports.judgments.fields import Sheet
 from annotation.models import Item
 from annotation.uploads.problems import Place, Report
-from annotation.uploads.tables.numbers import as_number, no_number
+from annotation.uploads.tables.numbers import no_number
+from metaeval.files.cells import is_missing, read_score
 
-# Cells by which people say that there is nothing.
-NOTHING = frozenset({"", "na", "n/a", "nan", "none", "null", "-", "–"})
 # What two sheets may be joined by. A document's name is no key: it is repeated on purpose.
 KEYS = ("campaign", "language_pair", "batch", "item", "segment", "system")
 TRUE = frozenset({"true", "1", "yes", "y", "document"})
@@ -46,20 +45,16 @@ class Row:
         return "" if value is None or isinstance(value, dict | list) else str(value).strip()
 
     def has_nothing(self, field: str) -> bool:
-        """Whether a cell of numbers is empty, or says that there is none."""
-        value = self.cells.get(field)
-        return value is None or (isinstance(value, str) and value.strip().lower() in NOTHING)
+        """Whether a cell of numbers is missing (`metaeval.files.cells`)."""
+        return is_missing(self.cells.get(field))
 
     def number(self, field: str, report: Report) -> float | None:
-        """Return a finite number, or None for an empty cell; a wrong one is reported."""
+        """Return a finite number, or None for a missing one; what is no number is reported."""
         value = self.cells.get(field)
-        if self.has_nothing(field):
-            return None
-        number = as_number(value)
-        if number is not None and math.isfinite(number):
-            return number
-        report.error(no_number(value), self.at(field))
-        return None
+        number = read_score(value)
+        if number is None:
+            report.error(no_number(value), self.at(field))
+        return None if number is None or math.isnan(number) else number
 
     def whole(self, field: str, report: Report) -> int | None:
         """Return a whole number, or None for an empty cell; a wrong one is reported."""

@@ -47,11 +47,14 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         report = Report()
         files = {str(n): opened(path) for n, path in enumerate(options["tables"])}
-        words = {name: str(options[name]) for name in self.words if options.get(name)}
-        words["columns"] = json.dumps(_columns(options["column"]))
-        reading = sources.read(Sent(self.tool, files, words), report)
+        reading = sources.read(Sent(self.tool, files, self.words_of(options)), report)
         self._say_columns(reading)
         finish(self, reading.drafts, report, is_dry_run=options["dry_run"])
+
+    def words_of(self, options: dict[str, Any]) -> dict[str, str]:
+        """Return what was said beside the tables."""
+        words = {name: str(options[name]) for name in self.words if options.get(name)}
+        return words | {"columns": json.dumps(_columns(options["column"]))}
 
     def _say_columns(self, reading: Reading) -> None:
         for column, field in reading.fields.items():

@@ -13,6 +13,7 @@ from annotation.management.command_line import BaseCommand, values_by_name
 from annotation.models import TestSet
 from annotation.uploads import Checked, InputFile, Submission, SystemFile, check_submission, store
 from annotation.uploads.submissions import label_of_file, parse_ratio
+from annotation.uploads.tables.lines import LINES, LINES_HELP
 
 SHOWN = 50
 
@@ -54,6 +55,7 @@ class Command(BaseCommand):
             "--media", type=Path, nargs="+", action="extend", default=[],
             help="recordings and pictures that segments name, or ZIP archives of them",
         )  # fmt: skip
+        parser.add_argument("--lines", choices=LINES, default="", help=LINES_HELP)
         parser.add_argument("--ratio", default="1", help="length ratio where files state none")
         parser.add_argument("--dry-run", action="store_true", help="check, store nothing")
 
@@ -100,6 +102,7 @@ class Command(BaseCommand):
             media=[_opened(path) for path in options["media"]],
             columns=_columns(options["column"], {path.name for path in options["tables"]}),
             decode=options["decode_entities"],
+            lines=options["lines"],
         )
 
     def _report(self, checked: Checked) -> None:

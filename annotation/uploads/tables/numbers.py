@@ -1,4 +1,4 @@
-"""Cells of tables as numbers, and the decimal commas that some spreadsheets write."""
+"""Cells of tables that are no numbers, and the decimal commas that some spreadsheets write."""
 
 import re
 from collections.abc import Iterable
@@ -9,17 +9,6 @@ from annotation.uploads.problems import Place, Report
 from annotation.uploads.tables.rows import Table
 
 DECIMAL_COMMA = re.compile(r"\s*-?[0-9]+,[0-9]+\s*")
-
-
-def as_number(cell: Any) -> float | None:
-    """Return a cell as a number, which may be infinite or nan; None where it is none."""
-    # Python reads 1_000 as a number, and true as one.
-    if isinstance(cell, bool) or (isinstance(cell, str) and "_" in cell):
-        return None
-    try:
-        return float(cell)
-    except (TypeError, ValueError, OverflowError):
-        return None
 
 
 def has_decimal_comma(cell: Any) -> TypeGuard[str]:

@@ -39,8 +39,9 @@ def read_outputs(reading: Reading, table: Table) -> None:
 
 def _read_wide(reading: Reading, table: Table, columns: list[str]) -> None:
     reading.expect(len(table.rows) * len(columns), Place(table.file))
-    # What is wrong with keys was reported with the segments, if the table holds them.
-    keys = row_keys(table, Report() if is_segment_table(table) else reading.report)
+    keys = _keys(reading, table)
+    if keys is None:
+        return
     lines = _first_lines(keys, table)
     for column in columns:
         try:
@@ -54,6 +55,14 @@ def _read_wide(reading: Reading, table: Table, columns: list[str]) -> None:
         reading.draft.systems.append(SystemDraft(name, ratio))
         reading.draft.read_from(("output", j), Rows(table.file, column, lines))
         _add_outputs(reading, j, keys, texts, table, column)
+
+
+def _keys(reading: Reading, table: Table) -> Sequence[str | None] | None:
+    """Return the key of every row; None, with the reason reported, where rows have none."""
+    if is_segment_table(table) or "segment" in table.columns:
+        # What is wrong with keys was reported with the segments, if the table holds them.
+        return row_keys(table, Report() if is_segment_table(table) else reading.report)
+    return reading.key_of_lines(len(table.rows), Place(table.file), "the test set")
 
 
 def _first_lines(keys: Sequence[str | None], table: Table) -> dict[Any, int]:

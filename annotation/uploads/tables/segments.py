@@ -54,6 +54,7 @@ def read_segments(reading: Reading, table: Table) -> None:
             stand_in(segment)
             rows.add(segment, line)
     rows.locate(columns)
+    reading.draft.is_in_file_order = not is_long(table) or rows.is_in_order(keys)
 
 
 def _place(table: Table, line: int, column: str) -> Place:
@@ -78,6 +79,16 @@ class _Segments:
         self.known[key] = len(segments)
         self.lines[len(segments)] = line
         segments.append(segment)
+
+    def is_in_order(self, keys: Sequence[str | None]) -> bool:
+        """Whether every system has its segments in the order in which they came first."""
+        last: dict[str, int] = {}
+        for key, (_, row) in zip(keys, self.table.rows, strict=True):
+            position, system = self.known.get(nfc(key or ""), -1), str(row.get("system"))
+            if position < last.get(system, -1):
+                return False
+            last[system] = position
+        return True
 
     def _compare(self, first: SegmentDraft, again: SegmentDraft, line: int) -> None:
         for kind in ("source", "document", "references", "beside"):

@@ -84,7 +84,7 @@ class _Reader:
         human = self._scores([path for path in paths if path.suffix == ".score"], cut, known)
         folder = self.root / "metric-scores" / self.pair
         chosen = [path for path in _files(folder, ".score") if wanted(_stem(path.name)[0])]
-        metrics = self._scores(chosen, 0, known, complete=True)
+        metrics = self._scores(chosen, 0, known)
         ratings = self._ratings([path for path in paths if path.name.endswith(RATING)], cut, known)
         if self.size is None:
             self._fault(FormatError(self._source_path(), None, "there is no such file"))
@@ -152,28 +152,23 @@ class _Reader:
         }
 
     def _scores(
-        self,
-        paths: Iterable[Path],
-        cut: int,
-        known: Collection[str] | None,
-        *,
-        complete: bool = False,
+        self, paths: Iterable[Path], cut: int, known: Collection[str] | None
     ) -> dict[tuple[str, str], Scores]:
         """Read score files, whose names without `cut` characters are NAME.LEVEL.score."""
         scores = {}
         for path in paths:
             name, level = _stem(path.name[cut:])
-            found = self._try(self._read_scores, path, level, complete)
+            found = self._try(self._read_scores, path, level)
             if found is not None and self._knows(path, found.values, known):
                 scores[name, level] = found
         return scores
 
-    def _read_scores(self, path: Path, level: str, complete: bool) -> Scores:
+    def _read_scores(self, path: Path, level: str) -> Scores:
         if level not in LEVELS:
             raise FormatError(path, None, f"expected NAME.LEVEL.score with LEVEL of {LEVELS}")
         if level in ("doc", "domain") and not self.documents:
             raise FormatError(path, None, "there is no file of documents that these scores are of")
-        found = read_scores(path, level, self.documents, self.size, complete=complete)
+        found = read_scores(path, level, self.documents, self.size)
         if level == "seg" and self.size is None:
             self.size = max(map(len, found.values.values()), default=None)
         return found

@@ -28,9 +28,7 @@ class Scores:
     domains: tuple[str, ...] = ()
 
 
-def read_scores(
-    path: Path, level: str, documents: Documents, size: int | None, *, complete: bool
-) -> Scores:
+def read_scores(path: Path, level: str, documents: Documents, size: int | None) -> Scores:
     """Read a file of SYSTEM SCORE lines (DOMAIN SYSTEM SCORE for domains) on `size` segments."""
     width = 3 if level == "domain" else 2
     values: dict[str, list[float]] = {}
@@ -39,9 +37,7 @@ def read_scores(
         cells = text.split()
         if len(cells) != width:
             raise FormatError(path, line, f"expected {width} fields, got {len(cells)}")
-        score = number(path, line, "SCORE", cells[-1], empty="None")
-        if complete and np.isnan(score):
-            raise FormatError(path, line, "field SCORE: a metric may not have None")
+        score = number(path, line, "SCORE", cells[-1])
         values.setdefault(cells[-2], []).append(score)
         domains.setdefault(cells[-2], []).append(cells[0])
     labels = next(iter(domains.values()), []) if level == "domain" else []

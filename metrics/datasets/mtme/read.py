@@ -6,7 +6,7 @@ where it does not, or where they say something else than the ratings.
 """
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -14,17 +14,23 @@ import numpy as np
 from django.utils.text import slugify
 
 from annotation import languages, protocols
+from annotation.counted import counted
 from annotation.imports import CampaignDraft
 from annotation.models import Campaign
 from annotation.uploads import SegmentDraft, SystemDraft, TestSetDraft
 from annotation.uploads.problems import Place, Report, some
+from annotation.uploads.tables.directions import direction_text, say_direction
 from metaeval.files import EvalSet, FormatError, read_evalset
 from metaeval.files.evalset.folder import NO_SOURCE
+from metaeval.files.evalset.scores import Scores
+from metaeval.scores.directions import Direction, infer_direction, stated_direction
 from metrics.datasets.drafts import EvaluationDraft, MetricDraft
 from metrics.datasets.mtme import ratings
 
 # Scores in files are rounded: what differs by less is the same.
 TOLERANCE = 1e-6
+# Of what scores are kept here: outputs and whole systems.
+LEVELS = ("seg", "sys")
 LONGEST_SLUG, LONGEST_NAME = 80, 120
 Cells = dict[tuple[str, str], float]
 
@@ -33,14 +39,23 @@ Cells = dict[tuple[str, str], float]
 class Choice:
     """What to take of a folder: everything unless names are given.
 
-    `lower` are the metrics that are better when lower; the layout expects that none is. `name` is
-    that of the test set, else the folder's.
+    `lower` and `higher` are metrics and human scores that are stated to be better when lower or
+    higher; the layout expects that all are better when higher, and the direction of others is
+    inferred. `name` is that of the test set, else the folder's.
     """
 
     human: Collection[str] = ()
     metrics: Collection[str] | None = None
     lower: Collection[str] = ()
+    higher: Collection[str] = ()
     name: str = ""
+
+    def direction(self, name: str, scores: Iterable[Scores], *, is_human: bool) -> Direction:
+        """Return the direction of a metric or a human score: stated, or else inferred."""
+        if name in self.lower or name in self.higher:
+            return stated_direction(is_lower=name in self.lower)
+        rows = [row for each in scores for row in each.values.values()]
+        return infer_direction(name, np.concatenate(rows) if rows else (), is_human=is_human)
 
 
 def read(folder: Path, pair: str, report: Report, choice: Choice | None = None) -> EvaluationDraft:
@@ -76,7 +91,8 @@ def _check_choice(evalset: EvalSet, report: Report, choice: Choice) -> None:
     for chosen, known, where in (
         (choice.human, scores, f"human-scores/{pair}.*"),
         (choice.metrics or (), metrics, f"metric-scores/{pair}"),
-        (choice.lower, metrics, f"metric-scores/{pair}"),
+        (choice.lower, metrics | scores, f"metric-scores/{pair}"),
+        (choice.higher, metrics | scores, f"metric-scores/{pair}"),
     ):
         if missing := sorted(set(chosen) - known):
             there = some(sorted(known), 40) or "none"
@@ -103,6 +119,8 @@ def _test_set(evalset: EvalSet, choice: Choice, report: Report) -> TestSetDraft:
         target_language=target,
         segments=_segments(evalset),
         systems=_systems(evalset),
+        is_in_file_order=True,
+        keys_are_lines=True,
     )
 
 
@@ -164,6 +182,10 @@ def _metric(evalset: EvalSet, name: str, choice: Choice, report: Report) -> Metr
     systems = evalset.metric_scores.get((name, "sys"))
     rows: dict[str, list[float]] = {}
     lost = 0
+    given = [each for each in (outputs, systems) if each]
+    direction = choice.direction(name, given, is_human=False)
+    say_direction(name, direction, report)
+    _say_missing(name, given, report)
     for system, row in outputs.values.items() if outputs else ():
         rows[system] = row.tolist()
         for place, text in enumerate(evalset.outputs.get(system, ())):
@@ -178,8 +200,15 @@ def _metric(evalset: EvalSet, name: str, choice: Choice, report: Report) -> Metr
         evalset.segments,
         rows,
         {system: float(row[0]) for system, row in systems.values.items()} if systems else {},
-        higher_is_better=name not in choice.lower,
+        higher_is_better=not direction.is_lower,
+        note=direction_text(direction),
     )
+
+
+def _say_missing(name: str, scores: Iterable[Scores], report: Report) -> None:
+    missing = sum(int(np.isnan(row).sum()) for each in scores for row in each.values.values())
+    if missing:
+        report.note(f"{counted(missing, 'cell is', 'cells are')} missing in the scores of {name}")
 
 
 def _campaigns(
@@ -201,7 +230,7 @@ def _campaigns(
         _say_levels(evalset, name, f"human-scores/{evalset.language_pair}", report)
         if name not in has_scores and name not in files:
             continue
-        draft = _campaign(evalset, name, files.get(name, ()), report)
+        draft = _campaign(evalset, name, files.get(name, ()), choice, report)
         found.append(
             replace(
                 draft,
@@ -224,7 +253,9 @@ def _say_levels(evalset: EvalSet, name: str, folder: str, report: Report) -> Non
             report.warn(f"scores of {what} are left out: only outputs and systems have any", place)
 
 
-def _campaign(evalset: EvalSet, name: str, files: Sequence[str], report: Report) -> CampaignDraft:
+def _campaign(
+    evalset: EvalSet, name: str, files: Sequence[str], choice: Choice, report: Report
+) -> CampaignDraft:
     """Return a campaign of this score, without name and address."""
     place = Place(f"human-scores/{evalset.language_pair}.{name}")
     rated = ratings.Rated(protocols.DEFAULT)
@@ -235,8 +266,14 @@ def _campaign(evalset: EvalSet, name: str, files: Sequence[str], report: Report)
             say = report.warn if (name, "seg") in evalset.human_scores else report.error
             say(f"the ratings are left out: {error}", place)
     outputs, systems = _published(evalset, name, report)
+    given = [evalset.human_scores[key] for level in LEVELS
+             if (key := (name, level)) in evalset.human_scores]  # fmt: skip
+    direction = choice.direction(name, given, is_human=True)
+    say_direction(name, direction, report)
+    _say_missing(name, given, report)
     if rated.judgments:
-        if _follow(outputs, systems, rated.means()):
+        sign = -1 if direction.is_lower else 1
+        if _follow({cell: sign * value for cell, value in outputs.items()}, systems, rated.means()):
             outputs, systems = {}, {}
         else:
             said = "the scores are not those of the ratings: both are kept, and the scores count"
@@ -254,6 +291,8 @@ def _campaign(evalset: EvalSet, name: str, files: Sequence[str], report: Report)
         judgments=rated.judgments,
         output_scores=outputs,
         system_scores=systems,
+        lower_is_better=bool(direction.is_lower) and bool(outputs or systems),
+        direction=direction_text(direction) if outputs or systems else "",
     )
 
 

@@ -34,8 +34,13 @@ class Command(BaseCommand):
             "--metrics", nargs="*", default=[ALL], metavar="NAME", help="names, or none; all"
         )
         parser.add_argument(
-            "--lower-is-better", nargs="*", default=[], metavar="NAME", help="metrics of errors"
-        )
+            "--lower-is-better", nargs="*", default=[], metavar="NAME",
+            help="metrics and human scores that are better when lower; inferred if not given",
+        )  # fmt: skip
+        parser.add_argument(
+            "--higher-is-better", nargs="*", default=[], metavar="NAME",
+            help="metrics and human scores that are better when higher",
+        )  # fmt: skip
         parser.add_argument("--name", default="", help="name of the test set; the folder's")
         parser.add_argument("--dry-run", action="store_true", help="check, store nothing")
 
@@ -44,6 +49,7 @@ class Command(BaseCommand):
             human=options["human"],
             metrics=None if options["metrics"] == [ALL] else options["metrics"],
             lower=options["lower_is_better"],
+            higher=options["higher_is_better"],
             name=options["name"],
         )
         try:

@@ -11,6 +11,7 @@ from annotation.counted import counted
 from annotation.management.command_line import BaseCommand, values_by_name
 from annotation.models import TestSet
 from annotation.uploads import InputFile
+from annotation.uploads.tables.lines import LINES, LINES_HELP
 from metrics.imported.checking import Checked, bring_in, check
 from metrics.imported.choices import FIELDS, Choices
 from metrics.imported.storing import sentence
@@ -43,12 +44,18 @@ class Command(BaseCommand):
         )  # fmt: skip
         parser.add_argument(
             "--lower-is-better", action="append", default=[], metavar="METRIC",
-            help="a metric of the files that is better when lower, such as an error rate",
+            help="a metric of the files that is better when lower, such as an error rate; inferred "
+            "from name and signs if not given, and said",
+        )  # fmt: skip
+        parser.add_argument(
+            "--higher-is-better", action="append", default=[], metavar="METRIC",
+            help="a metric of the files that is better when higher",
         )  # fmt: skip
         parser.add_argument(
             "--skip-unknown", action="store_true",
             help="leave out rows of systems and segments that the test set does not have",
         )  # fmt: skip
+        parser.add_argument("--lines", choices=LINES, default="", help=LINES_HELP)
         parser.add_argument("--note", default="", help="whence the scores come, in a sentence")
         parser.add_argument("--dry-run", action="store_true", help="check, store nothing")
 
@@ -94,7 +101,9 @@ def _choices(options: dict[str, Any]) -> Choices:
         metric=names[0] if len(names) == 1 else "",
         names=values_by_name(map(_pair, options["name"])),
         lower=frozenset(options["lower_is_better"]),
+        higher=frozenset(options["higher_is_better"]),
         skips_unknown=options["skip_unknown"],
+        lines=options["lines"],
     )
 
 

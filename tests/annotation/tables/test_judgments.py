@@ -111,7 +111,7 @@ def test_csv_and_json_lines(db: None) -> None:
         (f"{'R' * 81}|2|alpha|5", "own.tsv, row 3, rater: “RRRRR"),
         ("R\x001|2|alpha|5", "own.tsv, row 3, rater: the name contains U+0000 (NUL)"),
         ("R1|2|alpha|nan", ""),
-        ("R1|2|alpha|inf", "own.tsv, row 3, score: “inf” is no number"),
+        ("R1|2|alpha|1_0", "own.tsv, row 3, score: “1_0” is no number"),
     ],
 )
 def test_every_wrong_cell_is_named(db: None, row: str, message: str) -> None:

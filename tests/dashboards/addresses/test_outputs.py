@@ -36,6 +36,10 @@ BAD = {
     "until": "2026-02-30",
     "min_seconds": "-1",
     "max_seconds": "soon",
+    "systems": "no-such",
+    "without_systems": "no-such",
+    "humans": "perhaps",
+    "outliers": "perhaps",
     "metric": "no-such",
     "row": "no-such",
     "statistic": "no-such",
@@ -60,7 +64,7 @@ BAD = {
     "annotator": "nobody",
     "page": "last",
 }
-FILTERS = tuple(BAD)[:9]
+FILTERS = tuple(BAD)[:13]
 # Fields of power have a form that says what is wrong (422), as they had before.
 FOR_SITE = ("accounts", "changes")
 FORMS = ("power", "power-data", "campaign-power", "campaign-power-data")
@@ -180,7 +184,7 @@ def seconds(row: Judgment) -> float:
     return (row.submitted_at - row.started_at).total_seconds()  # type: ignore[operator]
 
 
-def choices(campaign: Campaign) -> dict[str, tuple[str, Keep]]:
+def choices(campaign: Campaign) -> dict[str, tuple[str | list[str], Keep]]:
     """A value of every filter that leaves judgments out, and which it keeps, counted by hand."""
     times = sorted(seconds(row) for row in raw.judged(campaign))
     middle = times[len(times) // 2]
@@ -189,6 +193,8 @@ def choices(campaign: Campaign) -> dict[str, tuple[str, Keep]]:
     return {
         "without": ("S2", lambda row: raw.label(row) != "S2"),
         "traps": ("out", lambda row: row.assignment.item.kind not in controls),
+        "without_systems": ("weak", lambda row: raw.system(row) != "weak"),
+        "systems": (["strong", "weak"], lambda row: raw.system(row) in ("strong", "weak", "")),
         "documents": ("clinic", lambda row: row.assignment.item.segment.document == "clinic"),
         "since": (days[-1].isoformat(), lambda row: row.submitted_at.date() >= days[-1]),  # type: ignore[union-attr]
         "until": (days[0].isoformat(), lambda row: row.submitted_at.date() <= days[0]),  # type: ignore[union-attr]
@@ -197,7 +203,17 @@ def choices(campaign: Campaign) -> dict[str, tuple[str, Keep]]:
     }
 
 
-LEAVING_OUT = ("without", "traps", "documents", "since", "until", "min_seconds", "max_seconds")
+LEAVING_OUT = (
+    "without",
+    "systems",
+    "without_systems",
+    "traps",
+    "documents",
+    "since",
+    "until",
+    "min_seconds",
+    "max_seconds",
+)
 
 
 def body(answer: Any) -> bytes:
@@ -285,9 +301,9 @@ def test_quality_is_that_of_the_rest(campaign: Campaign, as_researcher: Client, 
     assert listed["count"] == len(kept)
 
 
-def float_of(value: str) -> float:
+def float_of(value: str | list[str]) -> float:
     try:
-        return float(value)
+        return float(str(value))
     except ValueError:
         return -1.0
 
@@ -307,7 +323,7 @@ ADDRESSES |= {"compare": "/compare.json", "results": "/api/results/rated/"}
 COUNTED = {"dashboard", "report", "layers", "whatif", "results"}
 
 
-def documents(client: Client, query: dict[str, str], turn: int | None = None) -> dict[str, Any]:
+def documents(client: Client, query: dict[str, Any], turn: int | None = None) -> dict[str, Any]:
     """Everything that rests on metrics as well, as programs read it; in a turn some of it."""
     asked = {
         name: address

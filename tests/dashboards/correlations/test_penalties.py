@@ -10,7 +10,7 @@ from django.test import Client
 from django.urls import reverse
 from scipy import stats
 
-from annotation.filters import Filters
+from annotation.filters import IN, Filters
 from annotation.models import Campaign
 from annotation.quality import quality_report
 from annotation.quality.scales import PENALTIES
@@ -53,11 +53,11 @@ def published(data_dir: Path) -> list[str]:
 
 def test_the_published_order_of_mqm(mqm: Campaign, data_dir: Path, client: Client) -> None:
     order = published(data_dir)
-    document = systems.compute(mqm, Filters())
+    document = systems.compute(mqm, Filters(humans=IN))
     assert [row.system for row in document.human] == order
     assert "not standardised per annotator" in document.human_scores
     assert PENALTIES_STANDARDISED not in document.warnings
-    asked = systems.compute(mqm, Filters(scores="z"))
+    asked = systems.compute(mqm, Filters(scores="z", humans=IN))
     moved = [row.system for row in asked.human]
     assert moved != order
     # The thirteenth of the publication would be the seventh, the tenth the last but one.
@@ -134,14 +134,14 @@ def test_floors_by_scipy_and_no_ceiling_of_mqm(mqm: Campaign, data_dir: Path) ->
     cells = list(mqm_of)
     ours = [mqm_of[cell] for cell in cells]
     tau = stats.kendalltau([-length[cell] for cell in cells], ours).statistic
-    panel = floor_panel(read_panel(mqm, Filters()))
+    panel = floor_panel(read_panel(mqm, Filters(humans=IN)))
     values, _ = values_of(panel.scored, parse("tau-b"))
     found = dict(zip(panel.measures, values, strict=True))
     # Sums of weights such as 0.1 differ in their last digits, which makes some ties of none.
     assert found["floor-output"] == pytest.approx(tau, abs=1e-6)
     # A long text has more errors: length alone is no small floor.
     assert found["floor-output"] > 5 * abs(found["floor-random"])
-    ratings = read_ratings(mqm, Filters(), panel.human)
+    ratings = read_ratings(mqm, Filters(humans=IN), panel.human)
     assert ratings is not None
     with pytest.warns(NoOverlapWarning):
         assert ceiling(ratings, panel.scored, parse("tau-b")).n == 0

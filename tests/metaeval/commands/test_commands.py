@@ -201,24 +201,28 @@ def edits(tmp_path):
 
 
 def test_a_metric_that_is_better_when_lower_is_turned(edits, capsys):
-    """It loses to the worse one as it stands, and a note says how to turn it."""
+    """TER is known by its name; as better when higher, which can be stated, it loses."""
     asked = ["compare", edits, "--human", "human", "--grouping", "none", "--output", "json"]
-    assert main(asked) == 0
+    assert main([*asked, "--higher", "TER"]) == 0
     straight = capsys.readouterr()
-    assert "also of TER; where lower is better, say so with --lower NAME" in straight.err
-    assert main([*asked, "--lower", "TER"]) == 0
+    assert "note: TER: higher is better: as stated" in straight.err
+    assert main(asked) == 0
     turned = capsys.readouterr()
-    assert "--lower" not in turned.err
+    assert "note: TER: lower is better: the name is that of an error rate" in turned.err
     before, after = json.loads(straight.out), json.loads(turned.out)
+    assert "lower" not in before
     assert after["lower"] == ["TER"]
     columns = np.genfromtxt(edits, delimiter="\t", skip_header=1, usecols=(2, 3, 4)).T
     ter, chrf = np.corrcoef(columns)[0, 1:]
+    assert before["correlations"] == pytest.approx([ter, chrf])
     assert after["correlations"] == pytest.approx([-ter, chrf])
     assert (before["ranks"], after["ranks"]) == ([2, 1], [1, 2])
     assert main(["correlate", edits, "--human", "human", "--lower", "TER"]) == 0
     assert float(capsys.readouterr().out.splitlines()[1].split("\t")[1]) > 0.9
     assert main([*asked, "--lower", "ter"]) == 2
-    assert "--lower ter: not there; found TER, chrF" in capsys.readouterr().err
+    assert "--lower ter: not there; found human, TER, chrF" in capsys.readouterr().err
+    assert main([*asked, "--lower", "TER", "--higher", "TER"]) == 2
+    assert "TER: either --lower or --higher" in capsys.readouterr().err
 
 
 def test_unknown_human_scores_are_named(directory, capsys):

@@ -198,7 +198,7 @@ def test_every_wrong_file_is_named_with_its_line_and_nothing_is_stored(
         "human-scores/en-de.mqm.merged.seg.rating": (
             f"A\tNone\nA\t{rating((3, 1, 'minor'))}\n", "row 2: error 1: expected whole numbers",
         ),
-        "metric-scores/en-de/m-refA.seg.score": ("A\t1\nA\tNone\n", "row 2: field SCORE"),
+        "metric-scores/en-de/m-refA.seg.score": ("A\t1\nA\tgood\n", "row 2: field SCORE"),
         "system-outputs/en-de/A.txt": ("v\n", "1 lines for 3 segments"),
         "documents/en-de.docs": ("n d\nn e\nn d\n", "row 3: document d is not contiguous"),
     }  # fmt: skip

@@ -39,8 +39,8 @@ def filled(page: str, **changed: object) -> dict[str, object]:
     found["title"] = findall(r'name="title" value="([^"]*)"', page)
     found["key"] = findall(r'name="key" value="([^"]*)"', page)
     found |= dict(findall(r'name="(name-\d+)" value="([^"]*)"', page))
-    found |= dict.fromkeys(findall(r'name="((?:take|lower)-\d+)"[^>]* checked', page), "on")
-    for name, options in findall(r'(?s)<select name="(column-\d+)"(.*?)</select>', page):
+    found |= dict.fromkeys(findall(r'name="(take-\d+)"[^>]* checked', page), "on")
+    for name, options in findall(r'(?s)<select name="((?:column|better)-\d+)"(.*?)</select>', page):
         found[name] = (findall(r'<option value="([^"]*)" selected', options) or [""])[0]
     found |= changed
     return {name: value for name, value in found.items() if value is not None}
@@ -51,12 +51,13 @@ def test_from_the_files_to_the_scores(world: World, as_owner: Client) -> None:
     address = send(as_owner)
     page = unescape(as_owner.get(address).text)
     assert "Import 2 metrics" in page
-    assert "TER: measures of this name are usually better when lower" in page
+    assert "“TER”: lower is better: the name is that of an error rate" in page
     assert not MetricImport.objects.exists()
     # What changed since it was shown has to be looked at first.
-    sent = filled(page, **{"lower-1": "on", "import": "1"})
+    sent = filled(page, **{"better-1": "higher", "import": "1"})
     page = unescape(as_owner.post(address, sent).text)
     assert "What would be stored is not what you saw" in page
+    page = unescape(as_owner.post(address, filled(page, **{"better-1": "lower"})).text)
     response = as_owner.post(address, filled(page, **{"import": "1"}), follow=True)
     assert "Imported 2 metrics: 3 scores of outputs, 0 of systems." in response.text
     rows = {row.metric: row for row in MetricImport.objects.all()}
@@ -75,7 +76,7 @@ def test_metrics_can_be_left_out_and_named(world: World, as_owner: Client) -> No
     assert "Import 2 metrics" in page
     as_owner.post(address, filled(page, **{"import": "1"}))
     assert set(MetricImport.objects.values_list("metric", flat=True)) == {
-        "imported-ter",
+        "imported-ter-lower",
         "imported-human-mqm",
     }
     assert (
@@ -148,15 +149,15 @@ def test_the_list_of_metrics_has_no_run_of_them(world: World, as_owner: Client) 
 def test_a_direction_that_was_said_is_not_turned_by_the_next_import(
     world: World, as_owner: Client
 ) -> None:
-    """What is shown as better when lower is proposed as such, and nothing changes."""
+    """What is shown as better when higher is proposed as such, and nothing changes."""
     address = send(as_owner)
     page = as_owner.get(address).text
-    sent = filled(page, **{"lower-1": "on"})
+    sent = filled(page, **{"better-1": "higher"})
     page = as_owner.post(address, {**sent, "again": "1"}).text
     as_owner.post(address, filled(page, **{"import": "1"}))
     address = send(as_owner)
     page = unescape(as_owner.get(address).text)
-    assert filled(page)["lower-1"] == "on"
+    assert filled(page)["better-1"] == "higher"
     assert "in the other direction" not in page
     done = as_owner.post(address, filled(page, **{"import": "1"}), follow=True)
     assert "Nothing changed" in done.text

@@ -17,8 +17,8 @@ from annotation.imports.published.mqm_names import our_category
 from annotation.protocols import Protocol, Span
 from annotation.protocols.base import CRITICAL, SOURCE, TARGET
 from annotation.uploads.problems import Place, Report
-from annotation.uploads.tables.numbers import as_number
 from annotation.uploads.tables.rows import QUOTED_JSON
+from metaeval.files.cells import read_score
 
 NO_ERROR = frozenset({"", "noerror", "none", "ok", "correct", "nan", "na"})
 SIDES = {
@@ -177,7 +177,7 @@ class SpanReader:
 
 
 def _whole(value: Any) -> int | None:
-    number = as_number(value)
+    number = read_score(value)
     if number is None or not abs(number) < 2**31:
         return None
     return int(number) if number == int(number) else None

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta, tzinfo
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from annotation.uploads.tables.numbers import as_number
+from metaeval.files.cells import is_missing, parse_number
 
 # A Unix time this large counts milliseconds: as seconds it would lie in the year 5138.
 MILLISECONDS, MICROSECONDS = 1e11, 1e14
@@ -25,10 +25,10 @@ class Clock:
     doubtful: Counter[str] = field(default_factory=Counter)
 
     def read(self, value: Any) -> datetime | None:
-        """Return a time in UTC, None for an empty cell. Raises ValueError for anything else."""
-        if value is None or (isinstance(value, str) and not value.strip()):
+        """Return a time in UTC, None for a missing one. Raises ValueError for anything else."""
+        if is_missing(value):
             return None
-        number = as_number(value)
+        number = parse_number(value)
         return self._calendar(str(value).strip()) if number is None else _unix(number)
 
     def _calendar(self, text: str) -> datetime:

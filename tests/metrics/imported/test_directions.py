@@ -1,0 +1,176 @@
+"""The direction of imported metrics through page, command, API and folders of mt-metrics-eval."""
+
+import json
+from collections.abc import Callable, Mapping
+from html import unescape
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.core.management import CommandError, call_command
+from django.test import Client
+
+from annotation.models import Campaign, TestSet
+from annotation.uploads import Report
+from metaeval.files import EvalSet, EvalSetScores, write_evalset
+from metrics import catalogue
+from metrics.datasets import mtme
+from metrics.imported.storing import shown_imports
+from tests.metrics.imported.test_views import filled
+from tests.world import World
+
+Door = Callable[..., str]
+PAGE, API = "/testsets/harbour/scores/", "/api/imports/metric-scores/"
+
+
+@pytest.fixture
+def owner(world: World, as_admin: Client) -> Client:
+    """A client of the test set's owner."""
+    TestSet.objects.filter(pk=world.test_set.pk).update(created_by=world.admin)
+    return as_admin
+
+
+def by_page(client: Client, folder: Path, text: str, stated: Mapping[str, str]) -> str:
+    """Import on the page with what the preview proposes; return the preview."""
+    sent = {"tables": SimpleUploadedFile("scores.tsv", text.encode())}
+    address = client.post(PAGE, sent).headers["Location"]
+    page = client.get(address).text
+    names = text.splitlines()[0].split("\t")[2:]
+    chosen = {f"better-{names.index(name)}": better for name, better in stated.items()}
+    if chosen:
+        page = client.post(address, filled(page, **chosen)).text
+    client.post(address, filled(page, **{"import": "1"}))
+    return unescape(page)
+
+
+def by_command(client: Client, folder: Path, text: str, stated: Mapping[str, str]) -> str:
+    """Import by command; return what it said."""
+    path, out = folder / "scores.tsv", StringIO()
+    path.write_text(text)
+    options = [f"--{better}-is-better={name}" for name, better in stated.items()]
+    try:
+        call_command("import_scores", "harbour", path, *options, stdout=out, stderr=out)
+    except CommandError as error:
+        return f"{out.getvalue()}{error}"
+    return out.getvalue()
+
+
+def by_api(client: Client, folder: Path, text: str, stated: Mapping[str, str]) -> str:
+    """Import over the API; return its answer as text."""
+    files = [SimpleUploadedFile("scores.tsv", text.encode())]
+    data: dict[str, Any] = {"test_set": "harbour", "files": files}
+    for better in ("lower", "higher"):
+        data[f"{better}_is_better"] = [name for name, each in stated.items() if each == better]
+    return json.dumps(client.post(API, data).json(), ensure_ascii=False)
+
+
+DOORS = pytest.mark.parametrize("door", [by_page, by_command, by_api])
+
+
+def table(name: str, *values: float) -> str:
+    """Scores of one metric for the outputs of one system."""
+    rows = [f"strong\t{n}\t{value}" for n, value in enumerate(values, 1)]
+    return "\n".join([f"system\tsegment\t{name}", *rows, ""])
+
+
+def directions() -> dict[str, bool]:
+    """Return of every metric shown whether higher is better."""
+    infos = catalogue.infos(retired=True)
+    shown = shown_imports(TestSet.objects.get(slug="harbour"))
+    return {infos[name].label: infos[name].higher_is_better for name in shown}
+
+
+@DOORS
+@pytest.mark.parametrize("name", ["TER", "mean_penalty", "MetricX-24", "ppl", "WER"])
+@pytest.mark.parametrize("sign", [1, -1])
+def test_error_rates_are_turned_unless_they_are_already(
+    world: World, owner: Client, tmp_path: Path, door: Door, name: str, sign: int
+) -> None:
+    said = door(owner, tmp_path, table(name, *(sign * value for value in (0.5, 0, 2))), {})
+    assert directions() == {f"{name} (imported)": sign < 0}
+    assert "the name is that of an error rate or penalty" in said
+    [row] = shown_imports(world.test_set).values()
+    assert ("Lower" if sign > 0 else "Higher") + " is better: the name is" in row.provenance
+
+
+@DOORS
+@pytest.mark.parametrize("name", ["COMET", "COMET-MQM", "chrF", "BLEURT"])
+def test_other_metrics_are_better_when_higher(
+    world: World, owner: Client, tmp_path: Path, door: Door, name: str
+) -> None:
+    door(owner, tmp_path, table(name, 0.5, 0.2, 0.1), {})
+    assert directions() == {f"{name} (imported)": True}
+
+
+@DOORS
+@pytest.mark.parametrize("better", ["lower", "higher"])
+def test_a_stated_direction_holds_and_is_kept_by_the_next_import(
+    world: World, owner: Client, tmp_path: Path, door: Door, better: str
+) -> None:
+    for name in ("TER", "COMET"):
+        door(owner, tmp_path, table(name, 0.5, 0, 2), {name: better})
+    expected = dict.fromkeys(["TER (imported)", "COMET (imported)"], better == "higher")
+    assert directions() == expected
+    for name in ("TER", "COMET"):
+        door(owner, tmp_path, table(name, 0.5, 0, 2, 3), {})
+    assert directions() == expected
+
+
+@DOORS
+def test_an_unclear_direction_is_asked_for_or_refused(
+    world: World, owner: Client, tmp_path: Path, door: Door
+) -> None:
+    text = table("TER", -1, 0, 2)
+    said = door(owner, tmp_path, text, {})
+    assert "“TER”: it is not clear whether higher or lower is better" in said
+    assert "--lower-is-better" in said
+    assert "lower_is_better" in said
+    assert directions() == {}
+    if door is by_page:
+        assert '<option value="" selected>choose</option>' in said
+    door(owner, tmp_path, text, {"TER": "lower"})
+    assert directions() == {"TER (imported)": False}
+
+
+def test_both_directions_of_one_metric_are_refused(
+    world: World, owner: Client, tmp_path: Path
+) -> None:
+    path = tmp_path / "scores.tsv"
+    path.write_text(table("TER", 1, 2))
+    out = StringIO()
+    options = ("--lower-is-better", "TER", "--higher-is-better", "TER")
+    with pytest.raises(CommandError):
+        call_command("import_scores", "harbour", path, *options, stdout=out, stderr=out)
+    assert "TER: both lower and higher is stated to be better" in out.getvalue()
+
+
+@pytest.mark.parametrize(("options", "is_lower"), [({}, True), ({"higher": ["TER-refA"]}, False)])
+def test_folders_of_mt_metrics_eval_have_directions_too(
+    db: None, tmp_path: Path, options: dict[str, list[str]], is_lower: bool
+) -> None:
+    """Positive MQM is a penalty; a cell without a metric score is missing, and counted."""
+    penalty = {"A": np.array([0.0, 5, 1]), "B": np.array([1.0, 6, np.nan])}
+    write_evalset(
+        EvalSet(
+            name="t", language_pair="en-de", sources=("a", "b", "c"), documents=(), references={},
+            outputs={"A": ("d", "e", "f"), "B": ("g", "h", "i")},
+            human_scores={("mqm", "seg"): EvalSetScores(penalty)},
+            metric_scores={("TER-refA", "seg"): EvalSetScores(penalty)},
+        ),
+        tmp_path / "t",
+    )  # fmt: skip
+    report = Report()
+    draft = mtme.read(tmp_path / "t", "en-de", report, mtme.Choice(**options))
+    assert not report.errors
+    [campaign], [metric] = draft.campaigns, draft.metrics
+    assert campaign.lower_is_better
+    assert campaign.output_scores["B", "2"] == 6
+    assert metric.higher_is_better is not is_lower
+    told = " ".join(map(str, report.notes))
+    assert "1 cell is missing in the scores of TER-refA" in told
+    assert "“mqm”: lower is better: MQM counts errors" in told
+    call_command("import_mtme", tmp_path / "t", stdout=StringIO(), stderr=StringIO())
+    assert Campaign.objects.get().lower_is_better
