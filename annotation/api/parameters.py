@@ -33,6 +33,8 @@ FILTERS: Texts = {
     **LEAVING_OUT,
     "humans": "`in` compares metrics on human translations too.",
     "outliers": "`out` compares metrics without outlier systems.",
+    "unit": "`segments`: intervals and tests over segments; without it over documents, where the "
+    "test set has any.",
 }
 
 

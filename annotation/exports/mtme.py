@@ -151,9 +151,9 @@ def line(text: str) -> str:
 
 def ordered(segments: Iterable[Segment]) -> list[Segment]:
     """Keep documents together, in the order in which they begin."""
-    documents: dict[str, list[Segment]] = {}
+    documents: dict[str | int, list[Segment]] = {}
     for segment in segments:
-        documents.setdefault(segment.document, []).append(segment)
+        documents.setdefault(segment.document or segment.pk, []).append(segment)
     return [segment for own in documents.values() for segment in own]
 
 
@@ -173,8 +173,9 @@ def unique_names(systems: Sequence[System]) -> list[str]:
 
 
 def _documents(segments: Sequence[Segment]) -> Iterator[str]:
-    for segment in segments:
-        yield f"{DOMAIN}\t{safe(segment.document or 'document')}\n"
+    """A line a segment; one without a document is one of its own, named by its place."""
+    for place, segment in enumerate(segments, start=1):
+        yield f"{DOMAIN}\t{safe(segment.document or f'segment-{place}')}\n"
 
 
 def _references(segments: Sequence[Segment]) -> list[str]:

@@ -4,6 +4,16 @@
 it. `annotation.web.parameters` refuses what an output does not take.
 """
 
-from annotation.filters.choice import EVERYTHING, IN, OUT, RAW, USUAL, FilterError, Filters, Z
+from annotation.filters.choice import (
+    EVERYTHING,
+    IN,
+    OUT,
+    RAW,
+    SEGMENTS,
+    USUAL,
+    FilterError,
+    Filters,
+    Z,
+)
 
-__all__ = ["EVERYTHING", "IN", "OUT", "RAW", "USUAL", "FilterError", "Filters", "Z"]
+__all__ = ["EVERYTHING", "IN", "OUT", "RAW", "SEGMENTS", "USUAL", "FilterError", "Filters", "Z"]

@@ -17,6 +17,8 @@ Z, RAW = "z", "raw"
 # What the campaign's protocol says: z-scores, but penalties as they are.
 USUAL = ""
 IN, OUT = "in", "out"
+# Every segment as a document of its own, although the test set has documents.
+SEGMENTS = "segments"
 LISTS = ("without", "documents", "systems", "without_systems")
 # Characters of a refusal.
 MOST_SAID = 500
@@ -47,7 +49,8 @@ class Filters:
     whether metrics are compared on human translations too, `outliers` whether on systems that are
     far from the others. `since` and `until` are ISO days in UTC, both included; `min_seconds` and
     `max_seconds` bound the server's time of an item. A judgment without times is left out as soon
-    as one of these four is set.
+    as one of these four is set. `unit` says over what intervals and tests are: `segments`, or, left
+    open, documents wherever the test set has them.
     """
 
     scores: str = USUAL
@@ -63,9 +66,11 @@ class Filters:
     without_systems: tuple[str, ...] = ()
     humans: str = OUT
     outliers: str = IN
+    unit: str = ""
 
     def __post_init__(self) -> None:
         _one_of("scores", self.scores or Z, Z, RAW)
+        _one_of("unit", self.unit or SEGMENTS, SEGMENTS)
         for name in ("traps", "humans", "outliers"):
             _one_of(name, getattr(self, name), IN, OUT)
         for name in LISTS:
@@ -114,6 +119,7 @@ class Filters:
             f"without systems {', '.join(self.without_systems)}": bool(self.without_systems),
             "human translations in": self.humans == IN,
             "outlier systems out": self.outliers == OUT,
+            "intervals over segments": self.unit == SEGMENTS,
         }
         return [words for words, is_said in said.items() if is_said]
 
@@ -136,7 +142,7 @@ class Filters:
         return {
             name: list(value) if isinstance(value, tuple) else value
             for name, value in asdict(self).items()
-            if value or name != "scale"
+            if value or name not in ("scale", "unit")
         }
 
     @classmethod

@@ -7,11 +7,12 @@ from dataclasses import replace
 import numpy as np
 
 from annotation.counted import counted
-from annotation.filters.choice import OUT, FilterError, Filters
+from annotation.filters.choice import OUT, SEGMENTS, FilterError, Filters
 from annotation.filters.systems import chosen_systems, items_left_out, names_of, systems_of
 from annotation.models import Annotator, Campaign, Item, Segment
 from annotation.quality import JudgmentColumns, read_columns
 from annotation.quality.columns import Mask
+from annotation.quality.current import NOTHING
 from annotation.quality.scales import scales_of
 
 CONTROLS = (Item.Kind.TRAP, Item.Kind.BAD_REF, Item.Kind.REF, Item.Kind.GOLD)
@@ -20,9 +21,14 @@ CONTROLS = (Item.Kind.TRAP, Item.Kind.BAD_REF, Item.Kind.REF, Item.Kind.GOLD)
 def read_judgments(
     campaign: Campaign, filters: Filters, *, with_excluded: bool = False
 ) -> tuple[JudgmentColumns, tuple[str, ...]]:
-    """Return the current judgments that the filters choose, and sentences on what is not there."""
+    """Return the current judgments that the filters choose, and sentences on what is not there.
+
+    Where the filters choose segments as the unit, none has a document.
+    """
     require_scale(campaign, filters)
     columns = read_columns(campaign, with_excluded=with_excluded, scale=filters.scale)
+    if filters.unit == SEGMENTS:
+        columns = replace(columns, document=np.full_like(columns.document, NOTHING))
     chosen = ~np.isin(columns.annotator, left_out(campaign, filters))
     if filters.traps == OUT:
         chosen &= ~columns.is_kind(*CONTROLS)

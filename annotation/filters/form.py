@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, fields
 from typing import NamedTuple
 from urllib.parse import urlencode
 
+from django.db.models import Count
 from django.http import QueryDict
 
 from annotation.filters.choice import Filters
@@ -28,8 +29,9 @@ class Choices:
     """What the form offers; `others` are the page's own parameters, which a form must keep.
 
     Without `has_scores` there is nothing to choose about the form of the scores; `has_human` says
-    whether any system is a human translation. `scales` are the
-    campaigns' own ones, if there are several.
+    whether any system is a human translation. `scales` are the campaigns' own ones, if there are
+    several. `has_unit` says whether the reader can choose what intervals are over: a document has
+    several segments, and the page has intervals.
     """
 
     annotators: list[Choice]
@@ -40,6 +42,7 @@ class Choices:
     has_scores: bool = True
     has_human: bool = False
     scales: list[Choice] = field(default_factory=list)
+    has_unit: bool = False
 
     @property
     def clear(self) -> str:
@@ -48,26 +51,33 @@ class Choices:
 
 
 def filter_choices(
-    query: QueryDict, campaigns: Sequence[Campaign], filters: Filters, *, has_scores: bool = True
+    query: QueryDict,
+    campaigns: Sequence[Campaign],
+    filters: Filters,
+    *,
+    has_scores: bool = True,
+    has_unit: bool = True,
 ) -> Choices:
     """Return what the form shows for some campaigns together, as it was a moment ago."""
     key = ("filters", *(campaign.pk for campaign in campaigns))
     labels, documents, systems = lately(
         key, lambda: (_annotators(campaigns), _documents(campaigns), _systems(campaigns))
     )
+    is_shared = any(is_shared for _, is_shared in documents)
     left_out = set(filters.without)
     return Choices(
         annotators=[
             Choice(label, label in left_out or bool(keys & left_out))
             for label, keys in labels.items()
         ],
-        documents=[Choice(name, name in filters.documents) for name in documents],
+        documents=[Choice(name, name in filters.documents) for name, _ in documents],
         has_human=any(systems.values()),
         systems=[Choice(name, name in filters.systems) for name in systems],
         without_systems=[Choice(name, name in filters.without_systems) for name in systems],
         others=own_parameters(query),
         has_scores=has_scores,
         scales=_scales(campaigns, filters) if has_scores else [],
+        has_unit=has_unit and is_shared,
     )
 
 
@@ -80,9 +90,16 @@ def _annotators(campaigns: Sequence[Campaign]) -> dict[str, set[str]]:
     return labels
 
 
-def _documents(campaigns: Sequence[Campaign]) -> list[str]:
+def _documents(campaigns: Sequence[Campaign]) -> list[tuple[str, bool]]:
+    """Every document by name, and whether it has several segments in a test set."""
     rows = Segment.objects.filter(test_set__campaigns__in=campaigns).exclude(document="")
-    return list(rows.order_by("document").values_list("document", flat=True).distinct())
+    counts = (
+        rows.order_by().values_list("document", "test_set").annotate(n=Count("pk", distinct=True))
+    )
+    found: dict[str, bool] = {}
+    for name, _, n in counts:
+        found[name] = found.get(name, False) or n > 1
+    return sorted(found.items())
 
 
 def _systems(campaigns: Sequence[Campaign]) -> dict[str, bool]:

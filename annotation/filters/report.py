@@ -13,7 +13,7 @@ def filtered_report(campaign: Campaign, filters: Filters) -> QualityReport:
 
     Who gave none of them has no line, unless nothing is left out. Raises FilterError.
     """
-    if not filters.leaves_something_out and not filters.scale:
+    if not filters.leaves_something_out and not filters.scale and not filters.unit:
         return quality_report(campaign)
     judgments, notes = read_judgments(campaign, filters, with_excluded=True)
     report = quality_report(campaign, judgments, scale=filters.scale)

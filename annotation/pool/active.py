@@ -121,4 +121,5 @@ def current_allocation(campaign: Campaign) -> tuple[list[int], Allocation]:
     for system, segment, mean in rows:
         if system in places:
             scores[places[system], columns[segment]] = mean
-    return systems, allocate(scores)
+    documents = dict(campaign.test_set.segments.values_list("pk", "document"))
+    return systems, allocate(scores, documents=[documents[key] for key in columns])

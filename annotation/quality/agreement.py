@@ -7,6 +7,7 @@ import numpy as np
 from django.core.cache import cache
 
 from annotation.quality.columns import Floats, Integers, JudgmentColumns, Mask
+from annotation.quality.current import NOTHING
 from metaeval import Interval, StatisticsWarning
 from metaeval.judgments.agreement import judgment_agreement
 from metaeval.results import ApproximationWarning
@@ -14,7 +15,7 @@ from metaeval.results import ApproximationWarning
 N_RESAMPLES = 1000
 KEPT_SECONDS = 24 * 3600
 # Belongs to the key of what is kept: raise it where the statistics change.
-VERSION = 1
+VERSION = 2
 NO_INTERVAL = "no interval"
 
 
@@ -69,39 +70,46 @@ class Agreement:
 def agreement_of(columns: JudgmentColumns, chosen: Mask, *, seed: int) -> Agreement | None:
     """Agreement of the chosen judgments with 95 % intervals; None where none is chosen.
 
-    A unit is an output, in however many items it is shown; a trap has no output of its own. The
-    same judgments and seed have the same digits on every page, and are computed once.
+    A unit is an output, in however many items it is shown; a trap has no output of its own.
+    Intervals draw whole documents, where a document has several segments. The same judgments and
+    seed have the same digits on every page, and are computed once.
     """
     output, item = columns.output[chosen], columns.item[chosen]
     units = np.where(output >= 0, output, -1 - item)  # two ranges that cannot meet
-    return agreement(columns.score[chosen], columns.annotator[chosen], units, seed=seed)
+    own = columns.select(chosen)
+    return agreement(own.score, own.annotator, units, own.unit, seed=seed)
 
 
 def agreement(
-    scores: Floats, annotators: Integers, units: Integers, *, seed: int
+    scores: Floats, annotators: Integers, units: Integers, documents: Integers, *, seed: int
 ) -> Agreement | None:
-    """The same of columns, whatever their order."""
+    """The same of columns, whatever their order; NOTHING stands for a document of its own."""
     if not len(scores):
         return None
     order = np.lexsort((scores, units, annotators))
-    scores, annotators, units = scores[order], annotators[order], units[order]
-    key = _key(scores, annotators, units, seed)
+    columns = scores[order], annotators[order], units[order], documents[order]
+    key = _key(columns, seed)
     found: Agreement | None = cache.get(key)
     if found is None:
-        found = _compute(scores, annotators, units, seed)
+        found = _compute(*columns, seed)
         cache.set(key, found, KEPT_SECONDS)
     return found
 
 
-def _key(scores: Floats, annotators: Integers, units: Integers, seed: int) -> str:
+def _key(columns: tuple[Floats | Integers, ...], seed: int) -> str:
     digest = hashlib.sha256(f"{VERSION} {N_RESAMPLES} {seed}".encode())
-    for column in (scores, annotators, units):
+    for column in columns:
         digest.update(np.ascontiguousarray(column).tobytes())
     return f"agreement:{digest.hexdigest()}"
 
 
-def _compute(scores: Floats, annotators: Integers, units: Integers, seed: int) -> Agreement:
-    found = judgment_agreement(scores, annotators, units, n_resamples=N_RESAMPLES, rng=seed)
+def _compute(
+    scores: Floats, annotators: Integers, units: Integers, documents: Integers, seed: int
+) -> Agreement:
+    labels = [None if each == NOTHING else each for each in documents.tolist()]
+    found = judgment_agreement(
+        scores, annotators, units, documents=labels, n_resamples=N_RESAMPLES, rng=seed
+    )
     parts = (found.one_vs_rest, found.alpha_z, found.alpha_raw)
     figures = [Figure(each.statistic, each.interval, each.method, each.warnings) for each in parts]
     return Agreement(found.n, found.n_items, *figures)

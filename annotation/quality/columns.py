@@ -1,5 +1,6 @@
 """The current judgments of a campaign that count, as numpy columns."""
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields
 
@@ -22,7 +23,8 @@ Mask = NDArray[np.bool_]
 class JudgmentColumns:
     """One entry per current judgment, in each annotator's own order.
 
-    `output` and `partner` are primary keys, or NOTHING; `segment` is always one; `screen` is the
+    `output` and `partner` are primary keys, or NOTHING; `segment` is always one. `document`
+    is the first segment of its document, or NOTHING where it is the only one. `screen` is the
     number of a screen with others, or NOTHING. `seconds` is the
     server's time, shared among the answers of one screen, `paid` the same with the campaign's cap,
     and `active` what the browser reported, all nan where not known; `doubted` marks reports that
@@ -38,6 +40,7 @@ class JudgmentColumns:
     kind: NDArray[np.str_]
     output: Integers
     segment: Integers
+    document: Integers
     partner: Integers
     screen: Integers
     beside_control: Mask
@@ -67,6 +70,24 @@ class JudgmentColumns:
         """Judgments of whole documents, but not of their copies on control screens."""
         documents: Mask = self.is_kind(Item.Kind.DOCUMENT) & (self.partner == NOTHING)
         return documents
+
+    @property
+    def clusters(self) -> Integers:
+        """The document of each segment with a judged output, once each."""
+        of_output = self.output != NOTHING
+        _, first = np.unique(self.segment[of_output], return_index=True)
+        found: Integers = self.cluster[of_output][first]
+        return found
+
+    @property
+    def unit(self) -> Integers:
+        """The document of each judgment; NOTHING for all where none has two segments."""
+        return self.cluster if (self.document != NOTHING).any() else self.document
+
+    @property
+    def cluster(self) -> Integers:
+        """The document of each judgment by its first segment, also where it is the only one."""
+        return np.where(self.document == NOTHING, self.segment, self.document)
 
     def is_kind(self, *kinds: Item.Kind) -> Mask:
         """Judgments of items of these kinds."""
@@ -112,16 +133,29 @@ _rows = once(current_judgments)
 
 
 def _columns(campaign: Campaign, rows: Table) -> JudgmentColumns:
-    made = ("beside_control", "keeps")
+    made = ("document", "beside_control", "keeps")
     names = [each.name for each in fields(JudgmentColumns) if each.name not in made]
     columns = {name: np.ascontiguousarray(rows[name]) for name in names}
     columns["paid"], columns["active"] = columns["paid"] / 1000, columns["active"] / 1000
     found = JudgmentColumns(
-        **columns, beside_control=_beside_control(campaign, rows), keeps=_keeps(campaign, rows)
+        **columns,
+        document=_documents(campaign, columns["segment"]),
+        beside_control=_beside_control(campaign, rows),
+        keeps=_keeps(campaign, rows),
     )
     for each in fields(found):
         getattr(found, each.name).flags.writeable = False
     return found
+
+
+def _documents(campaign: Campaign, segments: Integers) -> Integers:
+    """The first segment of each segment's document, NOTHING of a document of one segment."""
+    members: dict[str, list[int]] = defaultdict(list)
+    rows = campaign.test_set.segments.exclude(document="").order_by("position")
+    for pk, name in rows.values_list("pk", "document"):
+        members[name].append(pk)
+    found = {pk: own[0] for own in members.values() if len(own) > 1 for pk in own}
+    return np.array([found.get(pk, NOTHING) for pk in segments.tolist()], dtype=np.int64)
 
 
 def _keeps(campaign: Campaign, rows: Table) -> Floats:

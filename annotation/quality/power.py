@@ -23,4 +23,7 @@ def pilot_components(campaign: Campaign, scores: str) -> VarianceComponents:
     system_of = dict(outputs.values_list("pk", "system_id"))
     system = np.array([system_of[pk] for pk in judged.output.tolist()], dtype=np.int64)
     values = z_scores(judged.score, judged.annotator).z if scores == Z else judged.score
-    return variance_components(values, system, judged.segment, judged.annotator)
+    documents = judged.cluster.tolist()
+    return variance_components(
+        values, system, judged.segment, judged.annotator, documents=documents
+    )

@@ -182,7 +182,9 @@ def export_page(request: HttpRequest, slug: str) -> HttpResponse:
     context = {
         "campaign": campaign,
         "filters": filters,
-        "filter_choices": filter_choices(request.GET, [campaign], filters, has_scores=False),
+        "filter_choices": filter_choices(
+            request.GET, [campaign], filters, has_scores=False, has_unit=False
+        ),
         "section": "campaigns",
         "tab": "export",
         "formats": FORMATS.items(),

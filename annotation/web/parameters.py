@@ -52,9 +52,9 @@ class Parameters:
 
 
 ALL = Parameters(frozenset(field.name for field in fields(Filters)))
-# Raw judgments and their quality have both forms of a score, and compare no metrics.
+# Raw judgments have all scales, both forms of a score and no interval, and compare no metrics.
 OF_METRICS = frozenset(("scores", "scale", "humans", "outliers"))
-JUDGMENTS = Parameters(ALL.names - OF_METRICS)
+JUDGMENTS = Parameters(ALL.names - OF_METRICS - {"unit"})
 NOTHING = Parameters()
 
 

@@ -73,7 +73,7 @@ class Sentences:
         if depth and (told := self._filled(bare, depth)) is not None:
             return text.replace(bare, told)
         strung = (self._strung(text, by) for by in BETWEEN)
-        return next(filter(None, strung), "") or self._bracketed(text) or text
+        return next(filter(None, strung), "") or self._bracketed(text) or self._named(text)
 
     def whole(self, text: str, depth: int = DEPTH) -> str:
         """A text of one or several sentences; a name may have a full stop within."""
@@ -101,6 +101,12 @@ class Sentences:
         before, inside = map(self.tell, pieces) if match else ("", "")
         is_known = match and all(map(operator.ne, pieces, (before, inside)))
         return f"{before} ({inside})" if is_known else ""
+
+    def _named(self, text: str) -> str:
+        """A sentence behind the name that it is about, which stays where it is not known."""
+        name, colon, rest = text.partition(": ")
+        told = self.tell(rest) if colon else rest
+        return f"{self.tell(name)}: {told}" if told != rest else text
 
     def _filled(self, text: str, depth: int) -> str | None:
         """The most exact of all sentences that fit, with what was filled in."""

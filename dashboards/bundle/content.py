@@ -59,6 +59,18 @@ class Content:
         """Segments in files: 1, 2, … in the order of the test set."""
         return [str(place + 1) for place in range(len(self.segments))]
 
+    @cached_property
+    def documents(self) -> list[str] | None:
+        """The document of each segment by its first segment's number, as files name it.
+
+        None where segments are the unit of intervals and tests.
+        """
+        if self.panel.human.documents is None:
+            return None
+        clusters = self.panel.human.matrix().clusters
+        _, first = np.unique(clusters, return_index=True)
+        return [self.numbers[place] for place in first[clusters].tolist()]
+
     @property
     def measures(self) -> Mapping[str, MeasureScores]:
         """The measures of the tables."""
@@ -103,7 +115,7 @@ def read_content(campaign: Campaign, filters: Filters) -> Content:
         left_out,
         {k: each.values for k, each in floor_panel(panel).measures.items()} if is_compared else {},
         read_ratings(campaign, filters, panel.human) if is_compared else None,
-        read_gold(campaign, filters, "segment")[0] if campaign.judging.spans else None,
+        read_gold(campaign, filters)[0] if campaign.judging.spans else None,
         read_detectors(campaign),
     )
 

@@ -13,7 +13,7 @@ from dashboards.bundle import BundleChoice, build
 from dashboards.documents.head import OfCampaign, about
 from dashboards.trust.reasons import CampaignTrust
 
-VERSION = 9
+VERSION = 10
 FILTERS = BundleChoice
 
 

@@ -1,6 +1,6 @@
 """The data files of a bundle, as (path, lines)."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from typing import Any
@@ -19,7 +19,7 @@ from metaeval.replication.bounds import Ratings
 from metaeval.spans.span_table import SEVERITIES, SIDES
 
 Files = Iterator[tuple[str, Iterable[str]]]
-SPAN_COLUMNS = ("set", "system", "segment", "start", "end", "severity", "side")
+SPAN_COLUMNS = ("start", "end", "severity", "side")
 _CLEAN = (("", "", "", "no-error", "", None),)
 # Of an item, the first that is there: a control is of the system that it is compared with.
 SYSTEM_OF = (
@@ -84,7 +84,8 @@ def _judgments(content: Content) -> Iterator[str]:
     labels = dict(campaign.annotators.values_list("pk", "label"))
     items = _items(content)
     times, is_target = _times(content), columns.is_target
-    yield _line(*JUDGMENT_COLUMNS)
+    documents = _documents_of(content)
+    yield _line(*JUDGMENT_COLUMNS, *(["document"] if documents else []))
     for row in range(len(columns)):
         annotator, item = int(columns.annotator[row]), int(columns.item[row])
         system, segment = items[item]
@@ -100,7 +101,17 @@ def _judgments(content: Content) -> Iterator[str]:
             item,
             columns.partner[row] if columns.partner[row] >= 0 else None,
             columns.output[row] if columns.output[row] >= 0 else None,
+            *([documents.get(int(columns.segment[row]))] if documents else []),
         )
+
+
+def _documents_of(content: Content) -> dict[int, str]:
+    """The document of each segment, of those that share one, where documents are the unit."""
+    if content.documents is None:
+        return {}
+    named = list(zip(content.segments, content.documents, strict=True))
+    sizes = Counter(content.documents)
+    return {segment.pk: name for segment, name in named if sizes[name] > 1}
 
 
 def _stamp(time: datetime | None) -> str | None:
@@ -135,18 +146,25 @@ def _segments(content: Content) -> Iterator[str]:
         yield _line(number, segment.key, document, line, segment.source, references)
 
 
-def _grid(content: Content, header: Sequence[str], planes: Sequence[Floats]) -> Iterator[str]:
+def _grid(
+    content: Content,
+    header: Sequence[str],
+    planes: Sequence[Floats],
+    documents: Sequence[str] | None = None,
+) -> Iterator[str]:
     """A table of planes, systems × segments each, in the order of the test set."""
-    yield _line("system", "segment", *header)
+    yield _line("system", "segment", *(["document"] if documents else []), *header)
     for row, system in enumerate(content.names):
         for column, segment in enumerate(content.numbers):
             cells = [plain_number(float(plane[row, column])) for plane in planes]
-            yield _line(system, segment, *cells)
+            yield _line(
+                system, segment, *(documents[column : column + 1] if documents else []), *cells
+            )
 
 
 def _scores(content: Content) -> Iterator[str]:
     planes = [content.panel.human.values, *(each.values for each in content.measures.values())]
-    return _grid(content, ["human", *content.measures], planes)
+    return _grid(content, ["human", *content.measures], planes, content.documents)
 
 
 def _floors(content: Content) -> Iterator[str]:
@@ -198,7 +216,7 @@ def _metric_systems(content: Content) -> Iterator[str]:
 
 def _spans(content: Content) -> Iterator[str]:
     """What metrics marked, a line a span; outputs without any have a line of their own."""
-    yield _line(*SPAN_COLUMNS, "category", "confidence")
+    yield _line("set", *_cell_columns(content), *SPAN_COLUMNS, "category", "confidence")
     for detector in content.detectors:
         for pk, cell in _cells(content).items():
             for side, start, end, severity, *rest in detector.rows.get(pk, ()) or _CLEAN:
@@ -214,7 +232,7 @@ def _human_spans(content: Content, gold: Gold) -> Iterator[str]:
     rows: defaultdict[int, list[int]] = defaultdict(list)
     for row, item in enumerate(table.item.tolist()):
         rows[item].append(row)
-    yield _line(*SPAN_COLUMNS, "category")
+    yield _line("set", *_cell_columns(content), *SPAN_COLUMNS, "category")
     for item, (annotator, output) in enumerate(
         zip(gold.annotator.tolist(), gold.output.tolist(), strict=True)
     ):
@@ -227,13 +245,19 @@ def _human_spans(content: Content, gold: Gold) -> Iterator[str]:
             yield _line(*who, "", "", "no-error", "", "")
 
 
-def _cells(content: Content) -> dict[int, tuple[str, str]]:
-    """System and segment of every output, as files name them, in the order of the test set."""
+def _cell_columns(content: Content) -> list[str]:
+    """What heads the cells of an output; its document where intervals are over documents."""
+    return ["system", "segment", *(["document"] if content.documents else [])]
+
+
+def _cells(content: Content) -> dict[int, tuple[str, ...]]:
+    """The cells of every output as files name them, in the order of the test set."""
     names = content.every_name
-    number = {s.pk: n for s, n in zip(content.segments, content.numbers, strict=True)}
+    columns = [content.numbers, *([content.documents] if content.documents else [])]
+    number = {s.pk: n for s, *n in zip(content.segments, *columns, strict=True)}
     outputs = Output.objects.filter(system__in=names).order_by("segment__position", "system_id")
     rows = outputs.values_list("pk", "system_id", "segment_id")
-    return {pk: (names[system], number[segment]) for pk, system, segment in rows}
+    return {pk: (names[system], *number[segment]) for pk, system, segment in rows}
 
 
 def _lengths(content: Content) -> Iterator[str]:

@@ -8,6 +8,7 @@ from typing import Any
 from annotation.models import Item
 from dashboards.bundle.content import Content
 from dashboards.bundle.tables import BundleTable
+from metaeval.documents import sizes_of, unit_of
 from metaeval.replication import FORMAT, versions
 from metrics.workers import builds, provenance
 
@@ -74,6 +75,8 @@ class Facts:
     question: str
     shown_text: str
     human_scores: str
+    unit: str
+    n_units: int
     z_pool: str
     seed: int
     segments: int
@@ -100,6 +103,8 @@ def campaign_facts(content: Content) -> Facts:
         question=campaign.question_text,
         shown_text=campaign.shown_text,
         human_scores=content.panel.human.source,
+        unit=unit_of(content.panel.human.clusters),
+        n_units=len(sizes_of(content.panel.human.clusters)),
         z_pool=campaign.z_pool,
         seed=campaign.seed,
         segments=len(content.segments),

@@ -6,6 +6,7 @@ from dashboards.bundle.content import Content
 from dashboards.bundle.tables import BundleTable
 from dashboards.trust.reasons import Trust
 from dashboards.trust.shown import lines
+from metaeval.documents import counted as units
 
 TEXT = """# {name}: replication bundle
 
@@ -34,14 +35,16 @@ change. One by one, inside this folder (`reproduce.sh` runs all):
   computed.
 - `judgments.tsv`: current judgments in each annotator's order, without practice; `is_target` marks
   those that make human scores, `seconds` is the server's time, `item`, `partner` and `output` are
-  numbers that only tell rows apart. `annotators.tsv`: public names; the excluded enter no number.
+  numbers that only tell rows apart. `document` stands where others of its segments are there, too.
+  `annotators.tsv`: public names; the excluded enter no number.
 - `segments.tsv`: sources and references (separated by ` ||| `); `line` is the place in the files
   of `mt-metrics-eval/`, where documents stay together. Tabs and line
   breaks inside texts are blanks.
 - `scores.tsv`: human score and every metric, as the metric gives it, of every output of the systems
   that metrics are compared on; empty where there is none. Human translations (`human_systems` of
-  `manifest.json`) are among them only where the filters say so. `counts/`: the summed counts behind
-  corpus scores.
+  `manifest.json`) are among them only where the filters say so. `document` is the number of the
+  first segment of a segment's document: intervals and tests are over documents where the column is
+  there, else over segments. `counts/`: the summed counts behind corpus scores.
 - `metrics.tsv`: keys, labels and directions of the metrics, and whether their scores were computed
   by Touchstone or imported. `metric-systems.tsv`: scores of whole systems that were imported.
 - `floors.tsv`: metrics that know nothing of quality, which a metric has to beat; `ratings.tsv`: the
@@ -79,11 +82,12 @@ def readme(content: Content, tables: Sequence[BundleTable], trust: Trust | None)
 
 
 def _settings(content: Content) -> list[str]:
-    campaign = content.campaign
+    campaign, human = content.campaign, content.panel.human
     lines = [
         f"- {campaign.test_set.direction}, length asked for: {campaign.percent}",
         f"- protocol {campaign.protocol}, annotators: {campaign.get_origin_display().lower()}",
-        f"- human scores: {content.panel.human.source}",
+        f"- human scores: {human.source}",
+        f"- intervals and tests are over {units(human.clusters)}",
         f"- seed of hybrids and resamples: {campaign.seed}",
         f"- filters: {'; '.join(content.filters.words) or 'none'}",
     ]

@@ -26,7 +26,7 @@ def intervals(document: Correlations) -> Spec | None:
     label = document.statistic_label
     return figure(
         f"{label} · {document.name}",
-        f"{_points(document, label, has_intervals)} {_first(document, known)}",
+        f"{_points(document, label, has_intervals)} {_first(document, known)} {document.over}",
         **panel(rows, label, width=WIDTH, from_zero=not has_intervals),
     )
 

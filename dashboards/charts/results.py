@@ -31,7 +31,9 @@ def metrics(document: Home) -> Spec | None:
     panels = [panel(ours, document.statistic_label, width=WIDE)]
     if any(line.value is not None for line in theirs):
         panels.append(panel(theirs, document.beside_label, width=NARROW, has_names=False))
-    described = " ".join(filter(None, [document.answer.text, document.answer.detail]))
+    described = " ".join(
+        filter(None, [document.answer.text, document.answer.detail, document.over])
+    )
     return figure(f"Agreement with the humans, {document.name}", described, hconcat=panels)
 
 
@@ -46,7 +48,7 @@ def systems(document: Home) -> Spec | None:
     title = f"Human score of a segment, mean ({document.human_scores})"
     return figure(
         f"MT systems · {document.name}",
-        f"Mean human scores with 95 % intervals over segments: {said}.",
+        f"Mean human scores with 95 % intervals: {said}. {document.over}",
         hconcat=[panel(rows, title, width=WIDE)],
     )
 
@@ -74,7 +76,7 @@ def ranking(document: Systems) -> Spec | None:
     order = ", ".join(f"{row.system} {row.score:.3f}" for row in document.human)
     return figure(
         "Human scores of the MT systems",
-        f"Mean human scores in their order: {order}.",
+        f"Mean human scores in their order: {order}. {document.over}",
         **panel(rows, f"Human score ({document.human_scores})", width=ALONE),
     )
 

@@ -20,7 +20,7 @@ def heat_map(document: Shown) -> Spec | None:
         return None
     return figure(
         f"{document.statistic_label} · {document.name}",
-        f"{QUESTION} {_darker(document.test_label)} {_outlines(document)}",
+        f"{QUESTION} {_darker(document.test_label)} {_outlines(document)} {document.over}",
         **_panel(document),
     )
 
@@ -32,7 +32,8 @@ def heat_maps(document: SignificanceOfStudy) -> Spec | None:
         return None
     return figure(
         document.statistic_label,
-        f"{QUESTION} {_darker(document.test_label)} {_black(document.correction_label)}",
+        f"{QUESTION} {_darker(document.test_label)} {_black(document.correction_label)} "
+        f"{document.over}",
         concat=[{"title": each.name, **_panel(each)} for each in shown],
         columns=2,
     )

@@ -81,5 +81,6 @@ def _description(document: CorrelationsOfStudy, n: int) -> str:
     said = document.answer.text if document.answer else ""
     return (
         f"{document.statistic_label} of {n} metrics in {len(document.heads)} campaigns, sorted by "
-        f"the average; darker is higher, a dot marks what is bold. {document.bold} {said}"
+        f"the average; darker is higher, a dot marks what is bold. {document.bold} {said} "
+        f"{document.over}"
     )

@@ -41,7 +41,7 @@ def figure(title: str, description: str, **spec: Any) -> Spec:
     return {
         "$schema": SCHEMA,
         "title": title,
-        "description": description,
+        "description": description.strip(),
         "config": CONFIG,
         # Labels are measured in one font and may be shown in a wider one.
         "padding": {"left": 20, "top": 8, "right": 20, "bottom": 8},

@@ -26,10 +26,12 @@ from metaeval.correlation import kendall, pearson
 from metaeval.correlation.intervals import jackknife_interval, mean_interval
 from metaeval.correlation.intervals.crossed import FEWEST_SEGMENTS
 from metaeval.correlation.intervals.jackknife import FEWEST
+from metaeval.documents import few_documents, has_enough_documents
+from metaeval.results import Notes
 from metaeval.scores.turned import TurnedScores
 from metaeval.sensitivity import LEVELS, draw_segments, level_correlations, resampled_levels
 
-VERSION = 6
+VERSION = 7
 SEED = 20_230
 FEWEST_SAMPLES, MOST_SAMPLES = 100, 400
 BUDGET = 60_000_000
@@ -91,7 +93,8 @@ def compute(campaign: Campaign, filters: Filters) -> Side:
     n = int(min(MOST_SAMPLES, max(FEWEST_SAMPLES, BUDGET // max(1, cells))))
     rng = np.random.default_rng([SEED, campaign.test_set_id])
     size = len(human.segments)
-    counts = draw_segments(rng, n, size, size) if size else np.empty((n, 0))
+    clusters = panel.scored.human.clusters
+    counts = draw_segments(rng, n, size, size, clusters) if size else np.empty((n, 0))
     quality, doubts = _quality(campaign, filters)
     correlations = _correlations(panel, counts) if human.is_there else ()
     return Side(
@@ -176,7 +179,7 @@ def _n_judged(human: HumanScores) -> int:
 def _too_few(human: HumanScores) -> list[str]:
     """Say why intervals are missing."""
     n, systems = _n_judged(human), int((~np.isnan(human.values)).any(axis=1).sum())
-    notes = []
+    notes = [few.message] if (few := few_documents(human.clusters)) else []
     if n < FEWEST_SEGMENTS:
         judged = counted(n, "judged segment")
         notes.append(f"{judged}: intervals need {FEWEST_SEGMENTS}.")
@@ -193,22 +196,30 @@ def _is_drawn(statistic: str, human: HumanScores, one: TurnedScores) -> bool:
     Published or imported scores of whole systems cannot be drawn again, and samples of few segments
     cover less than they say.
     """
-    if _n_judged(human) < FEWEST_SEGMENTS:
+    if not _has_samples(human):
         return False
     return statistic != "r_system" or (human.published_systems is None and one.systems is None)
 
 
+def _has_samples(human: HumanScores) -> bool:
+    """Whether segments, and documents where they are the unit, are enough to be drawn."""
+    is_enough = has_enough_documents(human.clusters, Notes())
+    return is_enough and _n_judged(human) >= FEWEST_SEGMENTS
+
+
 def _systems(human: HumanScores, counts: Floats) -> Iterator[Known]:
     """Yield every system's mean human score over its segments."""
-    own = TurnedScores(human.values)
+    own, clusters = TurnedScores(human.values), human.matrix().clusters
     once, drawn = own.over(own.mask), own.over(own.mask, counts)
-    has_samples = _n_judged(human) >= FEWEST_SEGMENTS
+    has_samples = _has_samples(human)
     for at, name in enumerate(human.names):
         if not np.isnan(once[at]):
             about: dict[str, Any] = {"section": "systems", "statistic": "mean", "key": name}
             known: dict[str, Any] = {"label": name, "value": float(once[at])}
             known["samples"] = _short(drawn[:, at]) if has_samples else ()
-            yield Known(**about, **known, **_ends(mean_interval(human.values[at])))
+            yield Known(
+                **about, **known, **_ends(mean_interval(human.values[at], clusters=clusters))
+            )
 
 
 def _short(samples: Floats) -> list[float]:

@@ -5,9 +5,8 @@ from dataclasses import dataclass
 
 from dashboards.compare.differences import Column, Row, rows_of
 from dashboards.compare.document import Side
-from dashboards.documents.head import Document
+from dashboards.documents.head import OfSeveral, units_among
 from dashboards.documents.stored import settled
-from dashboards.trust.reasons import StudyTrust
 from dashboards.trust.shown import worst_of
 
 
@@ -26,12 +25,11 @@ class Head:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Comparison(Document):
+class Comparison(OfSeveral):
     """All columns side by side."""
 
     columns: Sequence[Head] = ()
     rows: Sequence[Row] = ()
-    trust: StudyTrust | None = None
 
 
 @dataclass(frozen=True)
@@ -51,6 +49,7 @@ def side_by_side(columns: Sequence[Column], documents: Sequence[Side]) -> Compar
             columns=[_head(column) for column in columns],
             rows=rows_of(columns),
             trust=worst_of([document.trust for document in documents]),
+            units=units_among(documents),
             warnings=[
                 f"{labels[document.campaign]}: {warning}"
                 for document in documents

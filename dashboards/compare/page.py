@@ -22,7 +22,7 @@ from dashboards.compare.lines import Comparison, sections, side_by_side
 from dashboards.compare.tables import tables as latex_tables
 from dashboards.documents import results
 from dashboards.pages.answers import data_response, is_unfinished, no_document, public
-from dashboards.pages.page import Page
+from dashboards.pages.page import Page, with_units
 from dashboards.pages.selection import one_of
 from dashboards.papers import latex
 from dashboards.published import published
@@ -151,7 +151,7 @@ def _data(
     if fmt == "tex":
         lines = sections(document.rows, of)
         found = latex_tables(document.columns, lines, CORRELATIONS[of])
-        return latex.response(found, name, head=comments(document.trust))
+        return latex.response(with_units(found, document.over), name, head=comments(document.trust))
     as_of = result.as_of.isoformat(timespec="seconds") if result.as_of else None
     told = public(document, as_of=as_of, is_fresh=result.is_fresh, filters=filters.as_json())
     return data_response(fmt, name, DATA, document.rows, told)

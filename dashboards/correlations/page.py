@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence, Set
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import Any, TypeVar
 
 from django.http import HttpRequest
@@ -14,6 +14,7 @@ from annotation.uploads.problems import some
 from dashboards.charts.lines import chart
 from dashboards.correlations.bounded import bound_rows, floored
 from dashboards.correlations.document import DEFAULT, METRIC, Correlations, Row
+from dashboards.documents.head import WithUnits
 from dashboards.documents.results import Completion
 from dashboards.pages import selection, statistics
 from dashboards.pages.page import Page
@@ -76,8 +77,10 @@ def complete(document: Correlations, tested: Completion[Comparison]) -> Correlat
     found = tested.document
     own = {metric.key: metric for metric in (found.metrics if found else ())}
     told = [*document.warnings, *(found.comparison_warnings if found else ())]
+    units = {each.name: getattr(found or document, each.name) for each in fields(WithUnits)}
     return replace(
         document,
+        **units,
         metrics=[_tested(metric, own, is_same=tested.is_same) for metric in document.metrics],
         rows=[_tested(row, own, is_same=tested.is_same) for row in document.rows],
         comparison=found,

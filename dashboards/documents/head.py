@@ -1,12 +1,15 @@
 """What the documents of pages have in common."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
+from annotation.counted import counted
 from annotation.models import Campaign
 from dashboards.trust.reasons import CampaignTrust, StudyTrust
 from metaeval import Interval
+from metaeval.arrays import IntArray
+from metaeval.documents import DOCUMENTS, SEGMENTS, effective_clusters, sizes_of, unit_of
 
 if TYPE_CHECKING:
     from dashboards.panel.human import HumanScores
@@ -39,7 +42,68 @@ class OfCampaign(Document):
 
 
 @dataclass(frozen=True, kw_only=True)
-class CampaignDocument(OfCampaign):
+class WithUnits:
+    """What intervals and tests are over: `n_units` of `unit`, which is documents or segments.
+
+    `effective_units` are as many documents of equal size: (Σn)²/Σn². `unit` is empty where there
+    are neither intervals nor tests.
+    """
+
+    unit: str = ""
+    n_units: int = 0
+    effective_units: float = 0.0
+
+    @property
+    def units(self) -> str:
+        """The number of units with their name, and the effective number of unequal ones."""
+        if not self.unit or not self.n_units:
+            return ""
+        n, effective = self.n_units, f"{self.effective_units:,.1f}"
+        if effective != f"{n:,.1f}":
+            return f"{n:,} documents, effective number {effective}"
+        return {
+            DOCUMENTS: counted(n, "document"),
+            SEGMENTS: counted(n, "segment"),
+            "systems": counted(n, "system"),
+            "hybrids": counted(n, "hybrid"),
+        }[self.unit]
+
+    @property
+    def over(self) -> str:
+        """The sentence that names the unit; empty without one."""
+        return f"95% intervals and tests are over {self.units}." if self.units else ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class UnitsOf(WithUnits):
+    """The units of one campaign among several."""
+
+    campaign: str
+    name: str
+
+
+def units_among(documents: Sequence[Any]) -> list[UnitsOf]:
+    """Return the units of the documents of several campaigns, of those that have any."""
+    names = [each.name for each in fields(UnitsOf)]
+    return [
+        UnitsOf(**{name: getattr(document, name) for name in names})
+        for document in documents
+        if isinstance(document, WithUnits)
+    ]
+
+
+def units_of(clusters: IntArray) -> dict[str, Any]:
+    """Return the fields of `WithUnits` of the documents of the judged segments, (segments,)."""
+    sizes = sizes_of(clusters)
+    return {
+        "unit": unit_of(clusters),
+        "n_units": len(sizes),
+        "effective_units": effective_clusters(sizes),
+    }
+
+
+@dataclass(frozen=True, kw_only=True)
+class CampaignDocument(WithUnits, OfCampaign):
     """One that rests on human scores; `human_scores` says in words what they are.
 
     `human_systems` are the human translations that metrics are not compared on, `outlier_systems`
@@ -52,11 +116,24 @@ class CampaignDocument(OfCampaign):
 
 
 @dataclass(frozen=True, kw_only=True)
-class StudyDocument(Document):
+class OfSeveral(Document):
+    """The documents of several campaigns, combined; `units` are those of each one's intervals."""
+
+    trust: StudyTrust | None = None
+    units: Sequence[UnitsOf] = ()
+
+    @property
+    def over(self) -> str:
+        """The sentence that names the units; empty without any."""
+        units = "; ".join(f"{each.name}: {each.units}" for each in self.units if each.units)
+        return f"95% intervals and tests are over these units: {units}." if units else ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class StudyDocument(OfSeveral):
     """The documents of a study's campaigns, combined."""
 
     study: str
-    trust: StudyTrust | None = None
 
 
 def ends(interval: Interval | None) -> Ends | None:
@@ -65,12 +142,16 @@ def ends(interval: Interval | None) -> Ends | None:
 
 
 def head(campaign: Campaign, human: "HumanScores") -> dict[str, Any]:
-    """Return what a document says of its campaign and of the human scores."""
-    return about(campaign) | {
-        "human_scores": human.source,
-        "human_systems": list(human.humans),
-        "outlier_systems": list(human.outliers),
-    }
+    """Return what a document says of its campaign, of the human scores and of their units."""
+    return (
+        about(campaign)
+        | units_of(human.clusters)
+        | {
+            "human_scores": human.source,
+            "human_systems": list(human.humans),
+            "outlier_systems": list(human.outliers),
+        }
+    )
 
 
 def about(campaign: Campaign) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from metaeval.sensitivity import Choice, choose, layer_profile
 from metrics.base import MetricInfo
 from metrics.catalogue import infos
 
-VERSION = 6
+VERSION = 7
 DEFAULT = "limit"
 STATISTICS = {
     "limit": "System level, Pearson r over hybrids (limit)",

@@ -9,6 +9,7 @@ import numpy as np
 from annotation.models import Campaign, Item
 from annotation.quality import AnnotatorQuality, JudgmentColumns, QualityReport, Verdict
 from annotation.quality.columns import Floats
+from annotation.quality.current import NOTHING
 from annotation.quality.scales import scale_of
 from metaeval.judgments import Drift, Spread, drift, spread
 from metaeval.judgments.controls import WorkerFlags, graham_filters
@@ -103,7 +104,11 @@ def describe(
     """
     own, labels = columns.is_target, {one.pk: one.label for one in report.annotators}
     names = [labels[pk] for pk in columns.annotator[own].tolist()]
-    drifts = {"z": _drift(z[own], names), "seconds": _drift(columns.seconds[own], names)}
+    documents = columns.select(own).unit.tolist()
+    drifts = {
+        "z": _drift(z[own], names, documents),
+        "seconds": _drift(columns.seconds[own], names, documents),
+    }
     asked = scale_of(campaign, scale)
     # On a scale of few points runs of one score are no sign of anything.
     flags = longest_runs(columns) if asked and asked.is_percent else None
@@ -117,9 +122,12 @@ def describe(
     return [_row(campaign, one, work) for one in report.annotators], warnings
 
 
-def _drift(values: Floats, names: Sequence[str]) -> Drift | None:
-    """Test for drift, each annotator's judgments in their own order."""
-    return None if np.isnan(values).all() else drift(values, names)
+def _drift(values: Floats, names: Sequence[str], documents: Sequence[int]) -> Drift | None:
+    """Test for drift, each annotator's judgments in their own order, over their documents."""
+    if np.isnan(values).all():
+        return None
+    labels = [None if each == NOTHING else each for each in documents]
+    return drift(values, names, documents=labels)
 
 
 def _row(campaign: Campaign, one: AnnotatorQuality, work: _Work) -> Row:

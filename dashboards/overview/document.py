@@ -34,7 +34,7 @@ from dashboards.panel.human import HumanScores, human_scores
 from metaeval.judgments import rolling_means
 from metaeval.judgments.controls import pass_rate
 
-VERSION = 3
+VERSION = 4
 WITH_TRAPS = "outputs and traps"
 # Charts of more people than this cannot be read; the tables have everybody.
 CHARTED = 16

@@ -10,6 +10,9 @@ from annotation.exports import table_response
 from dashboards.documents import results
 from dashboards.documents.stored import encoded
 
+# Columns behind those of a table.
+UNITS = ("unit", "n_units")
+
 
 def no_document(result: results.Result[Any]) -> HttpResponseBase:
     """What programs get while there are no numbers: 202 with Retry-After, or the error."""
@@ -38,9 +41,16 @@ def data_response(
     """Answer with `rows` as CSV or with a document as JSON; 404 for another format."""
     if fmt == "json":
         return HttpResponse(encoded(document), content_type="application/json")
-    return table_response(fmt, name, columns, cells(rows, columns), None)
+    units = _units(document) if isinstance(document, dict) else {}
+    table = [row | units for row in cells(rows, columns)]
+    return table_response(fmt, name, [*columns, *units], table, None)
 
 
 def cells(rows: Sequence[Any], columns: Sequence[str]) -> list[dict[str, Any]]:
     """Return of every row what a table shows."""
     return [{name: getattr(row, name) for name in columns} for row in rows]
+
+
+def _units(document: Any) -> dict[str, Any]:
+    """What a table says of the unit of its intervals in every row: of one campaign."""
+    return {name: document[name] for name in UNITS} if document.get("unit") else {}

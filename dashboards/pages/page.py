@@ -6,7 +6,7 @@ shown of it.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any, Generic, TypeVar
 
@@ -26,6 +26,7 @@ from annotation.models import Campaign
 from annotation.web.parameters import OF_METRICS, Parameters, takes
 from dashboards.charts import files as figures
 from dashboards.documents import kinds, results
+from dashboards.documents.head import units_among
 from dashboards.pages.answers import cells, data_response, is_unfinished, no_document, public
 from dashboards.pages.parameters import data_query, parameters, require_measures
 from dashboards.pages.states import empty
@@ -65,7 +66,8 @@ class Page(Generic[D]):
     and `context` read, the second several times; `on_page` those that only the page knows, not its
     data. `verify` raises FilterError for a value that a campaign lacks. Without `has_scores` the
     form of the human scores is nothing that a reader could choose, nor the systems on which metrics
-    are compared; `without` are other filters that change nothing.
+    are compared; without `has_unit`, where there are no intervals, the unit is not. `without` are
+    other filters that change nothing.
     """
 
     name: str
@@ -86,11 +88,13 @@ class Page(Generic[D]):
     verify: Callable[[Campaign, Any], Any] = field(default=_nothing)
     has_scores: bool = True
     without: Sequence[str] = ()
+    has_unit: bool = True
 
     @property
     def parameters(self) -> Callable[..., Parameters]:
         """What each address of the page takes: itself, with `fmt` its data, or a `figure`."""
-        without = self.without if self.has_scores else (*self.without, *OF_METRICS)
+        without = [*self.without, *(() if self.has_scores else OF_METRICS)]
+        without += [] if self.has_unit else ["unit"]
         return parameters(self.kind, self.takes, self.repeated, self.on_page, without)
 
     def latest(self, query: QueryDict, campaign: Campaign, filters: Filters) -> results.Result[Any]:
@@ -262,9 +266,8 @@ def _of_all(
 
 
 def _combined(page: StudyPage[Any], campaigns: Sequence[Campaign], documents: Sequence[Any]) -> Any:
-    return judged(
-        page.combine(campaigns, documents), worst_of([document.trust for document in documents])
-    )
+    combined = replace(page.combine(campaigns, documents), units=units_among(documents))
+    return judged(combined, worst_of([document.trust for document in documents]))
 
 
 def _answer(request: HttpRequest, shown: _Shown[Any], fmt: str, figure: str) -> HttpResponseBase:
@@ -279,7 +282,11 @@ def _answer(request: HttpRequest, shown: _Shown[Any], fmt: str, figure: str) -> 
         "page": page,
         "filters": shown.filters,
         "filter_choices": filter_choices(
-            request.GET, shown.campaigns, shown.filters, has_scores=page.has_scores
+            request.GET,
+            shown.campaigns,
+            shown.filters,
+            has_scores=page.has_scores,
+            has_unit=page.has_unit,
         ),
         "query": query,
         "files": shown.files,
@@ -326,11 +333,21 @@ def _figure(
 def _latex(shown: _Shown[D], document: D, as_of: str | None) -> HttpResponse:
     words = "; ".join(shown.filters.words)
     about = f"{shown.filename}, as of {as_of}"
-    told = public(document)
+    told, over = public(document), getattr(document, "over", "")
     notes = [about, words and f"filters: {words}", told.get("intervals_note")]
     lines = "".join(f"% {' '.join(note.split())}\n" for note in notes if note)
     tables = shown.page.tables(document) if shown.page.tables else [_plain_table(shown, document)]
-    return latex.response(tables, shown.filename, head=lines + comments(told.get("trust")))
+    return latex.response(
+        with_units(tables, over), shown.filename, head=lines + comments(told.get("trust"))
+    )
+
+
+def with_units(tables: Sequence[latex.Table], over: str) -> list[latex.Table]:
+    """Return tables, the caption of the first with the sentence on what intervals are over."""
+    return [
+        replace(each, caption=f"{each.caption} {over}".rstrip()) if place == 0 else each
+        for place, each in enumerate(tables)
+    ]
 
 
 def _plain_table(shown: _Shown[D], document: D) -> latex.Table:

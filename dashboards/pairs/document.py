@@ -68,7 +68,7 @@ class Offered:
 
 @dataclass(frozen=True, kw_only=True)
 class Pair(CampaignDocument):
-    """`wins` are the first side's, of `n` outcomes in `n_units` segments, by what `by` names.
+    """`wins` are the first side's, of `n` outcomes, by what `by` names.
 
     It `is_of_humans` unless a metric alone says who is ahead. `lead` is wins less losses,
     `difference` the mean difference of scores. `problem` says why there is nothing; what stands
@@ -83,7 +83,6 @@ class Pair(CampaignDocument):
     first: Side | None = None
     second: Side | None = None
     n: int = 0
-    n_units: int = 0
     wins: Part | None = None
     ties: Part | None = None
     losses: Part | None = None
@@ -96,7 +95,6 @@ def parts_of(found: Contest) -> dict[str, Any]:
     """Return the fields of a `Pair` that a contest fills."""
     return {
         "n": found.n,
-        "n_units": found.n_units,
         "wins": _part(found.wins),
         "ties": _part(found.ties),
         "losses": _part(found.losses),

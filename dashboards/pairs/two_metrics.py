@@ -7,7 +7,7 @@ import numpy as np
 
 from annotation.filters import Filters
 from annotation.models import Campaign
-from dashboards.documents.head import head
+from dashboards.documents.head import head, units_of
 from dashboards.pages import statistics
 from dashboards.pages.choice import Choice
 from dashboards.pairs.document import Difference, Offered, Pair, Side, most, part, parts_of
@@ -17,7 +17,7 @@ from metaeval.replication import questions
 from metaeval.sensitivity import gaps
 from metaeval.significance import contest_of_metrics
 
-VERSION = 2
+VERSION = 3
 STATISTIC = "tau-b"
 
 
@@ -71,9 +71,10 @@ def _between(
     values: dict[str, float],
     said: dict[str, Any],
 ) -> Pair:
-    found = contest_of_metrics(
-        panel.human.values, *(panel.scored.turned(key).values for key in keys)
-    )
+    human, clusters = panel.human.values, panel.scored.human.clusters
+    first, second = (panel.scored.turned(key).values for key in keys)
+    found = contest_of_metrics(human, first, second, clusters=clusters)
+    compared = ~np.isnan(human + first + second)
     sides = [
         Side(key, each.label, part(0, values[key], None).share, not each.higher_is_better)
         for key in keys
@@ -81,8 +82,10 @@ def _between(
     ]
     warnings = [*panel.human.warnings, *(each.message for each in found.warnings)]
     return Pair(
-        **said | {"warnings": warnings},
-        **parts_of(found),
+        **said
+        | units_of(clusters[compared.sum(axis=0) > 1])
+        | parts_of(found)
+        | {"warnings": warnings},
         first=sides[0],
         second=sides[1],
         rows=_rows(campaign, panel, keys),

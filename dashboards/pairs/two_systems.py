@@ -8,15 +8,16 @@ import numpy as np
 
 from annotation.filters import IN, Filters
 from annotation.models import Campaign
-from dashboards.documents.head import head
+from dashboards.documents.head import head, units_of
 from dashboards.pages.choice import Choice
 from dashboards.pairs.document import Difference, Offered, Pair, Side, most, part, parts_of
 from dashboards.panel.human import Floats
 from dashboards.panel.panel import Panel, read_panel
 from metaeval.correlation.intervals import mean_interval
+from metaeval.documents import unit_of
 from metaeval.significance import contest
 
-VERSION = 2
+VERSION = 3
 HUMAN = "human"
 
 
@@ -90,19 +91,22 @@ def _between(
 ) -> Pair:
     places = [panel.human.names.index(name) for name in names]
     first, second = scores[places[0]], scores[places[1]]
-    gaps = first - second
+    gaps, clusters = first - second, panel.scored.human.clusters
     shared = ~np.isnan(gaps)
     if not shared.any():
         return Pair(**said, problem="No segment has scores of both systems.")
-    found = contest(gaps[shared])
+    found = contest(gaps[shared], clusters[shared], unit=unit_of(clusters[shared]))
     means = [float(side[shared].mean()) for side in (first, second)]
     sides = [Side(name, name, mean) for name, mean in zip(names, means, strict=True)]
     return Pair(
-        **said,
-        **parts_of(found),
+        **said | units_of(clusters[shared]) | parts_of(found),
         first=sides[0],
         second=sides[1],
-        difference=part(found.n, float(gaps[shared].mean()), mean_interval(gaps[shared])),
+        difference=part(
+            found.n,
+            float(gaps[shared].mean()),
+            mean_interval(gaps[shared], clusters=clusters[shared]),
+        ),
         rows=_rows(campaign, panel, gaps, (first, second), places),
     )
 

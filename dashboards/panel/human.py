@@ -1,14 +1,14 @@
 """What the humans say of every output and system of a campaign, as one grid."""
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from annotation.counted import counted
-from annotation.filters import OUT, RAW, USUAL, Filters, Z
+from annotation.filters import OUT, RAW, SEGMENTS, USUAL, Filters, Z
 from annotation.filters.chosen import read_judgments, segments_of
 from annotation.filters.systems import compared_systems, human_systems, systems_of, unique_names
 from annotation.models import Campaign, PublishedScore, System
@@ -21,6 +21,7 @@ from metaeval import ScoreMatrix, StatisticsWarning
 from metaeval.arrays import group_means, mean_along
 from metaeval.judgments.planning.reweighted import BIAS, ReweightedMeans, reweighted_means
 from metaeval.replication.bounds import Ratings
+from metaeval.scores.matrix import clusters_of
 from metaeval.systems.outliers import find_outliers
 from metrics.grid import NOTHING, Grid, Integers, read_grid
 
@@ -64,7 +65,9 @@ class HumanScores:
     numbers come from, `notes` what they are, `gaps` why there are not more. `is_of_documents`: the
     reader chose some of the documents. `labels` are the names of the systems where these alone do
     not say their length. `humans` are human translations that are left out, and `outliers` the
-    systems far from the others, which are left out where `are_outliers_out`.
+    systems far from the others, which are left out where `are_outliers_out`. `documents` names the
+    document of each segment; None where each is one of its own, or the reader chose segments as the
+    unit.
     """
 
     systems: tuple[System, ...]
@@ -79,6 +82,7 @@ class HumanScores:
     humans: tuple[str, ...] = ()
     outliers: tuple[str, ...] = ()
     are_outliers_out: bool = False
+    documents: tuple[str, ...] | None = None
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -105,8 +109,16 @@ class HumanScores:
 
     def matrix(self, values: Floats | None = None) -> ScoreMatrix:
         """These scores, or others of the same shape, under the systems' and segments' names."""
-        names, segments = self.names, [str(segment) for segment in self.segments]
-        return ScoreMatrix(self.values if values is None else values, names, segments)
+        segments = [str(segment) for segment in self.segments]
+        scores = self.values if values is None else values
+        return ScoreMatrix(scores, self.names, segments, self.documents)
+
+    @property
+    def clusters(self) -> Integers:
+        """The number of the document of each judged segment."""
+        judged = ~np.isnan(self.values).all(axis=0)
+        found: Integers = clusters_of(self.documents, len(self.segments))[judged]
+        return found
 
     @property
     def names(self) -> list[str]:
@@ -148,13 +160,24 @@ def human_scores(campaign: Campaign, filters: Filters | str = ALL) -> HumanScore
 @once
 def _human_scores(campaign: Campaign, filters: Filters) -> HumanScores:
     systems = compared_systems(campaign, filters)
-    segments = tuple(campaign.test_set.segments.order_by("position").values_list("pk", flat=True))
+    rows = campaign.test_set.segments.order_by("position").values_list("pk", "document")
+    segments, names = zip(*rows, strict=True) if rows else ((), ())
     published = campaign.published_scores.exists()
     read = _published if published else _judged
     found = _with_labels(campaign, filters, read(campaign, systems, segments, filters))
     found = _with_outliers(filters, found)
     found.values.flags.writeable = False
-    return found
+    return replace(found, documents=documents_of(names, filters))
+
+
+def documents_of(names: Sequence[str], filters: Filters) -> tuple[str, ...] | None:
+    """Return the documents of segments that intervals are over; None where segments are the unit.
+
+    A segment without a name is a document of its own.
+    """
+    named = [name for name in names if name]
+    is_shared = len(set(named)) < len(named)
+    return tuple(names) if is_shared and filters.unit != SEGMENTS else None
 
 
 def _with_labels(campaign: Campaign, filters: Filters, found: HumanScores) -> HumanScores:
@@ -277,9 +300,14 @@ def reweighted(campaign: Campaign, filters: Filters, human: HumanScores) -> Rewe
     return reweighted_means(
         values[wanted],
         places[wanted] // len(human.segments),
-        columns.screen[wanted],
+        _drawn_together(columns)[wanted],
         columns.inclusion[wanted],
     )
+
+
+def _drawn_together(columns: JudgmentColumns) -> Integers:
+    """The document of each judgment, or where it has one segment, the screen."""
+    return np.where(columns.document == NOTHING, columns.screen, -2 - columns.document)
 
 
 def _source(campaign: Campaign, filters: Filters) -> str:

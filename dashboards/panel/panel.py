@@ -41,7 +41,9 @@ class Panel:
             self.seed,
             lower=[key for key, each in measures.items() if not each.higher_is_better],
             counts={
-                key: CorpusStatistics(each.statistics, ours.systems, ours.segments, each.corpus)
+                key: CorpusStatistics(
+                    each.statistics, ours.systems, ours.segments, each.corpus, ours.documents
+                )
                 for key, each in measures.items()
                 if each.statistics is not None and each.corpus is not None
             },

@@ -16,13 +16,15 @@ from dashboards.pages.choice import Choice
 from metaeval import StatisticsWarning
 from metaeval.judgments.planning import PowerTable, VarianceComponents, power_table
 
-VERSION = 2
+VERSION = 3
 SEED = 1
 # Draws that take about half a second; larger studies are simulated less often.
 DRAWS, MOST, LEAST = 12_000_000, 2_000, 300
 MAX_SEGMENTS, MAX_COLUMNS = 5_000, 12
 FIGURES = ("power", "low", "high", "exact", "normal")
 SOURCES = ("system", "segment", "output", "annotator", "residual")
+# Those of documents are there where a document has several segments.
+OF_DOCUMENTS = ("document", "system_document", "annotator_document")
 
 
 @dataclass(frozen=True)
@@ -50,6 +52,11 @@ class Components(Counted):
     output: Number
     annotator: Number
     residual: Number
+    document: Number
+    system_document: Number
+    annotator_document: Number
+    n_documents: int
+    document_size: float
     n_systems: int
     n_segments: int
     n_outputs: int
@@ -59,7 +66,8 @@ class Components(Counted):
     @property
     def spreads(self) -> list[tuple[str, float, float]]:
         """Name, standard deviation and share of the variance of one judgment."""
-        variances = {name: getattr(self, name) for name in SOURCES}
+        names = (*SOURCES[:-1], *(OF_DOCUMENTS if self.document_size > 1 else ()), SOURCES[-1])
+        variances = {name: getattr(self, name) for name in names}
         known = {name: np.nan if each is None else each for name, each in variances.items()}
         total = sum(known.values())
         return [
@@ -73,7 +81,7 @@ Cells = Sequence[Sequence[Number]]
 
 @dataclass(frozen=True, kw_only=True)
 class Simulated(Counted):
-    """A `metaeval.judgments.planning.PowerTable`."""
+    """A `metaeval.judgments.planning.PowerTable`; `n_units` are those of each `n_segments`."""
 
     annotators_per_item: Sequence[int]
     n_segments: Sequence[int]
@@ -90,6 +98,10 @@ class Simulated(Counted):
     alpha: float
     n_pairs: int
     seed: int
+    document_size: float
+    design_effects: Sequence[Number]
+    unit: str
+    n_units: Sequence[int]
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from annotation.filters import Filters
 from annotation.models import Campaign, Item
 from dashboards.documents.counted import Number, Warned, warned
 
-VERSION = 3
+VERSION = 4
 
 
 @dataclass(frozen=True)

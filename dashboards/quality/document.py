@@ -12,10 +12,10 @@ from annotation.quality.options import ChoiceTable, choices_of
 from annotation.quality.reach import Tested
 from annotation.quality.report import KindMean
 from dashboards.documents.counted import Counted, Number
-from dashboards.documents.head import OfCampaign, about
+from dashboards.documents.head import OfCampaign, WithUnits, about, units_of
 from dashboards.quality.agreement import Figure, figures_of
 
-VERSION = 5
+VERSION = 6
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -120,7 +120,7 @@ class Line:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Quality(OfCampaign):
+class Quality(WithUnits, OfCampaign):
     """The document. With traps means outputs and traps, without traps outputs alone."""
 
     as_of: str
@@ -150,9 +150,10 @@ def compute(campaign: Campaign, filters: Filters) -> Quality:
     Without filters those who gave no judgment have a line, too.
     """
     report = filtered_report(campaign, filters)
-    clocks = report.clocks
+    clocks, columns = report.clocks, read_judgments(campaign, filters)[0]
     return Quality(
         **about(campaign),
+        **units_of(columns.clusters),
         as_of=report.as_of.isoformat(),
         n_judgments=report.n_judgments,
         seconds=Seconds.of(report.times) if report.times else None,
@@ -171,7 +172,7 @@ def compute(campaign: Campaign, filters: Filters) -> Quality:
         has_repeats=report.has_repeats,
         has_gold=report.has_gold,
         has_screens=report.has_screens,
-        choices=choices_of(campaign, read_judgments(campaign, filters)[0]),
+        choices=choices_of(campaign, columns),
         warnings=report.warnings,
     )
 

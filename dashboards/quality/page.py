@@ -1,11 +1,12 @@
 """The pages on how well a campaign, or every campaign of a study, was annotated."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from django.http import HttpRequest
 
+from annotation.filters import Filters
 from annotation.models import Campaign
 from annotation.protocols.asked import Scale
 from annotation.quality import verdict
@@ -38,6 +39,7 @@ def context(request: HttpRequest, campaign: Campaign, document: Quality) -> dict
     rates = document.trap_rates
     scale = scale_of(campaign) or Scale()
     return {
+        "of_judgments": replace(Filters.from_query(request.GET), unit="").query(),
         "annotators": [
             (row, people[row.annotator]) for row in document.annotators if row.annotator in people
         ],

@@ -19,7 +19,7 @@ from dashboards.spans.document import Spans
 from dashboards.systems.document import Systems
 from dashboards.trust.reasons import CampaignTrust
 
-VERSION = 8
+VERSION = 9
 
 
 @dataclass(frozen=True, kw_only=True)

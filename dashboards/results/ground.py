@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from scipy.special import stdtrit
 
 from annotation.filters import IN, Filters
 from annotation.models import Campaign
@@ -16,11 +15,9 @@ from dashboards.panel.human import Floats, HumanScores, human_scores
 from dashboards.trust.judging import Evidence
 from dashboards.trust.verdict import evidence_of
 from metaeval import ScoreMatrix
-from metaeval.arrays import mean_along
 from metaeval.systems import rank_systems
 
 VERSION = 6
-LEVEL = 0.95
 
 
 @dataclass(frozen=True)
@@ -84,12 +81,12 @@ def _n_known(scores: Floats | None) -> int:
 
 def _standings(matrix: ScoreMatrix) -> list[Standing]:
     ranking = rank_systems(matrix)
-    rows = dict(zip(matrix.systems, matrix.values, strict=True))
-    places = zip(ranking.systems, ranking.scores, ranking.clusters, ranking.first, ranking.last,
-                 strict=True)  # fmt: skip
+    counts = dict(zip(matrix.systems, matrix.mask.sum(axis=1).tolist(), strict=True))
+    columns = ("scores", "lows", "highs", "clusters", "first", "last")
+    numbers = zip(*(getattr(ranking, name).tolist() for name in columns), strict=True)
     return [
-        Standing(name, *interval(rows[name], float(score)), int(cluster), int(first), int(last))
-        for name, score, cluster, first, last in places
+        Standing(name, counts[name], *found)
+        for name, found in zip(ranking.systems, numbers, strict=True)
     ]
 
 
@@ -98,20 +95,12 @@ def _humans(campaign: Campaign, filters: Filters, human: HumanScores) -> list[St
     if not human.humans:
         return []
     every = human_scores(campaign, replace(general(filters), humans=IN, outliers=IN))
-    rows = dict(zip(every.names, every.values, strict=True))
-    found = [Standing(name, *interval(rows[name], float(mean_along(rows[name]))))
-             for name in human.humans if not np.isnan(rows[name]).all()]  # fmt: skip
-    return sorted(found, key=lambda each: -(each.value or 0.0))
-
-
-def interval(scores: Floats, mean: float) -> tuple[int, float, float, float]:
-    """Return n, the mean and the ends of its t interval over segments; nan below two segments."""
-    known = scores[~np.isnan(scores)]
-    n = len(known)
-    if n < 2:
-        return n, mean, float("nan"), float("nan")
-    half = stdtrit(n - 1, (1 + LEVEL) / 2) * known.std(ddof=1) / np.sqrt(n)
-    return n, mean, float(mean - half), float(mean + half)
+    matrix = every.matrix().subset(systems=human.humans)
+    known = [
+        name for name, has_any in zip(human.humans, matrix.mask.any(axis=1), strict=True) if has_any
+    ]
+    standings = _standings(matrix.subset(systems=known)) if known else []
+    return [replace(each, cluster=None, first=None, last=None) for each in standings]
 
 
 def _checked(evidence: Evidence) -> dict[str, Any]:

@@ -173,6 +173,7 @@ def choose(parts: Parts, query: QueryDict) -> Home:
 HEAD = (
     *("campaign", "name", "direction", "length_ratio", "origin", "human_scores", "statistic"),
     *("human_systems", "outlier_systems"),
+    *("unit", "n_units", "effective_units"),
     *("statistic_label", "level", "interval", "n_judged", "n_outputs", "n_segments", "n_systems"),
 )
 

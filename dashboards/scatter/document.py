@@ -32,7 +32,7 @@ from dashboards.scatter.points import (
 )
 from metaeval.sensitivity import Pooled, gaps, pooled, within_systems
 
-VERSION = 4
+VERSION = 5
 HUMAN = "human"
 SEGMENT, SYSTEM = "segment", "system"
 
@@ -117,7 +117,7 @@ class Scatter(CampaignDocument):
     target_language: str
     level: str
     order: str
-    unit: str
+    length_unit: str
     measures: Sequence[Offered]
     systems: Sequence[str]
     documents: Sequence[str]
@@ -247,11 +247,12 @@ def _head(campaign: Campaign, panel: Panel, filters: ScatterChoice) -> dict[str,
     measures = panel.measures.values()
     return {
         **head(campaign, panel.human),
+        "unit": "",
         "source_language": test_set.source_language,
         "target_language": test_set.target_language,
         "level": filters.level,
         "order": filters.order,
-        "unit": unit_of(test_set.source_language),
+        "length_unit": unit_of(test_set.source_language),
         "measures": [Offered(each.key, each.label) for each in measures],
         "systems": panel.human.names,
         "documents": list(dict.fromkeys(name for name in documents if name)),

@@ -112,6 +112,7 @@ SCATTER = Page(
     name="scatter",
     title="Metric and human",
     kind="scatter",
+    has_unit=False,
     template="dashboards/scatter.html",
     columns=[column.name for column in fields(Line)],
     rows=lines,

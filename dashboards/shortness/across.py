@@ -9,13 +9,13 @@ import numpy as np
 from annotation.filters import RAW, FilterError, Filters
 from annotation.filters.chosen import fitted, read_judgments
 from annotation.models import Annotator, Campaign
-from dashboards.documents.head import OfCampaign, about
+from dashboards.documents.head import OfCampaign, WithUnits, about, units_of
 from dashboards.pages.choice import Choice, general
 from dashboards.panel.human import ALL
 from dashboards.panel.panel import Panel, read_panel
 from dashboards.shortness.losses import N_RESAMPLES, Forms, Side, loss_rows, side_of
 
-VERSION = 2
+VERSION = 3
 OTHER_QUESTIONS = (
     "The two campaigns ask different questions, so what humans take off is between answers to "
     "different questions."
@@ -42,7 +42,7 @@ FILTERS = AcrossChoice
 
 
 @dataclass(frozen=True, kw_only=True)
-class AcrossForms(OfCampaign):
+class AcrossForms(WithUnits, OfCampaign):
     """Longer forms of one campaign beside the shorter ones of another, over one test set.
 
     `n_annotators` judged in either of them, `n_both`, known by their accounts, in both.
@@ -83,6 +83,7 @@ def compute(campaign: Campaign, filters: Filters) -> AcrossForms:
     told = [*long.human.warnings, *short.human.warnings, *_cautions(pair, n_annotators, n_both)]
     return AcrossForms(
         **about(campaign),
+        **units_of(long.human.clusters),
         shorter=shorter.slug,
         shorter_name=shorter.name,
         systems=names,

@@ -18,9 +18,9 @@ from annotation.filters.form import filter_choices
 from annotation.models import Campaign
 from annotation.web.parameters import OF_METRICS, takes
 from dashboards.documents import results
-from dashboards.documents.head import StudyDocument
+from dashboards.documents.head import StudyDocument, units_among
 from dashboards.pages.answers import cells, data_response, is_unfinished, no_document, public
-from dashboards.pages.page import study_campaigns
+from dashboards.pages.page import study_campaigns, with_units
 from dashboards.pages.parameters import parameters
 from dashboards.papers import latex
 from dashboards.shortness.across import AcrossChoice, AcrossForms
@@ -117,6 +117,7 @@ def study_forms(
         missing=[name for name, r in found if not r.document and not r.message],
         warnings=[f"{name}: {result.message}" for name, result in found if result.message],
         trust=worst_of([verdict.document for verdict in verdicts.values()]),
+        units=units_among(pairs),
     )
     every: list[results.Result[Any]] = [*(result for _, result in found), *verdicts.values()]
     return document, results.together(every, lambda documents: documents)
@@ -137,7 +138,7 @@ def study_shortness(request: HttpRequest, slug: str, fmt: str = "") -> HttpRespo
     if fmt == "tex":
         table = latex.plain_table(TITLE, name, COLUMNS, cells(document.rows, COLUMNS))
         head = f"% {name}, as of {as_of}\n{comments(document.trust)}"
-        return latex.response([table], name, head=head)
+        return latex.response(with_units([table], document.over), name, head=head)
     if fmt:
         data = public(document, rows=document.rows, as_of=as_of, filters=filters.as_json())
         return data_response(fmt, name, COLUMNS, document.rows, data)

@@ -27,7 +27,7 @@ from dashboards.systems.deviations import REFERENCE, SOURCE, output_lengths
 from metaeval.systems.shortness import compliance, partial_on_length
 from metrics.base import MetricError
 
-VERSION = 2
+VERSION = 3
 TOLERANCES = (0.0, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5)
 NO_TEXTS = "No lengths: this test set has no texts."
 
@@ -37,7 +37,7 @@ class ShortnessChoice(Choice):
     """How lengths are counted (words, characters or a checkpoint; empty: what suits the language),
     and what the full length is that of: `wanted`, the reference or the source."""
 
-    unit: str = ""
+    length_unit: str = ""
     wanted: str = REFERENCE
 
     def __post_init__(self) -> None:
@@ -78,7 +78,7 @@ class Kept:
 class Shortness(CampaignDocument):
     """The document; `rows` are one a measure."""
 
-    unit: str
+    length_unit: str
     of: str
     n_resamples: int = N_RESAMPLES
     seed: int = 0
@@ -96,8 +96,8 @@ def compute(campaign: Campaign, filters: Filters) -> Shortness:
     if not isinstance(filters, ShortnessChoice):
         filters = ShortnessChoice(**vars(filters))
     panel = read_panel(campaign, filters)
-    unit = filters.unit or unit_of(campaign.test_set.target_language)
-    said = head(campaign, panel.human) | {"unit": unit, "seed": panel.seed}
+    unit = filters.length_unit or unit_of(campaign.test_set.target_language)
+    said = head(campaign, panel.human) | {"length_unit": unit, "seed": panel.seed}
     notes = list(panel.human.warnings)
     try:
         own, goal, of = output_lengths(campaign, panel, unit, filters.wanted)
@@ -119,9 +119,11 @@ def _ratios(panel: Panel) -> Floats:
 
 def _rows(panel: Panel, share: Floats) -> tuple[list[Punished], list[str]]:
     rows, notes = [], []
-    human = panel.scored.human.values
+    human, documents = panel.scored.human.values, panel.human.documents
     for key, values in scores_of(panel):
-        found = partial_on_length(values, human, share, n_resamples=N_RESAMPLES, rng=panel.seed)
+        found = partial_on_length(
+            values, human, share, documents=documents, n_resamples=N_RESAMPLES, rng=panel.seed
+        )
         measure = panel.measures[key]
         notes += [f"{measure.label}: {warning.message}" for warning in found.warnings]
         rows.append(

@@ -55,6 +55,7 @@ class Side:
     human: Floats
     metrics: Mapping[str, Floats]
     measures: Mapping[str, MeasureScores]
+    documents: Sequence[str] | None
 
 
 def scores_of(panel: Panel) -> Iterator[tuple[str, Floats]]:
@@ -68,7 +69,8 @@ def side_of(panel: Panel, places: Sequence[int]) -> Side:
     """Return some systems of a panel."""
     systems = [panel.human.systems[place] for place in places]
     metrics = {key: values[places] for key, values in scores_of(panel)}
-    return Side(systems, panel.scored.human.values[places], metrics, panel.measures)
+    human = panel.scored.human.values[places]
+    return Side(systems, human, metrics, panel.measures, panel.human.documents)
 
 
 def loss_rows(long: Side, short: Side, seed: int) -> tuple[list[Forms], list[str]]:
@@ -89,7 +91,7 @@ def loss_rows(long: Side, short: Side, seed: int) -> tuple[list[Forms], list[str
 def _row(key: str, long: Side, short: Side, seed: int) -> tuple[Forms, list[str]]:
     found = own_forms(
         long.metrics[key], short.metrics[key], long.human, short.human,
-        n_resamples=N_RESAMPLES, rng=seed,
+        documents=long.documents, n_resamples=N_RESAMPLES, rng=seed,
     )  # fmt: skip
     measure = long.measures[key]
     row = Forms(

@@ -9,7 +9,7 @@ from annotation.models import Campaign
 from dashboards.pages.page import Page
 from dashboards.shortness.document import TOLERANCES, Shortness
 
-OWN = ("unit", "wanted")
+OWN = ("length_unit", "wanted")
 
 
 def context(request: HttpRequest, campaign: Campaign, document: Shortness) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from dashboards.panel.panel import Panel, read_panel
 from dashboards.significance.bounds import Bounds, bounds_of
 from metaeval.replication.questions import answer, can_answer
 
-VERSION = 10
+VERSION = 11
 DEFAULT = "tau-b"
 Matrix = Sequence[Sequence[float | None]]
 
@@ -192,7 +192,7 @@ def compute(campaign: Campaign, filters: Filters, question: str = DEFAULT) -> Co
     if can_answer(panel.scored, asked):
         found = _found(panel, asked)
         found["bounds"] = bounds_of(campaign, filters, panel, asked)
-    return Comparison(**asked_head(campaign, panel, asked), **found)
+    return Comparison(**asked_head(campaign, panel, asked) | found)
 
 
 def asked_head(campaign: Campaign, panel: Panel, question: Question) -> dict[str, Any]:
@@ -229,6 +229,9 @@ def _found(panel: Panel, question: Question) -> dict[str, Any]:
     counts = ("n", "n_systems", "n_segments", "n_informative", "n_permutations")
     matrices = ("differences", "difference_lows", "difference_highs", "pvalues")
     return {name: getattr(found, name) for name in (*counts, "interval", "chance", *matrices)} | {
+        "unit": found.unit,
+        "n_units": found.n_units,
+        "effective_units": float(found.n_effective),
         "interval_about": found.about,
         "test_label": found.test,
         "comparison_warnings": [*compared_on(panel), *found.warnings],

@@ -9,7 +9,7 @@ import numpy as np
 
 from annotation.filters import Filters
 from annotation.models import Campaign, Output
-from dashboards.documents.head import CampaignDocument, Ends, about, ends
+from dashboards.documents.head import CampaignDocument, Ends, about, ends, units_of
 from dashboards.pages.choice import Choice
 from dashboards.spans.found import Found, Missed, found_rows, missed_rows
 from dashboards.spans.marked import Detector, Gold, agreed_gold, read_detectors, read_gold
@@ -31,12 +31,11 @@ from metaeval.spans import (
     nothing,
 )
 
-VERSION = 1
+VERSION = 2
 N_RESAMPLES = 1000
 FEWEST = 10
 ALPHA = 0.05
 SIDES = {"target": ("target",), "both": ("target", "source")}
-UNITS = ("segment", "document")
 NO_SPANS = "No judgment that the filters keep marks error spans: its protocol asks for none."
 NO_METRIC = (
     "No metric marks spans on these outputs yet. xCOMET does; others can be imported beside scores."
@@ -47,17 +46,15 @@ FEW_AGREE = "No output was judged by {k} annotators or more."
 @dataclass(frozen=True)
 class SpansChoice(Choice):
     """`agreed`: gold is what so many annotators agree on, empty for each annotator apart; `side`:
-    the output alone or source and output; `unit`: what is drawn together, segment or document."""
+    the output alone or source and output."""
 
     agreed: str = ""
     side: str = "target"
-    unit: str = "segment"
 
     def __post_init__(self) -> None:
         super().__post_init__()
         self.one_of("agreed", "", "2", "3")
         self.one_of("side", *SIDES)
-        self.one_of("unit", *UNITS)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -118,7 +115,6 @@ class Spans(CampaignDocument):
     n_missing: int = 0
     agreed: str
     side: str
-    unit: str
     seed: int
     measures: Sequence[str] = ()
     n_resamples: int = N_RESAMPLES
@@ -135,10 +131,10 @@ def compute(campaign: Campaign, filters: Filters) -> Spans:
     """Return what stands on the page; without spans of people a sentence."""
     if not isinstance(filters, SpansChoice):
         filters = SpansChoice(**vars(filters))
-    people, notes = read_gold(campaign, filters, filters.unit)
+    people, notes = read_gold(campaign, filters)
     said: dict[str, Any] = about(campaign) | {
-        "human_scores": "error spans that people marked",
-        "agreed": filters.agreed, "side": filters.side, "unit": filters.unit, "seed": campaign.seed,
+        "human_scores": "error spans that people marked", **units_of(people.clusters),
+        "agreed": filters.agreed, "side": filters.side, "seed": campaign.seed,
     }  # fmt: skip
     if campaign.judging.spans is None or not len(people):
         return Spans(**said, warnings=[*notes, NO_SPANS])
@@ -196,10 +192,10 @@ class _Work:
         _, at_best, at_other = np.intersect1d(best[2], other[2], return_indices=True)
         if not len(at_best):
             return float("nan")
-        units = self.gold.unit[other[2][at_other]]
+        both = self.gold.taken(other[2][at_other])
         values = best[3][at_best], other[3][at_other]
         found = compare_detectors(
-            *values, units=units, n_resamples=N_RESAMPLES, rng=self.campaign.seed
+            *values, **_units(both), n_resamples=N_RESAMPLES, rng=self.campaign.seed
         )
         return float("nan") if found.pvalue is None else found.pvalue
 
@@ -208,7 +204,7 @@ class _Work:
         own = self.gold.taken(items)
         whole = compare_spans(own.table, self._whole.taken(items), self.measures[0]).values
         return compare_detectors(
-            values, whole, units=own.unit, alternative="greater", n_resamples=N_RESAMPLES,
+            values, whole, **_units(own), alternative="greater", n_resamples=N_RESAMPLES,
             rng=self.campaign.seed,
         ).pvalue  # fmt: skip
 
@@ -258,7 +254,7 @@ class _Work:
         own, seed = self.gold.taken(items), self.campaign.seed
         compared = [compare_spans(own.table, table, measure) for measure in self.measures]
         spans, characters = (
-            detect(each, units=own.unit, n_resamples=N_RESAMPLES, rng=seed) for each in compared
+            detect(each, **_units(own), n_resamples=N_RESAMPLES, rng=seed) for each in compared
         )
         self._tell(label, spans)
         macro = detect(compared[0].values, averaging="macro")
@@ -281,6 +277,11 @@ class _Work:
 
     def _tell(self, label: str, result: Result) -> None:
         self.notes += [f"{label}: {warning.message}" for warning in result.warnings]
+
+
+def _units(gold: Gold) -> dict[str, Any]:
+    """What is drawn together: segments, or their documents."""
+    return {"units": gold.segment, "documents": gold.unit}
 
 
 def _plain(value: float | None) -> float | None:

@@ -7,8 +7,7 @@ import numpy as np
 
 from annotation.filters import Filters
 from annotation.filters.chosen import read_judgments
-from annotation.models import Campaign, ErrorSpan, Segment
-from annotation.quality import JudgmentColumns
+from annotation.models import Campaign, ErrorSpan
 from dashboards.pages.choice import general
 from metaeval.arrays import FloatArray, IntArray
 from metaeval.spans import SpanTable, agreed_spans
@@ -24,9 +23,9 @@ ITEM, ANNOTATOR = "judgment__assignment__item", "judgment__assignment__annotator
 class Gold:
     """n judgments of outputs, or n outputs that several agree on, and their spans.
 
-    `output`, `annotator` (-1 where several agree), `segment` are primary keys, `unit` is what is
-    drawn together, `score` 0-100 or nan where the protocol asks for none. `categories` are those
-    of the rows of `table`.
+    `output`, `annotator` (-1 where several agree), `segment` are primary keys, `unit` is the
+    document of each, by its first segment, `score` 0-100 or nan where the protocol asks for none.
+    `categories` are those of the rows of `table`.
     """
 
     output: IntArray
@@ -39,6 +38,12 @@ class Gold:
 
     def __len__(self) -> int:
         return len(self.output)
+
+    @property
+    def clusters(self) -> IntArray:
+        """The document of each judged segment, once each."""
+        _, first = np.unique(self.segment, return_index=True)
+        return self.unit[first]
 
     def taken(self, items: IntArray) -> "Gold":
         """Return some of the items with their spans."""
@@ -78,7 +83,7 @@ class Detector:
         return items, table, list(sure)
 
 
-def read_gold(campaign: Campaign, filters: Filters, unit: str) -> tuple[Gold, tuple[str, ...]]:
+def read_gold(campaign: Campaign, filters: Filters) -> tuple[Gold, tuple[str, ...]]:
     """Return all judgments of outputs that the filters choose, with their spans."""
     columns, notes = read_judgments(campaign, general(filters).of(campaign))
     columns = columns.select(columns.is_target & (columns.output >= 0))
@@ -101,25 +106,17 @@ def read_gold(campaign: Campaign, filters: Filters, unit: str) -> tuple[Gold, tu
     ]
     item, start, end, severity, side, category = zip(*found, strict=True) if found else [()] * 6
     table = SpanTable.of(len(columns), item, start, end, severity, side)
-    units = _units(campaign, columns, unit)
     score = columns.score if campaign.judging.has_score else np.full(len(columns), np.nan)
     gold = Gold(
-        columns.output, columns.annotator, columns.segment, units, score, table, list(category)
+        columns.output,
+        columns.annotator,
+        columns.segment,
+        columns.cluster,
+        score,
+        table,
+        list(category),
     )
     return gold, notes
-
-
-def _units(campaign: Campaign, columns: JudgmentColumns, unit: str) -> IntArray:
-    """Segments, or their documents; a segment without one stands alone."""
-    if unit != "document":
-        return columns.segment
-    rows = Segment.objects.filter(test_set=campaign.test_set).values_list("pk", "document")
-    names: dict[str, int] = {}
-    of_segment = {
-        pk: -1 - names.setdefault(document, len(names)) if document else pk
-        for pk, document in rows.iterator()
-    }
-    return np.array([of_segment[pk] for pk in columns.segment.tolist()], dtype=np.int64)
 
 
 def agreed_gold(gold: Gold, k: int) -> Gold:

@@ -4,10 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from annotation.models import Campaign
-from dashboards.documents.head import Document
+from dashboards.documents.head import OfSeveral, units_among
 from dashboards.systems.columns import Cell, Row, by_name
 from dashboards.systems.document import Systems
-from dashboards.trust.reasons import StudyTrust
 from dashboards.trust.shown import worst_of
 
 # What stands behind the numbers of table 10; they are absolute, so a mean hides no sign.
@@ -77,7 +76,7 @@ class Basis:
 
 
 @dataclass(frozen=True, kw_only=True)
-class StudySystems(Document):
+class StudySystems(OfSeveral):
     """The document; campaigns in `missing` are still being computed.
 
     Marks compare with the `versus` system, and `length` says what deviations of length are.
@@ -90,8 +89,7 @@ class StudySystems(Document):
     missing: Sequence[str]
     versus: str = "next"
     length: str = ""
-    units: Sequence[str] = ()
-    trust: StudyTrust | None = None
+    length_units: Sequence[str] = ()
 
 
 def study_table(
@@ -129,8 +127,9 @@ def study_table(
         missing=missing,
         versus=documents[0].versus if documents else "next",
         length=length_note(documents),
-        units=list(dict.fromkeys(unit for each in documents for unit in each.units)),
+        length_units=list(dict.fromkeys(u for each in documents for u in each.length_units)),
         trust=worst_of([document.trust for document in documents]),
+        units=units_among(documents),
     )
 
 

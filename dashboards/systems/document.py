@@ -45,13 +45,13 @@ N_RESAMPLES = 1000
 class SystemsChoice(Choice):
     """What marks compare with, the test behind the clusters, and how lengths are counted.
 
-    `unit` is words, characters or a checkpoint; empty is what suits the target language.
+    `length_unit` is words, characters or a checkpoint; empty is what suits the target language.
     `rounding` is that of the wanted length.
     """
 
     versus: str = "next"
     test: str = "rank-sum"
-    unit: str = ""
+    length_unit: str = ""
     wanted: str = REFERENCE
     rounding: str = UNROUNDED
 
@@ -84,7 +84,7 @@ class Systems(CampaignDocument):
     columns: Sequence[Column]
     agreement: Sequence[AgreementGroup]
     lengths: Lengths
-    units: Sequence[str] = (WORDS, CHARACTERS)
+    length_units: Sequence[str] = (WORDS, CHARACTERS)
     rows: Sequence[Row]
     outside: Sequence[Row] = ()
     beside: Sequence[Row] = ()
@@ -108,7 +108,7 @@ def compute(campaign: Campaign, filters: Filters) -> Systems:
     columns = [settled(_column(panel, c, is_judged=is_judged)) for c in table.columns]
     shown = [*judged_of(panel), *others_of(campaign, panel)]
     lengths, notes = deviations(
-        campaign, panel, filters.unit, filters.wanted, filters.rounding, systems=shown
+        campaign, panel, filters.length_unit, filters.wanted, filters.rounding, systems=shown
     )
     # What scores rest on is told once, in the basis.
     others = [w.message for w in table.warnings if w.code != MissingDataWarning.code]

@@ -18,7 +18,7 @@ from annotation.web.parameters import takes
 from dashboards.charts.lines import narrow
 from dashboards.documents import results
 from dashboards.pages.answers import data_response, is_unfinished, no_document, public
-from dashboards.pages.page import Page, study_campaigns
+from dashboards.pages.page import Page, study_campaigns, with_units
 from dashboards.papers import latex
 from dashboards.papers.systems import study_tables, tables
 from dashboards.results.document import Mark
@@ -172,7 +172,7 @@ def study_systems(request: HttpRequest, slug: str, fmt: str = "") -> HttpRespons
     as_of = whole.as_of.isoformat(timespec="seconds") if whole.as_of else None
     if fmt == "tex":
         head = f"% {name}, as of {as_of}\n{comments(document.trust)}"
-        return latex.response(study_tables(document), name, head=head)
+        return latex.response(with_units(study_tables(document), document.over), name, head=head)
     if fmt:
         columns = [column.name for column in fields(Score)]
         data = public(document, as_of=as_of, filters=filters.as_json())

@@ -24,6 +24,7 @@ BRIEFS = {
     "judgments_missing": "judgments not published",
     "few_systems": "{n} systems",
     "few_segments": "{n} segments",
+    "few_documents": "{n} documents",
     "sparse": "{n} of {total} segments compare systems",
     "intervals_hold_chance": "intervals hold chance",
 }

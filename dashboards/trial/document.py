@@ -8,18 +8,20 @@ from typing import Any
 
 import numpy as np
 
+from annotation.counted import counted
 from annotation.filters import Filters
 from annotation.models import Campaign
 from annotation.prefill.suggestions import Condition
 from dashboards.documents.counted import Warned, warned
-from dashboards.documents.head import OfCampaign, about
+from dashboards.documents.head import OfCampaign, WithUnits, about, units_of
 from dashboards.trial.reach import Reach, reach
 from dashboards.trial.read import Fates, Rated, read_fates, read_rated
 from metaeval import StatisticsWarning
 from metaeval.arrays import BoolArray, FloatArray
+from metaeval.documents import DOCUMENTS
 from metaeval.judgments.trial import MeanEffect, RateEffect, mean_effect, rate_effect
 
-VERSION = 2
+VERSION = 4
 BLANK, PREFILLED = Condition.BLANK, Condition.PREFILLED
 PLANTED, WITHHELD = Condition.PLANTED, Condition.WITHHELD
 # While a trial runs anybody may look at any time: it is stopped by what no number of looks brings
@@ -76,7 +78,7 @@ class Effect:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Trial(OfCampaign):
+class Trial(WithUnits, OfCampaign):
     """The document. `verdict` is stop, no-gain, useful or open; `reasons` are sentences."""
 
     is_trial: bool = False
@@ -93,6 +95,16 @@ class Trial(OfCampaign):
     verdict: str = ""
     reasons: Sequence[str] = ()
     confidence: float = OVER
+
+    @property
+    def over(self) -> str:
+        """The sentence that names the units: annotators, and documents where segments share any."""
+        if not self.rows:
+            return ""
+        people = counted(self.n_annotators, "annotator")
+        if self.unit == DOCUMENTS:
+            return f"95% intervals and tests are over {people} and {self.units}."
+        return f"95% intervals and tests are over {people}."
 
     @property
     def verdict_words(self) -> str:
@@ -123,6 +135,7 @@ def compute(campaign: Campaign, filters: Filters) -> Trial:
     }
     rated = read_rated(campaign, filters)
     said |= {"n": len(rated), "n_annotators": len(np.unique(rated.annotator))}
+    said |= units_of(rated.clusters)
     if not prefill.is_trial:
         return Trial(**said, warnings=[NO_TRIAL])
     said["counts"] = [(str(each), int(rated.among(each).sum())) for each in CONDITIONS]
@@ -183,8 +196,8 @@ def _mean(
     with _quiet():
         found = mean_effect(
             values[chosen], treated, rated.annotator[chosen].tolist(),
-            rated.output[chosen].tolist(), covariates=covariates, is_ratio=is_ratio,
-            confidence=confidence,
+            rated.output[chosen].tolist(), covariates=covariates,
+            documents=rated.documents(chosen), is_ratio=is_ratio, confidence=confidence,
         )  # fmt: skip
     return _effect(name, found)
 
@@ -200,7 +213,7 @@ def _rate(
     with _quiet():
         found = rate_effect(
             values[chosen] > 0, treated[chosen], rated.annotator[chosen].tolist(),
-            confidence=confidence,
+            documents=rated.documents(chosen), confidence=confidence,
         )  # fmt: skip
     effect = _effect(name, found, treated=_plain(found.treated), blank=_plain(found.blank))
     if effect.low is None or effect.high is None:

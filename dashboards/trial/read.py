@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 
 from annotation.exports.rows import counted
-from annotation.filters import Filters
+from annotation.filters import SEGMENTS, Filters
 from annotation.models import Campaign, ErrorSpan, Item, SuggestionFate
 from annotation.models.judgment import VALUE
 from annotation.prefill.suggestions import PLANTED, Condition
 from metaeval.arrays import BoolArray, FloatArray, IntArray
+from metaeval.documents import clusters_from
 
 CHUNK = 2_000
 ITEM, ANNOTATOR = "assignment__item", "assignment__annotator"
@@ -20,7 +21,7 @@ Place = tuple[str, int, int]
 COLUMNS = (
     "pk", f"{ANNOTATOR}_id", f"{ITEM}__output_id", "assignment__condition", "assignment__position",
     "active_ms", "paid_ms", "time_doubt", "sent_together", f"{ITEM}__suggestions",
-    f"{ITEM}__segment__source",
+    f"{ITEM}__segment__source", f"{ITEM}__segment_id", f"{ITEM}__segment__document",
 )  # fmt: skip
 
 
@@ -31,11 +32,14 @@ class Rated:
     ``seconds`` are active ones per segment, of the server where the browser's report is doubted
     (``n_doubted``); ``after`` marks those right behind one with a planted error. ``accepted`` is 1
     where a final span lies over the planted region and ``missed`` where none lies over the known
-    error, nan where the output has no such region. All are (n,).
+    error, nan where the output has no such region. ``document`` is empty where the segment is the
+    unit. All are (n,).
     """
 
     annotator: IntArray
     output: IntArray
+    segment: IntArray
+    document: Sequence[str]
     condition: Sequence[str]
     position: FloatArray
     length: FloatArray
@@ -49,6 +53,16 @@ class Rated:
 
     def __len__(self) -> int:
         return len(self.annotator)
+
+    @property
+    def clusters(self) -> IntArray:
+        """The document of each judged segment, once each."""
+        _, first = np.unique(self.segment, return_index=True)
+        return clusters_from([self.document[place] for place in first], len(first))
+
+    def documents(self, chosen: BoolArray) -> list[str]:
+        """The documents of some judgments."""
+        return [self.document[place] for place in np.flatnonzero(chosen)]
 
     def among(self, *conditions: str) -> BoolArray:
         """Which were rated in one of the conditions."""
@@ -75,12 +89,15 @@ def read_rated(campaign: Campaign, filters: Filters) -> Rated:
     rows = [dict(zip((*COLUMNS, "value"), row, strict=True))
             for row in order.values_list(*COLUMNS, VALUE).iterator(CHUNK)]  # fmt: skip
     spans, kept = _final([row["pk"] for row in rows])
+    by_segment = filters.unit == SEGMENTS
     planted = [_planted(row) for row in rows]
     known = [_known(row) for row in rows]
     finals = [spans.get(row["pk"], ()) for row in rows]
     return Rated(
         annotator=np.array([row[f"{ANNOTATOR}_id"] for row in rows], dtype=np.int64),
         output=np.array([row[f"{ITEM}__output_id"] or 0 for row in rows], dtype=np.int64),
+        segment=np.array([row[f"{ITEM}__segment_id"] for row in rows], dtype=np.int64),
+        document=["" if by_segment else row[f"{ITEM}__segment__document"] for row in rows],
         condition=[row["assignment__condition"] for row in rows],
         position=np.array([row["assignment__position"] for row in rows], dtype=float),
         length=np.array([len(row[f"{ITEM}__segment__source"]) for row in rows], dtype=float),

@@ -4,11 +4,20 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from annotation.counted import counted
 from dashboards.panel.human import HumanScores
 from dashboards.trust.reasons import Reason, Severity
 from metaeval.correlation.hybrids.limits import ENOUGH
 from metaeval.correlation.intervals.crossed import FEWEST_SEGMENTS
 from metaeval.correlation.intervals.jackknife import FEWEST
+from metaeval.documents import (
+    DOCUMENTS,
+    FEW_DOCUMENTS,
+    FEWEST_DOCUMENTS,
+    effective_clusters,
+    sizes_of,
+    unit_of,
+)
 
 # The fewest systems for which an interval for new systems holds (docs/statistics.md).
 MIN_SYSTEMS = FEWEST
@@ -20,11 +29,17 @@ SPARSE = 0.5
 
 @dataclass(frozen=True)
 class Amount:
-    """How much the humans judged; informative segments have two judged systems or more."""
+    """How much the humans judged; informative segments have two judged systems or more.
+
+    `n_documents` and how many of equal size they are worth count where documents are the unit of
+    intervals; 0 where segments are.
+    """
 
     n_systems: int
     n_segments: int
     n_informative: int
+    n_documents: int = 0
+    effective_documents: float = 0.0
 
 
 def amount_of(human: HumanScores) -> Amount:
@@ -34,12 +49,19 @@ def amount_of(human: HumanScores) -> Amount:
     if human.published_systems is not None:
         systems = systems | ~np.isnan(human.published_systems)
     per_segment = judged.sum(axis=0)
-    return Amount(int(systems.sum()), int((per_segment > 0).sum()), int((per_segment > 1).sum()))
+    sizes = sizes_of(human.clusters) if unit_of(human.clusters) == DOCUMENTS else np.zeros(0)
+    return Amount(
+        int(systems.sum()),
+        int((per_segment > 0).sum()),
+        int((per_segment > 1).sum()),
+        len(sizes),
+        effective_clusters(sizes),
+    )
 
 
 def reasons_of(amount: Amount) -> list[Reason]:
     """Return what there is too little of."""
-    return [*_systems(amount), *_segments(amount), *_sparse(amount)]
+    return [*_systems(amount), *_segments(amount), *_documents(amount), *_sparse(amount)]
 
 
 def _systems(amount: Amount) -> list[Reason]:
@@ -72,6 +94,26 @@ def _segments(amount: Amount) -> list[Reason]:
             else f"{n} judged segments: below {ENOUGH_SEGMENTS} intervals are wide, and those over "
             "hybrids may be too narrow.",
             "Judge more segments; the tab Power says how many.",
+            "campaign-power",
+        )
+    ]
+
+
+def _documents(amount: Amount) -> list[Reason]:
+    n, effective = amount.n_documents, amount.effective_documents
+    if not n or effective >= FEW_DOCUMENTS:
+        return []
+    documents = counted(n, "judged document")
+    return [
+        Reason(
+            "few_documents",
+            Severity.LIMITS if n < FEWEST_DOCUMENTS else Severity.NOTE,
+            f"{documents}: an interval over documents needs {FEWEST_DOCUMENTS}."
+            if n < FEWEST_DOCUMENTS
+            else f"{documents}, which count as {effective:.1f} of equal size: intervals and "
+            f"p-values from fewer than {FEW_DOCUMENTS} are approximate.",
+            "Judge more documents. Segments of one document depend on each other, so more segments "
+            "of the same documents help less.",
             "campaign-power",
         )
     ]

@@ -54,6 +54,7 @@ TOPICS = {
     "judgments_missing": "Judgments",
     "few_systems": "Systems",
     "few_segments": "Segments",
+    "few_documents": "Documents",
     "sparse": "Sparse",
     "intervals_hold_chance": "Intervals",
 }
@@ -108,6 +109,8 @@ class CampaignTrust(Trust):
     n_systems: int
     n_segments: int
     n_informative: int
+    n_documents: int = 0
+    effective_documents: float = 0.0
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,7 @@ from dashboards.trust.reasons import (
 )
 from metaeval.judgments.controls import reading_speeds
 
-VERSION = 3
+VERSION = 4
 DOCUMENT = CampaignTrust
 # Shorter times were not measured: no hand is so fast.
 GAP_SECONDS = 0.05

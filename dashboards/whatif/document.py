@@ -25,7 +25,7 @@ from metaeval.sensitivity import LEVELS, Movement, level_correlations, movement,
 from metrics.grid import read_grid
 from metrics.scores import MeasureScores
 
-VERSION = 4
+VERSION = 5
 # A crowd is left out one by one only as far as these, whoever gave most judgments first.
 MANY_PEOPLE = 150
 # More documents than this are not left out one by one: the page could not show them.
@@ -166,7 +166,7 @@ def compute(campaign: Campaign, filters: Filters) -> WhatIf:
     if len(human.systems) <= FEWEST_SYSTEMS:
         notes.append("With fewer than three systems left there is no correlation over systems.")
     return WhatIf(
-        **head(campaign, human),
+        **head(campaign, human) | {"unit": ""},
         n_outputs=int((panel.scored.shared & ~np.isnan(human.values)).sum()),
         base=[
             Base(one.key, one.label, *values)

@@ -142,6 +142,7 @@ WHATIF = Page(
     name="whatif",
     title="What would change?",
     kind="whatif",
+    has_unit=False,
     template="dashboards/whatif.html",
     columns=[each.name for each in fields(Row)],
     context=whatif_context,

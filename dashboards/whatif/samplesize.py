@@ -14,7 +14,7 @@ from dashboards.panel.common import compared_on
 from dashboards.panel.panel import read_panel
 from metaeval.sensitivity import curves
 
-VERSION = 4
+VERSION = 5
 SHARES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 FEWEST_SAMPLES, MOST_SAMPLES = 40, 200
 # Cells to compare for tau in all: seconds on one core.
@@ -91,6 +91,7 @@ def compute(campaign: Campaign, filters: Filters) -> SampleSize:
         sizes,
         n_samples=samples,
         rng=np.random.default_rng(campaign.seed),
+        clusters=panel.scored.human.clusters,
     )
     return SampleSize(
         **head(campaign, human),

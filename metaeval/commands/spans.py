@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from metaeval.arrays import IntArray
 from metaeval.commands.bundle import add_common, choose
 from metaeval.files.text import FormatError, Table
 from metaeval.spans.detection import (
@@ -21,6 +24,7 @@ from metaeval.spans.measures import MATCHINGS, MEASURES, SpanMeasure, compare_sp
 from metaeval.spans.span_table import SIDES, SpanTable
 
 Row = dict[str, Any]
+StrArray = NDArray[np.str_]
 CLEAN = ("", "no-error", "none")
 # Pairs of people with fewer outputs in common say nothing of a ceiling.
 FEWEST = 10
@@ -39,6 +43,18 @@ class Marks:
         return SpanTable.of(len(self.cells), *columns)
 
 
+@dataclass(frozen=True, eq=False)
+class Units:
+    """The segment and the document of each item; a segment without a document is one."""
+
+    segments: StrArray | IntArray
+    documents: StrArray | IntArray
+
+    def of(self, items: Any = slice(None)) -> dict[str, Any]:
+        """Return what functions take of some items."""
+        return {"units": self.segments[items], "documents": self.documents[items].tolist()}
+
+
 def spans(options: argparse.Namespace) -> tuple[Row, list[Row]]:
     """Compare error spans of detectors with gold: precision, recall, F1, intervals, tests."""
     held, documents = _read(options.path, options)
@@ -52,7 +68,7 @@ def spans(options: argparse.Namespace) -> tuple[Row, list[Row]]:
     found["(nothing)"] = _compared(people, silent, measure, documents)
     rows, first = [], None
     for name, (items, values, units) in found.items():
-        result = detect(values, averaging=options.average, units=units, rng=options.seed,
+        result = detect(values, averaging=options.average, **units.of(), rng=options.seed,
                         n_resamples=options.resamples, method=measure.label)  # fmt: skip
         row = {"detector": name, **_row(result)}
         if options.resamples:
@@ -100,7 +116,7 @@ def _compared(
     people: dict[str, Marks], marks: Marks, measure: SpanMeasure,
     documents: dict[tuple[str, str], str],
 ) -> tuple[Any, Any, Any]:  # fmt: skip
-    """Return the items of gold that were looked at, their components and their units.
+    """Return the items of gold that were looked at, their components and their `Units`.
 
     The items are those of all people in a row: an output that two judged is two of them.
     """
@@ -111,14 +127,19 @@ def _compared(
         own = held.taken([marks.cells[cell] for cell in cells])
         values = compare_spans(gold.table().taken(at_gold), own, measure).values
         parts.append((at_gold + shift, values))
-        units += [documents[cell] for cell in cells]
+        units += [(segment, documents[system, segment]) for system, segment in cells]
         shift += len(gold.cells)
     if not units:
         raise ValueError("a set has no output in common with gold")
     items, components = (np.concatenate(each) for each in zip(*parts, strict=True))
-    # Numbers in their order, as on Touchstone's pages: resamples draw units by place.
-    is_number = all(unit.isdecimal() for unit in units)
-    return items, components, np.array([int(u) for u in units] if is_number else units)
+    return items, components, Units(*map(_in_order, zip(*units, strict=True)))
+
+
+def _in_order(names: Iterable[str]) -> StrArray | IntArray:
+    """Numbers in their order, as on Touchstone's pages: resamples draw units by place."""
+    listed = list(names)
+    is_number = all(name.isdecimal() for name in listed)
+    return np.array([int(name) for name in listed] if is_number else listed)
 
 
 def _against(first: Any, items: Any, values: Any, units: Any, options: Any) -> Row:
@@ -128,7 +149,7 @@ def _against(first: Any, items: Any, values: Any, units: Any, options: Any) -> R
     if name == "(nothing)" or (len(own) == len(items) and values is theirs) or not len(at_here):
         return {"other": "", "p": float("nan")}
     test = compare_detectors(
-        theirs[at_first], values[at_here], averaging=options.average, units=units[at_here],
+        theirs[at_first], values[at_here], averaging=options.average, **units.of(at_here),
         n_resamples=options.resamples, rng=options.seed,
     )  # fmt: skip
     return {"other": name, "p": test.pvalue}
@@ -140,7 +161,7 @@ def _row(result: Detection) -> Row:
         row[name] = getattr(result, name)
         if interval := getattr(result, f"{name}_interval"):
             row |= {f"{name}_low": interval.low, f"{name}_high": interval.high}
-    return row | {"n": result.n, "n_units": result.n_units}
+    return row | {"n": result.n, "unit": result.unit, "n_units": result.n_units}
 
 
 def _common(held: dict[str, Marks]) -> dict[str, Marks]:

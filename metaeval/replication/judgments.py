@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from metaeval.arrays import BoolArray, FloatArray, IntArray, group_means
+from metaeval.files.tables import DOCUMENT
 from metaeval.files.text import Table
 from metaeval.judgments.agreement.intervals import judgment_agreement
 from metaeval.judgments.controls.tests import annotation_times, trap_levels
@@ -115,19 +116,23 @@ class JudgmentFile:
     score: FloatArray
     seconds: FloatArray
     is_target: BoolArray
+    document: tuple[str, ...] | None = None
 
 
 def read_judgments(
     path: str | Path, annotators: str | Path, chosen: Chosen | None = None
 ) -> JudgmentFile:
-    """Read judgments.tsv and annotators.tsv of a bundle; excluded annotators are left out."""
+    """Read judgments.tsv and annotators.tsv of a bundle; excluded annotators are left out.
+
+    A column document says which segments belong together: those without a name stand alone.
+    """
     people = Table(annotators, ["annotator", "is_excluded"])
     excluded = {
         people.text(n, row, "annotator"): people.number(n, row, "is_excluded") > 0
         for n, row in people.rows
     }
     names = ["annotator", "kind", "item", "output", "score", "seconds", "is_target"]
-    table = Table(path, [*names, "system", "segment", "submitted_at"])
+    table = Table(path, [*names, "system", "segment", "submitted_at"], optional=[DOCUMENT])
     keeps = (chosen or Chosen()).rule(table)
     kept = [
         (n, row)
@@ -153,6 +158,7 @@ def read_judgments(
         numbers("score"),
         numbers("seconds"),
         numbers("is_target") > 0,
+        texts("document") if "document" in table.columns else None,
     )
 
 
@@ -213,9 +219,15 @@ def _agreement(
     output, item, score = judged.output[chosen], judged.item[chosen], judged.score[chosen]
     units = np.where(output >= 0, output, -1 - item)
     order = np.lexsort((score, units, annotator))
+    documents = None
+    if judged.document is not None:
+        named = np.array([judged.document, judged.segment])[:, chosen][:, order]
+        # Where no document is shared each judged output is a unit of its own.
+        documents = [name or f"#{key}" for name, key in named.T] if (named[0] != "").any() else None
     found = judgment_agreement(
-        score[order], annotator[order], units[order], n_resamples=n_resamples, rng=seed
-    )
+        score[order], annotator[order], units[order], documents=documents,
+        n_resamples=n_resamples, rng=seed,
+    )  # fmt: skip
     parts = {
         "one_vs_rest": found.one_vs_rest,
         "alpha_z": found.alpha_z,

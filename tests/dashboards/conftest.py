@@ -14,16 +14,16 @@ from tests.world import World, make_campaign, make_test_set
 
 # How many words of the reference a system may lose.
 DROPPED = {"strong": (0, 3), "middling": (1, 5), "weak": (2, 6)}
-DOCUMENTS = ("clinic", "market", "harbour")
+DOCUMENTS = ("clinic", "market", "harbour", "library", "bakery", "typhoon")
 
 
 def make_rated(slug: str = "rated", segments: int = 18, **fields: object) -> Campaign:
-    """Three simulated annotators, three systems, segments of three documents, chrF and BLEU."""
+    """Three simulated annotators, three systems, segments of six documents, chrF and BLEU."""
     test_set = make_test_set(f"{slug}-set", segments=segments, systems=())
     for name, dropped in DROPPED.items():
         add_outputs(test_set, name, dropped)
     for segment in test_set.segments.all():
-        segment.document = DOCUMENTS[segment.position % 3]
+        segment.document = DOCUMENTS[segment.position % len(DOCUMENTS)]
         segment.save(update_fields=["document"])
     campaign = make_campaign(test_set, slug, **{"traps_per_annotator": 6} | fields)
     rate(campaign)

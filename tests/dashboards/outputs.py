@@ -24,8 +24,10 @@ COMPARISON = {"statistic", "grouping", "test", "correction", "scope", "metric"}
 FILTERS = {
     "all": ALL.names,
     "all, comparison": ALL.names | COMPARISON,
-    "all but scores": JUDGMENTS.names,
+    "all but scores": JUDGMENTS.names | {"unit"},
+    "all but unit": ALL.names - {"unit"},
     "all systems": ALL.names - {"humans", "outliers"},
+    "judgments": JUDGMENTS.names,
     "none": frozenset[str](),
 }
 
@@ -65,13 +67,15 @@ def wanted() -> Mapping[str, frozenset[str]]:
     return found
 
 
-def make_filterable() -> Campaign:
+def make_filterable(segments: int = 9) -> Campaign:
     """A rated campaign where each filter leaves something out, and something in.
 
     S3 worked a day later; every judgment of an output has an error span; z-scores are over
     everything, so that control items move them; a metric has scores of several layers.
     """
-    campaign = make_rated("rated", segments=9, traps_per_annotator=3, z_pool="all", study="port")
+    campaign = make_rated(
+        "rated", segments=segments, traps_per_annotator=3, z_pool="all", study="port"
+    )
     day = timedelta(days=1)
     late = Judgment.objects.filter(assignment__annotator__label="S3")
     late.update(started_at=F("started_at") + day, submitted_at=F("submitted_at") + day)

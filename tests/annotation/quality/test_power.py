@@ -77,6 +77,8 @@ def test_a_campaign_is_its_own_pilot(db: None, client: Client) -> None:
     load_demo()
     client.force_login(User.objects.get(username="researcher"))
     campaign = Campaign.objects.get(slug="demo-en-zh-80")
+    assert pilot_components(campaign, "raw").n_documents == 11
+    campaign.test_set.segments.update(document="")
     found = pilot_components(campaign, "raw")
     # Three annotators rate all 44 segments of all 3 systems: the analysis of variance, by hand.
     rows = Judgment.objects.filter(

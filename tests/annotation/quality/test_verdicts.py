@@ -74,6 +74,7 @@ def columns(*rows: tuple[object, ...]) -> JudgmentColumns:
         kind=np.array(kind, dtype="U10"),
         output=np.array(item),
         segment=np.array(item),
+        document=np.full(len(rows), -1),
         partner=np.array(partner),
         screen=np.array(partner),
         beside_control=np.zeros(len(rows), dtype=bool),

@@ -27,6 +27,7 @@ from tests.world import World
 # Nothing changes while a test asks.
 pytestmark = pytest.mark.usefixtures("kept_state")
 BAD = {
+    "unit": "words",
     "scores": "median",
     "scale": "no-such",
     "without": "nobody",
@@ -64,7 +65,7 @@ BAD = {
     "annotator": "nobody",
     "page": "last",
 }
-FILTERS = tuple(BAD)[:13]
+FILTERS = tuple(BAD)[:14]
 # Fields of power have a form that says what is wrong (422), as they had before.
 FOR_SITE = ("accounts", "changes")
 FORMS = ("power", "power-data", "campaign-power", "campaign-power-data")

@@ -21,6 +21,7 @@ from dashboards.overview import document as overview
 from dashboards.overview.annotators import Row
 from dashboards.overview.document import Overview
 from dashboards.overview.page import OVERVIEW
+from dashboards.pages.answers import UNITS
 from tests.dashboards import raw
 from tests.world import World
 
@@ -96,7 +97,7 @@ def test_agreement_by_hand(rated: Campaign) -> None:
 
 def test_agreement_of_real_annotators_is_that_of_the_quality_page(db: None, data_dir: Path) -> None:
     call_command("import_dataset", "calibration-da", data=data_dir)
-    document = compute(Campaign.objects.get(slug="calibration-zh-en"))
+    document = compute(Campaign.objects.get(slug="calibration-zh-en"), unit="segments")
     table: dict[str, dict[str, float]] = {}
     lines = (data_dir / "calibration-da/zh-en/judgments.tsv").read_text("utf-8").splitlines()
     items = (data_dir / "calibration-da/zh-en/items.tsv").read_text("utf-8").splitlines()
@@ -124,7 +125,7 @@ def test_somebody_who_gets_harsher_is_told(rated: Campaign) -> None:
     own = [row for row in raw.judged(rated, raw.outputs_only) if raw.label(row) == "S1"]
     for place, row in enumerate(own):
         Judgment.objects.filter(pk=row.pk).update(score=max(0, 90 - place + place % 3))
-    document = compute(rated)
+    document = compute(rated, unit="segments")
     scores = [max(0, 90 - place + place % 3) for place in range(len(own))]
     expected = stats.kendalltau(range(len(own)), scores)
     row = of(document, "S1")
@@ -173,7 +174,7 @@ def test_the_page_its_csv_and_its_json_agree(rated: Campaign, as_researcher: Cli
     assert mean in page.text
     lines = as_researcher.get(f"/campaigns/{rated.slug}/dashboard.csv").getvalue().decode()
     header, *rows = lines.splitlines()
-    assert header.split(",") == list(OVERVIEW.columns)
+    assert header.split(",") == [*OVERVIEW.columns, *UNITS]
     assert len(rows) == 3
     assert as_researcher.get(address, headers={"If-None-Match": page["ETag"]}).status_code == 304
 

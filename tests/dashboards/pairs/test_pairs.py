@@ -69,7 +69,7 @@ def test_without_a_choice_the_best_two_are_compared(rated: Campaign) -> None:
 def test_two_metrics_are_compared_by_pairs_of_outputs(rated: Campaign) -> None:
     found = metrics.compute(rated, metrics.MetricsPair(first="chrf", second="bleu"))
     assert found.n == 3 * 24
-    assert found.n_units == 24
+    assert (found.n_units, found.unit) == (6, "documents")
     assert found.wins is not None
     assert found.ties is not None
     assert found.losses is not None

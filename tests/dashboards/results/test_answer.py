@@ -11,7 +11,6 @@ from dashboards.charts import dots
 from dashboards.pages.selection import level
 from dashboards.results.answer import FIXED, Answer, Asked, Scored, answer, bound, number
 from dashboards.results.document import Rival
-from dashboards.results.ground import interval
 from dashboards.results.steps import planned, roughly, segments_needed, small, steps
 from dashboards.trust.marks import OVER_HYBRIDS, REFUSED
 from tests.dashboards import typed
@@ -244,15 +243,6 @@ def test_the_level_of_a_pair_is_that_of_the_correction(
     ]
     found = level(typed.comparison(pvalues=pvalues), (1, 2), correction, scope)
     assert found == pytest.approx(expected, rel=1e-3)
-
-
-def test_the_interval_of_a_system_is_student_s() -> None:
-    """Group 2 of Student's sleep data (`sleep` in R): t.test gives [0.8976775, 3.7623225]."""
-    extra = np.array([1.9, 0.8, 1.1, 0.1, -0.1, 4.4, 5.5, 1.6, 4.6, 3.4, np.nan])
-    n, mean, low, high = interval(extra, float(np.nanmean(extra)))
-    assert (n, round(mean, 2)) == (10, 2.33)
-    assert (low, high) == pytest.approx((0.8976775, 3.7623225), abs=1e-6)
-    assert np.isnan(interval(np.array([1.0, np.nan]), 1.0)[2])
 
 
 def test_an_axis_holds_everything_and_has_few_round_ticks() -> None:

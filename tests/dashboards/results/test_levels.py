@@ -33,7 +33,7 @@ def document() -> Any:
     return SimpleNamespace(
         campaign="c", name="C", rows=rows, answer=answer, floor_marks="", statistic_label="tau",
         beside_label="Pearson’s r over systems", marks="Bold: A.", beside_marks="Bold: B and C.",
-        older=[],
+        older=[], over="",
     )  # fmt: skip
 
 

@@ -68,7 +68,7 @@ def test_partial_correlations_are_those_of_a_regression(
     assert row.low is not None
     assert row.high is not None
     assert row.low < row.partial < row.high
-    assert (document.unit, document.of) == ("characters", "reference")
+    assert (document.length_unit, document.of) == ("characters", "reference")
 
 
 def test_compliance_counts_outputs(demo: Campaign, document: Shortness) -> None:
@@ -115,6 +115,6 @@ def test_the_page_and_its_data(demo: Campaign, client: Client) -> None:
     assert [row["label"] for row in data["rows"]] == ["chrF"]
     table = b"".join(client.get(f"{address}.csv")).decode().splitlines()
     assert table[0].lstrip("\ufeff").startswith("key,label,partial,low,high")
-    words = json.loads(client.get(f"{address}.json?unit=words").content)
-    assert words["unit"] == "words"
+    words = json.loads(client.get(f"{address}.json?length_unit=words").content)
+    assert words["length_unit"] == "words"
     assert client.get(f"{address}.json?wanted=length").status_code == 400

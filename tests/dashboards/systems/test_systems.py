@@ -69,9 +69,9 @@ def test_wanted_lengths_are_rounded_where_a_reader_says_so(demo: Campaign) -> No
 
 
 def test_units_and_what_is_wanted(demo: Campaign) -> None:
-    of_source = compute(demo, SystemsChoice(wanted="source", unit="words")).lengths
+    of_source = compute(demo, SystemsChoice(wanted="source", length_unit="words")).lengths
     assert (of_source.of, of_source.unit) == ("source", "words")
-    missing = compute(demo, SystemsChoice(unit="nobody/nothing"))
+    missing = compute(demo, SystemsChoice(length_unit="nobody/nothing"))
     assert not missing.lengths.rows
     assert "nobody/nothing" in missing.warnings[-1]
     assert lengths.lengths(["a b  c", ""], "words") == [3, 0]

@@ -37,10 +37,12 @@ from dashboards.trust import verdict
 from metaeval.commands import main
 from metaeval.files import read_evalset
 from metaeval.replication import plain
+from metaeval.replication.reproduce import UNITS
 from metrics.runs import scoring, starting
 from metrics.workers import builds
+from tests.dashboards.conftest import make_rated
 from tests.shared import SharedRows
-from tests.world import make_dataset, make_demo, make_user
+from tests.world import World, make_dataset, make_demo, make_user
 
 ROOT = Path(__file__).parents[3]
 SLUG = "demo-en-zh-80"
@@ -211,7 +213,8 @@ class Asked:
 FILTERED: dict[str, Any] = {
     "scores": "raw",
     "traps": "out",
-    "documents": ("market",),
+    "documents": ("clinic", "market"),
+    "unit": "segments",
     "since": "2020-01-01",
     "until": "2100-01-01",
     "min_seconds": 0.5,
@@ -305,7 +308,8 @@ def test_filters_choose_the_judgments_of_all_tables(asked: Asked) -> None:
     shown = sorted(float(str(r["human"])) for r in rows(asked.folder, "human-scores"))
     assert shown == sorted(asked.human)
     manifest = json.loads((asked.folder / "manifest.json").read_text())
-    assert manifest["filters"]["documents"] == ["market"]
+    assert manifest["filters"]["documents"] == ["clinic", "market"]
+    assert manifest["filters"]["unit"] == "segments"
 
 
 def test_they_are_reproduced_and_a_changed_p_is_caught(
@@ -361,6 +365,38 @@ def test_a_changed_result_is_caught_although_all_sums_fit(
     assert ".tau\t" in answer.out
     assert "1 differences are of the size of rounding" in answer.err
     assert main(["reproduce", str(folder), "--tolerance", "1e-12"]) == 0
+
+
+def test_a_bundle_over_documents_has_their_column_and_reproduces(
+    world: World, tmp_path: Path
+) -> None:
+    campaign, over = make_rated("several", segments=24), {}
+    for unit in ("", "segments"):
+        content, _ = build(campaign, BundleChoice(unit=unit, statistic="pearson"))
+        folder = unpack(content, tmp_path / (unit or "documents"))
+        assert main(["reproduce", str(folder)]) == 0
+        header = (folder / "scores.tsv").read_text().splitlines()[0].split("\t")
+        assert ("document" in header) == (not unit)
+        over[unit] = json.loads((folder / "expected/pearson-none-segments.json").read_text())
+        page = significance.compute(campaign, Filters(unit=unit), "pearson/none/segments")
+        names = ("key", "value", "low", "high")
+        found = {tuple(row.values())[:4] for row in over[unit]["metrics"]}
+        assert found == {tuple(getattr(m, n) for n in names) for m in settled(page).metrics}
+        assert all(low < high for _, _, low, high in found)
+    assert (over[""]["unit"], over[""]["n_units"]) == ("documents", 6)
+    assert over["segments"]["unit"] == "segments"
+
+
+def test_a_bundle_of_before_there_were_units_reproduces(asked: Asked) -> None:
+    """Its tables do not name the unit, and its scores no documents."""
+    for path in (asked.folder / "expected").glob("*.json"):
+        document = json.loads(path.read_text())
+        told = {key: value for key, value in document.items() if key not in UNITS}
+        path.write_text(json.dumps(told))
+    manifest = json.loads((asked.folder / "manifest.json").read_text())
+    manifest["files"] = {}
+    (asked.folder / "manifest.json").write_text(json.dumps(manifest))
+    assert main(["reproduce", str(asked.folder)]) == 0
 
 
 def test_what_is_no_bundle_is_refused_in_a_sentence(

@@ -190,6 +190,9 @@ def test_who_judged_is_said() -> None:
     ("size", "found"),
     [
         ((6, 100, 100), {}),
+        ((6, 100, 100, 20, 20.0), {}),
+        ((6, 100, 100, 30, 19.9), {"few_documents": "note"}),
+        ((6, 100, 100, 1, 1.0), {"few_documents": "limits"}),
         ((5, 100, 100), {"few_systems": "limits"}),
         ((6, 99, 99), {"few_segments": "note"}),
         ((6, 19, 19), {"few_segments": "limits"}),
@@ -199,14 +202,17 @@ def test_who_judged_is_said() -> None:
         ((1, 200, 0), {"few_systems": "limits"}),
     ],
 )
-def test_too_little_of_something(size: tuple[int, int, int], found: dict[str, str]) -> None:
+def test_too_little_of_something(size: tuple[Any, ...], found: dict[str, str]) -> None:
     assert codes(amount.reasons_of(amount.Amount(*size))) == found
 
 
 def test_amounts_are_counted_on_the_scores() -> None:
     values = np.array([[1.0, 2.0, np.nan, np.nan], [1.0, np.nan, np.nan, np.nan], [np.nan] * 4])
-    human: Any = type("Human", (), {"values": values, "published_systems": None})
+    fields = {"values": values, "published_systems": None, "clusters": np.array([0, 1])}
+    human: Any = type("Human", (), fields)
     assert amount.amount_of(human) == amount.Amount(2, 2, 1)
+    human.clusters = np.array([1, 1])
+    assert amount.amount_of(human) == amount.Amount(2, 2, 1, 1, 1.0)
     human.published_systems = np.array([np.nan, np.nan, 3.0])
     assert amount.amount_of(human).n_systems == 3
 
@@ -241,7 +247,8 @@ def test_careful_judgments_are_not_buried(db: None) -> None:
     campaign = make_rated()
     found = verdict.compute(campaign, Filters())
     assert found.verdict == Verdict.LIMITED
-    assert codes(found.reasons).keys() == {"simulated", "few_systems", "few_segments"}
+    few = {"few_systems", "few_segments", "few_documents"}
+    assert codes(found.reasons).keys() == {"simulated", *few}
     Annotator.objects.update(is_simulated=False)
     assert "simulated" not in codes(verdict.compute(campaign, Filters()).reasons)
 

@@ -58,7 +58,8 @@ def columns_of(path, separator="\t"):
 @pytest.mark.parametrize("name", ["base", "nan", "none", "inf", "humanNA", "csv"])
 def test_the_commands_leave_out_missing_cells_and_count_them(capsys, name):
     path = SCORES / f"{name}.{'csv' if name == 'csv' else 'tsv'}"
-    assert main(["correlate", str(path), "--human", "human", "--output", "json"]) == 0
+    options = ["--human", "human", "--with-human", "--output", "json"]
+    assert main(["correlate", str(path), *options]) == 0
     captured = capsys.readouterr()
     found = {row["metric"]: row for row in json.loads(captured.out)["metrics"]}
     columns = columns_of(path, "," if name == "csv" else "\t")

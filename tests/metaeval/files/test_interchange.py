@@ -221,7 +221,7 @@ def test_scores_of_whole_systems_need_no_segments(capsys):
         ("system\tseg\th\nA\t1\t5\n", "correlate", "no metric beside the human scores h"),
         ("system\tseg\th\tm\nA\t1\tx\t1\n", "correlate", "line 2: field h: expected a number"),
         ("system\tseg\th\tm\nA\t1\t5\t1\n", "compare", "two metrics or more"),
-        ("system\tseg\th\tm\nA\t1\t5\t1\n", "correlate --without B", "--without B: not there"),
+        ("system\tseg\th\tm\nA\t1\t5\t1\n", "correlate --without B", "--without-systems B"),
         ("system\tseg\th\tm\nA\t1\t5\t1\n", "correlate --metric n", "no column n; found"),
         (
             "system\tseg\th\tm\nA\t1\t5\t1\nA\t2\t5\tx\n",
