@@ -9,24 +9,27 @@ A public campaign is read by everybody with a reading role, a private one by its
 campaign is run by the campaign admin who created it and by its members with the role admin. Members
 with the role reviewer decide where annotators differ, and see nothing else of it, public or not.
 
-A test set is read by every reading role. Site admins add to any; campaign admins to those that
-they own and those that are shared with them.
+A test set is read by every reading role, except by reviewers of a campaign over it: its page names
+the system of every output. For the same reason they see no other public campaign over it, none of
+its runs and none of its translations. Site admins add to any test set; campaign admins to those
+that they own and those that are shared with them.
 """
 
 from collections.abc import Callable
 from functools import cache, wraps
-from typing import Any
+from typing import Any, TypeVar
 
 from django.contrib.auth.decorators import login_required
 from django.contrib.auth.models import Group, User
 from django.core.exceptions import PermissionDenied
-from django.db.models import Q, QuerySet
+from django.db.models import Model, Q, QuerySet
 from django.http import Http404, HttpRequest, HttpResponseBase
+from django.shortcuts import get_object_or_404
 from django.utils.crypto import salted_hmac
 from rest_framework.permissions import SAFE_METHODS, BasePermission
 from rest_framework.request import Request
 
-from annotation.models import Campaign, Membership, TestSet
+from annotation.models import Campaign, Membership, TestSet, TestSetShare
 from config.database.prepared import Prepared, Statement, stand_in_key
 
 ADMIN, CAMPAIGN_ADMIN = "admin", "campaign admin"
@@ -39,8 +42,13 @@ ONLY_REVIEWS = (
     "You review this campaign, so only its adjudication is open to you: decisions are made without "
     "knowing systems, people or results."
 )
+BLIND_REVIEWER = (
+    "You review a campaign over this test set without knowing its systems, so its texts, systems "
+    "and scores are not open to you."
+)
 NOT_REVIEWER = "You may read this campaign; only its reviewers and admins may decide here."
 View = Callable[..., HttpResponseBase]
+Row = TypeVar("Row", bound=Model)
 # Stand for what a statement is told: pages ask the same again and again.
 USER, CAMPAIGN, SLUG = stand_in_key(1), stand_in_key(2), "stand-in for a slug"
 
@@ -98,8 +106,42 @@ def visible_campaigns(user: Any) -> QuerySet[Campaign]:
     memberships = Membership.objects.filter(user=user)
     reviewed = memberships.filter(role=Membership.Role.REVIEWER).values("campaign")
     others = memberships.exclude(role=Membership.Role.REVIEWER).values("campaign")
-    is_open = Q(is_private=False) & ~Q(pk__in=reviewed)
+    is_open = Q(is_private=False) & ~Q(pk__in=reviewed) & ~Q(test_set__in=_blinded(user))
     return rows.filter(is_open | Q(pk__in=others) | _created_by(user))
+
+
+def _blinded(user: Any) -> QuerySet[TestSet]:
+    """Return the test sets that a user reviews without knowing the systems.
+
+    Who may add to a test set knows its systems already.
+    """
+    reviewed = Membership.objects.filter(user=user, role=Membership.Role.REVIEWER)
+    rows = TestSet.objects.filter(pk__in=reviewed.values("campaign__test_set"))
+    shared = TestSetShare.objects.filter(user=user).values("test_set")
+    return rows.exclude(Q(pk__in=shared) | Q(created_by=user))
+
+
+def not_blinded(rows: QuerySet[Row], user: Any, test_set: str = "test_set") -> QuerySet[Row]:
+    """Leave out the rows of test sets that a user reviews without knowing the systems.
+
+    `test_set` is the path to the test set from a row.
+    """
+    if is_site_admin(user):
+        return rows
+    return rows.exclude(**{f"{test_set}__in": _blinded(user).values("pk")})
+
+
+def visible_test_sets(user: Any) -> QuerySet[TestSet]:
+    """Return the test sets that a user with a reading role may see."""
+    return not_blinded(TestSet.objects.all(), user, "pk")
+
+
+def test_set_for_reader(request: HttpRequest, slug: str) -> TestSet:
+    """Return a test set to somebody with a reading role; 403 for those who review it blindly."""
+    test_set = get_object_or_404(TestSet, slug=slug)
+    if not visible_test_sets(request.user).filter(pk=test_set.pk).exists():
+        raise PermissionDenied(BLIND_REVIEWER)
+    return test_set
 
 
 def reviewed_campaigns(user: Any) -> QuerySet[Campaign]:

@@ -9,7 +9,7 @@ from annotation.presets import free_name
 OWN = frozenset(
     {
         *("id", "slug", "name", "status", "origin", "created_by", "created_at"),
-        *("opened_at", "closed_at", "notified_at", "lower_is_better", "direction"),
+        *("opened_at", "closed_at", "notified_at", "secret", "lower_is_better", "direction"),
     }
 )
 

@@ -11,7 +11,9 @@ from functools import partial
 from io import StringIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from types import SimpleNamespace
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 from django import conf
@@ -188,6 +190,14 @@ def _of_server(statement: str) -> None:
 @pytest.fixture(scope="session")
 def django_db_setup(django_db_setup: None, django_db_blocker: Any) -> Iterator[None]:
     with django_db_blocker.unblock(), emptied_quickly():
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _seeded_secrets() -> Iterator[None]:
+    """Campaigns without a secret of their own get one from the seed of the test."""
+    seeded = SimpleNamespace(token_hex=lambda n: random.randbytes(n).hex())
+    with patch("annotation.models.campaign.secrets", seeded):
         yield
 
 

@@ -104,6 +104,7 @@ def make_campaign(test_set: TestSet, slug: str = "harbour-80", **fields: object)
         "trap_ratio": Decimal("0.80"),
         "traps_per_annotator": 2,
         "seed": 7,
+        "secret": "7" * 64,
     }
     campaign = Campaign.objects.create(slug=slug, test_set=test_set, **(defaults | fields))
     campaign.systems.set(test_set.systems.all())

@@ -1,6 +1,5 @@
 """What a reviewer sees of an item: the texts, and anonymous answers side by side."""
 
-import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -43,7 +42,7 @@ def case_of(campaign: Campaign, item: Item) -> Case:
     rows = list(
         answers(campaign).filter(assignment__item=item).prefetch_related("spans").order_by("pk")
     )
-    random.Random(f"{campaign.seed}:{item.pk}").shuffle(rows)
+    campaign.hidden_rng("case", item.pk).shuffle(rows)
     text, scheme = rated_text(item), campaign.judging.spans
     found = []
     for number, row in enumerate(rows, 1):

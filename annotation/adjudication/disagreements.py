@@ -42,7 +42,9 @@ def find(*, campaign: Campaign, gap: int | None, overlap: float | None) -> Found
     there = dict(known.values_list("item_id", "is_decided"))
     gone = [item for item, is_decided in there.items() if not is_decided and item not in now]
     n_gone = sum(known.filter(item__in=batch).delete()[0] for batch in batched(gone, BATCH))
-    new = [row for item, row in now.items() if item not in there]
+    new = [row for item, row in sorted(now.items()) if item not in there]
+    # Their keys stand in addresses. Items lie in the order of systems, which reviewers do not know.
+    campaign.hidden_rng("queue", len(there)).shuffle(new)
     Disagreement.objects.bulk_create(new, batch_size=BATCH, ignore_conflicts=True)
     return Found(len(new), n_gone)
 

@@ -17,13 +17,20 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotation.access import may_share_test_set, visible_campaigns
+from annotation.access import NOT_YOURS as NOT_YOUR_CAMPAIGN
+from annotation.access import (
+    may_share_test_set,
+    not_blinded,
+    runs_campaign,
+    visible_campaigns,
+)
 from annotation.api.parameters import LEAVING_OUT, TakesParameters, Texts
 from annotation.campaign_files import to_values
 from annotation.filters import FilterError, Filters
 from annotation.filters.rows import kept
 from annotation.models import Campaign, ErrorSpan, Judgment, Output, Segment, System, TestSet
 from annotation.translators.marking import NOT_YOURS, set_human
+from annotation.web.parameters import SECRET, wants_secret
 
 
 class SystemSerializer(serializers.ModelSerializer[System]):
@@ -225,6 +232,10 @@ class TestSetViewSet(TakesParameters, viewsets.ReadOnlyModelViewSet[TestSet]):
         .order_by("slug")
     )
 
+    def get_queryset(self) -> QuerySet[TestSet]:
+        """Leave out what the user reviews without knowing its systems."""
+        return not_blinded(super().get_queryset(), self.request.user, "pk")
+
     @extend_schema(responses=SegmentSerializer(many=True))
     @action(detail=True)
     def segments(self, request: Request, slug: str, format: str | None = None) -> Response:
@@ -258,6 +269,12 @@ class TestSetViewSet(TakesParameters, viewsets.ReadOnlyModelViewSet[TestSet]):
 class CampaignViewSet(TakesParameters, viewsets.ReadOnlyModelViewSet[Campaign]):
     """Campaigns that the user may read, with their settings and progress."""
 
+    takes: ClassVar[Mapping[str, Texts]] = {
+        "file": {
+            SECRET: "`included` adds the secret of hidden draws, for those who run the campaign. "
+            "With it the file gives the same items in the same orders; keep it from annotators."
+        }
+    }
     serializer_class = CampaignSerializer
     lookup_field = "slug"
     queryset = (
@@ -274,7 +291,10 @@ class CampaignViewSet(TakesParameters, viewsets.ReadOnlyModelViewSet[Campaign]):
     @action(detail=True)
     def file(self, request: Request, slug: str, format: str | None = None) -> Response:
         """The whole campaign as one file, without judgments; it makes the campaign again."""
-        return Response(to_values(self.get_object()))
+        campaign, with_secret = self.get_object(), wants_secret(request.query_params)
+        if with_secret and not runs_campaign(request.user, campaign):
+            raise PermissionDenied(NOT_YOUR_CAMPAIGN)
+        return Response(to_values(campaign, with_secret=with_secret))
 
     def get_queryset(self) -> QuerySet[Campaign]:
         """Leave out what the user may not read."""

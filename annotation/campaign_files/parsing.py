@@ -28,7 +28,8 @@ MOST_FAULTS = 200
 class CampaignFile:
     """What a file says: a test set, settings by name, items, texts by language, people.
 
-    `texts` is None where the standard instructions are meant.
+    `texts` is None where the standard instructions are meant; `secret` is empty where the campaign
+    gets a new one.
     """
 
     file: str
@@ -38,6 +39,7 @@ class CampaignFile:
     items: list[ItemDraft] = field(default_factory=list)
     people: int = 0
     suggestions: Mapping[str, Any] | None = None
+    secret: str = ""
 
 
 def is_own(values: Any) -> bool:
@@ -118,6 +120,7 @@ def _drafted(name: str, values: Mapping[str, Any], report: Report) -> CampaignFi
         [_item(each) for each in values.get("items", [])],
         values.get("people", 0),
         values.get("suggestions"),
+        values.get("secret", ""),
     )
 
 

@@ -53,7 +53,8 @@ def _campaign(whole: CampaignFile, test_set: TestSet, report: Report, user: Any)
             beside = [name for name in BESIDE if name in whole.settings]
             for name in beside:
                 setattr(campaign, name, whole.settings[name])
-            campaign.save(update_fields=beside)
+            campaign.secret = whole.secret or campaign.secret
+            campaign.save(update_fields=[*beside, "secret"])
             return campaign
         except ValidationError as error:
             _report(report, whole, error.message_dict)

@@ -26,8 +26,11 @@ ITEM = (
 )  # fmt: skip
 
 
-def to_values(campaign: Campaign) -> dict[str, Any]:
-    """Return everything that makes the campaign again, without judgments and without links."""
+def to_values(campaign: Campaign, *, with_secret: bool = False) -> dict[str, Any]:
+    """Return everything that makes the campaign again, without judgments and without links.
+
+    With the secret, the same items come in the same orders; whoever has it can foretell them.
+    """
     systems = list(campaign.systems.order_by("name").values_list("name", flat=True))
     task = {name: _plain(getattr(campaign, name)) for name in FIELDS["task"] if name != "systems"}
     checks = {name: _plain(getattr(campaign, name)) for name in FIELDS["checks"]}
@@ -42,6 +45,7 @@ def to_values(campaign: Campaign) -> dict[str, Any]:
         "instructions": _instructions(campaign),
         "items": list(_items(campaign)),
         "people": campaign.annotators.filter(excluded_at=None).count(),
+        **({"secret": campaign.secret} if with_secret else {}),
         **({"suggestions": suggested} if (suggested := written(campaign)) else {}),
     }
 
@@ -94,7 +98,7 @@ def _instructions(campaign: Campaign) -> dict[str, dict[str, str]]:
 
 
 def _items(campaign: Campaign) -> Iterator[dict[str, Any]]:
-    """Items that came by hand or by an import; those planted here follow from the seed."""
+    """Items that came by hand or by an import; those planted here follow from the secret."""
     brought = Q(kind__in=(Item.Kind.GOLD, Item.Kind.TUTORIAL)) | ~Q(batch="")
     rows = list(
         campaign.items.filter(brought)

@@ -1,7 +1,8 @@
 """Stage 2: make items and controls, and give every annotator an order of their own.
 
-Everything random follows from the campaign's seed, so that opening the same campaign over the
-same test set with the same annotators gives the same items in the same orders.
+Everything random follows from the campaign's secret and seed: with both, the same test set and the
+same annotators, opening a campaign gives the same items in the same orders. Without the secret
+nobody can foretell them.
 """
 
 from annotation.campaigns.design import describe

@@ -69,18 +69,16 @@ def give_out_trial(campaign: Campaign, annotators: Sequence[Annotator], targets:
     prefill = campaign.prefill
     texts = _texts(prefill)
     documents = _documents(campaign, targets)
-    rng = random.Random(f"{prefill.seed}:trial")
+    rng = campaign.hidden_rng("trial", prefill.seed)
     for document in documents:
         _prepare(document, texts, campaign.test_set.target_language, rng)
-    shares = share_out(
-        len(documents), len(annotators), campaign.annotators_per_item, seed=prefill.seed
-    )
+    shares = share_out(len(documents), len(annotators), campaign.annotators_per_item, rng=rng)
     units = _units(documents, texts, shares, rng)
     conditions = draw_conditions(units, shares_of(prefill), rng=rng)
     n_capped = cap_planted(units, conditions, rng=rng)
     _store_suggestions(documents, texts)
     for person, (annotator, share) in enumerate(zip(annotators, shares, strict=True)):
-        _assign(campaign, annotator, person, share, documents, conditions, targets, prefill.seed)
+        _assign(campaign, annotator, person, share, documents, conditions, targets)
     prefill.design = _told(units, conditions, documents, n_capped)
     prefill.save(update_fields=["design"])
 
@@ -185,10 +183,9 @@ def _assign(
     documents: Sequence[Document],
     conditions: Conditions,
     targets: Screens,
-    seed: int,
 ) -> None:
     """Give one person their documents, screen by screen in random order, after any practice."""
-    rng = random.Random(f"{seed}:{annotator.label}")
+    rng = campaign.hidden_rng("trial", campaign.prefill.seed, annotator.label)
     own = {
         row["pk"]: conditions[number][person] for number in share for row in documents[number].rows
     }

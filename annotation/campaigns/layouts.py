@@ -3,7 +3,6 @@
 Screens are made and stored in batches. What stays in memory is one number per item.
 """
 
-import random
 from array import array
 from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
@@ -58,7 +57,7 @@ def plant_targets(campaign: Campaign) -> Screens:
     """
     layout = campaign.judging.layout
     CHECKS[layout](campaign)
-    shuffle = random.Random(f"{campaign.seed}:pool")
+    shuffle = campaign.hidden_rng("pool")
     wanted = campaign.annotators_per_item
     is_static = campaign.assignment_mode == Campaign.Mode.STATIC
     number = next_screen(campaign)
@@ -132,7 +131,7 @@ def _columns(campaign: Campaign, parts: Iterator[list[Row]]) -> Iterator[list[It
 
     In dynamic assignment all are on one screen, of which `n_columns` will be drawn and shown.
     """
-    rng = random.Random(f"{campaign.seed}:together")
+    rng = campaign.hidden_rng("together")
     is_dynamic = campaign.assignment_mode == Campaign.Mode.DYNAMIC
     wanted = campaign.systems_per_screen
     for rows in parts:

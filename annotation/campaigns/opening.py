@@ -1,6 +1,5 @@
 """Opening a campaign: plant its items, give them out or leave them to the pool, let people in."""
 
-import random
 from collections.abc import Iterator, Sequence
 from itertools import chain
 from math import ceil
@@ -112,11 +111,12 @@ def _give_out(
     Controls are stored once all are drawn, so that annotators with the same partner share them.
     """
     shares = share_out(
-        len(targets), len(annotators), campaign.annotators_per_item, seed=campaign.seed
-    )
+        len(targets), len(annotators), campaign.annotators_per_item,
+        rng=campaign.hidden_rng("shares"),
+    )  # fmt: skip
     common = [Control(Item.Kind.TRAP, None, [trap]) for trap in traps]
     drawn = [
-        maker.draw(share, annotator.label, random.Random(f"{campaign.seed}:{annotator.label}:own"))
+        maker.draw(share, annotator.label, campaign.hidden_rng("own", annotator.label))
         for annotator, share in zip(annotators, shares, strict=True)
     ]
     _store(control for controls in drawn for control in controls)
@@ -136,7 +136,7 @@ def _order(
 ) -> list[int]:
     place = {index: number for number, index in enumerate(share)}
     partners = [None if each.partner is None else place[each.partner] for each in controls]
-    rng = random.Random(f"{campaign.seed}:{annotator.label}")
+    rng = campaign.hidden_rng("order", annotator.label)
     spacing = campaign.control_spacing
     try:
         return spaced_order(

@@ -1,5 +1,6 @@
 """The annotators of a campaign: adding them, and their personal links."""
 
+import secrets
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -60,12 +61,18 @@ def add_annotators(
 
 
 def _invite(campaign: Campaign, label: str) -> Invitation:
-    user = User.objects.create_user(f"{campaign.slug}-{label}".lower())
-    user.set_unusable_password()
-    user.save(update_fields=["password"])
-    user.groups.add(Group.objects.get(name=ANNOTATOR))
-    annotator = Annotator.objects.create(campaign=campaign, user=user, label=label)
+    annotator = Annotator.objects.create(campaign=campaign, user=new_account(), label=label)
     return renew_link(annotator=annotator)
+
+
+def new_account() -> User:
+    """Create an account that can do nothing but rate, and has no password.
+
+    Its name, which the annotator sees, is random: it says nothing about campaign or label.
+    """
+    user = User.objects.create_user(f"{ANNOTATOR}-{secrets.token_hex(6)}")
+    user.groups.add(Group.objects.get(name=ANNOTATOR))
+    return user
 
 
 def renew_link(*, annotator: Annotator) -> Invitation:

@@ -10,14 +10,16 @@ from annotation.models import Annotator, Assignment, Campaign, Item
 BATCH = 2_000
 
 
-def share_out(n_items: int, n_annotators: int, per_item: int, *, seed: int) -> list[list[int]]:
+def share_out(
+    n_items: int, n_annotators: int, per_item: int, *, rng: random.Random
+) -> list[list[int]]:
     """Give every item to `per_item` different annotators, with loads that differ by at most 1.
 
     Returns one list of item indices per annotator. The items are dealt in random order, so that
     no annotator gets one system or one document only. An item may be a screen.
     """
     order = list(range(n_items))
-    random.Random(f"{seed}:shares").shuffle(order)
+    rng.shuffle(order)
     shares: list[list[int]] = [[] for _ in range(n_annotators)]
     for turn, item in enumerate(order):
         for step in range(per_item):

@@ -90,7 +90,7 @@ class ControlMaker:
 
     def bank(self, kind: Item.Kind, size: int) -> Iterator[Control]:
         """Make `size` controls of a kind from targets drawn at random, for an open pool."""
-        rng = random.Random(f"{self.campaign.seed}:bank:{kind}")
+        rng = self.campaign.hidden_rng("bank", kind)
         order = rng.sample(range(len(self.targets)), len(self.targets))
         for control in self._each(kind, order):
             if size <= 0:
@@ -146,7 +146,7 @@ class ControlMaker:
         rows: Sequence[Mapping[str, Any]],
         references: Mapping[int, str],
     ) -> Control | None:
-        rng = random.Random(f"{self.campaign.seed}:{kind}:{index}")
+        rng = self.campaign.hidden_rng("control", kind, index)
         texts = self._replacements(kind, rows, references, rng)
         if kind != Kind.REPEAT and not texts:
             return None
@@ -228,7 +228,7 @@ class ControlMaker:
 
     def _draw_donors(self) -> list[tuple[int, str]]:
         test_set = self.campaign.test_set
-        rng = random.Random(f"{self.campaign.seed}:donors")
+        rng = self.campaign.hidden_rng("donors")
         rows: QuerySet[Any] = Reference.objects.filter(segment__test_set=test_set)
         if not rows.exclude(text="").exists():
             rows = Output.objects.filter(system__in=self.campaign.systems.all())

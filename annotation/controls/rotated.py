@@ -64,7 +64,7 @@ def plant_checks(campaign: Campaign, first_screen: int) -> None:
 
 def _checks(campaign: Campaign) -> Iterator[list[Item]]:
     """Screens as those of targets are: a segment, or a document, by as many systems."""
-    rng = random.Random(f"{campaign.seed}:rotated")
+    rng = campaign.hidden_rng("rotated")
     unit = "segment__document" if campaign.judging.layout.has_documents else "segment"
     outputs = Output.objects.filter(system__in=campaign.systems.all())
     units = sorted(set(outputs.order_by().values_list(unit, flat=True)))

@@ -1,7 +1,6 @@
 """Traps: complete targets cut to the required length, which only a reader recognises."""
 
 import math
-import random
 from collections.abc import Iterable, Iterator
 from decimal import Decimal
 from itertools import groupby, islice
@@ -57,7 +56,7 @@ def plant_traps(campaign: Campaign) -> list[Item]:
             f"Only {len(cuts)} segments are long enough to be cut, so there can be at most "
             f"{len(cuts)} traps, not {campaign.traps_per_annotator}."
         )
-    chosen = random.Random(f"{campaign.seed}:traps").sample(cuts, campaign.traps_per_annotator)
+    chosen = campaign.hidden_rng("traps").sample(cuts, campaign.traps_per_annotator)
     items = [
         Item(campaign=campaign, kind=Item.Kind.TRAP, segment_id=segment, text=text)
         for segment, text in chosen
@@ -96,7 +95,7 @@ def _complete_targets(campaign: Campaign) -> Iterable[tuple[int, str]]:
     if first := dict(_first_references(campaign.test_set)):
         return first.items()
     systems = list(campaign.systems.order_by("name"))
-    system = random.Random(f"{campaign.seed}:trap-system").choice(systems)
+    system = campaign.hidden_rng("trap-system").choice(systems)
     return system.outputs.order_by("segment__position").values_list("segment_id", "text")
 
 

@@ -46,7 +46,7 @@ def simulate_campaign(
     """Open a draft, rate all of it and close it.
 
     `adequacy` gives every judged output (by primary key) its true quality, 0–100. The same seed
-    gives the same ratings.
+    and secret give the same ratings.
     """
     for rater in raters:
         Annotator.objects.create(campaign=campaign, label=rater.label, is_simulated=True)

@@ -1,17 +1,16 @@
 """Places of annotators in a campaign: accounts of their own, personal links, shares still free."""
 
-import secrets
 from collections.abc import Mapping
 from datetime import datetime
 
 from django.contrib.auth.hashers import UNUSABLE_PASSWORD_PREFIX
-from django.contrib.auth.models import Group, User
+from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.db.models import QuerySet
 
-from annotation.access import ANNOTATOR
 from annotation.campaigns import Invitation, add_annotators, renew_link
+from annotation.campaigns.people import new_account
 from annotation.models import Annotator, Campaign
 
 FIXED = (
@@ -45,15 +44,7 @@ def new_place(campaign: Campaign) -> Annotator:
     """
     taken = set(campaign.annotators.values_list("label", flat=True))
     label = next(label for number in range(1, 1_000_000) if (label := f"A{number}") not in taken)
-    user = User.objects.create_user(_free_name(f"{campaign.slug}-{label}".lower()))
-    user.groups.add(Group.objects.get(name=ANNOTATOR))
-    return Annotator.objects.create(campaign=campaign, user=user, label=label)
-
-
-def _free_name(name: str) -> str:
-    """Return a user name that nobody has; somebody may have chosen this one."""
-    taken = User.objects.filter(username=name).exists()
-    return f"{name}-{secrets.token_hex(4)}" if taken else name
+    return Annotator.objects.create(campaign=campaign, user=new_account(), label=label)
 
 
 @transaction.atomic

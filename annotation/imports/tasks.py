@@ -29,7 +29,7 @@ def assign_imported(campaign: Campaign, annotators: Sequence[Annotator]) -> None
     shares = deal(list(batches), len(annotators), campaign.annotators_per_item)
     for annotator, share in zip(annotators, shares, strict=True):
         items = [item for batch in share for item in batches[batch]]
-        items = _with_common(items, common, seed=f"{campaign.seed}:{annotator.label}")
+        items = _with_common(items, common, rng=campaign.hidden_rng("order", annotator.label))
         Assignment.objects.bulk_create(
             [
                 Assignment(annotator=annotator, item=item, position=position)
@@ -50,9 +50,8 @@ def deal(batches: Sequence[str], n_annotators: int, per_batch: int) -> list[list
     return [wheel[start:end] for start, end in pairwise(ends)]
 
 
-def _with_common(items: list[Item], common: Sequence[Item], *, seed: str) -> list[Item]:
+def _with_common(items: list[Item], common: Sequence[Item], *, rng: random.Random) -> list[Item]:
     """Put gold between screens, never into one."""
-    rng = random.Random(seed)
     screens: dict[int, list[Item]] = defaultdict(list)
     for item in common:
         if item.kind == Item.Kind.GOLD:

@@ -1,5 +1,8 @@
 """Campaigns: which outputs are judged, by which protocol, with which control items."""
 
+import hmac
+import random
+import secrets
 from dataclasses import replace
 from decimal import Decimal
 
@@ -19,6 +22,11 @@ from annotation.protocols.questions import about_media
 # The most systems that one screen shows.
 MOST_SYSTEMS = 10
 DEFAULT_QUESTION = protocols.get(protocols.DEFAULT).length_question
+
+
+def new_secret() -> str:
+    """Return 256 random bits in hexadecimal digits."""
+    return secrets.token_hex(32)
 
 
 class Campaign(Terms):
@@ -42,6 +50,10 @@ class Campaign(Terms):
     may open the document around a segment. `lower_is_better` says it of published scores, which are
     stored as they were published: analyses turn their sign. `direction` is the sentence that says
     why, empty where nothing but the usual direction was considered.
+
+    The `seed` is public and draws resamples and hybrids. Whatever annotators must not foresee is
+    drawn from the `secret` (:meth:`hidden_rng`), which no page, log or export shows unless an admin
+    of the campaign asks for it in the campaign file.
     """
 
     class Status(models.TextChoices):
@@ -125,6 +137,7 @@ class Campaign(Terms):
     notified_at = models.DateTimeField(null=True, blank=True)
     z_pool = models.CharField(max_length=10, choices=ZPool.choices, default=ZPool.TARGETS)
     seed = models.PositiveBigIntegerField(default=1)
+    secret = models.CharField(max_length=64, default=new_secret, editable=False)
     status = models.CharField(max_length=10, choices=Status.choices, default=Status.DRAFT)
     origin = models.CharField(max_length=10, choices=Origin.choices, default=Origin.COLLECTED)
     lower_is_better = models.BooleanField(default=False)
@@ -144,6 +157,15 @@ class Campaign(Terms):
 
     def get_absolute_url(self) -> str:
         return reverse("campaign", args=[self.slug])
+
+    def hidden_rng(self, *purpose: object) -> random.Random:
+        """Return the generator of one draw that annotators must not foresee.
+
+        It follows from the secret, the seed and the purpose. The secret is hashed with them
+        (HMAC-SHA-512), so that no number drawn for one purpose says anything about another.
+        """
+        message = ":".join(map(str, (self.seed, *purpose)))
+        return random.Random(hmac.digest(self.secret.encode(), message.encode(), "sha512"))
 
     @property
     def judging(self) -> protocols.Protocol:

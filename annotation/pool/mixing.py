@@ -1,10 +1,9 @@
 """Control items among the targets of a pool: when one is due, and which.
 
-The rule is seeded per annotator and looks at nothing but what the annotator was given so far;
-`docs/assignment.md` states it.
+Each annotator's draws come from the campaign's secret, and look at nothing but what the annotator
+was given so far; `docs/assignment.md` states the rule.
 """
 
-import random
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
@@ -134,7 +133,7 @@ def is_due(annotator: Annotator, state: State, planned: int) -> bool:
         return False
     if campaign.check_percent:
         # Drawn for each screen once: a page loaded again, or a second process, draws the same.
-        rng = random.Random(f"{campaign.seed}:{annotator.label}:check:{state.n_screens}")
+        rng = campaign.hidden_rng("check", annotator.label, state.n_screens)
         return rng.random() * 100 < campaign.check_percent
     limit = campaign.items_per_annotator
     after = (
@@ -142,7 +141,7 @@ def is_due(annotator: Annotator, state: State, planned: int) -> bool:
         if limit
         else (state.n_screens + 1) / SCREENS_PER_CONTROL
     )
-    rng = random.Random(f"{campaign.seed}:{annotator.label}:{state.n_controls}")
+    rng = campaign.hidden_rng("due", annotator.label, state.n_controls)
     # Every place in a part is as likely as any other: the place itself must tell nothing.
     return after > state.n_controls + rng.random()
 
@@ -168,7 +167,7 @@ def _ready(annotator: Annotator, quotas: dict[str, int]) -> QuerySet[Any, Any]:
     rated = rated.filter(position__lt=Subquery(heads[spacing - 1 : spacing]))
     kinds = [kind for kind, quota in quotas.items() if quota]
     other = Item.objects.filter(campaign=campaign.pk, screen=OuterRef("screen"))
-    factor = random.Random(f"{campaign.seed}:{annotator.label}:order").randrange(1, PRIME // 2**10)
+    factor = campaign.hidden_rng("order", annotator.label).randrange(1, PRIME // 2**10)
     ready: QuerySet[Any, Any] = (
         Item.objects.filter(campaign=campaign.pk, kind__in=kinds)
         .filter(Q(partner=None) | Q(partner__in=rated.values("item")))
@@ -203,7 +202,7 @@ def _choose(
     if not kinds:
         return None
     there = [kind for kind in CONTROLS if kind in kinds]
-    rng = random.Random(f"{annotator.campaign.seed}:{annotator.label}:kind:{state.n_controls}")
+    rng = annotator.campaign.hidden_rng("kind", annotator.label, state.n_controls)
     (kind,) = rng.choices(there, [left[kind] for kind in there])
     return next(row for row in rows if row["kind"] == kind)
 

@@ -1,6 +1,5 @@
 """What a preset adds to a fresh draft: instructions in every language, and practice items."""
 
-import random
 from pathlib import Path
 from tomllib import loads
 from typing import Any
@@ -116,7 +115,7 @@ def practice(campaign: Campaign) -> list[Item]:
     rows = _first_references(campaign) if campaign.judging.has_score else {}
     if len(rows) < 2:
         return []
-    drawn = random.Random(f"{campaign.seed}:practice").sample(sorted(rows.items()), 2)
+    drawn = campaign.hidden_rng("practice").sample(sorted(rows.items()), 2)
     (first, text), (second, _) = drawn
     return [_item(campaign, first, text, SAME), _item(campaign, second, text, OTHER)]
 

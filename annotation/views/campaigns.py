@@ -5,7 +5,7 @@ from django.core.exceptions import ValidationError
 from django.db.models import Count, Q
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST
 
 from annotation import campaigns
@@ -15,11 +15,13 @@ from annotation.access import (
     campaign_for_reader,
     researcher_required,
     reviewed_campaigns,
+    test_set_for_reader,
+    visible_test_sets,
 )
 from annotation.campaigns import describe
 from annotation.campaigns.facts import has_scores
 from annotation.forms.campaign.form import CampaignForm
-from annotation.models import Campaign, Item, TestSet, listed
+from annotation.models import Campaign, Item, listed
 from annotation.monitor.completion import wanted
 from annotation.presets import fitting, offered, ratio_label
 from annotation.quality.reach import design_doubt
@@ -33,11 +35,12 @@ def campaign_new(request: HttpRequest) -> HttpResponse:
     context: dict[str, object] = {"section": "campaigns"}
     slug = request.GET.get("testset", "")
     if not slug:
-        context["test_sets"] = listed(TestSet.objects.filter(systems__isnull=False)).distinct()
+        rows = visible_test_sets(request.user).filter(systems__isnull=False)
+        context["test_sets"] = listed(rows).distinct()
         if not context["test_sets"]:
             return redirect("testset-upload")
         return render(request, "annotation/campaign_new.html", context)
-    test_set = get_object_or_404(TestSet, slug=slug)
+    test_set = test_set_for_reader(request, slug)
     preset = fitting(test_set, request.GET.get("preset", ""))
     form = CampaignForm(request.POST or None, test_set=test_set, preset=preset)
     if request.method == "POST" and form.is_valid():

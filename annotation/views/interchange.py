@@ -47,7 +47,14 @@ from annotation.views.corrections import correction_of, read_anew
 from annotation.views.uploads import is_too_large, too_large_sentence
 from annotation.web import fresh_links
 from annotation.web.errors import refuse
-from annotation.web.parameters import JUDGMENTS, read_filters, takes
+from annotation.web.parameters import (
+    JUDGMENTS,
+    SECRET,
+    Parameters,
+    read_filters,
+    takes,
+    wants_secret,
+)
 
 SHOWN = 200
 FORMS = (JudgmentsForm, HumanScoresForm, AppraiseForm, PearmutForm)
@@ -221,12 +228,15 @@ def _chained(first: bytes, rest: Any) -> Any:
 
 
 @researcher_required
+@takes(Parameters(frozenset({SECRET})))
 def campaign_file(request: HttpRequest, slug: str) -> JsonResponse:
-    """The campaign as one file, which makes it again."""
-    campaign = campaign_for_reader(request, slug)
+    """The campaign as one file, which makes it again; with its secret for those who run it."""
+    with_secret = wants_secret(request.GET)
+    find = campaign_for_admin if with_secret else campaign_for_reader
+    campaign = find(request, slug)
     name = f'attachment; filename="{campaign.slug}.campaign.json"'
     return JsonResponse(
-        to_values(campaign),
+        to_values(campaign, with_secret=with_secret),
         headers={"Content-Disposition": name},
         json_dumps_params={"ensure_ascii": False, "indent": 1},
     )

@@ -8,12 +8,12 @@ from uuid import UUID, uuid5
 from django.conf import settings
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, JsonResponse
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import translation
 from django.views.decorators.http import require_http_methods, require_POST
 
-from annotation.access import campaign_for_admin, researcher_required
+from annotation.access import campaign_for_admin, researcher_required, test_set_for_reader
 from annotation.campaigns.rehearsal import Shown, first_screens, rehearse
 from annotation.forms.campaign.form import CampaignForm
 from annotation.interface import is_known
@@ -21,7 +21,7 @@ from annotation.judging import instructions
 from annotation.judging.beside import kind_of, shown_beside
 from annotation.judging.progress import Progress
 from annotation.judging.screens import ShownItem, ShownScreen, span_sides, text
-from annotation.models import Campaign, TestSet
+from annotation.models import Campaign
 from annotation.numbers import whole
 from annotation.prefill.keeping import suggested_in
 from annotation.presets.filling import mark_missing, standard_text
@@ -67,7 +67,7 @@ def preview(request: HttpRequest, slug: str) -> HttpResponse:
 @require_POST
 def draw_form(request: HttpRequest, slug: str) -> JsonResponse:
     """Draw the first screen of a task as typed: `html`, and `errors` by field. Stores nothing."""
-    test_set = get_object_or_404(TestSet, slug=slug)
+    test_set = test_set_for_reader(request, slug)
     form = CampaignForm(request.POST, test_set=test_set)
     errors = {name: list(form.errors.get(name, ())) for name in DRAWN}
     if any(errors.values()):

@@ -10,7 +10,13 @@ from django.shortcuts import get_object_or_404, redirect
 from django.views.decorators.http import require_POST
 
 from annotation import sharing
-from annotation.access import admin_required, may_share_test_set, signed_in, site_admin_required
+from annotation.access import (
+    admin_required,
+    may_share_test_set,
+    signed_in,
+    site_admin_required,
+    test_set_for_reader,
+)
 from annotation.forms.access import AccountForm
 from annotation.models import TestSet, TestSetShare
 from annotation.views.uploads import show_test_set
@@ -42,12 +48,12 @@ def share_remove(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
 @require_POST
 def owner_set(request: HttpRequest, slug: str) -> HttpResponse:
     """Give a test set another owner."""
-    test_set = get_object_or_404(TestSet, slug=slug)
+    test_set = test_set_for_reader(request, slug)
     return _change(request, test_set, "owner_form", sharing.set_owner)
 
 
 def _for_sharing(request: HttpRequest, slug: str) -> TestSet:
-    test_set = get_object_or_404(TestSet, slug=slug)
+    test_set = test_set_for_reader(request, slug)
     if not may_share_test_set(request.user, test_set):
         raise PermissionDenied(NOT_YOURS)
     return test_set

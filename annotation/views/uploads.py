@@ -23,7 +23,9 @@ from annotation.access import (
     may_share_test_set,
     researcher_required,
     signed_in,
+    test_set_for_reader,
     visible_campaigns,
+    visible_test_sets,
 )
 from annotation.forms.access import AccountForm
 from annotation.forms.understanding import Understanding
@@ -194,7 +196,7 @@ def _attributes(code: str) -> dict[str, str]:
 @researcher_required
 def testset_list(request: HttpRequest) -> HttpResponse:
     """All test sets with their sizes."""
-    rows = listed(TestSet.objects.all()).annotate(
+    rows = listed(visible_test_sets(request.user)).annotate(
         n_segments=Count("segments", distinct=True), n_systems=Count("systems", distinct=True)
     )
     context = {"test_sets": rows.order_by("name"), "section": "testsets"}
@@ -204,14 +206,14 @@ def testset_list(request: HttpRequest) -> HttpResponse:
 @researcher_required
 def testset_detail(request: HttpRequest, slug: str) -> HttpResponse:
     """One test set: its systems by length, and its segments with all outputs side by side."""
-    return show_test_set(request, get_object_or_404(TestSet, slug=slug))
+    return show_test_set(request, test_set_for_reader(request, slug))
 
 
 @vary_on_headers("Cookie")
 @require_safe
 @researcher_required
 def segment_media(request: HttpRequest, slug: str, position: int) -> HttpResponseBase:
-    """The recording or picture beside a segment; `position` counts from 0."""
+    """The recording or picture beside a segment, open to reviewers; `position` counts from 0."""
     segment = get_object_or_404(Segment, test_set__slug=slug, position=position)
     stored = segment.beside or {}
     if "file" not in stored:

@@ -5,7 +5,7 @@ acts; one that it does not take, that stands there twice, or whose value does no
 with a sentence: as a page, as JSON, or as plain text for other files.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields
 from functools import wraps
 from typing import Any, Self
@@ -56,6 +56,7 @@ ALL = Parameters(frozenset(field.name for field in fields(Filters)))
 OF_METRICS = frozenset(("scores", "scale", "humans", "outliers"))
 JUDGMENTS = Parameters(ALL.names - OF_METRICS - {"unit"})
 NOTHING = Parameters()
+SECRET, INCLUDED = "secret", "included"
 
 
 def takes(parameters: Parameters | Callable[..., Parameters]) -> Callable[[View], View]:
@@ -88,6 +89,13 @@ def read_filters(request: HttpRequest, campaign: Campaign) -> Filters:
     filters = Filters.from_query(request.GET)
     check(campaign, filters)
     return filters
+
+
+def wants_secret(query: Mapping[str, str]) -> bool:
+    """Return whether a campaign file is to hold the secret. Raises FilterError."""
+    if (value := query.get(SECRET)) not in (None, INCLUDED):
+        raise FilterError(f"{SECRET} is {value!r}, and only {INCLUDED!r} is taken")
+    return SECRET in query
 
 
 def refused(request: HttpRequest, error: FilterError, fmt: str = "") -> HttpResponseBase:

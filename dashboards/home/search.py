@@ -9,9 +9,15 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.utils.translation import gettext
 
-from annotation.access import researcher_required, signed_in, visible_campaigns
+from annotation.access import (
+    not_blinded,
+    researcher_required,
+    signed_in,
+    visible_campaigns,
+    visible_test_sets,
+)
 from annotation.glossary import all_terms
-from annotation.models import System, TestSet
+from annotation.models import System
 from annotation.web.parameters import Parameters, takes
 from annotation.web.sentences import said
 from metrics import catalogue
@@ -62,8 +68,8 @@ def _groups(request: HttpRequest, words: list[str]) -> Iterator[tuple[str, list[
     kinds = (
         ("Campaigns", _campaigns(request, words)),
         ("Studies", _studies(request, words)),
-        ("Test sets", _test_sets(words)),
-        ("Systems", _systems(words)),
+        ("Test sets", _test_sets(request, words)),
+        ("Systems", _systems(request, words)),
         ("Metrics", _metrics(words)),
         ("Pages", _pages(words)),
     )
@@ -84,13 +90,15 @@ def _studies(request: HttpRequest, words: list[str]) -> Iterator[Hit]:
         yield Hit(name, reverse("study", args=[name]))
 
 
-def _test_sets(words: list[str]) -> Iterator[Hit]:
-    for row in _with(TestSet.objects.all(), words, "name", "slug").order_by("name")[:MOST]:
+def _test_sets(request: HttpRequest, words: list[str]) -> Iterator[Hit]:
+    rows = _with(visible_test_sets(request.user), words, "name", "slug")
+    for row in rows.order_by("name")[:MOST]:
         yield Hit(row.name, reverse("testset", args=[row.slug]), row.direction)
 
 
-def _systems(words: list[str]) -> Iterator[Hit]:
-    rows = _with(System.objects.select_related("test_set"), words, "name")
+def _systems(request: HttpRequest, words: list[str]) -> Iterator[Hit]:
+    rows = not_blinded(System.objects.select_related("test_set"), request.user)
+    rows = _with(rows, words, "name")
     for row in rows.order_by("name", "pk")[:MOST]:
         yield Hit(row.name, reverse("testset", args=[row.test_set.slug]), row.test_set.name)
 

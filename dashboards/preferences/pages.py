@@ -6,12 +6,12 @@ from django.contrib import messages
 from django.core.exceptions import ValidationError
 from django.http import Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_safe
 from django.views.decorators.vary import vary_on_headers
 
-from annotation.access import researcher_required, signed_in
+from annotation.access import researcher_required, signed_in, test_set_for_reader
 from annotation.filters import FilterError
 from annotation.models import TestSet
 from annotation.views.uploads import is_too_large, too_large_sentence
@@ -38,7 +38,7 @@ def preferences(
     request: HttpRequest, slug: str, fmt: str = "", figure: str = ""
 ) -> HttpResponseBase:
     """What the metrics prefer on a test set; with `fmt` as json, csv or tex."""
-    test_set = get_object_or_404(TestSet, slug=slug)
+    test_set = test_set_for_reader(request, slug)
     if request.headers.get("HX-Request"):
         return _under_way(request, test_set)
     document = documents.of_test_set(test_set)
@@ -92,7 +92,7 @@ def preferences_start(request: HttpRequest, slug: str) -> HttpResponse:
     """Choose metrics and conditions, send files, and start."""
     if is_too_large(request):
         return refuse(request, 413, "This upload is too large", too_large_sentence())
-    test_set = get_object_or_404(TestSet, slug=slug)
+    test_set = test_set_for_reader(request, slug)
     form = StartForm(test_set, request.POST or None, request.FILES or None)
     if request.method == "POST" and form.is_valid():
         try:

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Generic, TypeVar
 
 from django.db.models import Model, QuerySet
 
-from annotation.access import is_site_admin
+from annotation.access import is_site_admin, not_blinded
 from annotation.models import Archived, is_archived, listed
 
 Thing = TypeVar("Thing", bound=Model)
@@ -20,7 +20,8 @@ class Kind(Generic[Thing]):
 
     `name` stands in addresses, where `key` is the field that names a thing; `title` is the field
     that people change when they rename it, empty where its name is fixed. `home` is the address
-    of the list. `fixed` says why a name cannot change.
+    of the list. `test_set` is the path to the test set that a thing belongs to, empty where there
+    is none. `fixed` says why a name cannot change.
     """
 
     name: ClassVar[str]
@@ -29,12 +30,14 @@ class Kind(Generic[Thing]):
     home: ClassVar[str]
     key = "pk"
     title = ""
+    test_set = ""
     fixed = ""
     archives = True
 
     def seen(self, user: Any) -> QuerySet[Thing]:
         """Return what a user with a reading role may see."""
-        return self.model._default_manager.all()
+        rows = self.model._default_manager.all()
+        return not_blinded(rows, user, self.test_set) if self.test_set else rows
 
     def owner(self, thing: Thing) -> int | None:
         """Return the account that a thing belongs to."""

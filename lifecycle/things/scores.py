@@ -111,6 +111,7 @@ class Imports(Kind[MetricImport]):
 
     name, label, home = "import", "Imported scores", "metric-scores-sets"
     model = MetricImport
+    test_set = "test_set"
     fixed = "They are called after their metric and their test set."
 
     def may_delete(self, user: Any, thing: MetricImport) -> bool:
@@ -156,7 +157,7 @@ class Imports(Kind[MetricImport]):
 
     def archived(self, user: Any) -> QuerySet[MetricImport]:
         """Those that are withdrawn."""
-        return self.model.objects.exclude(withdrawn_at=None).select_related("test_set")
+        return self.seen(user).exclude(withdrawn_at=None).select_related("test_set")
 
     def archive(self, thing: MetricImport, user: Any) -> None:
         """Show it no longer."""
@@ -173,6 +174,7 @@ class Runs(Kind[MetricRun]):
     """Metric runs. Scores are kept by text, and outlive the run that computed them."""
 
     name, label, home = "run", "Metric run", "runs"
+    test_set = "test_set"
     model = MetricRun
     fixed = "It is called after its metric and its test set."
 

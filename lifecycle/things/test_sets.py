@@ -26,7 +26,7 @@ class TestSets(Kind[TestSet]):
     __test__ = False
     name, label, home = "test-set", "Test set", "testsets"
     model = TestSet
-    key, title = "slug", "name"
+    key, title, test_set = "slug", "name", "pk"
 
     def may_delete(self, user: Any, thing: TestSet) -> bool:
         """Its owner, while they may upload, and site admins."""
@@ -82,7 +82,7 @@ class Systems(Kind[System]):
 
     name, label, home = "system", "System", "testsets"
     model = System
-    title = "name"
+    title, test_set = "name", "test_set"
     archives = False
 
     def owner(self, thing: System) -> int | None:

@@ -84,6 +84,7 @@ class Translations(Kind[Translation]):
 
     name, label, home = "translation", "Translation", "translations"
     model = Translation
+    test_set = "test_set"
     fixed = "It is called as the system that it makes."
 
     def going(self, thing: Translation) -> Going:

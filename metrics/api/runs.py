@@ -12,7 +12,7 @@ from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotation.access import is_researcher
+from annotation.access import is_researcher, not_blinded, test_set_for_reader
 from annotation.api.parameters import TakesParameters, Texts
 from annotation.filters import FilterError
 from annotation.models import System, TestSet
@@ -264,7 +264,7 @@ class OfTestSetViewSet(
     def get_queryset(self) -> QuerySet[Any]:
         """Filter by test set."""
         slug = self.request.query_params.get("test_set")
-        rows = super().get_queryset()
+        rows = not_blinded(super().get_queryset(), self.request.user)
         if not slug:
             return rows
         if not TestSet.objects.filter(slug=slug).exists():
@@ -293,6 +293,7 @@ class RunViewSet(OfTestSetViewSet):
         form = StartSerializer(data=request.data)
         form.is_valid(raise_exception=True)
         given = form.validated_data
+        test_set_for_reader(request, given["test_set"].slug)
         started = runs.start(
             test_set=given["test_set"],
             metrics=given["metrics"],

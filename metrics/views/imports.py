@@ -5,7 +5,7 @@ from typing import Any
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied, ValidationError
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
@@ -15,7 +15,9 @@ from annotation.access import (
     may_change_test_set,
     researcher_required,
     signed_in,
+    test_set_for_reader,
     test_set_refusal,
+    visible_test_sets,
 )
 from annotation.models import TestSet, listed
 from annotation.uploads.tables.lines import LABELS
@@ -47,7 +49,11 @@ CHANGED = "What would be stored is not what you saw. Look at it again, then impo
 @require_GET
 def score_sets(request: HttpRequest) -> HttpResponse:
     """Choose the test set that imported scores are of."""
-    rows = listed(TestSet.objects.filter(systems__isnull=False)).distinct().order_by("name")
+    rows = (
+        listed(visible_test_sets(request.user).filter(systems__isnull=False))
+        .distinct()
+        .order_by("name")
+    )
     mine = [row for row in rows if may_change_test_set(request.user, row)]
     context = {"section": "metrics", "test_sets": mine}
     return render(request, "metrics/score_sets.html", context)
@@ -57,7 +63,7 @@ def score_sets(request: HttpRequest) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 def metric_scores(request: HttpRequest, slug: str) -> HttpResponse:
     """The imported scores of a test set; send more; with `?check=token`, look and confirm."""
-    test_set = get_object_or_404(TestSet, slug=slug)
+    test_set = test_set_for_reader(request, slug)
     may_change = may_change_test_set(request.user, test_set)
     token = request.GET.get("check", "")
     if not may_change and (token or request.method == "POST"):
@@ -176,7 +182,7 @@ def _store(request: HttpRequest, checked: Checked, token: str) -> HttpResponse:
 @require_POST
 def metric_scores_withdraw(request: HttpRequest, slug: str) -> HttpResponse:
     """Show a metric's imported scores on a test set no longer; they are kept."""
-    test_set = get_object_or_404(TestSet, slug=slug)
+    test_set = test_set_for_reader(request, slug)
     if not may_change_test_set(request.user, test_set):
         raise PermissionDenied(test_set_refusal(test_set))
     info = catalogue.find(request.POST.get("metric", ""))

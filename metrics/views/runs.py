@@ -9,7 +9,13 @@ from django.urls import reverse
 from django.utils.text import get_text_list
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from annotation.access import researcher_required, visible_campaigns
+from annotation.access import (
+    not_blinded,
+    researcher_required,
+    test_set_for_reader,
+    visible_campaigns,
+    visible_test_sets,
+)
 from annotation.filters import FilterError
 from annotation.models import Campaign, TestSet, listed
 from annotation.web.live import render_live
@@ -33,7 +39,7 @@ PER_PAGE = FAILED_SHOWN = 50
 def run_list(request: HttpRequest) -> HttpResponse:
     """All runs, newest first; htmx asks for the table alone."""
     form = FilterForm(request.GET)
-    page = page_of(request, _filtered(form), PER_PAGE)
+    page = page_of(request, not_blinded(_filtered(form), request.user), PER_PAGE)
     starting.describe(page)
     waiting.attach(page)
     query = request.GET.copy()
@@ -45,7 +51,7 @@ def run_list(request: HttpRequest) -> HttpResponse:
         "query": query.urlencode(),
         "is_live": any(run.is_active for run in page),
         "idle_queues": starting.idle_queues(page),
-        "test_sets": TestSet.objects.filter(systems__isnull=False).distinct(),
+        "test_sets": visible_test_sets(request.user).filter(systems__isnull=False).distinct(),
         "campaigns": _campaigns(request, form.cleaned_data["testset"]),
     }
     return render_live(request, "metrics/runs.html", context)
@@ -78,7 +84,7 @@ def _filtered(form: FilterForm) -> QuerySet[MetricRun]:
 def run_detail(request: HttpRequest, pk: int) -> HttpResponse:
     """One run; htmx asks for what changes alone."""
     rows = MetricRun.objects.select_related("test_set", "signature", "created_by")
-    run = get_object_or_404(rows.prefetch_related("systems"), pk=pk)
+    run = get_object_or_404(not_blinded(rows.prefetch_related("systems"), request.user), pk=pk)
     waiting.attach([run])
     # Counting takes seconds over a million outputs, and a page of an active run asks often.
     truncated = None if run.is_active else truncation_of(run)
@@ -103,7 +109,7 @@ def run_detail(request: HttpRequest, pk: int) -> HttpResponse:
 @require_POST
 def run_cancel(request: HttpRequest, pk: int) -> HttpResponse:
     """Cancel; what was scored is kept."""
-    run = get_object_or_404(MetricRun, pk=pk)
+    run = get_object_or_404(not_blinded(MetricRun.objects.all(), request.user), pk=pk)
     try:
         if starting.cancel(run):
             messages.success(request, f"{run.label} is cancelled. The scores it has are kept.")
@@ -118,7 +124,7 @@ def run_cancel(request: HttpRequest, pk: int) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 def run_start(request: HttpRequest, slug: str) -> HttpResponse:
     """Choose metrics and systems of a test set, and start a run for each metric."""
-    test_set = get_object_or_404(TestSet, slug=slug)
+    test_set = test_set_for_reader(request, slug)
     sent = request.POST if request.method == "POST" else None
     form = StartForm(
         test_set,

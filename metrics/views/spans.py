@@ -7,7 +7,7 @@ from django.contrib import messages
 from django.core.exceptions import PermissionDenied, ValidationError
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.http import urlencode
 from django.views.decorators.http import require_http_methods, require_safe
@@ -17,6 +17,7 @@ from annotation.access import (
     may_change_test_set,
     researcher_required,
     signed_in,
+    test_set_for_reader,
     test_set_refusal,
 )
 from annotation.exports.tables import csv_response
@@ -41,7 +42,7 @@ SHOWN = 50
 @require_http_methods(["GET", "HEAD", "POST"])
 def metric_spans(request: HttpRequest, slug: str) -> HttpResponse:
     """Send files with spans; with `?check=token`, say what ends are, look and confirm."""
-    test_set = get_object_or_404(TestSet, slug=slug)
+    test_set = test_set_for_reader(request, slug)
     if not may_change_test_set(request.user, test_set):
         raise PermissionDenied(test_set_refusal(test_set))
     if is_too_large(request):
@@ -109,7 +110,7 @@ def _confirm(request: HttpRequest, test_set: TestSet, token: str) -> HttpRespons
 @require_safe
 def metric_spans_file(request: HttpRequest, slug: str) -> HttpResponseBase:
     """All spans of the metrics that a test set shows, a row a span; no-error where none is."""
-    test_set = get_object_or_404(TestSet, slug=slug)
+    test_set = test_set_for_reader(request, slug)
     return csv_response(f"{slug}-metric-spans", COLUMNS, _rows(test_set))
 
 

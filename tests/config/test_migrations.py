@@ -154,3 +154,15 @@ def test_test_sets_with_the_order_of_judgments_do_not_claim_that_of_a_file(
     found = rows("annotation.TestSet").values_list("slug", "is_in_file_order")
     assert dict(found) == {"file": True, "judged": False, "scored": False, "used": True}
     assert not rows("annotation.Campaign").filter(lower_is_better=True).exists()
+
+
+def test_every_campaign_gets_a_secret_of_its_own(migrate: Migrate) -> None:
+    rows = migrate("annotation", "0024_score_directions_and_file_order")
+    test_set = rows("annotation.TestSet").create(slug="s", name="S")
+    for slug in ("draft", "open"):
+        rows("annotation.Campaign").create(slug=slug, name=slug, test_set=test_set, status=slug)
+
+    rows = migrate("annotation", "0025_secret")
+    secrets = [campaign.secret for campaign in rows("annotation.Campaign").all()]
+    assert len(set(secrets)) == 2
+    assert {len(secret) for secret in secrets} == {64}

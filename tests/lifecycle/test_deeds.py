@@ -154,6 +154,7 @@ def test_a_copy_is_a_draft_with_the_same_design_and_nobody_in_it(world: World) -
     assert (made.opened_at, made.annotators.count(), made.items.count()) == (None, 0, 0)
     again = deeds.copy(CAMPAIGNS, campaign, world.admin)
     assert again.name == f"{made.name} (2)"
+    assert len({campaign.secret, made.secret, again.secret}) == 3
 
 
 def test_a_test_set_is_kept_while_it_is_judged_and_goes_with_its_scores(world: World) -> None:

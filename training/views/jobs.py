@@ -29,7 +29,7 @@ SETS_SHOWN = 10
 
 
 PAGES = WorkPages(
-    rows=lambda: TrainingJob.objects.prefetch_related("corpora").select_related("metric"),
+    rows=lambda user: TrainingJob.objects.prefetch_related("corpora").select_related("metric"),
     what="job",
     tab="jobs",
     cancelling=jobs.cancel,

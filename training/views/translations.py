@@ -7,7 +7,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_http_methods
 
-from annotation.access import researcher_required, signed_in
+from annotation.access import not_blinded, researcher_required, signed_in
 from annotation.web.live import render_live
 from training.jobs import presenting
 from training.models import TrainingJob, Translation
@@ -21,7 +21,7 @@ START, CHECK = "start", "check"
 
 
 PAGES = WorkPages(
-    rows=lambda: Translation.objects.select_related("test_set"),
+    rows=lambda user: not_blinded(Translation.objects.select_related("test_set"), user),
     what="translation",
     tab="translations",
     cancelling=starting.cancel,
@@ -36,7 +36,7 @@ translation_cancel, translation_resume = PAGES.cancel(), PAGES.resume()
 def translation_detail(request: HttpRequest, pk: int) -> HttpResponse:
     """One translation; htmx asks for what changes alone."""
     rows = Translation.objects.select_related("test_set", "job", "created_by", "system")
-    row = get_object_or_404(rows, pk=pk)
+    row = get_object_or_404(not_blinded(rows, request.user), pk=pk)
     texts = row.texts.select_related("segment").order_by("segment__position")
     context = {
         "section": "training",

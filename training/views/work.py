@@ -26,9 +26,12 @@ PER_PAGE = 50
 
 @dataclass(frozen=True)
 class WorkPages(Generic[Row]):
-    """The pages of one kind of work; `what` is its name in sentences, `tab` that of its list."""
+    """The pages of one kind of work.
 
-    rows: Callable[[], QuerySet[Row]]
+    `rows` are what a user may see, `what` is its name in sentences, `tab` that of its list.
+    """
+
+    rows: Callable[[Any], QuerySet[Row]]
     what: str
     tab: str
     cancelling: Callable[[Row], bool]
@@ -40,7 +43,7 @@ class WorkPages(Generic[Row]):
 
         def work_list(request: HttpRequest) -> HttpResponse:
             """All rows, newest first; htmx asks for the table alone."""
-            page = page_of(request, listed(self.rows()), PER_PAGE)
+            page = page_of(request, listed(self.rows(request.user)), PER_PAGE)
             context = {
                 "section": "training",
                 "tab": self.tab,
@@ -65,7 +68,7 @@ class WorkPages(Generic[Row]):
 
     def _post(self, do: Callable[[HttpRequest, Row], None], told: str) -> View:
         def change(request: HttpRequest, pk: int) -> HttpResponse:
-            row = get_object_or_404(self.rows(), pk=pk)
+            row = get_object_or_404(self.rows(request.user), pk=pk)
             do(request, row)
             return redirect(row)
 

@@ -97,7 +97,8 @@ HELP = {
     "ratings.",
     "is_private": "Members and site admins. Other researchers do not see that it exists.",
     "z_pool": "The judgments that an annotator’s mean and standard deviation are taken over.",
-    "seed": "The same seed gives the same controls and the same orders again.",
+    "seed": "The same seed gives the same resamples and hybrid systems. Controls and orders also "
+    "depend on a secret of the campaign.",
 }
 WIDGETS: dict[str, Any] = {
     "protocol": forms.RadioSelect,

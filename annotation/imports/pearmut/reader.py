@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import Any
 
+from django.utils.crypto import salted_hmac
+
 from annotation import protocols
 from annotation.campaigns.layouts import MOST_ON_SCREEN, group_sizes
 from annotation.imports.drafts import CampaignDraft, ItemDraft
@@ -20,6 +22,7 @@ from annotation.models import Campaign, Item
 from annotation.models.campaign import MOST_SYSTEMS
 from annotation.uploads import TestSetDraft
 
+SALT = "annotation.imports.pearmut"
 TASKS, SHARED = "task-based", (USUAL_ASSIGNMENT, DYNAMIC)
 NEEDED, EXTRA = ("campaign_id", "data"), ("data_welcome", "data_random")
 # `token` opens a stored campaign there, and is of no use here.
@@ -145,7 +148,9 @@ class Reader:
         if kind is None and not any("validation" in value for value, _ in rows):
             self.models.add(frozenset(models))
         if self.info.shuffles:
-            random.Random(f"{self.name}:{path}").shuffle(models)
+            # A file that is read twice gives the same columns, and nobody outside can tell them.
+            key = salted_hmac(SALT, f"{self.name}:{path}", algorithm="sha256").digest()
+            random.Random(key).shuffle(models)
         wanted = min(self.info.n_models or len(models), MOST_SYSTEMS)
         sizes = group_sizes(len(models), wanted) if wanted > 1 else [1] * len(models)
         start = 0

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 from functools import partial
-from uuid import UUID, uuid5
+from uuid import UUID
 
 from django.core.exceptions import ValidationError
 from django.http import HttpRequest, HttpResponse
@@ -27,9 +27,6 @@ from annotation.judging.screens import ShownItem, ShownScreen, context_of, span_
 from annotation.models import Adjudication, Campaign, Disagreement
 from annotation.views.judging.cards import Card, fresh_cards, refused_card
 from annotation.web.parameters import Parameters, takes
-
-# Names of items before reviewers, which no annotator's page has.
-BEFORE_REVIEWERS = UUID("7d0c2b1e-52f5-4d1c-9a36-6c1b0f1e8a54")
 
 
 @researcher_required
@@ -149,7 +146,8 @@ def _item(campaign: Campaign, case: Case, taken: Given | None) -> ShownItem:
     reference = item.segment.references.order_by("name").values_list("text", flat=True).first()
     answer: Given | Adjudication | None = taken or case.decided
     return ShownItem(
-        public_id=uuid5(BEFORE_REVIEWERS, str(item.pk)),
+        # No annotator's page has it, and nobody can tell the row of the item from it.
+        public_id=UUID(int=campaign.hidden_rng("reviewed", item.pk).getrandbits(128), version=4),
         place=1,
         row=0,
         context=context_of(campaign, source=item.segment.source, reference=reference),

@@ -133,6 +133,7 @@ def _people(campaign: Campaign, asked: str, sort: str, *, knows_all: bool) -> Qu
         named = Q(label__icontains=asked)
         if knows_all:
             named |= Q(external_id__icontains=asked) | Q(user__email__icontains=asked)
+            named |= Q(user__username__icontains=asked)
         counted = counted.filter(named)
     return counted.order_by(*order, "pk")
 

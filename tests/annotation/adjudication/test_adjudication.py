@@ -6,15 +6,18 @@ import re
 import uuid
 import zipfile
 from typing import Any
+from uuid import UUID
 
 import pytest
 from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
 from django.test import Client
 from django.urls import reverse
+from scipy.stats import mannwhitneyu
 
 from annotation import protocols
 from annotation.access import ADMIN, ANNOTATOR, RESEARCHER
+from annotation.adjudication.cases import case_of
 from annotation.adjudication.decisions import give, taking
 from annotation.adjudication.disagreements import disagreements, least_overlap
 from annotation.campaigns import add_annotators, open_campaign
@@ -35,7 +38,7 @@ from annotation.protocols.pieces import Piece, cut
 from lifecycle.things.campaigns import Campaigns
 from tests.addresses import fill, routes
 from tests.planting import plant
-from tests.world import add_system, make_campaign, make_user
+from tests.world import add_system, make_campaign, make_test_set, make_user
 
 TEXTS = ("One two three.", "Four five six.", "Seven eight.")
 SOURCES = ("源文一。", "源文二。", "源文三。")
@@ -103,6 +106,43 @@ def looked(client: Client, campaign: Campaign, **limits: str) -> list[tuple[str,
     assert client.post(queue(campaign), limits).status_code == 302
     rows = disagreements(campaign).values_list("item__segment__key", "gap", "overlap")
     return list(rows)
+
+
+def test_the_order_of_answers_depends_on_the_secret(campaign: Campaign) -> None:
+    """Whoever knows the source code, and who answered when, cannot tell whose answer is first."""
+    item = campaign.items.select_related("segment", "output").order_by("segment__position").first()
+    orders = set()
+    for n in range(20):
+        campaign.secret = f"secret {n}"
+        scores = tuple(each.score for each in case_of(campaign, item).given)
+        assert scores == tuple(each.score for each in case_of(campaign, item).given)
+        orders.add(scores)
+    assert {sorted(order) == [40, 80, 90] for order in map(list, orders)} == {True}
+    assert {order[0] for order in orders} == {40, 80, 90}
+
+
+@pytest.mark.django_db
+def test_numbers_and_ids_before_reviewers_say_nothing_about_systems() -> None:
+    """Items are stored system by system; whoever sees their order has the systems."""
+    test_set = make_test_set("queued", segments=15, systems=("one", "two"))
+    made = make_campaign(test_set, "queued", protocol="esa", traps_per_annotator=0,
+                         shown_text="source", annotators_per_item=2)  # fmt: skip
+    add_annotators(campaign=made, users=[make_user(f"annotator-{n}", ANNOTATOR) for n in (1, 2)])
+    made = open_campaign(campaign=made)
+    for n, person in enumerate(made.annotators.all()):
+        for row in person.assignments.all():
+            Judgment.objects.create(assignment=row, score=100 * n, submit_key=uuid.uuid4())
+    client = reviewer(made)
+    looked(client, made, gap="30")
+    found = list(disagreements(made).select_related("item__output").order_by("pk"))
+    ranks = {system: [] for system in made.systems.all()}
+    for place, row in enumerate(found):
+        ranks[row.item.output.system].append(place)
+    assert mannwhitneyu(*ranks.values()).pvalue > 0.05
+    page = client.get(reverse("adjudicate", args=[made.slug, found[0].pk])).text
+    ids = {UUID(each) for each in re.findall(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", page)}
+    assert ids
+    assert {each.version for each in ids} == {4}
 
 
 def test_the_overlap_is_an_f1_of_characters() -> None:

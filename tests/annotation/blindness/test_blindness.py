@@ -6,59 +6,30 @@ an item is a control, whose output it is, and whether somebody else, or everybod
 it.
 """
 
-import os
-import random
 from dataclasses import replace
 from typing import Any
 
 import pytest
-from django.utils import timezone
 
 from annotation.judging import progress
 from annotation.judging.progress import Progress
-from annotation.models import Campaign, Item
-from annotation.pool import mixing
+from annotation.models import Item
 from annotation.protocols import PROTOCOLS, Layout
 from tests.annotation.blindness.guessing import Guesses, Look, guess
 from tests.annotation.blindness.reading import EARLY, LATE
 from tests.annotation.blindness.worlds import (
+    DA,
     PER_ITEM,
-    SIZES,
+    WORLDS,
     Clock,
+    Mode,
     Shown,
     make_blind_campaign,
     rate_everything,
 )
 
-Mode = Campaign.Mode
-DA = "segment-da"
-# Every protocol with one mode, and a share for everybody, which pages then name. All pairs with
-# BLIND_WORLDS=all.
-WORLDS = [(Mode.POOL, DA, 40), (Mode.POOL, "document-da", 0), (Mode.POOL, "contrastive-esa", 0)]
-WORLDS += [(Mode.STATIC, "side-by-side", 0), (Mode.ACTIVE, "esa", 0), (Mode.STATIC, "mqm", 0)]
-WORLDS += [(Mode.DYNAMIC, "side-by-side", 0)]
 # In one world of each mode people look at everything that they can.
 THOROUGH = (DA, "esa", "mqm")
-if os.environ.get("BLIND_WORLDS") == "all":
-    pairs = [
-        (mode, protocol, 0)
-        for mode in Mode.values
-        for protocol in SIZES
-        if mode != Mode.DYNAMIC or PROTOCOLS[protocol].layout.has_systems
-    ]
-    WORLDS += [pair for pair in pairs if pair not in WORLDS]
-
-
-@pytest.fixture
-def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
-    """Time and chance by a seed, the ids in addresses included; and controls enough to guess."""
-    source = random.Random("blindness")
-    monkeypatch.setattr(os, "urandom", source.randbytes)
-    monkeypatch.setattr(random, "_urandom", source.randbytes)
-    monkeypatch.setattr(mixing, "SCREENS_PER_CONTROL", 4)
-    clock = Clock()
-    monkeypatch.setattr(timezone, "now", clock)
-    return clock
 
 
 def guesses(screens: list[Shown]) -> dict[str, Guesses]:

@@ -1,5 +1,6 @@
 """A whole campaign rated by three people at once, and all that their browsers received."""
 
+import os
 import random
 import uuid
 from dataclasses import dataclass, field
@@ -16,7 +17,8 @@ from annotation.judging.answers import Answer
 from annotation.judging.assignments import first_open
 from annotation.judging.judgments import issue_start, submit
 from annotation.models import Annotator, Assignment, Campaign, Item, Judgment, Output
-from annotation.protocols import Layout
+from annotation.models.campaign import new_secret
+from annotation.protocols import PROTOCOLS, Layout
 from tests.annotation.blindness.reading import Received, Seen, bits, phases, tokens_in_order
 from tests.world import make_campaign, make_test_set, make_user
 
@@ -33,6 +35,21 @@ SIZES = {
 }  # fmt: skip
 WORDS = ("harbour", "quiet", "boats", "left", "early", "morning", "wind", "north", "sea", "stone")
 HISTORY_LINE = '<li class="card">'
+Mode = Campaign.Mode
+DA = "segment-da"
+# Every protocol with one mode, and a share for everybody, which pages then name. All pairs with
+# BLIND_WORLDS=all.
+WORLDS = [(Mode.POOL, DA, 40), (Mode.POOL, "document-da", 0), (Mode.POOL, "contrastive-esa", 0)]
+WORLDS += [(Mode.STATIC, "side-by-side", 0), (Mode.ACTIVE, "esa", 0), (Mode.STATIC, "mqm", 0)]
+WORLDS += [(Mode.DYNAMIC, "side-by-side", 0)]
+if os.environ.get("BLIND_WORLDS") == "all":
+    pairs = [
+        (mode, protocol, 0)
+        for mode in Mode.values
+        for protocol in SIZES
+        if mode != Mode.DYNAMIC or PROTOCOLS[protocol].layout.has_systems
+    ]
+    WORLDS += [pair for pair in pairs if pair not in WORLDS]
 
 
 @dataclass
@@ -79,7 +96,8 @@ def make_blind_campaign(protocol: str, mode: str, *, limit: int = 0) -> Campaign
         controls = {"traps_per_annotator": 0, "cold_start": 2, **checks}
     campaign = make_campaign(
         test_set, "blind", protocol=protocol, assignment_mode=mode, shown_text="source",
-        annotators_per_item=PER_ITEM, items_per_annotator=limit, edit_minutes=None, **controls,
+        annotators_per_item=PER_ITEM, items_per_annotator=limit, edit_minutes=None,
+        secret=new_secret(), **controls,
     )  # fmt: skip
     users = [make_user(f"blind-{number}", ANNOTATOR) for number in range(N_ANNOTATORS)]
     add_annotators(campaign=campaign, users=users)
@@ -108,15 +126,12 @@ def _add_gold(campaign: Campaign) -> None:
             )  # fmt: skip
 
 
-class Person:
-    """One annotator at a browser; `shown` are the screens in their order."""
+class Answering:
+    """One annotator whose answers are stored without a page; `shown` are the screens in order."""
 
-    def __init__(self, annotator: Annotator, clock: Clock, *, is_thorough: bool) -> None:
-        self.annotator, self.clock, self.is_thorough = annotator, clock, is_thorough
+    def __init__(self, annotator: Annotator, clock: Clock) -> None:
+        self.annotator, self.clock = annotator, clock
         self.rng = random.Random(f"person:{annotator.label}")
-        self.slug = annotator.campaign.slug
-        self.client = Client()
-        self.client.force_login(annotator.user)
         self.shown: list[Shown] = []
         self.at: list[Assignment] = []
         first_open(annotator)
@@ -126,6 +141,79 @@ class Person:
     def is_done(self) -> bool:
         """Whether nothing is left for them."""
         return not self.at
+
+    def _arrive(self) -> None:
+        self.at = self._open()
+        if self.at:
+            self.shown.append(self._describe())
+
+    def _open(self) -> list[Assignment]:
+        """What is to be answered now: the rest of the screen."""
+        rows = self.annotator.assignments.select_related("item__output").order_by("position")
+        rows = rows.filter(completed_at=None, released_at=None)
+        first = rows.first()
+        if first is None or first.item.screen is None:
+            return [first] if first else []
+        return list(rows.filter(item__screen=first.item.screen))
+
+    def _describe(self) -> Shown:
+        items = [row.item for row in self.at]
+        kinds = {item.kind for item in items} - {Item.Kind.TARGET, Item.Kind.DOCUMENT}
+        others = Judgment.objects.filter(assignment__item=items[0])
+        output = items[0].output
+        return Shown(
+            head=items[0],
+            position=self.at[0].position,
+            is_control=bool(kinds) or any(item.partner_id for item in items),
+            n_others=others.exclude(assignment__annotator=self.annotator).count(),
+            first_system=output.system_id if output else None,
+        )
+
+    def rate(self) -> None:
+        """Answer the screen."""
+        self._store(self.at)
+        first_open(self.annotator)
+        self._arrive()
+
+    def _store(self, rows: list[Assignment]) -> None:
+        answers = self._answers(rows)
+        self.clock.now += timedelta(seconds=self.rng.randint(2, 60))
+        submit(user=self.annotator.user, answers=answers)
+
+    def _answers(self, rows: list[Assignment]) -> list[Answer]:
+        return [
+            Answer(
+                public_id=row.public_id,
+                submit_key=uuid.uuid4(),
+                started_at=self.clock.now,
+                seen=0,
+                **self._given(),
+            )
+            for row in rows
+        ]
+
+    def _given(self) -> dict[str, Any]:
+        """Any score on every scale, or any words."""
+        asked = self.annotator.campaign.judging
+        values = [self.rng.randint(scale.low, scale.high) for scale in asked.scales]
+        names = [scale.key for scale in asked.scales]
+        words = " ".join(self.rng.choices(WORDS, k=9))
+        return {
+            "score": values[0] if values else None,
+            "ratings": dict(zip(names, values, strict=True)) if any(names) else {},
+            "post_edit": words if asked.text else None,
+        }
+
+
+class Person(Answering):
+    """One annotator at a browser."""
+
+    def __init__(self, annotator: Annotator, clock: Clock, *, is_thorough: bool) -> None:
+        self.is_thorough = is_thorough
+        self.slug = annotator.campaign.slug
+        self.client = Client()
+        self.client.force_login(annotator.user)
+        super().__init__(annotator, clock)
 
     def _ask(self, what: str, address: str, **sent: object) -> Received:
         method = self.client.post if sent.get("data") else self.client.get
@@ -151,28 +239,6 @@ class Person:
         self.shown.append(self._describe())
         for each in came:
             self.shown[-1].seen.read(each)
-
-    def _open(self) -> list[Assignment]:
-        """What is to be answered now: the rest of the screen."""
-        rows = self.annotator.assignments.select_related("item__output").order_by("position")
-        rows = rows.filter(completed_at=None, released_at=None)
-        first = rows.first()
-        if first is None or first.item.screen is None:
-            return [first] if first else []
-        return list(rows.filter(item__screen=first.item.screen))
-
-    def _describe(self) -> Shown:
-        items = [row.item for row in self.at]
-        kinds = {item.kind for item in items} - {Item.Kind.TARGET, Item.Kind.DOCUMENT}
-        others = Judgment.objects.filter(assignment__item=items[0])
-        output = items[0].output
-        return Shown(
-            head=items[0],
-            position=self.at[0].position,
-            is_control=bool(kinds) or any(item.partner_id for item in items),
-            n_others=others.exclude(assignment__annotator=self.annotator).count(),
-            first_system=output.system_id if output else None,
-        )
 
     def rate(self) -> None:
         """Answer the screen.
@@ -213,35 +279,6 @@ class Person:
                 data[f"{number}-{name}" if together else name] = value
         self.clock.now += timedelta(seconds=self.rng.randint(2, 60))
         return self._ask(what, address, data=data, headers=JSON)
-
-    def _store(self, rows: list[Assignment]) -> None:
-        answers = self._answers(rows)
-        self.clock.now += timedelta(seconds=self.rng.randint(2, 60))
-        submit(user=self.annotator.user, answers=answers)
-
-    def _answers(self, rows: list[Assignment]) -> list[Answer]:
-        return [
-            Answer(
-                public_id=row.public_id,
-                submit_key=uuid.UUID(int=self.rng.getrandbits(128), version=4),
-                started_at=self.clock.now,
-                seen=0,
-                **self._given(),
-            )
-            for row in rows
-        ]
-
-    def _given(self) -> dict[str, Any]:
-        """Any score on every scale, or any words."""
-        asked = self.annotator.campaign.judging
-        values = [self.rng.randint(scale.low, scale.high) for scale in asked.scales]
-        names = [scale.key for scale in asked.scales]
-        words = " ".join(self.rng.choices(WORDS, k=9))
-        return {
-            "score": values[0] if values else None,
-            "ratings": dict(zip(names, values, strict=True)) if any(names) else {},
-            "post_edit": words if asked.text else None,
-        }
 
     def look_back(self) -> None:
         """Read the history: a line belongs to the screen of its item."""

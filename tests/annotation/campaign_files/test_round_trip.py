@@ -75,18 +75,24 @@ def test_what_is_written_makes_the_same_campaign(world: World, tmp_path: Path) -
     Instructions.objects.create(campaign=campaign, language="de", instructions="Lesen.")
     add_annotators(campaign=campaign, links=3)
     campaign = open_campaign(campaign=campaign)
-    written = to_values(campaign)
+    written = to_values(campaign, with_secret=True)
     Draft202012Validator(json.loads(SCHEMA.read_text())).validate(written)
     run(tmp_path, written, "--slug", "copy")
     copy = Campaign.objects.get(slug="copy")
     assert (copy.consent, copy.goodbye) == ("Agreed?", "Hand in ${TOKEN}.")
-    again = to_values(copy)
+    again = to_values(copy, with_secret=True)
+    again_task = again["task"]
     assert again.pop("task").pop("slug") == "copy"
     assert written.pop("task").pop("slug") == campaign.slug
     assert again == written
     assert TestSet.objects.count() == 1
-    # The seed and the labels are the same, so each annotator gets the same texts in one order.
+    # Secret, seed and labels are the same, so each annotator gets the same texts in one order.
     assert orders(copy) == orders(campaign)
+    assert written.pop("secret") == campaign.secret
+    run(tmp_path, written | {"task": {**again_task, "slug": "another"}})
+    another = Campaign.objects.get(slug="another")
+    assert another.secret not in (campaign.secret, "")
+    assert orders(another) != orders(campaign)
 
 
 def orders(campaign: Campaign) -> list[list[tuple[str, str | None]]]:
@@ -192,3 +198,19 @@ def test_the_pages_and_the_api_give_and_take_the_file(world: World, as_admin: Cl
     page = as_admin.post(reverse("campaign-from-file"), sent, follow=True)
     assert page.request["PATH_INFO"] == reverse("access", args=["copy"])
     assert Campaign.objects.get(slug="copy").status == Campaign.Status.DRAFT
+
+
+@pytest.mark.parametrize(
+    "address", ["/campaigns/harbour-80/campaign.json", "/api/campaigns/harbour-80/file/"]
+)
+def test_only_who_runs_a_campaign_is_given_its_secret(
+    world: World, client: Client, address: str
+) -> None:
+    secret, wanted = world.campaign.secret, {"secret": "included"}
+    client.force_login(world.researcher)
+    assert secret not in client.get(address).text
+    assert client.get(address, wanted).status_code == 403
+    client.force_login(world.admin)
+    assert secret not in client.get(address).text
+    assert client.get(address, {"secret": "1"}).status_code == 400
+    assert client.get(address, wanted).json()["secret"] == secret

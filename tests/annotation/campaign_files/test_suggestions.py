@@ -31,7 +31,7 @@ def drawn(campaign: Campaign) -> list[tuple[object, ...]]:
 def test_a_file_holds_the_trial_and_draws_it_again() -> None:
     campaign = drafted(segments=12)
     set_shares(campaign, SHARES, seed=5)
-    values = to_values(Campaign.objects.get())
+    values = to_values(Campaign.objects.get(), with_secret=True)
     assert not opened(values, "copy").errors
     open_campaign(campaign=campaign)
     copy = Campaign.objects.get(slug="copy")

@@ -1,5 +1,6 @@
 """Opening a campaign: items, traps, shares and orders."""
 
+import random
 from collections import Counter
 from decimal import Decimal
 
@@ -103,7 +104,7 @@ def test_shares_are_even_and_complete(
     n_items: int, n_annotators: int, seed: int, data: st.DataObject
 ) -> None:
     per_item = data.draw(st.integers(1, n_annotators))
-    shares = share_out(n_items, n_annotators, per_item, seed=seed)
+    shares = share_out(n_items, n_annotators, per_item, rng=random.Random(seed))
     assert Counter(item for share in shares for item in share) == dict.fromkeys(
         range(n_items), per_item
     )

@@ -1,5 +1,6 @@
 """Access links: who gets in, as whom, and who does not."""
 
+import re
 import threading
 from datetime import timedelta
 
@@ -27,8 +28,9 @@ def make_open(world: World, *, mode: str = "pool", places: int = 3, **fields: ob
     add_annotators(campaign=campaign, links=places)
     opened = open_campaign(campaign=campaign)
     if mode != "static":
+        accounts = list(opened.annotators.values_list("user", flat=True))
         opened.annotators.all().delete()
-        User.objects.filter(username__startswith="linked-").delete()
+        User.objects.filter(pk__in=accounts).delete()
         Campaign.objects.filter(pk=opened.pk).update(assignment_mode=mode)
         opened.refresh_from_db()
     return opened
@@ -149,9 +151,7 @@ def test_the_quota(world: World, campaign: Campaign, client: Client) -> None:
     assert codes == [302, 302, 403]
     # Those who are in come back.
     assert client.get(address, {"PROLIFIC_PID": "p0"}).status_code == 302
-    assert (
-        campaign.annotators.count() == User.objects.filter(username__startswith="linked-").count()
-    )
+    assert campaign.annotators.count() == User.objects.filter(annotators__campaign=campaign).count()
 
 
 @pytest.mark.parametrize(
@@ -205,11 +205,22 @@ def test_a_revoked_link_lets_in_nobody(world: World, campaign: Campaign, client:
     assert (response.status_code, "withdrawn" in response.text) == (410, True)
 
 
-def test_a_name_that_somebody_has(world: World, campaign: Campaign, client: Client) -> None:
-    User.objects.create_user("linked-a1")
+@pytest.mark.parametrize("mode", ["pool", "static"])
+def test_names_say_nothing_about_campaign_and_position(world: World, mode: str) -> None:
+    """Annotators see the name of their account, and another's may tell them theirs."""
+    campaign = make_open(world, mode=mode)
     _, address = make_link(world, campaign, provider="prolific")
-    assert client.get(address, PROLIFIC).status_code == 302
-    assert campaign.annotators.get().user.username.startswith("linked-a1-")
+    shown = []
+    for person in ("p0", "p1", "p2"):
+        client = Client()
+        client.get(address, {"PROLIFIC_PID": person})
+        shown.append(client.get("/").text)
+    people = list(campaign.annotators.order_by("pk").select_related("user"))
+    names = [person.user.username for person in people]
+    for page, name in zip(shown, names, strict=True):
+        assert name in page
+    assert all(re.fullmatch("annotator-[0-9a-f]{12}", name) for name in names)
+    assert not any(re.search(r"\bA\d\b", page) for page in shown)
 
 
 def test_a_wrong_link(world: World, campaign: Campaign, client: Client) -> None:

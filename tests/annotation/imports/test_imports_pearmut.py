@@ -189,6 +189,19 @@ def test_models_of_a_contrastive_campaign_are_columns(db: None) -> None:
     assert [row[6] for row in rows[2:4]] == ["Formal style.", ""]
 
 
+def test_columns_cannot_be_told_from_the_file(db: None, settings: Any) -> None:
+    """Two installations shuffle the same file in different ways, each always in the same way."""
+    names = [f"m{n}" for n in range(6)]
+    values = contrastive(*([item(f"s{n}", *names)] for n in range(6)))
+
+    def columns(key: str) -> list[str]:
+        settings.SECRET_KEY = key
+        ((_, draft),), _ = read(values)
+        return [row.system for row in draft.items]
+
+    assert columns("here" * 10) == columns("here" * 10) != columns("there" * 10)
+
+
 def test_columns_stay_where_they_are_not_shuffled(db: None) -> None:
     values = contrastive([item("a", "m3", "m1", "m2")], shuffle=False)
     found = import_all(values).result.campaign

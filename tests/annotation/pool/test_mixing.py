@@ -13,7 +13,7 @@ N_PEOPLE, N_PARTS = 300, 4
 
 def places_of(label: str, limit: int) -> list[int]:
     """Where one annotator gets controls who finds one ready whenever one is due."""
-    campaign = Campaign(seed=1, items_per_annotator=limit)
+    campaign = Campaign(seed=1, secret="of this test", items_per_annotator=limit)
     annotator = Annotator(campaign=campaign, label=label)
     places: list[int] = []
     for n in range(N_PARTS * SCREENS_PER_CONTROL):

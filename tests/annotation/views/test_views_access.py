@@ -110,6 +110,17 @@ def test_personal_links_are_shown_and_work(world: World, as_admin: Client) -> No
     assert f"{end:%Y-%m-%d %H:%M}" == f"{last + timedelta(days=1):%Y-%m-%d} 00:00"
 
 
+def test_admins_find_people_by_the_name_that_these_see(world: World, client: Client) -> None:
+    first, second = (made.annotator for made in add_annotators(campaign=world.campaign, links=2))
+    page = address("access", world.campaign)
+    client.force_login(world.admin)
+    found = client.get(page, {"q": second.user.username}).text
+    assert f"<code>{second.user.username}</code>" in found
+    assert first.user.username not in found
+    client.force_login(world.researcher)
+    assert second.user.username not in client.get(page).text
+
+
 @pytest.mark.parametrize(
     ("data", "says"),
     [

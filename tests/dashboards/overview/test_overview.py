@@ -137,8 +137,11 @@ def test_somebody_who_gets_harsher_is_told(rated: Campaign) -> None:
 
 
 def test_somebody_who_does_not_read_is_a_suspect(rated: Campaign) -> None:
-    for row in raw.judged(rated, lambda row: raw.label(row) == "S3"):
-        Judgment.objects.filter(pk=row.pk).update(score=70)
+    for row in raw.judged(rated):
+        if raw.label(row) == "S3":
+            Judgment.objects.filter(pk=row.pk).update(score=70)
+        elif row.assignment.item.kind == "trap":
+            Judgment.objects.filter(pk=row.pk).update(score=0)
     document = compute(rated)
     assert document.suspects == ["S3"]
     said = of(document, "S3").signs

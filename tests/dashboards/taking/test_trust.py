@@ -245,6 +245,7 @@ def test_random_clicks(db: None) -> None:
 def test_careful_judgments_are_not_buried(db: None) -> None:
     """Simulated readers of a known truth: nothing invalidates, and what is borne out is marked."""
     campaign = make_rated()
+    Judgment.objects.filter(assignment__item__kind="trap").update(score=0)
     found = verdict.compute(campaign, Filters())
     assert found.verdict == Verdict.LIMITED
     few = {"few_systems", "few_segments", "few_documents"}

@@ -8,6 +8,7 @@ from rest_framework import serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from annotation.access import not_blinded
 from annotation.api.parameters import Texts
 from annotation.filters import FilterError
 from annotation.models import TestSet
@@ -85,7 +86,7 @@ class TranslationViewSet(WorkViewSet[Translation]):
     def get_queryset(self) -> Any:
         """Filter by test set."""
         slug = self.request.query_params.get("test_set")
-        rows = super().get_queryset()
+        rows = not_blinded(super().get_queryset(), self.request.user)
         if slug and not TestSet.objects.filter(slug=slug).exists():
             raise FilterError(f"test_set: there is no test set {slug!r}")
         return rows.filter(test_set__slug=slug) if slug else rows
