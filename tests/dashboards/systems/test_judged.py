@@ -134,7 +134,7 @@ def test_an_imported_campaign_has_the_systems_that_were_judged(study: TestSet) -
         slug="later", name="Later", question="?", is_finished=False, length_ratio=Decimal("0.80")
     )
     later = store_campaign(draft, study).campaign
-    import_module("annotation.migrations.0025_judged_systems").keep_judged(apps, None)
+    import_module("annotation.migrations.0026_judged_systems").keep_judged(apps, None)
     assert set(old.systems.values_list("name", flat=True)) == set(JUDGED)
     assert later.systems.count() == 5
 

@@ -27,6 +27,6 @@ def keep_judged(apps: Any, schema_editor: Any) -> None:
 class Migration(migrations.Migration):
     """What is stored already becomes what an import stores now."""
 
-    dependencies = [("annotation", "0024_score_directions_and_file_order")]
+    dependencies = [("annotation", "0025_secret")]
 
     operations = [migrations.RunPython(keep_judged, migrations.RunPython.noop)]
