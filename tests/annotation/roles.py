@@ -67,6 +67,7 @@ TABLE: Mapping[str, tuple[str, Statuses, Statuses]] = {
     "testset-share": ("POST", SHARE, SHARE),
     "testset-share-remove": ("POST", *[SHARE | {"site": 404}] * 2),
     "testset-owner": ("POST", *[SITE | {"site": 422}] * 2),
+    "system-human": ("POST", *[SHARE | {"site": 302}] * 2),
     "preferences": ("GET", READ, READ),
     "preferences-data": ("GET", READ, READ),
     "preferences-figure": ("GET", *[each(anonymous=302, annotator=403, readers=404)] * 2),
@@ -240,6 +241,10 @@ TABLE: Mapping[str, tuple[str, Statuses, Statuses]] = {
     "api-testset-list": ("GET", API, API),
     "api-testset-detail": ("GET", API, API),
     "api-testset-segments": ("GET", API, API),
+    "api-testset-human-systems": (
+        "POST",
+        *[each(anonymous=403, annotator=403, readers=403, site=400)] * 2,
+    ),
     "api-campaign-list": ("GET", API, API),
     "api-campaign-detail": ("GET", *CAMPAIGN_API),
     "api-campaign-file": ("GET", *CAMPAIGN_API),
@@ -312,8 +317,9 @@ STUDIES = {
     "study-shortness", "study-shortness-data",
 }  # fmt: skip
 PREFERENCES = {f"preferences{part}" for part in ("", "-data", "-figure", "-start")}
-SHARES = {"testset-share", "testset-share-remove", "testset-owner"}
+SHARES = {"testset-share", "testset-share-remove", "testset-owner", "system-human"}
 TEST_SETS = SHARES | {
     "testset", "campaign-draw", "run-start", "api-testset-detail", "api-testset-segments",
+    "api-testset-human-systems",
 } | PREFERENCES  # fmt: skip
 TEST_SETS |= {"metric-scores", "metric-scores-withdraw", "metric-spans", "metric-spans-file"}

@@ -68,8 +68,8 @@ def test_the_same_judgments_have_the_same_digits_everywhere(
     page = as_researcher.get(reverse("quality", args=[rated.slug])).text
     for value, low, high in shown.values():
         assert f"{decimals(value)} [{decimals(low)}, {decimals(high)}]" in page
-    assert "studentised bootstrap of log(1 − α) over items" in page
-    assert "jackknife of atanh r over items" in page
+    assert "studentised bootstrap of log(1 − α) over documents" in page
+    assert "jackknife of atanh r over documents" in page
 
 
 def test_too_few_items_are_said_instead_of_an_interval(
