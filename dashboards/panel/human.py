@@ -19,9 +19,9 @@ from annotation.uploads.problems import some
 from dashboards.pages.choice import general
 from metaeval import ScoreMatrix, StatisticsWarning
 from metaeval.arrays import group_means, mean_along
+from metaeval.documents import clusters_from
 from metaeval.judgments.planning.reweighted import BIAS, ReweightedMeans, reweighted_means
 from metaeval.replication.bounds import Ratings
-from metaeval.scores.matrix import clusters_of
 from metaeval.systems.outliers import find_outliers
 from metrics.grid import NOTHING, Grid, Integers, read_grid
 
@@ -117,7 +117,7 @@ class HumanScores:
     def clusters(self) -> Integers:
         """The number of the document of each judged segment."""
         judged = ~np.isnan(self.values).all(axis=0)
-        found: Integers = clusters_of(self.documents, len(self.segments))[judged]
+        found: Integers = clusters_from(self.documents, len(self.segments))[judged]
         return found
 
     @property
