@@ -173,7 +173,7 @@ def counted(clusters: IntArray) -> str:
         return f"{n:,} segments"
     documents = "1 document" if n == 1 else f"{n:,} documents"
     is_equal = sizes.min() == sizes.max()
-    return documents if is_equal else f"{documents}, effective number {effective:.1f}"
+    return documents if is_equal else f"{n:,} documents, effective number {effective:.1f}"
 
 
 def few_documents(clusters: IntArray) -> TooFewWarning | None:
