@@ -16,9 +16,9 @@ from metaeval.arrays import IntArray
 from metaeval.results import Notes, TooFewWarning
 
 DOCUMENTS, SEGMENTS = "documents", "segments"
-# Below so many documents there is no interval.
+# The fewest documents for an interval.
 FEWEST_DOCUMENTS = 6
-# Below so many of them, intervals and p-values are approximate.
+# With fewer documents than this, intervals and p-values are approximate.
 FEW_DOCUMENTS = 20
 
 

@@ -42,7 +42,7 @@ NEW_METRICS = (
     "The values with their intervals and ranks are as of {when} UTC, before there were scores of "
     "{named}, which stand without an interval and a rank until newer ones are computed."
 )
-# So many metrics are named.
+# The most metrics that are named.
 NAMED = 5
 # More lines than these are no figure that somebody reads.
 LEADING = 40

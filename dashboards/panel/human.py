@@ -36,7 +36,7 @@ __all__ = [
 ]
 Floats = NDArray[np.float64]
 ALL = Filters()
-# So many systems are named.
+# The most systems that are named.
 NAMED = 5
 PUBLISHED_ONLY = (
     "These human scores were published without their judgments: filters on annotators, control "

@@ -29,7 +29,7 @@ from dashboards.trust.amount import MIN_SYSTEMS
 from dashboards.trust.reasons import CampaignTrust, Verdict, with_reasons
 from metaeval.replication.questions.statistics import SEGMENT
 
-# So many warnings are told as causes.
+# The most warnings that are listed as causes.
 CAUSES = 2
 BESIDE = "The numbers of the second level are as of {when} UTC; newer ones are being computed."
 HUMANS = (
