@@ -19,7 +19,7 @@ from annotation.filters import Filters
 from annotation.filters.chosen import check
 from dashboards.correlations.page import CORRELATIONS
 from dashboards.documents.results import Result
-from dashboards.pages.answers import public
+from dashboards.pages.answers import is_unfinished, public
 from dashboards.quality.page import QUALITY
 from dashboards.spans.document import SpansChoice
 from dashboards.spans.page import SPANS
@@ -47,31 +47,42 @@ class ResultViewSet(TakesParameters, viewsets.ViewSet):
 
     @extend_schema(
         parameters=[OpenApiParameter("slug", OpenApiTypes.STR, OpenApiParameter.PATH)],
-        responses=dict.fromkeys((200, 202), OpenApiTypes.OBJECT),
+        responses=dict.fromkeys((200, 202, 500), OpenApiTypes.OBJECT),
     )
     def retrieve(self, request: Request, slug: str, format: str | None = None) -> Response:
-        """Return the tables of a campaign; one that is not computed yet is null (202)."""
+        """Return the tables of a campaign; one that is not computed yet is null (202).
+
+        Then `Retry-After` says when to ask again; 500 with the reason where computing failed.
+        """
         rows = visible_campaigns(request.user).select_related("test_set")
         campaign = get_object_or_404(rows, slug=slug)
         filters = Filters.from_query(request.query_params)
         check(campaign, filters)
         table = CORRELATIONS.latest(QueryDict(), campaign, filters)
+        quality = QUALITY.latest(QueryDict(), campaign, filters)
         wanted = QueryDict(mutable=True)
         wanted["bounds"] = request.query_params.get("bounds", "")
         body = {
             "correlations": _dated(table, lambda found: CORRELATIONS.choose(found, wanted)),
-            "quality": _dated(QUALITY.latest(QueryDict(), campaign, filters)),
+            "quality": _dated(quality),
         }
+        found = [table, quality]
         if campaign.judging.spans is not None:
             spans = SPANS.latest(QueryDict(), campaign, SpansChoice(**vars(filters)))
             body["spans"] = _dated(spans, lambda found: replace(found, missed=()))
-        status = 200 if all(body.values()) else 202
-        return Response(body | {"filters": filters.as_json()}, status=status)
+            found.append(spans)
+        body["filters"] = filters.as_json()
+        waiting = [each for each in found if is_unfinished(each)]
+        if problem := next((each.message for each in waiting if each.message), ""):
+            return Response({"error": problem}, status=500)
+        if waiting:
+            return Response(body, status=202, headers={"Retry-After": "2"})
+        return Response(body)
 
 
 def _dated(result: Result[Any], choose: Callable[[Any], Any] = lambda found: found) -> Any:
     """What is chosen of the document, with the time of its numbers."""
     as_of = result.as_of.isoformat(timespec="seconds") if result.as_of else None
-    if result.document is None:
+    if is_unfinished(result):
         return None
     return msgspec.to_builtins(public(choose(result.document), as_of=as_of))

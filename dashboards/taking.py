@@ -1,7 +1,7 @@
 """What a reader takes along: the report as HTML and PDF, the replication bundle; also by study."""
 
 import base64
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from django.http import HttpRequest, JsonResponse, StreamingHttpResponse
@@ -96,14 +96,24 @@ def bundle(request: HttpRequest, slug: str, fmt: str) -> HttpResponseBase:
 @require_safe
 @takes(lambda **at: REPORT.parameters("html"))
 def study_report(request: HttpRequest, slug: str) -> HttpResponseBase:
-    """The reports of all campaigns of a study as one page, which prints."""
+    """The reports of all campaigns of a study as one page, which prints.
+
+    Until all are there it is 202 and has none of them.
+    """
     campaigns = study_campaigns(request, slug)
     filters = Filters.from_query(request.GET)
     asked = [(each, fitted(each, campaigns, filters)) for each in campaigns]
     found = [(campaign, results.latest("report", campaign, own)) for campaign, own in asked]
-    documents = [result.document for _, result in found if result.document]
-    missing = [campaign.name for campaign, result in found if not result.document]
-    return _html(request, documents, study=slug, missing=missing)
+    failed = [f"{each.name}: {r.message}" for each, r in found if not r.document and r.message]
+    missing = [each.name for each, r in found if not r.document and not r.message]
+    is_whole = not (failed or missing)
+    documents = [r.document for _, r in found if r.document is not None and is_whole]
+    answer = _html(request, documents, study=slug, missing=missing, failed=failed)
+    if failed:
+        answer.status_code = 500
+    elif missing:
+        answer.status_code, answer["Retry-After"] = 202, "2"
+    return answer
 
 
 def _latest(request: HttpRequest, page: Page[Any], campaign: Campaign) -> results.Result[Any]:
@@ -136,9 +146,10 @@ def _html(
     request: HttpRequest,
     documents: list[Report],
     study: str = "",
-    missing: list[str] | None = None,
+    missing: Sequence[str] = (),
+    failed: Sequence[str] = (),
 ) -> HttpResponseBase:
-    context = {"documents": documents, "study": study, "missing": missing or []}
+    context = {"documents": documents, "study": study, "missing": missing, "failed": failed}
     return render(request, "dashboards/report_document.html", context)
 
 

@@ -16,9 +16,9 @@ from metaeval.arrays import IntArray
 from metaeval.results import Notes, TooFewWarning
 
 DOCUMENTS, SEGMENTS = "documents", "segments"
-# Below so many documents there is no interval.
+# The fewest documents for an interval.
 FEWEST_DOCUMENTS = 6
-# Below so many of them, intervals and p-values are approximate.
+# With fewer documents than this, intervals and p-values are approximate.
 FEW_DOCUMENTS = 20
 
 
@@ -173,7 +173,7 @@ def counted(clusters: IntArray) -> str:
         return f"{n:,} segments"
     documents = "1 document" if n == 1 else f"{n:,} documents"
     is_equal = sizes.min() == sizes.max()
-    return documents if is_equal else f"{documents}, effective number {effective:.1f}"
+    return documents if is_equal else f"{n:,} documents, effective number {effective:.1f}"
 
 
 def few_documents(clusters: IntArray) -> TooFewWarning | None:

@@ -1,6 +1,6 @@
 """Which outputs a metric scored without reading all of their texts, because these are too long.
 
-A model reads so many tokens and no more: two outputs that differ only after that get the same
+A model reads a limited number of tokens: two outputs that differ only after that get the same
 score. Pure: neither Django nor torch.
 """
 

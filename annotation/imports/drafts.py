@@ -72,7 +72,8 @@ class CampaignDraft:
     `original` is the file that it came in, where that can go out again.
     `output_scores` (system, segment) and `system_scores` (system) are human scores published
     without the judgments behind them, as they were published; where `lower_is_better`, analyses
-    turn their sign, and `direction` says why. Systems are those of the test set at `length_ratio`.
+    turn their sign, and `direction` says why. Systems are those of the test set at `length_ratio`;
+    of a finished campaign those that were judged.
     """
 
     slug: str

@@ -9,6 +9,7 @@ from typing import Any
 
 from django.core.exceptions import ValidationError
 from django.db import transaction
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from annotation.imports.drafts import CampaignDraft, JudgmentDraft
@@ -24,6 +25,7 @@ from annotation.models import (
     Output,
     Prefill,
     PublishedScore,
+    System,
     TestSet,
 )
 from annotation.prefill.suggestions import as_stored
@@ -162,8 +164,16 @@ def _create(draft: CampaignDraft, test_set: TestSet, user: Any) -> Campaign:
         closed_at=timezone.now() if finished else None,
         created_by=user if user is not None and user.is_authenticated else None,
     )
-    campaign.systems.set(test_set.systems.filter(length_ratio=draft.length_ratio))
+    campaign.systems.set(_systems_of(draft, test_set))
     return campaign
+
+
+def _systems_of(draft: CampaignDraft, test_set: TestSet) -> QuerySet[System]:
+    """Return the systems that were judged; of a draft all of its length, which can be."""
+    rows = test_set.systems.filter(length_ratio=draft.length_ratio)
+    judged = {item.system for item in draft.items if item.system}
+    judged |= {system for system, _ in draft.output_scores} | set(draft.system_scores)
+    return rows.filter(name__in=judged) if draft.is_finished and judged else rows
 
 
 def note_suggestions(campaign: Campaign, draft: CampaignDraft) -> None:

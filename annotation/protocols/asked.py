@@ -17,7 +17,7 @@ class TextField(StrEnum):
 
 @dataclass(frozen=True)
 class Anchor:
-    """What scores from `low` upwards mean, up to the next anchor."""
+    """A mark of a scale at `low`, and the words that stand there."""
 
     low: int
     label: str | Promise

@@ -1,7 +1,7 @@
 """What the annotators' pages need besides their data."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from django import template
@@ -98,9 +98,17 @@ def token_label(token: str) -> str:
 
 
 @register.filter
-def labels(anchors: Iterable[Anchor]) -> str:
-    """JSON of what scores mean: the lowest score and its words, from the lowest."""
-    return json.dumps([(anchor.low, str(anchor.label)) for anchor in anchors])
+def labels(anchors: Sequence[Anchor], high: int) -> str:
+    """JSON of what scores mean: each mark, its words, and from which score on they stand.
+
+    A score has the words of the nearest mark. Where the last mark is not the end of the scale,
+    each begins a range, such as 45 to 64 of contrastive ESA.
+    """
+    lows = [anchor.low for anchor in anchors]
+    is_point = bool(lows) and lows[-1] == high
+    starts = [(low + lows[n - 1]) / 2 if is_point and n else low for n, low in enumerate(lows)]
+    words = [str(anchor.label) for anchor in anchors]
+    return json.dumps(list(zip(lows, words, starts, strict=True)))
 
 
 @register.filter

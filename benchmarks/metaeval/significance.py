@@ -225,7 +225,7 @@ def one_by_one(data: Panel, n_flips: int | None) -> tuple[float, np.ndarray]:
 def with_flips(data: Panel) -> tuple[float, np.ndarray]:
     """Time the same permutations in the test itself, asked for 1,000 flips."""
     soft = Measure("soft_pairwise_accuracy", n_flips=1000)
-    test, _ = permuted_test(soft, data, "both", SEED)
+    test, *_ = permuted_test(soft, data, "both", SEED)
     chunk = Chunk(masks_of(data), data.valid, "system")
     return seconds(lambda: test.differences(0, 1, chunk), 1)
 

@@ -82,10 +82,10 @@ def ranking(document: Systems) -> Spec | None:
 
 
 def strips(document: Systems) -> Spec | None:
-    """A strip a metric: where it puts systems that the task leaves out, beside the task's own.
+    """A strip per metric: where it puts systems that were not judged, beside the judged ones.
 
     Each runs from the lowest to the highest score, turned where lower is better; beside them the
-    humans' range on its own scale. None where the task leaves no system out. (MSLC, Lo et al. 2023)
+    humans' range on its own scale. None where all were judged. (MSLC, Lo et al. 2023)
     """
     points = [point for column in document.columns for point in _strip(document, column)]
     if not points:
@@ -99,11 +99,20 @@ def strips(document: Systems) -> Spec | None:
         title = f"Human score ({document.human_scores})"
         panels.append(_strips(people, "score", ["Human"], title, {"nice": True}, {"tickCount": 4}))
     return figure(
-        "Systems that this task leaves out, beside its own",
-        "Bars hold the task's systems, ticks are these, symbols those that it leaves out. "
-        + (f"Above systems of the task: {', '.join(above)}." if above else "All are below."),
+        "Systems that were not judged, beside the judged ones",
+        "Bars hold the judged systems, ticks are these, symbols those that were not judged. "
+        + _standing_of(document, above),
         hconcat=panels,
     )
+
+
+def _standing_of(document: Systems, above: Sequence[str]) -> str:
+    """Where systems that were not judged stand, of those that share segments with judged ones."""
+    if above:
+        return f"Above judged systems: {', '.join(above)}."
+    if all(row.against for row in document.outside):
+        return "All are below."
+    return "None is above a judged system on segments of both."
 
 
 def _strip(document: Systems, column: Column) -> list[Spec]:
@@ -133,7 +142,7 @@ def _strips(
     x = {"field": field, "type": "quantitative", "title": title, "scale": scale, "axis": axis}
     y = {"field": "label", "type": "nominal", "sort": list(names), "title": None}
     ends = {"x": x | {"aggregate": "min"}, "x2": {"field": field, "aggregate": "max"}}
-    marked = {"field": "system", "type": "nominal", "title": "Left out"}
+    marked = {"field": "system", "type": "nominal", "title": "Not judged"}
     tooltip = [{"field": "label"}, {"field": "system"}, {"field": "score", "format": ".3f"}]
     own, others = {"filter": "!datum.out"}, {"filter": "datum.out"}
     layers: list[Spec] = [

@@ -9,7 +9,7 @@ AVERAGE = "Average"
 
 
 def matrix(document: CorrelationsOfStudy) -> Spec | None:
-    """Draw the metrics of the page; bold with a dot is what is not told from a column's best."""
+    """Draw the metrics of the page; what is bold in a column has a dot."""
     found = document.matrix
     if found is None or not any(row.cells for row in found.rows):
         return None
@@ -81,6 +81,6 @@ def _description(document: CorrelationsOfStudy, n: int) -> str:
     said = document.answer.text if document.answer else ""
     return (
         f"{document.statistic_label} of {n} metrics in {len(document.heads)} campaigns, sorted by "
-        f"the average; darker is higher, a dot marks what is not told from the best of its column "
-        f"(correction: {document.correction_label}). {said} {document.over}"
+        f"the average; darker is higher, a dot marks what is bold. {document.bold} {said} "
+        f"{document.over}"
     )

@@ -21,7 +21,7 @@ from dashboards.compare.document import Side
 from dashboards.compare.lines import Comparison, sections, side_by_side
 from dashboards.compare.tables import tables as latex_tables
 from dashboards.documents import results
-from dashboards.pages.answers import data_response, no_document, public
+from dashboards.pages.answers import data_response, is_unfinished, no_document, public
 from dashboards.pages.page import Page, with_units
 from dashboards.pages.selection import one_of
 from dashboards.papers import latex
@@ -58,7 +58,7 @@ def compare(request: HttpRequest, fmt: str = "") -> HttpResponseBase:
     ] + [Column(one.key, f"{one.title}, {one.label}", published=one) for one in tables]
     result = _together(found, columns)
     if fmt:
-        return _data(result, fmt, of, filters)
+        return _data(result, columns, fmt, of, filters)
     if request.headers.get("If-None-Match") == result.tag:
         return HttpResponseNotModified()
     context = {
@@ -139,11 +139,12 @@ def _together(
 
 def _data(
     result: results.Result[Comparison],
+    columns: Sequence[Column],
     fmt: str,
     of: str,
     filters: Filters,
 ) -> HttpResponseBase:
-    if result.document is None and not result.is_fresh:
+    if columns and is_unfinished(result, of_one_state=True):
         return no_document(result)
     document = result.document or Comparison()
     name = filters.file_name("comparison")

@@ -10,6 +10,7 @@ from django.http.request import QueryDict
 
 from annotation.lately import lately
 from annotation.models import Campaign
+from annotation.uploads.problems import some
 from dashboards.charts.lines import chart
 from dashboards.correlations.bounded import bound_rows, floored
 from dashboards.correlations.document import DEFAULT, METRIC, Correlations, Row
@@ -32,6 +33,17 @@ COLUMNS = (
     *("value", "low", "high", "rank", "is_best", "kind", "floor"),
     *("r_system_without_outliers", "value_without_outliers"),
 )
+PENDING = "Intervals and ranks are being computed."
+OLDER = (
+    "The values with their intervals and ranks are as of {when} UTC. The data have changed since; "
+    "newer ones are being computed."
+)
+NEW_METRICS = (
+    "The values with their intervals and ranks are as of {when} UTC, before there were scores of "
+    "{named}, which stand without an interval and a rank until newer ones are computed."
+)
+# The most metrics that are named.
+NAMED = 5
 # More lines than these are no figure that somebody reads.
 LEADING = 40
 # The columns beside the chosen statistic: name in a row, level, heading.
@@ -57,38 +69,49 @@ def ask(query: QueryDict) -> str:
 
 
 def complete(document: Correlations, tested: Completion[Comparison]) -> Correlations:
-    """Add intervals, and the comparison behind the ranks, which may be of older data."""
+    """Add intervals, and the comparison behind the ranks.
+
+    Where it is of other data, the values are its own as well: value, interval, rank, headline and
+    figure are of one state, and `intervals_note` says of which.
+    """
     found = tested.document
-    ends = {m.key: (m.low, m.high) for m in (found.metrics if found else ())}
+    own = {metric.key: metric for metric in (found.metrics if found else ())}
     told = [*document.warnings, *(found.comparison_warnings if found else ())]
     units = {each.name: getattr(found or document, each.name) for each in fields(WithUnits)}
     return replace(
         document,
         **units,
-        metrics=[_with_ends(metric, ends) for metric in document.metrics],
-        rows=[_with_ends(row, ends) for row in document.rows],
+        metrics=[_tested(metric, own, is_same=tested.is_same) for metric in document.metrics],
+        rows=[_tested(row, own, is_same=tested.is_same) for row in document.rows],
         comparison=found,
         interval=found.interval if found else "",
-        intervals_note=_age(tested),
+        intervals_note=_age(document, tested),
         warnings=list(dict.fromkeys(told)),
     )
 
 
-def _with_ends(row: R, ends: Mapping[str, tuple[float | None, float | None]]) -> R:
-    low, high = ends.get(row.key, (None, None))
-    return replace(row, low=low, high=high)
+def _tested(row: R, own: Mapping[str, Metric], *, is_same: bool) -> R:
+    """A metric with the interval that the comparison has of it, and with its value."""
+    found = own.get(row.key)
+    if found is None:
+        return replace(row, low=None, high=None)
+    value = row.value if is_same else found.value
+    return replace(row, value=value, low=found.low, high=found.high)
 
 
-def _age(tested: Completion[Comparison]) -> str:
-    """What to say of intervals that are not of the same data as the values."""
-    if tested.is_fresh:
+def _age(document: Correlations, tested: Completion[Comparison]) -> str:
+    """What to say of intervals that are not of the same data as the rest of the table."""
+    found = tested.document
+    if found is None or tested.as_of is None:
+        return "" if tested.is_same and found else PENDING
+    if tested.is_same:
         return ""
-    if tested.as_of is None:
-        return "Intervals and ranks are being computed."
-    when = tested.as_of.strftime("%Y-%m-%d %H:%M:%S")
-    return (
-        f"Intervals and ranks are as of {when} UTC, of older data; newer ones are being computed."
-    )
+    known = {metric.key for metric in found.metrics}
+    new = [metric.label for metric in document.metrics if metric.key not in known]
+    named, when = some(new, NAMED), tested.as_of.strftime("%Y-%m-%d %H:%M:%S")
+    if new:
+        return NEW_METRICS.format(when=when, named=named)
+    return OLDER.format(when=when)
 
 
 def choose(document: Correlations, query: QueryDict) -> Correlations:
@@ -99,8 +122,7 @@ def choose(document: Correlations, query: QueryDict) -> Correlations:
     compared, trust = document.comparison, document.trust
     if compared:
         compared = selection.subset(compared, present(compared, query))
-    ranks = selection.ranks(compared, correction, scope) if compared else {}
-    marking = marks.marking(trust, compared, ranks)
+    marking = marks.marking(trust, compared, correction, scope)
     shown = {metric.key: metric.label for metric in found.metrics}
     states, floor_marks = marks.against_floor(trust, compared, shown)
     rows = [_marked(row, marking, states) for row in document.rows if row.key in shown]

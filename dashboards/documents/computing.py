@@ -37,6 +37,8 @@ GIVES_WAY_SECONDS = 30.0
 # A failure may have passed after so long (a database that restarted, memory that was short), and
 # what has killed processes is left alone for longer.
 AGAIN_SECONDS, DEADLY_SECONDS = 60.0, 600.0
+# Hexadecimal digits of a hash of the data behind a document.
+DATA = 48
 # Days for which documents are kept that nobody asked for anew: those of no campaign, and all.
 STATED_DAYS, KEPT_DAYS = 1, 30
 
@@ -125,8 +127,13 @@ def states(
 
 
 def basis_of(kind: str, states: Sequence[str]) -> str:
-    """Return a hash of all that a document of campaigns in these states rests on."""
-    return digest(states, kinds.load(kind).VERSION)
+    """Return what a document of campaigns in these states rests on: their data, and its version."""
+    return f"{digest(states)[:DATA]}-{kinds.load(kind).VERSION}"
+
+
+def data_of(basis: str) -> str:
+    """Return the hash of the data alone: equal for documents of different kinds of one state."""
+    return basis.partition("-")[0]
 
 
 def forget_old() -> None:

@@ -21,7 +21,7 @@ from config.work.claims import ask
 from config.work.clock import Now
 from config.work.working import do_one, due
 from dashboards.documents import kinds
-from dashboards.documents.computing import QUICK, SLOW, basis_of, documents, states
+from dashboards.documents.computing import QUICK, SLOW, basis_of, data_of, documents, states
 from dashboards.documents.state import digest, lately
 from dashboards.documents.stored import sized
 from dashboards.models import Analysis
@@ -45,7 +45,8 @@ class Result(Generic[D]):
     `document` may be older than the data (`is_fresh` false) or None. `message` says why there is
     no fresh one where computing failed, `waits_for` names the queue that no worker takes from;
     `tags` are those of the results that this one is made of. `pending` names what is computed
-    while it is not fresh.
+    while it is not fresh. `data` is a hash of the data behind the document. A result of several
+    `is_whole` where all of them are there, and `is_of_one_state` where all rest on the same data.
     """
 
     document: D | None
@@ -55,6 +56,9 @@ class Result(Generic[D]):
     waits_for: str = ""
     tags: str = ""
     pending: str = "newer numbers"
+    data: str = ""
+    is_whole: bool = True
+    is_of_one_state: bool = True
 
     @property
     def tag(self) -> str:
@@ -65,11 +69,14 @@ class Result(Generic[D]):
 
 @dataclass(frozen=True)
 class Completion(Generic[D]):
-    """What a slower analysis has for a document: its own document, maybe of older data."""
+    """What a slower analysis has for a document: its own document.
+
+    It `is_same` where it rests on the data that the document rests on.
+    """
 
     document: D | None
     as_of: datetime | None
-    is_fresh: bool
+    is_same: bool
 
 
 def latest(
@@ -83,7 +90,7 @@ def latest(
     row = _found(kind, campaign, filters)
     document = _stored(row)
     if document is not None and row.now - row.as_of < timedelta(seconds=every):
-        return Result(document, row.as_of, is_fresh=True)
+        return Result(document, row.as_of, is_fresh=True, data=data_of(row.basis))
     basis = basis_of(kind, states(kind, campaign, filters, lately))
     if document is None or row.basis != basis:
         row = _ask(row)
@@ -95,6 +102,7 @@ def latest(
         is_fresh=is_fresh,
         message="" if is_fresh else row.problem,
         waits_for="" if is_fresh else _left_alone(row),
+        data=data_of(row.basis),
     )
 
 
@@ -178,6 +186,8 @@ def together(found: Sequence[Result[D]], combine: Callable[[list[D]], E]) -> Res
         message="; ".join(dict.fromkeys(result.message for result in found if result.message)),
         waits_for=next((result.waits_for for result in found if result.waits_for), ""),
         tags="".join(result.tag for result in found),
+        is_whole=is_complete and all(result.is_whole for result in found),
+        is_of_one_state=all(result.is_of_one_state for result in found),
     )
 
 
@@ -188,7 +198,8 @@ def completed(
 
     It is there and as old as the first; it is fresh where both are.
     """
-    later = Completion(second.document, second.as_of, second.is_fresh)
+    is_same = second.data == first.data
+    later = Completion(second.document, second.as_of, is_same)
     return Result(
         complete(first.document, later) if first.document is not None else None,
         first.as_of,
@@ -197,4 +208,7 @@ def completed(
         waits_for=first.waits_for or second.waits_for,
         tags=first.tag + second.tag,
         pending="more numbers" if first.is_fresh else first.pending,
+        data=first.data,
+        is_whole=first.is_whole and second.document is not None,
+        is_of_one_state=first.is_of_one_state and is_same,
     )

@@ -1,7 +1,7 @@
 """What stored documents say of campaigns; nothing is computed for a list."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from django.http import QueryDict
 
@@ -9,6 +9,7 @@ from annotation.filters import Filters
 from annotation.models import Campaign
 from dashboards.correlations.document import DEFAULT
 from dashboards.documents import kinds
+from dashboards.documents.computing import data_of
 from dashboards.documents.state import digest
 from dashboards.documents.stored import unpack
 from dashboards.models import Analysis
@@ -22,12 +23,19 @@ TABLE, TRUST = f"correlations:{statistics.parse(DEFAULT).key}", "trust"
 class Leader:
     """The metric with the largest τ of a campaign's results as they were last computed.
 
-    `verdict` is that on its judgments. Nothing leads where they do not bear numbers out.
+    `verdict` is that on its judgments, `states` are those of the data behind both.
+    Nothing leads where the judgments do not bear numbers out.
     """
 
     label: str = ""
     value: float | None = None
     verdict: Verdict | None = None
+    states: set[str] = field(default_factory=set)
+
+    @property
+    def is_apart(self) -> bool:
+        """Whether the verdict and the number are of different states of the data."""
+        return len(self.states) > 1
 
     @property
     def is_refused(self) -> bool:
@@ -46,11 +54,13 @@ def read_leaders(campaigns: Sequence[Campaign]) -> dict[int, Leader]:
     asked = [digest(kind, row.pk, filters) for row in campaigns for kind in (TABLE, TRUST)]
     rows = Analysis.objects.filter(question__in=asked).exclude(as_of=None)
     found: dict[int, Leader] = {}
-    for pk, kind, payload in rows.values_list("campaign_id", "kind", "payload"):
+    stored = rows.values_list("campaign_id", "kind", "payload", "basis")
+    for pk, kind, payload, basis in stored:
         document = unpack(payload, kinds.load(kind).DOCUMENT)
         if pk is None or document is None:
             continue
         leader = found.setdefault(pk, Leader())
+        leader.states.add(data_of(basis))
         if kind == TRUST:
             leader.verdict = document.verdict
             continue

@@ -21,6 +21,15 @@ def no_document(result: results.Result[Any]) -> HttpResponseBase:
     return JsonResponse({"status": "computing"}, status=202, headers={"Retry-After": "2"})
 
 
+def is_unfinished(result: results.Result[Any], *, of_one_state: bool = False) -> bool:
+    """Return whether a file of a result would lack a part: the verdict, intervals, a campaign.
+
+    What several campaigns are said to agree on is `of_one_state` of the data of each of them.
+    """
+    is_mixed = of_one_state and not result.is_of_one_state
+    return result.document is None or not result.is_whole or is_mixed
+
+
 def public(document: Any, **more: Any) -> dict[str, Any]:
     """Return the fields of a document, and others, as programs get them."""
     return {**vars(document), **more}

@@ -27,7 +27,7 @@ from annotation.web.parameters import OF_METRICS, Parameters, takes
 from dashboards.charts import files as figures
 from dashboards.documents import kinds, results
 from dashboards.documents.head import units_among
-from dashboards.pages.answers import cells, data_response, no_document, public
+from dashboards.pages.answers import cells, data_response, is_unfinished, no_document, public
 from dashboards.pages.parameters import data_query, parameters, require_measures
 from dashboards.pages.states import empty
 from dashboards.papers import latex
@@ -304,9 +304,9 @@ def _answer(request: HttpRequest, shown: _Shown[Any], fmt: str, figure: str) -> 
 
 
 def _file(request: HttpRequest, shown: _Shown[Any], fmt: str, figure: str) -> HttpResponseBase:
-    """The document or a figure, stale or not; 202 with Retry-After while there is none at all."""
-    result = shown.result
-    if shown.document is None:
+    """The document or a figure, stale or not; 202 with Retry-After while a part is missing."""
+    result, is_study = shown.result, isinstance(shown.page, StudyPage)
+    if shown.document is None or is_unfinished(result, of_one_state=is_study):
         return no_document(result)
     if figure:
         return _figure(request, shown, shown.document, fmt, figure)

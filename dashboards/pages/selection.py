@@ -3,8 +3,8 @@
 Pure functions of a document, cheap enough for the web process.
 """
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 import numpy as np
@@ -18,7 +18,7 @@ from metaeval.replication.questions import ALPHA, CORRECTIONS, SCOPES
 from metaeval.significance import rank_clusters
 
 __all__ = ["ALPHA", "BOUNDS", "CORRECTIONS", "SCOPES", "adjusted", "array", "by_value", "level",
-           "listed", "one_of", "ranks", "shows_bounds", "subset"]  # fmt: skip
+           "listed", "one_of", "shows_bounds", "standing", "subset"]  # fmt: skip
 
 BOUNDS = {"hidden": "not shown", "shown": "as rows of every table"}
 M = TypeVar("M", bound=OfMetrics)
@@ -58,11 +58,22 @@ def _cut(document: M, order: Sequence[int]) -> M:
     return replace(document, metrics=metrics, **matrices)  # type: ignore[arg-type]
 
 
-def ranks(document: Comparison, correction: str = "none", scope: str = "table") -> dict[str, int]:
-    """Return the rank of each shown metric by key, as in the WMT metrics task, by corrected p."""
+@dataclass(frozen=True)
+class Standing:
+    """The ranks of the metrics shown by key, and those that cannot be distinguished from the best.
+
+    The best, which has the largest value, is among them.
+    """
+
+    ranks: Mapping[str, int] = field(default_factory=dict)
+    alike: frozenset[str] = frozenset()
+
+
+def standing(document: Comparison, correction: str = "none", scope: str = "table") -> Standing:
+    """Rank the metrics shown as in the WMT metrics task, by corrected p."""
     metrics = document.metrics
     if not metrics:
-        return {}
+        return Standing()
     pvalues, _ = adjusted(document, correction, scope)
     found = rank_clusters(
         array([metric.value for metric in metrics]),
@@ -70,11 +81,21 @@ def ranks(document: Comparison, correction: str = "none", scope: str = "table") 
         names=[metric.label for metric in metrics],
         alpha=ALPHA,
     )
-    return {
-        metric.key: int(rank)
-        for metric, rank in zip(metrics, found.ranks, strict=True)
-        if metric.value is not None
-    }
+    known = [place for place, metric in enumerate(metrics) if metric.value is not None]
+    ranks = {metrics[place].key: int(found.ranks[place]) for place in known}
+    return Standing(ranks, frozenset(_alike(document, pvalues, known)))
+
+
+def _alike(document: Comparison, pvalues: Matrix, known: Sequence[int]) -> Iterator[str]:
+    """Yield the metrics that the best is not better than at `ALPHA`, itself first."""
+    if not known:
+        return
+    values = [metric.value or 0.0 for metric in document.metrics]
+    best = max(known, key=lambda place: values[place])
+    for place in known:
+        p = pvalues[best][place]
+        if values[place] == values[best] or p is None or p > ALPHA:
+            yield document.metrics[place].key
 
 
 def adjusted(document: Comparison, correction: str, scope: str) -> tuple[Matrix, list[str]]:

@@ -7,7 +7,7 @@ from dashboards.panel.panel import Panel
 
 OWN = "Columns of a metric’s own are over the outputs that it has."
 NONE = "No judged output has the scores of all metrics."
-# So many systems are named.
+# The most systems that are named.
 NAMES = 5
 
 

@@ -19,9 +19,9 @@ from annotation.uploads.problems import some
 from dashboards.pages.choice import general
 from metaeval import ScoreMatrix, StatisticsWarning
 from metaeval.arrays import group_means, mean_along
+from metaeval.documents import clusters_from
 from metaeval.judgments.planning.reweighted import BIAS, ReweightedMeans, reweighted_means
 from metaeval.replication.bounds import Ratings
-from metaeval.scores.matrix import clusters_of
 from metaeval.systems.outliers import find_outliers
 from metrics.grid import NOTHING, Grid, Integers, read_grid
 
@@ -36,7 +36,7 @@ __all__ = [
 ]
 Floats = NDArray[np.float64]
 ALL = Filters()
-# So many systems are named.
+# The most systems that are named.
 NAMED = 5
 PUBLISHED_ONLY = (
     "These human scores were published without their judgments: filters on annotators, control "
@@ -99,6 +99,14 @@ class HumanScores:
         """How many outputs have a human score."""
         return int((~np.isnan(self.values)).sum())
 
+    @property
+    def judged_systems(self) -> list[System]:
+        """The systems with a human score of an output or of the whole system."""
+        is_judged = ~np.isnan(self.values).all(axis=1)
+        if self.published_systems is not None:
+            is_judged |= ~np.isnan(self.published_systems)
+        return [one for one, known in zip(self.systems, is_judged, strict=True) if known]
+
     def matrix(self, values: Floats | None = None) -> ScoreMatrix:
         """These scores, or others of the same shape, under the systems' and segments' names."""
         segments = [str(segment) for segment in self.segments]
@@ -109,7 +117,7 @@ class HumanScores:
     def clusters(self) -> Integers:
         """The number of the document of each judged segment."""
         judged = ~np.isnan(self.values).all(axis=0)
-        found: Integers = clusters_of(self.documents, len(self.segments))[judged]
+        found: Integers = clusters_from(self.documents, len(self.segments))[judged]
         return found
 
     @property

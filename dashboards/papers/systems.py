@@ -13,6 +13,8 @@ from dashboards.trust.systems import BOLD
 
 Line = list[Cell]
 MARKS = "† p < .05, ‡ p < .01, two-sided paired bootstrap: {}"
+NOT_JUDGED = "°"
+UNJUDGED = "° not judged: scored by metrics alone, and compared with no judged system."
 VERSUS = {
     "next": "better than the next system below in the metric’s own order",
     "best": "worse than the metric’s best system",
@@ -130,14 +132,15 @@ def _score(row: shown.Cell | None, places: int) -> Cell:
     if row is None:
         return Cell("–")
     found = number(row.score, places, is_bold=row.is_best)
-    return Cell(f"{found.text}{row.mark}", found.is_bold)
+    mark = row.mark if row.is_judged else NOT_JUDGED
+    return Cell(f"{found.text}{mark}", found.is_bold)
 
 
 def _lengths(document: Systems) -> Table:
     lengths = document.lengths
     body = [
         [
-            Cell(row.system),
+            Cell(row.system if row.is_judged else f"{row.system}{NOT_JUDGED}"),
             *map(small_number, (row.statistic, row.bias, row.median, row.pooled, row.within)),
             Cell(str(row.n)),
         ]
@@ -145,10 +148,14 @@ def _lengths(document: Systems) -> Table:
     ]
     head = texts("System", "Mean", "Signed", "Median", "Of the sums", "Within 10%", "Outputs")
     caption = (
-        f"Deviation from the wanted length, in {lengths.unit}: (length − wanted) / wanted; "
-        f"wanted is {_percent(document)} of the {lengths.of}"
+        f"Deviation from the wanted length, in {lengths.unit}. Mean and median: "
+        "|length − wanted| / wanted; signed: the mean of (length − wanted) / wanted; of the sums: "
+        "the same of all outputs together. The wanted length is "
+        f"{_percent(document)} of that of the {lengths.of}"
         f"{', rounded half to even' if lengths.is_rounded else ''}."
     )
+    if not all(row.is_judged for row in lengths.rows):
+        caption += f" {NOT_JUDGED} not judged."
     return Table(caption, f"{document.campaign}-lengths", "lrrrrrr", [head], body)
 
 
@@ -158,10 +165,14 @@ def study_tables(document: StudySystems) -> list[Table]:
     lengths = [block for block in document.blocks if block.key == "length"]
     found = []
     if scores:
-        caption = f"Scores of the MT systems. {MARKS.format(VERSUS['next'])}. {BOLD}"
+        marks = MARKS.format(VERSUS[document.versus])
+        caption = f"Scores of the MT systems. {marks}. {BOLD}"
+        if any(not cell.is_judged for block in scores for line in block.lines
+               for cell in line.cells if cell):  # fmt: skip
+            caption += f" {UNJUDGED}"
         found.append(_of_study(document, caption, "systems", scores))
     for block in lengths:
-        caption = "Mean deviation from the wanted length, (length − wanted) / wanted."
+        caption = f"Deviation of the MT systems from the wanted length. {document.length}"
         found.append(_of_study(document, caption, "lengths", [replace(block, label="")]))
     return found
 

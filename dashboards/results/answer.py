@@ -10,10 +10,7 @@ from annotation.counted import counted
 ALPHA = 0.05
 # No line breaks within a number with its interval.
 FIXED = "\N{NO-BREAK SPACE}"
-CONSTANT = (
-    "No metric can be compared with the humans: each gives one score to everything, or the humans "
-    "do."
-)
+UNDEFINED = "No metric can be compared with the humans: {symbol} is undefined for all of them."
 WHOLE = "The humans scored systems as wholes: metrics can be compared over systems."
 UNUSABLE = "The ratings give no human score here, so no metric can be compared."
 # So many names are told, the others counted.
@@ -64,10 +61,10 @@ class Asked:
     `metrics` are in any order. `better` holds, for every metric but the leader, p of the leader
     being better, corrected as the reader chose; None where there is no test. `is_tested` tells
     whether intervals and tests are there. `refused` says why nothing may be ranked although they
-    are, `distrust` why these judgments bear nothing out, `unusable` why those that are there
-    give no score. `chance` is what a metric reaches that
-    knows nothing. `n_judged` counts what is `judged`, and `is_elsewhere` where that has no answer
-    to a question of segments.
+    are, `no_interval` why the leader has none, `undefined` why no metric has a value, `distrust`
+    why these judgments bear nothing out, `unusable` why those that are there give no score.
+    `chance` is what a metric reaches that knows nothing. `n_judged` counts what is `judged`, and
+    `is_elsewhere` where that has no answer to a question of segments.
     """
 
     statistic: str
@@ -78,6 +75,8 @@ class Asked:
     correction: str = ""
     chance: float = 0.0
     refused: str = ""
+    no_interval: str = ""
+    undefined: str = ""
     distrust: str = ""
     unusable: str = ""
     judged: str = "output"
@@ -127,7 +126,7 @@ def answer(asked: Asked) -> Answer:
         said = "These judgments cannot tell which metric is good."
         return _plain("distrusted", said, asked.distrust)
     if first is None:
-        return _plain("whole", WHOLE) if asked.is_elsewhere else _plain("constant", CONSTANT)
+        return _plain("whole", WHOLE) if asked.is_elsewhere else _undefined_for_all(asked)
     return _of(asked, first)
 
 
@@ -138,11 +137,19 @@ def _of(asked: Asked, first: Scored) -> Answer:
     if asked.refused:
         return _untested(asked, first, "refused", asked.refused)
     if first.low is None or first.high is None:
-        unsure = "There is no interval, so nothing is ranked."
-        return _at_chance(asked, first, "uncertain", unsure)
+        unsure = f"Nothing is ranked, because there is no interval: {asked.no_interval}."
+        return _untested(asked, first, "uncertain", unsure)
     if first.low <= asked.chance:
         return _at_chance(asked, first, "chance", _undefined(asked))
     return _alone(asked, first) if len(asked.metrics) == 1 else _compared(asked, first)
+
+
+def _undefined_for_all(asked: Asked) -> Answer:
+    """The answer where no metric has a value, with what is known of the cause."""
+    few = [metric for metric in asked.metrics if metric.has_few]
+    symbol = SYMBOLS.get(asked.statistic, asked.statistic)
+    cause = _undefined(asked) if len(few) == len(asked.metrics) else asked.undefined
+    return _plain("constant", UNDEFINED.format(symbol=symbol), cause)
 
 
 def _plain(case: str, sentence: str, detail: str = "") -> Answer:

@@ -86,9 +86,10 @@ class Rival:
 class Home(CampaignDocument):
     """What the page shows, its data and its figures.
 
-    `level` and `beside_level` name the levels of the two panels, `n_judged` counts outputs with a
-    human score. `humans` are human translations beside the MT systems. `rows` are metrics, best
-    first; `rival` is set where one is not told from the best.
+    `level` and `beside_level` name the levels of both panels, `marks` and `beside_marks` say what
+    is bold on each, `older` which part is of older data. `n_judged` counts outputs with a human
+    score. `humans` are human translations beside the MT systems. `rows` are metrics, best first;
+    `rival` is set where one is not told from the best.
     """
 
     statistic: str
@@ -111,11 +112,13 @@ class Home(CampaignDocument):
     humans: Sequence[Standing]
     marks: str
     floor_marks: str
+    beside_marks: str
     alpha: float | None
     alpha_ends: Sequence[float | None] | None
     n_tested: int
     n_passed: int
     is_complete: bool
+    older: Sequence[str] = ()
     rival: Rival | None = None
 
     @property

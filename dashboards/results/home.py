@@ -29,6 +29,13 @@ from dashboards.trust.amount import MIN_SYSTEMS
 from dashboards.trust.reasons import CampaignTrust, Verdict, with_reasons
 from metaeval.replication.questions.statistics import SEGMENT
 
+# The most warnings that are listed as causes.
+CAUSES = 2
+BESIDE = "The numbers of the second level are as of {when} UTC; newer ones are being computed."
+HUMANS = (
+    "The MT systems and the agreement between annotators are as of {when} UTC; newer numbers are "
+    "being computed."
+)
 # What stands beside a statistic of the other level: over systems where there are enough of them,
 # else what hybrids of the few tend to.
 OVER_SYSTEMS, OVER_HYBRIDS = "systems", "limit"
@@ -36,12 +43,16 @@ OVER_SYSTEMS, OVER_HYBRIDS = "systems", "limit"
 
 @dataclass(frozen=True)
 class Parts:
-    """The analyses that the page is made of; None where one is not there yet."""
+    """The analyses that the page is made of; None where one is not there yet.
+
+    `older` says in sentences which of them are of other data than the table.
+    """
 
     table: Correlations
     ground: Ground
     beside: Comparison | None
     is_complete: bool
+    older: Sequence[str] = ()
     warnings: Sequence[str] = ()
     trust: CampaignTrust | None = None
 
@@ -64,7 +75,7 @@ def computed(campaign: Campaign, filters: Filters, trust: CampaignTrust) -> Home
     keys = (question.key, beside_of(question, campaign.systems.count()))
     tested, beside = (settled(significance.compute(campaign, filters, key)) for key in keys)
     values = settled(correlations.compute(campaign, filters, question.key))
-    table = complete_table(values, results.Completion(tested, None, is_fresh=True))
+    table = complete_table(values, results.Completion(tested, None, is_same=True))
     parts = Parts(table, settled(grounds.compute(campaign, filters)), beside, True, trust=trust)
     return choose(parts, QueryDict("bounds=shown"))
 
@@ -84,12 +95,14 @@ def _joined(
     ground: results.Result[Ground],
 ) -> results.Result[Parts]:
     every = (table, tested, other, ground)
+    is_whole = all(each.document is not None for each in every)
     found = None
     if table.document is not None and ground.document is not None:
-        later = results.Completion(tested.document, tested.as_of, tested.is_fresh)
+        later = results.Completion(tested.document, tested.as_of, is_same=tested.data == table.data)
         completed = complete_table(table.document, later)
-        is_complete = tested.document is not None and other.document is not None
-        found = Parts(completed, ground.document, other.document, is_complete)
+        older = [completed.intervals_note] if tested.document else []
+        older += _older(other, table, BESIDE) + _older(ground, table, HUMANS)
+        found = Parts(completed, ground.document, other.document, is_whole, older)
     values = (table, ground)
     return results.Result(
         found,
@@ -99,7 +112,17 @@ def _joined(
         waits_for=next((each.waits_for for each in every if each.waits_for), ""),
         tags="".join(each.tag for each in every),
         pending="more numbers" if all(each.is_fresh for each in values) else "newer numbers",
+        data=table.data,
+        is_whole=is_whole,
+        is_of_one_state=len({each.data for each in every}) == 1,
     )
+
+
+def _older(part: results.Result[Any], table: results.Result[Any], sentence: str) -> list[str]:
+    """Say of a part that it is of other data than the table."""
+    if part.document is None or part.as_of is None or part.data == table.data:
+        return []
+    return [sentence.format(when=part.as_of.strftime("%Y-%m-%d %H:%M:%S"))]
 
 
 def _oldest(found: Sequence[results.Result[Any]]) -> datetime | None:
@@ -114,7 +137,8 @@ def choose(parts: Parts, query: QueryDict) -> Home:
     compared = _shown(table.comparison, table)
     ranked = _level(parts.trust, compared, correction, scope)
     beside = _level(parts.trust, _shown(parts.beside, table), correction, scope)
-    first = leader(_scored(table))
+    scored = _scored(table, compared)
+    first = leader(scored)
     better = _better(compared, first, correction, scope)
     labels = {each.key: each.label for each in table.metrics}
     states, floor_marks = marks.against_floor(parts.trust, compared, labels)
@@ -128,7 +152,7 @@ def choose(parts: Parts, query: QueryDict) -> Home:
         beside_level=parts.beside.level if parts.beside else "",
         correction=correction,
         correction_label=selection.CORRECTIONS[correction],
-        answer=answer(_asked(parts, table, compared, better, correction)),
+        answer=answer(_asked(parts, table, scored, compared, better, correction)),
         rows=sorted(lines, key=_by_value),
         metrics=table.metrics,
         all_metrics=table.all_metrics,
@@ -136,8 +160,10 @@ def choose(parts: Parts, query: QueryDict) -> Home:
         humans=ground.humans,
         marks=ranked.marking.sentence,
         floor_marks=floor_marks,
+        beside_marks=beside.marking.sentence,
         **{name: getattr(ground, name) for name in ("alpha", "alpha_ends", "n_tested", "n_passed")},
         is_complete=parts.is_complete,
+        older=[sentence for sentence in parts.older if sentence],
         rival=_rival(compared, first, better, correction, scope),
         trust=trust,
         warnings=list(dict.fromkeys([*table.warnings, *ground.warnings])),
@@ -186,15 +212,22 @@ def _level(
     trust: CampaignTrust | None, compared: Comparison | None, correction: str, scope: str
 ) -> Level:
     """Ranks and bold under a correction, as far as verdict and intervals bear them out."""
-    found = selection.ranks(compared, correction, scope) if compared else {}
-    return Level(compared, marks.marking(trust, compared, found))
+    return Level(compared, marks.marking(trust, compared, correction, scope))
 
 
-def _scored(table: Correlations) -> list[Scored]:
-    """All metrics; what correlates on its own outputs alone, and in no hybrid, has too few."""
+def _scored(table: Correlations, compared: Comparison | None) -> list[Scored]:
+    """All metrics that the comparison has, where it is there: the answer is of one state.
+
+    What correlates on its own outputs alone, and in no hybrid, has too few.
+    """
     rows = [row for row in table.rows if row.n_missing and row.r_hybrid is None]
     few = {row.key for row in rows if row.r_segment is not None}
-    return [Scored(m.key, m.label, m.value, m.low, m.high, m.key in few) for m in table.metrics]
+    known = {metric.key for metric in (compared.metrics if compared else table.metrics)}
+    return [
+        Scored(m.key, m.label, m.value, m.low, m.high, m.key in few)
+        for m in table.metrics
+        if m.key in known or not known
+    ]
 
 
 def _better(
@@ -212,6 +245,7 @@ def _better(
 def _asked(
     parts: Parts,
     table: Correlations,
+    scored: Sequence[Scored],
     compared: Comparison | None,
     better: Mapping[str, float | None],
     correction: str,
@@ -220,7 +254,7 @@ def _asked(
     n_outputs, n_whole = max(table.n_judged, parts.ground.n_judged), parts.ground.n_scored_whole
     return Asked(
         statistic=table.statistic,
-        metrics=_scored(table),
+        metrics=scored,
         n_judged=n_outputs or n_whole,
         judged="output" if n_outputs else "system",
         is_elsewhere=not n_outputs and table.level == SEGMENT,
@@ -229,9 +263,17 @@ def _asked(
         correction=label,
         chance=compared.chance if compared else 0.0,
         refused=marks.refusal(parts.trust, compared) if compared else "",
+        no_interval=marks.no_interval(compared) if compared else "",
+        undefined=_undefined(table),
         distrust=_distrust(parts.trust),
         unusable=next(iter(parts.ground.gaps), ""),
     )
+
+
+def _undefined(table: Correlations) -> str:
+    """What the table's warnings say of single metrics."""
+    heads = tuple(f"{metric.label}: " for metric in table.metrics)
+    return " ".join([each for each in table.warnings if each.startswith(heads)][:CAUSES])
 
 
 def _distrust(trust: CampaignTrust | None) -> str:

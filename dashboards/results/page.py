@@ -111,14 +111,14 @@ def praise(document: Home) -> list[Praise]:
 
 def tables(document: Home) -> list[latex.Table]:
     """A table for each level: what is said of the first is not true of the other."""
-    said = (document.answer.text, document.answer.detail, document.floor_marks)
+    answer = document.answer
+    said = (answer.text, answer.detail, *document.older, document.marks, document.floor_marks)
     ours = [_row(floored(line.label, line.floor), line) for line in document.rows]
     found = [_table(document, " ".join(filter(None, said)), document.statistic_label, ours)]
     if any(line.beside.value is not None for line in document.rows):
         theirs = [_row(line.label, line.beside) for line in document.rows]
         caption = f"{document.beside_label}. Metrics stand as in the table before."
-        if any(line.beside.is_best for line in document.rows):
-            caption += " Bold: no metric is significantly better."
+        caption = f"{caption} {document.beside_marks}".strip()
         found.append(_table(document, caption, document.beside_label, theirs, "-beside"))
     return found
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
 from itertools import permutations
+from typing import Any
 
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
@@ -18,14 +19,14 @@ from annotation.models import Campaign
 from annotation.web.parameters import OF_METRICS, takes
 from dashboards.documents import results
 from dashboards.documents.head import StudyDocument, units_among
-from dashboards.pages.answers import cells, data_response, public
+from dashboards.pages.answers import cells, data_response, is_unfinished, no_document, public
 from dashboards.pages.page import study_campaigns, with_units
 from dashboards.pages.parameters import parameters
 from dashboards.papers import latex
 from dashboards.shortness.across import AcrossChoice, AcrossForms
 from dashboards.shortness.losses import Forms
 from dashboards.trust.reasons import StudyTrust, Verdict
-from dashboards.trust.shown import comments, worst_of
+from dashboards.trust.shown import comments, judged, worst_of
 
 TITLE = "Outputs and their own shorter forms"
 COLUMNS = (
@@ -64,8 +65,11 @@ def take(pair: AcrossForms, trust: StudyTrust | None = None) -> str:
     if trust is not None and trust.verdict == Verdict.DO_NOT_USE:
         return "These judgments cannot tell which metric is good."
     known = [row for row in pair.rows if row.low is not None and row.high is not None]
-    if not known:
+    if not pair.rows:
         return "No metric has scored both forms of judged outputs."
+    if not known:
+        n = max(row.n for row in pair.rows)
+        return f"There is no interval: {n} outputs have scores of both forms."
     more = sum(row.low > 0 for row in known if row.low is not None)
     less = sum(row.high < 0 for row in known if row.high is not None)
     if not more + less:
@@ -84,8 +88,13 @@ def _asked(campaigns: Sequence[Campaign]) -> Iterator[tuple[Campaign, Campaign]]
             yield long, short
 
 
-def study_forms(slug: str, campaigns: Sequence[Campaign], filters: Filters) -> StudyForms:
-    """Return the newest documents of all pairs, and the verdict on their campaigns."""
+def study_forms(
+    slug: str, campaigns: Sequence[Campaign], filters: Filters
+) -> tuple[StudyForms, results.Result[Any]]:
+    """Return the newest documents of all pairs, and the verdict on their campaigns.
+
+    The second says how far all of them are.
+    """
     asked = list(_asked(campaigns))
     own = {each: fitted(each, campaigns, filters) for each in campaigns}
     found = [
@@ -93,19 +102,25 @@ def study_forms(slug: str, campaigns: Sequence[Campaign], filters: Filters) -> S
             **vars(own[long]), shorter=short.slug)))
         for long, short in asked
     ]  # fmt: skip
-    pairs = [result.document for _, result in found if result.document]
-    verdicts = [
-        results.latest("trust", each, own[each]).document
+    verdicts = {
+        each: results.latest("trust", each, own[each])
         for each in dict.fromkeys(campaign for pair in asked for campaign in pair)
+    }
+    pairs = [
+        judged(result.document, verdicts[long].document)
+        for (long, _), (_, result) in zip(asked, found, strict=True)
+        if result.document
     ]
-    return StudyForms(
+    document = StudyForms(
         study=slug,
         pairs=pairs,
         missing=[name for name, r in found if not r.document and not r.message],
         warnings=[f"{name}: {result.message}" for name, result in found if result.message],
-        trust=worst_of(verdicts),
+        trust=worst_of([verdict.document for verdict in verdicts.values()]),
         units=units_among(pairs),
     )
+    every: list[results.Result[Any]] = [*(result for _, result in found), *verdicts.values()]
+    return document, results.together(every, lambda documents: documents)
 
 
 @researcher_required
@@ -115,15 +130,17 @@ def study_shortness(request: HttpRequest, slug: str, fmt: str = "") -> HttpRespo
     """What metrics and humans take off for shorter forms, over the campaigns of a study."""
     campaigns = study_campaigns(request, slug)
     filters = Filters.from_query(request.GET)
-    document = study_forms(slug, campaigns, filters)
+    document, result = study_forms(slug, campaigns, filters)
     name = filters.file_name(f"{slug}-shortness")
+    if fmt and is_unfinished(result):
+        return no_document(result)
+    as_of = result.as_of.isoformat(timespec="seconds") if result.as_of else None
     if fmt == "tex":
         table = latex.plain_table(TITLE, name, COLUMNS, cells(document.rows, COLUMNS))
-        return latex.response(
-            with_units([table], document.over), name, head=comments(document.trust)
-        )
+        head = f"% {name}, as of {as_of}\n{comments(document.trust)}"
+        return latex.response(with_units([table], document.over), name, head=head)
     if fmt:
-        data = public(document, rows=document.rows, filters=filters.as_json())
+        data = public(document, rows=document.rows, as_of=as_of, filters=filters.as_json())
         return data_response(fmt, name, COLUMNS, document.rows, data)
     shown = {
         "study": slug,

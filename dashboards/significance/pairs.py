@@ -43,7 +43,7 @@ def choose(document: Comparison, query: QueryDict) -> Shown:
     scoped = f"{label}, family: {selection.SCOPES[scope]}"
     labels = {each.key: each.label for each in found.metrics}
     states, floor_marks = marks.against_floor(document.trust, found, labels)
-    marking = marks.marking(document.trust, found, selection.ranks(found, correction, scope))
+    marking = marks.marking(document.trust, found, correction, scope)
     same = {each.name: getattr(found, each.name) for each in fields(Compared)}
     return Shown(
         **same | {"warnings": [*document.comparison_warnings, *notes]},

@@ -124,6 +124,13 @@ def levels_latex(columns: Sequence[Column], rows: Sequence[Levels]) -> latex.Tab
     )
 
 
+# The rule of a campaign's own page (`dashboards.trust.marks`), in a caption of several.
+BOLD = (
+    "Bold in a column: the metrics that cannot be distinguished from its best (p > .05, "
+    "{corrected}), or the best alone where these are more than half. Averages are never bold."
+)
+
+
 def mark(rows: Sequence[L], best: Sequence[Collection[str]]) -> list[L]:
     """Return rows with those values bold whose key is in their column's `best`.
 

@@ -23,7 +23,8 @@ class CorrelationsOfStudy(StudyDocument):
     """The documents of the campaigns, and tables over them, that of the chosen statistic first.
 
     `rows` are those of the campaigns; `averages` are by statistic and metric, `families` by metric.
-    `heads` are what heads the columns of `matrix`, the first page's; `answer` says it in words.
+    `heads` are what heads the columns of `matrix`, the first page's; `answer` says it in words,
+    `bold` what is bold in a column.
     """
 
     columns: Sequence[Column]
@@ -38,5 +39,6 @@ class CorrelationsOfStudy(StudyDocument):
     matrix: Matrix | None = None
     answer: Answer | None = None
     correction_label: str = ""
+    bold: str = ""
     rows: Sequence[Row] = ()
     averages: Mapping[str, Mapping[str, float | None]]

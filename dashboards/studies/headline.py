@@ -15,7 +15,7 @@ UNTOLD = {
     "distrusted": "In {listed} the judgments bear nothing out.",
     "refused": "In {listed} nothing may be ranked.",
     "chance": "In {listed} no metric can be told from chance.",
-    "uncertain": "In {listed} there are no intervals.",
+    "uncertain": "In {listed} there are no intervals: {why}.",
     "constant": "In {listed} no metric has a value.",
     "unscored": "In {listed} no metric has scored the outputs.",
     "unjudged": "In {listed} no output has a human score.",
@@ -99,6 +99,8 @@ def _untold(asked: Asked) -> Answer:
     if "refused" in cases:
         reasons = dict.fromkeys(c.why for c in asked.columns if c.case == "refused")
         return _first(asked, "refused", " ".join(reasons))
+    if "chance" not in cases:
+        return _first(asked, "uncertain", _gaps(asked))
     said = f"No metric can be told from chance in {where}."
     return _plain("chance", said, _gaps(asked) if len(set(cases)) > 1 else _missing(asked))
 
@@ -212,11 +214,12 @@ def _trend(trend: Trend | None) -> str:
 
 def _gaps(asked: Asked) -> str:
     """The campaigns that tell nothing, by reason."""
-    places: dict[str, list[str]] = {}
+    places: dict[tuple[str, str], list[str]] = {}
     for column in asked.columns:
         if column.case not in TELLING:
-            places.setdefault(UNTOLD[column.case], []).append(column.name)
-    return " ".join(why.format(listed=_listed(at)) for why, at in places.items())
+            why = column.why if column.case == "uncertain" else ""
+            places.setdefault((UNTOLD[column.case], why), []).append(column.name)
+    return " ".join(text.format(listed=_listed(at), why=why) for (text, why), at in places.items())
 
 
 def _missing(asked: Asked) -> str:

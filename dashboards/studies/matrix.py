@@ -31,14 +31,17 @@ MOST_CELLS = 320
 class Group:
     """What can be said of a column, by `case`; `why` says why nothing can.
 
-    `leader` has the largest value, `keys` are those that it is not told apart from, itself among
-    them: nobody where nothing is told.
+    `leader` has the largest value, `keys` are those that it is not distinguished from, itself
+    among them: nobody where nothing is told. Those `bold` are the same, or the leader alone, and
+    `marks` says which, by the rule of the campaign's own page (`dashboards.trust.marks`).
     """
 
     case: str
     leader: str = ""
     keys: frozenset[str] = frozenset()
     why: str = ""
+    bold: frozenset[str] = frozenset()
+    marks: str = ""
 
 
 @dataclass(frozen=True)
@@ -112,9 +115,11 @@ class Matrix:
 
     @property
     def shown(self) -> Sequence[MatrixRow]:
-        """The rows that a page has room for."""
+        """The rows that a page has room for, and any below them that is best in a column."""
         wide = len(self.heads) + (len(self.beside.heads) if self.beside else 0)
-        return self.rows[: max(8, MOST_CELLS // max(1, wide))]
+        room = max(8, MOST_CELLS // max(1, wide))
+        leading = [row for row in self.rows[room:] if any(c.is_leader for c in row.cells)]
+        return [*self.rows[:room], *leading]
 
     @property
     def has_floored(self) -> bool:
@@ -126,7 +131,11 @@ def group_of(
     document: Correlations, correction: str, scope: str, wanted: frozenset[str] = frozenset()
 ) -> Group:
     """Return what can be said of a campaign's metrics; `wanted` are those shown, all if empty."""
-    metrics = [m for m in document.metrics if not wanted or m.key in wanted]
+    compared, trust = document.comparison, document.trust
+    own = {metric.key for metric in (compared.metrics if compared else document.metrics)}
+    metrics = [
+        m for m in document.metrics if (not wanted or m.key in wanted) and (m.key in own or not own)
+    ]
     known = [metric for metric in metrics if metric.value is not None]
     if not (document.n_judged or known):
         return Group("unjudged", why="no output has a human score")
@@ -135,14 +144,13 @@ def group_of(
     if not known:
         return Group("constant", why="no metric has a value")
     leader = max(known, key=_value)
-    compared, trust = document.comparison, document.trust
     if trust is not None and trust.verdict == Verdict.DO_NOT_USE:
         return Group("distrusted", leader.key, why="the judgments do not bear it out")
     if compared is None or trust is None:
         return Group("pending", leader.key, why="intervals are being computed")
     if reason := marks.refusal(trust, compared):
         return Group("refused", leader.key, why=reason)
-    return _tested(compared, leader, {metric.key for metric in known}, correction, scope)
+    return _tested(document, compared, leader, correction, scope)
 
 
 def _value(metric: Metric) -> float:
@@ -150,26 +158,22 @@ def _value(metric: Metric) -> float:
 
 
 def _tested(
-    compared: Comparison, leader: Metric, keys: set[str], correction: str, scope: str
+    document: Correlations, compared: Comparison, leader: Metric, correction: str, scope: str
 ) -> Group:
-    ends = {metric.key: metric.low for metric in compared.metrics if metric.key in keys}
+    """The metrics of rank 1 and those that are bold, by the campaign's own rule."""
+    known = [metric for metric in compared.metrics if metric.value is not None]
+    ends = {metric.key: metric.low for metric in known}
     low = ends.get(leader.key)
     if low is None:
-        return Group("uncertain", leader.key, why="there is no interval")
+        return Group("uncertain", leader.key, why=marks.no_interval(compared))
     if low <= compared.chance:
         return Group("chance", leader.key, why="no metric can be told from chance")
-    if len(keys) == 1:
-        return Group("alone", leader.key, frozenset(keys))
-    adjusted, _ = selection.adjusted(compared, correction, scope)
-    places = {metric.key: place for place, metric in enumerate(compared.metrics)}
-    row = adjusted[places[leader.key]]
+    if len(known) == 1:
+        return Group("alone", leader.key, frozenset(ends))
+    found = marks.marking(document.trust, compared, correction, scope)
     above = {key for key, end in ends.items() if end is not None and end > compared.chance}
-    alike = {key for key in above if not _is_small(row[places[key]])}
-    return Group("compared", leader.key, frozenset(alike | {leader.key}))
-
-
-def _is_small(p: float | None) -> bool:
-    return p is not None and p <= selection.ALPHA
+    alike = selection.standing(compared, correction, scope).alike & above
+    return Group("compared", leader.key, alike, bold=found.best, marks=found.sentence)
 
 
 def heads_of(campaigns: Sequence[Campaign]) -> list[Head]:
@@ -231,8 +235,8 @@ def _cell(
 ) -> Cell:
     if value is None or row is None:
         return Cell(None)
-    is_best = key in group.keys
-    leads = is_best and key == group.leader
+    is_best = key in group.bold
+    leads = key in group.keys and key == group.leader
     return Cell(value, row.low, row.high, step_of(value, *ends), is_best, leads, row.floor)
 
 

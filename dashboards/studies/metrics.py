@@ -13,6 +13,7 @@ from dashboards.correlations.page import CORRELATIONS, choose, present
 from dashboards.pages import selection, statistics
 from dashboards.papers import latex
 from dashboards.studies.averages import (
+    BOLD,
     LEVELS,
     STATISTICS,
     Table,
@@ -30,7 +31,8 @@ from dashboards.studies.document import CorrelationsOfStudy, Named
 from dashboards.studies.headline import Asked, answer
 from dashboards.studies.headline import Column as Told
 from dashboards.studies.headline import Named as Averaged
-from dashboards.studies.matrix import Matrix, groups_of, heads_of, matrix_of, trend_of
+from dashboards.studies.matrix import Group, Matrix, groups_of, heads_of, matrix_of, trend_of
+from dashboards.trust import marks
 from dashboards.trust.amount import MIN_SYSTEMS
 from dashboards.trust.shown import worst_of
 from metaeval.replication.questions.statistics import SEGMENT, SYSTEM
@@ -78,6 +80,7 @@ def combine(
 def choose_of_study(document: CorrelationsOfStudy, query: QueryDict) -> CorrelationsOfStudy:
     """Keep the metrics of the address; group within each campaign, averages never."""
     wanted = frozenset(query.getlist("metric"))
+    correction = selection.one_of(query, "correction", list(selection.CORRECTIONS))
     campaigns = [choose(one, present(one, query)) for one in document.campaigns]
     groups = groups_of(campaigns, query, wanted)
     bounds = [_bounds(one) for one in campaigns]
@@ -92,18 +95,17 @@ def choose_of_study(document: CorrelationsOfStudy, query: QueryDict) -> Correlat
         )
         for table in document.tables
     ]
-    tables = [replace(first, rows=mark(first.rows, [each.keys for each in groups])), *others]
+    tables = [replace(first, rows=mark(first.rows, [each.bold for each in groups])), *others]
     found = replace(
         document,
         heads=[replace(h, group=group) for h, group in zip(document.heads, groups, strict=True)],
         campaigns=campaigns,
         tables=tables,
-        correction_label=selection.CORRECTIONS[
-            selection.one_of(query, "correction", list(selection.CORRECTIONS))
-        ],
+        correction_label=selection.CORRECTIONS[correction],
+        bold=BOLD.format(corrected=marks.corrected(correction)),
         trust=worst_of([one.trust for one in campaigns]),
         rows=[
-            replace(row, is_best=row.key in group.keys)
+            replace(row, is_best=row.key in group.bold)
             for one, group in zip(campaigns, groups, strict=True)
             for row in one.rows
         ],
@@ -141,7 +143,10 @@ def _asked(document: CorrelationsOfStudy, matrix: Matrix) -> Asked:
     return Asked(
         statistic=document.statistic,
         metrics=[Averaged(row.key, row.label, row.average) for row in own],
-        columns=[Told(h.label, **vars(h.group)) for h in document.heads],
+        columns=[
+            Told(h.label, h.group.case, h.group.leader, h.group.keys, h.group.why)
+            for h in document.heads
+        ],
         trend=trend_of(
             document.heads, [row for row in document.tables[0].rows if row.key in metrics]
         ),
@@ -206,13 +211,25 @@ def study_tables(document: CorrelationsOfStudy) -> list[latex.Table]:
 
 
 def printed(document: CorrelationsOfStudy, table: Table) -> latex.Table:
-    """One statistic in the shape of tables 6 and 7."""
+    """One statistic in the shape of tables 6 and 7; the chosen one with its bold explained."""
+    caption = f"{table.title}: agreement of metrics with humans."
+    if table.statistic == CHOSEN:
+        counts = [f"{h.label}: {_bold(h.group)}" for h in document.heads]
+        caption = f"{caption} {document.bold} {'; '.join(counts)}."
     return latex_table(
-        f"{table.title}: agreement of metrics with humans.",
+        caption,
         f"study-{table.statistic}",
         document.columns,
         by_family(table.rows, document.families),
     )
+
+
+def _bold(group: Group) -> str:
+    """How many metrics of a campaign share the first place, or why none is bold."""
+    if not group.bold:
+        return f"none, {group.why}" if group.why else "none, all are alike"
+    n = len(group.keys)
+    return f"{n}" if len(group.bold) == n else f"the best of {n} alike"
 
 
 STUDY = CORRELATIONS.of_study(

@@ -11,12 +11,16 @@ from dashboards.documents.measured import Measured
 
 @dataclass(frozen=True, kw_only=True)
 class Cell:
-    """A number of a system with its mark; `is_best` where it is bold."""
+    """A number of a system with its mark; `is_best` where it is bold.
+
+    A system that is not `is_judged` has no human score, so no mark compares it with one that has.
+    """
 
     score: float | None
     mark: str = ""
     rank: int | None = None
     is_best: bool = False
+    is_judged: bool = True
 
 
 @dataclass(frozen=True, kw_only=True)

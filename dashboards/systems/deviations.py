@@ -5,12 +5,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from annotation.models import Campaign, Output
+from annotation.filters.systems import unique_names
+from annotation.models import Campaign, Output, System
 from dashboards.panel.human import Floats
 from dashboards.panel.lengths import lengths, unit_of
 from dashboards.panel.panel import Panel
 from metaeval.systems import length_deviation
 from metrics.base import MetricError
+from metrics.grid import read_grid
 
 REFERENCE, SOURCE = "reference", "source"
 # Of the wanted length: not at all, or as systems are asked for it, half to even and at least 1.
@@ -25,7 +27,7 @@ class LengthRow:
     """One system's deviation (length − wanted) / wanted over `n` outputs.
 
     `statistic` is the mean of its size, `bias` its signed mean, `pooled` that of the sums, and
-    `within` the share of outputs that keep to the tolerance.
+    `within` the share of outputs that keep to the tolerance. `is_judged` as in `Cell`.
     """
 
     system: str
@@ -35,6 +37,7 @@ class LengthRow:
     pooled: float | None
     median: float | None
     within: float | None
+    is_judged: bool = True
 
 
 @dataclass(frozen=True)
@@ -54,32 +57,49 @@ class Lengths:
 
 
 def deviations(
-    campaign: Campaign, panel: Panel, unit: str, wanted: str, rounding: str = UNROUNDED
+    campaign: Campaign,
+    panel: Panel,
+    unit: str,
+    wanted: str,
+    rounding: str = UNROUNDED,
+    *,
+    systems: Sequence[System] | None = None,
 ) -> tuple[Lengths, list[str]]:
     """Return the length deviation of every system, or in words why there is none.
 
-    Without a unit it is what suits the target language.
+    Without a unit it is what suits the target language; without `systems` those of the panel.
     """
     unit = unit or unit_of(campaign.test_set.target_language)
+    chosen = panel.human.systems if systems is None else systems
+    judged = {row.pk for row in panel.human.judged_systems}
     try:
-        own, goal, of = output_lengths(campaign, panel, unit, wanted)
+        own, goal, of = output_lengths(campaign, panel, unit, wanted, systems=chosen)
     except MetricError as error:
         return Lengths(unit, wanted, rounding=rounding), [f"No lengths: {error}"]
     if not np.nan_to_num(goal).any():
         return Lengths(unit, of, rounding=rounding), [NO_TEXTS]
     rows, notes = [], []
-    for name, length, goals in zip(panel.human.names, own, goal, strict=True):
+    named = zip(unique_names(chosen), chosen, own, goal, strict=True)
+    for name, system, length, goals in named:
         found = length_deviation(length, goals, tolerance=TOLERANCE, rounding=rounding)
         notes += [f"{name}: {warning.message}" for warning in found.warnings]
         numbers = (found.statistic, found.bias, found.pooled, found.median, found.within)
-        rows.append(LengthRow(name, found.n, *numbers))
+        is_judged = system.pk in judged
+        rows.append(LengthRow(name, found.n, *numbers, is_judged=is_judged))
     return Lengths(unit, of, rows, rounding=rounding), notes
 
 
 def output_lengths(
-    campaign: Campaign, panel: Panel, unit: str, of: str
+    campaign: Campaign,
+    panel: Panel,
+    unit: str,
+    of: str,
+    *,
+    systems: Sequence[System] | None = None,
 ) -> tuple[Floats, Floats, str]:
     """Return lengths and wanted lengths, systems × segments, and what they are shares of.
+
+    Without `systems` they are those of the panel.
 
     The wanted length is the system's length ratio times the mean length of the references, or of
     the source where the reader says so or a segment has no reference. Raises MetricError.
@@ -91,13 +111,15 @@ def output_lengths(
     if of == SOURCE or not all(texts.values()):
         of, texts = SOURCE, {pk: [source] for pk, source in rows.values_list("pk", "source")}
     full = np.array([np.mean(lengths(each, unit)) for each in texts.values()], dtype=float)
-    ratios = np.array([float(system.length_ratio) for system in panel.human.systems])
-    return _lengths(panel, unit), ratios[:, None] * full[None, :], of
+    chosen = tuple(panel.human.systems if systems is None else systems)
+    ratios = np.array([float(system.length_ratio) for system in chosen])
+    return _lengths(chosen, panel.human.segments, unit), ratios[:, None] * full[None, :], of
 
 
-def _lengths(panel: Panel, unit: str) -> Floats:
-    rows = Output.objects.filter(system__in=panel.human.systems).order_by()
+def _lengths(systems: tuple[System, ...], segments: tuple[int, ...], unit: str) -> Floats:
+    rows = Output.objects.filter(system__in=systems).order_by()
     pairs = list(rows.values_list("pk", "text"))
     sizes = lengths([text for _, text in pairs], unit)
     size = {pk: length for (pk, _), length in zip(pairs, sizes, strict=True)}
-    return np.array([[size.get(pk, np.nan) for pk in row] for row in panel.outputs.tolist()])
+    outputs = read_grid(systems, segments).outputs.tolist()
+    return np.array([[size.get(pk, np.nan) for pk in row] for row in outputs])

@@ -30,7 +30,7 @@ from dashboards.systems.deviations import (
     deviations,
 )
 from dashboards.systems.drawn import Drawn, drawn
-from dashboards.systems.outside import beside, outside
+from dashboards.systems.outside import beside, judged_of, others_of, outside
 from metaeval.correlation.measure import Measure
 from metaeval.correlation.pairwise import pairwise_accuracy
 from metaeval.results import MissingDataWarning, StatisticsWarning
@@ -67,8 +67,9 @@ class SystemsChoice(Choice):
 class Systems(CampaignDocument):
     """The table. `systems` are in the human order; `marks` says what is marked, or why not.
 
-    `outside` are the systems of the test set that the task leaves out, `beside` judged ones that
-    metrics are not compared on, such as human translations, and `drawn` has means that
+    They are those that were judged, or all where none was; `outside` are the others of the same
+    length, which no mark compares with, `beside` judged ones that metrics are not compared on, such
+    as human translations, and `drawn` has means that
     hold where screens drew their systems by standing.
     """
 
@@ -102,9 +103,12 @@ def compute(campaign: Campaign, filters: Filters) -> Systems:
     panel = read_panel(campaign, filters)
     table = table_of(panel, filters)
     has_published = panel.human.published_systems is not None
-    human, columns = _human(panel, table), [settled(_column(panel, c)) for c in table.columns]
+    human = _human(panel, table)
+    is_judged = table.ranking is not None or has_published
+    columns = [settled(_column(panel, c, is_judged=is_judged)) for c in table.columns]
+    shown = [*judged_of(panel), *others_of(campaign, panel)]
     lengths, notes = deviations(
-        campaign, panel, filters.length_unit, filters.wanted, filters.rounding
+        campaign, panel, filters.length_unit, filters.wanted, filters.rounding, systems=shown
     )
     # What scores rest on is told once, in the basis.
     others = [w.message for w in table.warnings if w.code != MissingDataWarning.code]
@@ -116,7 +120,7 @@ def compute(campaign: Campaign, filters: Filters) -> Systems:
         test=filters.test,
         seed=campaign.seed,
         basis=basis(table, len(panel.human.segments), has_published),
-        systems=[row.system for row in human] or panel.human.names,
+        systems=_in_order(panel, table, human),
         human=human,
         columns=columns,
         agreement=agreement_groups(human, columns),
@@ -127,6 +131,13 @@ def compute(campaign: Campaign, filters: Filters) -> Systems:
         beside=beside(campaign, filters, panel),
         drawn=drawn(campaign, filters, panel.human),
     )
+
+
+def _in_order(panel: Panel, table: SystemTable, human: Sequence[Row]) -> list[str]:
+    """The judged systems, those with a rank first; all where none was judged."""
+    ranked = [row.system for row in human]
+    left = {*ranked, *table.unjudged}
+    return [*ranked, *(name for name in panel.human.names if name not in left)]
 
 
 def table_of(panel: Panel, filters: SystemsChoice) -> SystemTable:
@@ -179,7 +190,7 @@ def _human(panel: Panel, table: SystemTable) -> list[Row]:
     ]
 
 
-def _column(panel: Panel, column: MetricColumn) -> Column:
+def _column(panel: Panel, column: MetricColumn, *, is_judged: bool) -> Column:
     measure = panel.measures[column.metric]
     judged = column.judged.tolist()
     tau, accuracy = _without_outliers(panel, column)
@@ -197,7 +208,7 @@ def _column(panel: Panel, column: MetricColumn) -> Column:
         is_even=not column.reasons.get("output without a score"),
         span="as imported" if column.is_given else span(column.counts.tolist() or [0]),
         compared_span=span([n for n in judged if n] or [0]),
-        rows=[_row(column, place) for place in range(len(column.systems))],
+        rows=[_row(column, place, is_judged=is_judged) for place in range(len(column.systems))],
         compared=[
             Compared(*each)
             for each in zip(
@@ -222,7 +233,7 @@ def _without_outliers(
         return tau, pairwise_accuracy(*sides).statistic
 
 
-def _row(column: MetricColumn, place: int) -> Row:
+def _row(column: MetricColumn, place: int, *, is_judged: bool) -> Row:
     """A system's score, and its comparison with the next or the best: over what both have."""
     return Row(
         measure=column.metric,
@@ -232,6 +243,7 @@ def _row(column: MetricColumn, place: int) -> Row:
         n=int(column.counts[place]),
         p=float(column.pvalues[place]),
         mark=column.marks[place],
+        is_judged=is_judged,
         shared=int(column.shared[place]),
         difference=float(column.differences[place]),
     )

@@ -1,9 +1,11 @@
 """Where metrics put systems that they are not compared on.
 
-A task leaves out systems of the same test set, such as weak ones (MSLC, Lo et al. 2023): nobody
-judges them. Human translations are judged, but a comparison of metrics leaves them out.
+Some of the same test set were not judged, such as weak ones (MSLC, Lo et al. 2023): the task leaves
+them out, or no judgment of them counts. Human translations are judged, but a comparison of metrics
+leaves them out.
 """
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -22,13 +24,15 @@ HUMAN = "human"
 
 
 def outside(campaign: Campaign, panel: Panel) -> list[Row]:
-    """Return a row for every measure and system of the same length that the task leaves out.
+    """Return a row for every measure and system of the same length that was not judged.
 
-    `above` counts, of `against` systems of the task, those that the measure puts it above, each
-    over the segments that both have. What a measure has not scored has no row.
+    `above` counts, of `against` judged systems, those that the measure puts it above, each over the
+    segments that both have. What a measure has not scored has no row.
     """
-    own, others = panel.human.systems, _others(campaign, panel.human.systems)
-    return _by_measures(campaign, panel, others, unique_names([*own, *others])[len(own) :])
+    own, others = judged_of(panel), others_of(campaign, panel)
+    names = unique_names([*own, *others])[len(own) :]
+    rows = _by_measures(campaign, panel, tuple(others), names)
+    return [replace(row, is_judged=False) for row in rows]
 
 
 def beside(campaign: Campaign, filters: Filters, panel: Panel) -> list[Row]:
@@ -39,8 +43,9 @@ def beside(campaign: Campaign, filters: Filters, panel: Panel) -> list[Row]:
     """
     every = human_scores(campaign, replace(general(filters), humans=IN, outliers=IN))
     place = {system.pk: n for n, system in enumerate(every.systems)}
-    own = [place.pop(system.pk) for system in panel.human.systems]
-    left_out = list(place.values())
+    own = [place[system.pk] for system in judged_of(panel)]
+    compared = {system.pk for system in panel.human.systems}
+    left_out = [n for pk, n in place.items() if pk not in compared]
     order = [*own, *left_out]
     if not left_out:
         return []
@@ -58,7 +63,7 @@ def _by_measures(
     campaign: Campaign, panel: Panel, others: tuple[System, ...], names: list[str]
 ) -> list[Row]:
     """A row for every measure and other system that it has scored."""
-    own = panel.human.systems
+    own = judged_of(panel)
     if not others or not panel.measures:
         return []
     found = system_scores(campaign.test_set, (*own, *others)).measures
@@ -71,9 +76,18 @@ def _by_measures(
     return [row for row in rows if row is not None]
 
 
-def _others(campaign: Campaign, own: tuple[System, ...]) -> tuple[System, ...]:
-    rows = campaign.test_set.systems.filter(length_ratio__in={one.length_ratio for one in own})
-    return tuple(rows.exclude(campaigns=campaign).order_by("name", "length_ratio"))
+def judged_of(panel: Panel) -> tuple[System, ...]:
+    """Return the compared systems that were judged, all where none was."""
+    return tuple(panel.human.judged_systems) or panel.human.systems
+
+
+def others_of(campaign: Campaign, panel: Panel) -> Sequence[System]:
+    """Return the systems of the same length that were not judged, those of the task included."""
+    ratios = {one.length_ratio for one in panel.human.systems}
+    own = {one.pk for one in judged_of(panel)}
+    rows = campaign.test_set.systems.filter(length_ratio__in=ratios).exclude(campaigns=campaign)
+    unjudged = [one for one in panel.human.systems if one.pk not in own]
+    return sorted([*unjudged, *rows], key=lambda one: (one.name, one.length_ratio))
 
 
 def _row(

@@ -17,7 +17,7 @@ from annotation.models import Campaign
 from annotation.web.parameters import takes
 from dashboards.charts.lines import narrow
 from dashboards.documents import results
-from dashboards.pages.answers import data_response, public
+from dashboards.pages.answers import data_response, is_unfinished, no_document, public
 from dashboards.pages.page import Page, study_campaigns, with_units
 from dashboards.papers import latex
 from dashboards.papers.systems import study_tables, tables
@@ -83,7 +83,7 @@ def _outside(document: Systems, rows: Sequence[Row]) -> list[dict[str, Any]]:
 
 
 def lines(document: Systems) -> list[Row]:
-    """The rows of humans and measures, and those of systems that are left out."""
+    """The rows of humans and measures, and those of systems that were not judged or left out."""
     return [*document.rows, *document.outside, *document.beside]
 
 
@@ -139,7 +139,7 @@ SYSTEMS = Page(
     template="dashboards/systems.html",
     columns=(
         "measure", "system", "score", "rank", "cluster", "first", "last", "wins", "p", "mark", "n",
-        "shared", "difference", "above", "against",
+        "shared", "difference", "is_judged", "above", "against",
     ),
     rows=lines,
     context=context,
@@ -160,18 +160,22 @@ def study_systems(request: HttpRequest, slug: str, fmt: str = "") -> HttpRespons
         (each, with_trust(results.latest("systems", each, own), each, own)) for each, own in asked
     ]
     known = [(each, marked(result.document)) for each, result in found if result.document]
+    whole = results.together([result for _, result in found], lambda documents: documents)
+    name = filters.file_name(f"{slug}-systems")
+    if fmt and is_unfinished(whole, of_one_state=True):
+        return no_document(whole)
     document = study_table(
         [each for each, _ in known],
         [each for _, each in known],
         missing=[each.name for each, result in found if not result.document],
     )
-    name = filters.file_name(f"{slug}-systems")
+    as_of = whole.as_of.isoformat(timespec="seconds") if whole.as_of else None
     if fmt == "tex":
-        head = comments(document.trust)
+        head = f"% {name}, as of {as_of}\n{comments(document.trust)}"
         return latex.response(with_units(study_tables(document), document.over), name, head=head)
     if fmt:
         columns = [column.name for column in fields(Score)]
-        data = public(document, filters=filters.as_json())
+        data = public(document, as_of=as_of, filters=filters.as_json())
         return data_response(fmt, name, columns, document.rows, data)
     shown = {
         "study": slug,

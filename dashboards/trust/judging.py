@@ -201,7 +201,7 @@ def _agreement(evidence: Evidence, *, passes: bool) -> list[Reason]:
     value, ends = (row.alpha_raw if evidence.is_raw else row.alpha_z) if row else (None, None)
     low, high = ends or (None, None)
     if value is None or low is None or high is None:
-        return [_unknown_agreement(n)]
+        return [_unknown_agreement(n, value)]
     if not low <= 0 <= high and value > 0:
         return []
     severity = Severity.LIMITS if passes else Severity.INVALIDATES
@@ -213,13 +213,24 @@ def _agreement(evidence: Evidence, *, passes: bool) -> list[Reason]:
     return [Reason("agreement_none", severity, text.replace("-", "−"), advice, "dashboard")]
 
 
-def _unknown_agreement(n: int) -> Reason:
+def _why_unknown(n: int, alpha: float | None) -> str:
+    """Why there is no interval of α over `n` outputs that two or more rated."""
+    if not n:
+        return "It cannot be checked: no output was rated by two annotators."
+    if alpha is None:
+        return f"It cannot be checked: the ratings of {n:,} outputs are all equal."
+    if alpha >= 1.0:
+        return f"It cannot be checked: nobody disagrees on any of {n:,} outputs."
+    return (
+        f"It cannot be checked: {n:,} outputs were rated by two or more, too few for an interval."
+    )
+
+
+def _unknown_agreement(n: int, alpha: float | None) -> Reason:
     return Reason(
         "agreement_unknown",
         Severity.LIMITS,
-        f"It cannot be checked: {n:,} outputs were rated by two or more, too few for an interval."
-        if n
-        else "It cannot be checked: no output was rated by two annotators.",
+        _why_unknown(n, alpha),
         "Have more outputs rated by two annotators or more.",
         "dashboard",
     )

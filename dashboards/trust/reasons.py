@@ -88,12 +88,16 @@ class Reason:
 
 @dataclass(frozen=True, kw_only=True)
 class Trust:
-    """A verdict with its reasons, the gravest first."""
+    """A verdict with its reasons, the gravest first.
+
+    `older` says so where it is of older data than the numbers beside it.
+    """
 
     verdict: Verdict
     label: str
     summary: str
     reasons: Sequence[Reason]
+    older: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)

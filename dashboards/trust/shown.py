@@ -24,6 +24,10 @@ OF_STUDIES = (
     "ranked, marked or bold."
 )
 
+OLDER = (
+    "This verdict is as of {when} UTC. The data have changed since; a newer one is being computed."
+)
+
 
 def with_trust(
     found: results.Result[Any], campaign: Campaign, filters: Filters
@@ -40,7 +44,10 @@ def with_trust(
 
 
 def _attach(document: Any, found: results.Completion[CampaignTrust]) -> Any:
-    return judged(document, found.document)
+    trust = found.document
+    if trust is not None and found.as_of is not None and not found.is_same:
+        trust = replace(trust, older=OLDER.format(when=found.as_of.strftime("%Y-%m-%d %H:%M:%S")))
+    return judged(document, trust)
 
 
 def judged(document: Any, trust: Trust | None) -> Any:
@@ -62,7 +69,8 @@ def worst_of(found: Sequence[CampaignTrust | None]) -> StudyTrust | None:
     if worst == Verdict.DO_NOT_USE and len(known) > 1:
         summary = OF_STUDIES.format(n=n, all=len(known))
     campaigns = [Judged(each.campaign, each.name, each.verdict, each.label) for each in known]
-    about = said_of(worst, _grouped(known)) | {"summary": summary}
+    older = [f"{each.name}: {each.older}" for each in known if each.older]
+    about = said_of(worst, _grouped(known)) | {"summary": summary, "older": " ".join(older)}
     return StudyTrust(**about, campaigns=campaigns)
 
 
@@ -79,11 +87,12 @@ def _grouped(known: Sequence[CampaignTrust]) -> list[Reason]:
 
 
 def lines(trust: Trust | None) -> list[str]:
-    """Return the verdict and its reasons as plain lines."""
+    """Return the verdict and its reasons as plain lines; none where there is no campaign."""
     if trust is None:
-        return ["Trust: not known yet."]
+        return []
     head = f"Trust: {trust.label}. {trust.summary}"
-    return [head, *(f"{_heading(reason)}{reason.text}" for reason in trust.reasons)]
+    heads = [head, trust.older] if trust.older else [head]
+    return [*heads, *(f"{_heading(reason)}{reason.text}" for reason in trust.reasons)]
 
 
 def _heading(reason: Reason) -> str:

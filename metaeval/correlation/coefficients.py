@@ -14,7 +14,7 @@ from metaeval.correlation.intervals.independent import fisher_interval, independ
 from metaeval.correlation.intervals.jackknife import interval_over_systems
 from metaeval.correlation.measure import FEWEST_SYSTEMS, GROUPINGS, SYSTEM_LEVEL, Measure
 from metaeval.correlation.panel import common_documents
-from metaeval.documents import DOCUMENTS, unit_of
+from metaeval.documents import DOCUMENTS, clusters_from, unit_of
 from metaeval.results import (
     ConstantInputWarning,
     Interval,
@@ -25,7 +25,7 @@ from metaeval.results import (
 )
 from metaeval.rounding import largest
 from metaeval.scores.corpus import system_scores
-from metaeval.scores.matrix import ScoreMatrix, align, clusters_of
+from metaeval.scores.matrix import ScoreMatrix, align
 
 Scores: TypeAlias = ScoreMatrix | ArrayLike
 
@@ -135,7 +135,7 @@ def correlate(
         x, y = align(x, y)
         if (
             x.shape[0] > 1
-            or unit_of(clusters_of(common_documents((x, y)), x.shape[1])) == DOCUMENTS
+            or unit_of(clusters_from(common_documents((x, y)), x.shape[1])) == DOCUMENTS
         ):
             pooled = pooled_interval(x, y, measure, notes)
             return replace(found, alternative="two-sided", warnings=notes.warnings, **pooled)

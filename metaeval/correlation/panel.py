@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from metaeval.arrays import BoolArray, FloatArray, IntArray, as_floats
+from metaeval.documents import clusters_from
 from metaeval.results import MissingDataWarning, Notes
-from metaeval.scores.matrix import ScoreMatrix, align, clusters_of
+from metaeval.scores.matrix import ScoreMatrix, align
 
 # A metric's value this close to another's, in standard deviations, is the same value.
 SAME = 1e-12
@@ -38,7 +39,7 @@ class Panel:
     @cached_property
     def clusters(self) -> IntArray:
         """The number of each segment's document, (segments,): 0, 1, … in order of appearance."""
-        return clusters_of(self.documents, len(self.segments))
+        return clusters_from(self.documents, len(self.segments))
 
     @property
     def n(self) -> int:

@@ -11,7 +11,7 @@ from scipy.special import ndtr
 
 from metaeval.arrays import BoolArray, FloatArray, IntArray, positive_int
 from metaeval.correlation.panel import common_documents
-from metaeval.documents import DOCUMENTS, has_enough_documents, sum_by, unit_of
+from metaeval.documents import DOCUMENTS, clusters_from, has_enough_documents, sum_by, unit_of
 from metaeval.resampling import Rng, random_bits, resolve_seed, stream
 from metaeval.results import (
     ConstantInputWarning,
@@ -20,7 +20,7 @@ from metaeval.results import (
     StatisticResult,
     TooFewWarning,
 )
-from metaeval.scores.matrix import ScoreMatrix, align, clusters_of
+from metaeval.scores.matrix import ScoreMatrix, align
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -87,7 +87,7 @@ def soft_pairwise_accuracy(
         notes.warn(MissingDataWarning(f"{lost + missing} cells lack a counterpart: left out."))
     seed = resolve_seed(rng)
     valid = left.mask & right.mask
-    clusters = clusters_of(common_documents((left, right)), left.shape[1])
+    clusters = clusters_from(common_documents((left, right)), left.shape[1])
     flips = sign_flips(seed, n_resamples, int(clusters.max(initial=-1)) + 1)
     flips = np.take(flips, clusters, axis=1)
     judged = clusters[valid.any(axis=0)]

@@ -199,7 +199,10 @@ def correlation_rows(scores: ScoreFile, *, n_hybrids: int, seed: int) -> list[Ro
 
 
 def system_rows(table: SystemTable) -> list[Row]:
-    """Return the table of MT systems, a row for each system and measure."""
+    """Return the table of MT systems, a row for each system and measure.
+
+    Systems without human scores, where others have some, come last: they have a score alone.
+    """
     rows = [_ranked(table.ranking, place) for place in range(len(table.ranking.systems))] if (
         table.ranking
     ) else []  # fmt: skip
@@ -214,6 +217,10 @@ def system_rows(table: SystemTable) -> list[Row]:
              "accuracy_low": ends[0], "accuracy_high": ends[1]}
             for place, name in enumerate(column.systems)
         ]  # fmt: skip
+        rows += [
+            {"measure": column.metric, "system": name, "score": score, "judged": 0}
+            for name, score in column.unjudged.items()
+        ]
     return rows
 
 

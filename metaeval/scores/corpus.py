@@ -16,8 +16,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from metaeval.arrays import BoolArray, FloatArray, IntArray, mean_along, ratio
+from metaeval.documents import clusters_from
 from metaeval.results import ShortRepr
-from metaeval.scores.matrix import ScoreMatrix, clusters_of, placed
+from metaeval.scores.matrix import ScoreMatrix, placed
 
 ScoreFunction = Callable[[FloatArray], FloatArray]
 
@@ -73,7 +74,7 @@ class CorpusStatistics(ShortRepr):
     @cached_property
     def clusters(self) -> IntArray:
         """The number of each segment's document, (segments,): 0, 1, … in order of appearance."""
-        return clusters_of(self.documents, len(self.segments))
+        return clusters_from(self.documents, len(self.segments))
 
     def by_segment(self) -> CorpusStatistics:
         """Return the same counts with every segment as a document of its own."""

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from metaeval.arrays import BoolArray, FloatArray, IntArray, as_floats, mean_along
+from metaeval.documents import clusters_from
 from metaeval.results import ShortRepr
 
 
@@ -75,7 +76,7 @@ class ScoreMatrix(ShortRepr):
     @cached_property
     def clusters(self) -> IntArray:
         """The number of each segment's document, (segments,): 0, 1, … in order of appearance."""
-        return clusters_of(self.documents, len(self.segments))
+        return clusters_from(self.documents, len(self.segments))
 
     def by_segment(self) -> ScoreMatrix:
         """Return the same scores with every segment as a document of its own."""
@@ -126,21 +127,6 @@ class ScoreMatrix(ShortRepr):
         width = len(rows[0]) if rows else 0
         values = np.array(rows).reshape(len(rows), width)
         return cls(values, scores, [str(j + 1) for j in range(width)])
-
-
-def clusters_of(documents: Sequence[str] | None, n_segments: int) -> IntArray:
-    """Return the number of each segment's document, (segments,), in order of appearance.
-
-    Examples
-    --------
-    >>> clusters_of(["a", "b", "a", "", ""], 5).tolist()
-    [0, 1, 0, 2, 3]
-    """
-    if documents is None:
-        return np.arange(n_segments)
-    numbers: dict[str | int, int] = {}
-    keys = (name or position for position, name in enumerate(documents))
-    return np.array([numbers.setdefault(key, len(numbers)) for key in keys], dtype=np.int64)
 
 
 def align(first: ScoreMatrix, *others: ScoreMatrix) -> tuple[ScoreMatrix, ...]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -40,6 +40,8 @@ class MetricColumn(Result):
     ``n`` is the fewest segments behind a score, ``n_units`` counts the units of all. Where
     ``is_given``, scores are those that the metric came with, whatever its segments make; the tests
     are over segments or documents, if there are any.
+    ``unjudged`` holds the scores of systems that stand in no comparison, because the table has
+    judged ones and these were not judged.
     """
 
     metric: str
@@ -62,6 +64,7 @@ class MetricColumn(Result):
     unit: str
     n_units: int
     is_given: bool = False
+    unjudged: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,6 +84,7 @@ class MetricOrder:
     notes: Notes
     given: Mapping[str, float] | None
     size: float
+    unjudged: Mapping[str, float]
 
     @property
     def pairs(self) -> list[tuple[int, int]]:
@@ -102,16 +106,44 @@ def metric_order(
     is_lower_better: bool,
     versus: str,
     given: Mapping[str, float] | None = None,
+    judged: Collection[str] = (),
 ) -> MetricOrder:
-    """Put the systems in a metric's order; ``given`` are system scores that it came with."""
-    notes = Notes()
-    counts, present = _present(scores, notes) if given is None else _with_scores(scores, given)
+    """Put the systems in a metric's order; ``given`` are system scores that it came with.
+
+    With ``judged`` only these are ordered and compared, and the others' scores stand apart.
+    """
+    notes, every = Notes(), CorpusStatistics.of(scores)
+    is_in = np.array([not judged or name in judged for name in every.systems], dtype=bool)
+    unjudged = _known(_only(every, ~is_in), given)
+    own = _only(every, is_in)
+    counts, present = _present(own, notes) if given is None else _with_scores(own, given)
     values = counts.system_scores() if given is None else _in_order(counts.systems, given)
     sign = -1.0 if is_lower_better else 1.0
     is_mean = given is None and isinstance(scores, ScoreMatrix)
     size = largest(scores.values if is_mean else values)
     order = np.lexsort((np.array(counts.systems), -sign * settled(values, size)))
-    return MetricOrder(name, counts, present, values, order, sign, versus, notes, given, size)
+    return MetricOrder(
+        name, counts, present, values, order, sign, versus, notes, given, size, unjudged
+    )
+
+
+def _only(counts: CorpusStatistics, rows: BoolArray) -> CorpusStatistics:
+    """Return the same of some of the systems."""
+    return CorpusStatistics(
+        counts.values[rows],
+        np.array(counts.systems, dtype=object)[rows].tolist(),
+        counts.segments,
+        counts.score,
+        counts.documents,
+    )
+
+
+def _known(counts: CorpusStatistics, given: Mapping[str, float] | None) -> dict[str, float]:
+    """Return the scores of whole systems, of those that have one."""
+    if given is not None:
+        return {name: given[name] for name in counts.systems if name in given}
+    scores = zip(counts.systems, counts.system_scores().tolist(), strict=True)
+    return {name: score for name, score in scores if score == score}
 
 
 def compare_neighbours(
@@ -175,6 +207,7 @@ def metric_column(
         unit=unit_of(counts.clusters),
         n_units=len(sizes_of(counts.clusters)),
         is_given=of.given is not None,
+        unjudged=of.unjudged,
     )
 
 
@@ -182,9 +215,8 @@ def _mark(p: float) -> str:
     return "‡" if p < 0.01 else "†" if p < 0.05 else ""
 
 
-def _present(scores: MetricScores, notes: Notes) -> tuple[CorpusStatistics, BoolArray]:
+def _present(counts: CorpusStatistics, notes: Notes) -> tuple[CorpusStatistics, BoolArray]:
     """The systems and segments that have scores, as counts, and which cells are there."""
-    counts = CorpusStatistics.of(scores)
     present = ~np.isnan(counts.values).any(axis=2)
     rows, columns = present.any(axis=1), present.any(axis=0)
     cells = present[np.ix_(rows, columns)]
@@ -201,18 +233,10 @@ def _present(scores: MetricScores, notes: Notes) -> tuple[CorpusStatistics, Bool
 
 
 def _with_scores(
-    scores: MetricScores, given: Mapping[str, float]
+    counts: CorpusStatistics, given: Mapping[str, float]
 ) -> tuple[CorpusStatistics, BoolArray]:
     """The systems that came with a score, with whatever segments they have."""
-    counts = CorpusStatistics.of(scores)
-    rows = [place for place, name in enumerate(counts.systems) if name in given]
-    kept = CorpusStatistics(
-        counts.values[rows],
-        [counts.systems[row] for row in rows],
-        counts.segments,
-        counts.score,
-        counts.documents,
-    )
+    kept = _only(counts, np.array([name in given for name in counts.systems], dtype=bool))
     return kept, ~np.isnan(kept.values).any(axis=2)
 
 

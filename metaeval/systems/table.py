@@ -26,13 +26,18 @@ NO_CLUSTERS = "Human scores of whole systems alone: without those of outputs the
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class SystemTable(Result):
-    """The human ranking (None without human scores) and a column for every metric."""
+    """The human ranking (None without human scores) and a column for every metric.
+
+    ``unjudged`` names the systems without a human score of any kind where others have one: their
+    metric scores stand apart, and no other system is compared with them.
+    """
 
     ranking: SystemRanking | None
     columns: tuple[MetricColumn, ...]
     versus: str
     n_resamples: int
     seed: int
+    unjudged: tuple[str, ...] = ()
 
 
 def system_table(
@@ -57,7 +62,9 @@ def system_table(
     metrics
         name -> segment scores (a system's score is their mean) or `CorpusStatistics`. A system's
         score rests on the segments that it has, a comparison of two systems on those that both
-        have; a system without any is left out of the column.
+        have; a system without any is left out of the column. Where some systems have human scores,
+        only those are ordered and compared: a mark never compares with a system that the ranking
+        does not have.
     lower
         Names of the metrics where lower is better.
     human_systems
@@ -97,8 +104,10 @@ def system_table(
         notes.warn(TooFewWarning(NO_RANKING if human_systems is None else NO_CLUSTERS))
     else:
         notes.absorb(ranking)
+    judged = {*(ranking.systems if ranking else ()), *(human_systems or {})}
+    unjudged = [name for name in human.systems if judged and name not in judged]
     orders = [
-        metric_order(name, scores, name in lower, versus, (given or {}).get(name))
+        metric_order(name, scores, name in lower, versus, (given or {}).get(name), judged)
         for name, scores in metrics.items()
     ]
     tests = compare_neighbours(orders, n_resamples, seed)
@@ -115,6 +124,7 @@ def system_table(
         versus=versus,
         n_resamples=n_resamples,
         seed=seed,
+        unjudged=tuple(unjudged),
     )
 
 

@@ -14,13 +14,13 @@ export function makeSlider(answer, onChange) {
 
   function set(next) {
     value = next === null ? null : Math.min(high, Math.max(low, low + Math.round((next - low) / step) * step));
-    // Unset rests in the middle, so that the first arrow key goes either way.
+    // Unset rests in the middle: arrows go either way.
     range.value = value ?? (low + high) / 2;
     field.value = value ?? "";
     const text = value === null ? output.dataset.unset : `${value}${isPercent ? "%" : ""}${meaning(value)}`;
     output.textContent = text;
     range.setAttribute("aria-valuetext", text);
-    // The thumb's centre never reaches the ends of the track.
+    // The thumb never reaches the ends.
     range.style.setProperty("--fill", `calc(.875rem + (100% - 1.75rem) * ${((value ?? low) - low) / (high - low)})`);
     box.classList.toggle("is-unset", value === null);
     if (value !== null) range.removeAttribute("aria-invalid");
@@ -29,7 +29,7 @@ export function makeSlider(answer, onChange) {
 
   const values = () => Array.from({ length: (high - low) / step + 1 }, (_, n) => low + n * step);
 
-  /** A mark at each score with a meaning of its own, with its words where there is room. */
+  /** A mark at each score with words, which stand there if they fit. */
   function drawMarks() {
     const place = (at) => (100 * (at - low)) / (high - low);
     // Of many words there is a list below; a mark at every value of a short scale has its number.
@@ -54,11 +54,10 @@ export function makeSlider(answer, onChange) {
     }));
   }
 
-  /** The words of the nearest anchor, where the scale has any. */
+  /** What the score means, where the scale says so. */
   function meaning(score) {
-    const away = ([at]) => Math.abs(at - score);
-    const nearest = anchors.reduce((best, each) => (best && away(best) <= away(each) ? best : each), null);
-    return nearest ? ` · ${nearest[1]}` : "";
+    const anchor = anchors.findLast((each) => each[2] <= score);
+    return anchor ? ` · ${anchor[1]}` : "";
   }
 
   /** Take a score as a field has it: anything else is none. */

@@ -248,7 +248,9 @@ def test_mt_metrics_eval_layout(db: None) -> None:
     assert files["harbour2026/system-outputs/en-de/sysA.txt"] == (
         "sysA says 1.\nsysA says 2.\n[No translation supplied]\n"
     )
-    assert files["harbour2026/documents/en-de.docs"] == "general\tdocument\n" * 3
+    # A segment without a document is one of its own.
+    documents = [f"general\tsegment-{number}\n" for number in (1, 2, 3)]
+    assert files["harbour2026/documents/en-de.docs"] == "".join(documents)
     # Segment 1: (80 + 33) / 2; segment 2 with its repeat: (55 + 60) / 2.
     assert files["harbour2026/human-scores/en-de.segment-da.seg.score"] == (
         "=sys_B\tNone\n=sys_B\tNone\n=sys_B\t77.0\nsysA\t56.5\nsysA\t57.5\nsysA\tNone\n"

@@ -101,6 +101,7 @@ NOT_PAGES = {
     "item-media": "a recording or picture",
     "segment-media": "a recording or picture",
     "testset-owner": "a redirect, or the test set's page",
+    "system-human": "a redirect",
     "model-check": "a redirect",
     "quality-data": "a file",
     "judgments-data": "a file",

@@ -116,7 +116,7 @@ def test_from_parallel_text_to_a_row_beside_bleu(
     load_demo()
     upload_news(researcher, tmp_path)
     settings = {"Encoder": encoder, "Layer": "1", "Sentence pairs": "200"}
-    start_job(researcher, "Projection for XMoverScore", settings, "Data-size curve")
+    start_job(researcher, "Projection for XMoverScore", settings, "Curve of held-out cosines")
     work_off()
     job = researcher.locator("#job")
     expect(job).to_contain_text("The metric XMoverScore CLP zh-en layer 1")

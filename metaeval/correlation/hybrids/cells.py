@@ -7,9 +7,10 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 
 from metaeval.arrays import BoolArray, FloatArray, IntArray
+from metaeval.documents import clusters_from
 from metaeval.results import MissingDataWarning, Notes, TooFewWarning
 from metaeval.scores.corpus import CorpusStatistics, MetricScores
-from metaeval.scores.matrix import ScoreMatrix, clusters_of
+from metaeval.scores.matrix import ScoreMatrix
 
 # A smaller share of segments that let hybrids differ is said.
 FEW_INFORMATIVE = 0.5
@@ -35,7 +36,7 @@ def clusters_on(human: ScoreMatrix, others: Iterable[MetricScores]) -> IntArray:
         if documents is None and other.documents is not None:
             known = dict(zip(other.segments, other.documents, strict=True))
             documents = tuple(known.get(name, "") for name in human.segments)
-    return clusters_of(documents, len(human.segments))
+    return clusters_from(documents, len(human.segments))
 
 
 def _check_names(

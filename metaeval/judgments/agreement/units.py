@@ -35,8 +35,8 @@ JACKKNIFE = {
     True: "jackknife of atanh r over documents, t distribution",
 }
 HANGS = {
-    False: "One-vs-rest r hangs on single items: no interval.",
-    True: "One-vs-rest r hangs on single documents: no interval.",
+    False: "One-vs-rest r depends on single items: no interval.",
+    True: "One-vs-rest r depends on single documents: no interval.",
 }
 # Fewer units have no such interval; with skewed ratings none is to be trusted below ENOUGH.
 FEWEST_STUDENTISED, FEWEST_F, FEWEST_JACKKNIFE, ENOUGH = 8, 3, 5, 100
@@ -185,7 +185,7 @@ def _widened(
 
 
 def _jackknife(r: float, without: FloatArray, confidence: float) -> Interval | None:
-    """The interval by leaving out each document; None where r is 1, or hangs on single ones."""
+    """The interval by leaving out each document; None where r is 1, or depends on single ones."""
     low, high, pvalue = jackknife_t(r, without, confidence)
     is_there = abs(r) <= 1.0 - EQUAL and not np.isnan(pvalue)
     return Interval(low, high, confidence) if is_there else None

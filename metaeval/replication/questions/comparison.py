@@ -16,7 +16,7 @@ from metaeval.correlation.intervals.clustered import (
 )
 from metaeval.replication.questions.scored import Scored
 from metaeval.replication.questions.statistics import Question
-from metaeval.results import StatisticsWarning
+from metaeval.results import StatisticsWarning, TooFewWarning
 from metaeval.significance.corrections import adjust_table
 
 CONFIDENCE = 0.95
@@ -61,7 +61,9 @@ class Comparison:
     warnings: Sequence[str] = ()
 
 
-TOO_FEW = "none: too few segments or systems for one"
+# Why there is no interval, in place of how one is made.
+UNDEFINED = "the statistic is undefined for every metric"
+NO_ERROR = "every metric agrees alike whatever is left out"
 INTERVALS = ("lows", "highs", "difference_lows", "difference_highs")
 
 
@@ -69,7 +71,7 @@ def interval_fields(found: CorrelationIntervals) -> dict[str, Any]:
     """Return the fields of a Comparison that intervals fill."""
     is_there = bool(np.isfinite(found.lows).any())
     return {name: getattr(found, name) for name in INTERVALS} | {
-        "interval": f"{found.method} ({found.question})" if is_there else TOO_FEW,
+        "interval": f"{found.method} ({found.question})" if is_there else no_interval(_why(found)),
         "about": found.question,
         "zero_pvalues": found.pvalues,
         "sides": found.sides,
@@ -78,6 +80,23 @@ def interval_fields(found: CorrelationIntervals) -> dict[str, Any]:
         "n_units": found.n_units,
         "n_effective": found.n_effective,
     }
+
+
+def few_systems(n: int) -> str:
+    """Say that systems are too few for an interval."""
+    return f"{n} systems are too few"
+
+
+def no_interval(cause: str) -> str:
+    """Say that there is no interval, and why, in place of how one is made."""
+    return f"none: {cause}"
+
+
+def _why(found: CorrelationIntervals) -> str:
+    if any(each.code == TooFewWarning.code for each in found.warnings):
+        n, n_systems = found.n_segments, found.n_systems
+        return f"{n} segments and {n_systems} systems are too few" if n else few_systems(n_systems)
+    return NO_ERROR if np.isfinite(found.values).any() else UNDEFINED
 
 
 def no_intervals(values: FloatArray, why: str) -> dict[str, Any]:

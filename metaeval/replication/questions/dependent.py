@@ -9,16 +9,17 @@ import numpy as np
 
 from metaeval.arrays import FloatArray, differences_of
 from metaeval.correlation.coefficients import pearson
-from metaeval.correlation.intervals.concordance import accuracy_interval
+from metaeval.correlation.intervals.concordance import FEWEST, accuracy_interval
 from metaeval.correlation.intervals.jackknife import QUESTION
 from metaeval.correlation.rows import pearson_table
 from metaeval.correlation.values import correlate_metrics
 from metaeval.replication.questions.cells import N_PERMUTATIONS
 from metaeval.replication.questions.comparison import (
     CONFIDENCE,
-    TOO_FEW,
     Comparison,
+    few_systems,
     interval_fields,
+    no_interval,
     no_intervals,
     notes_of,
 )
@@ -35,6 +36,7 @@ DRAWS = (
     "of the time."
 )
 
+CONSTANT = "the humans or every metric give all systems one score"
 HEAVY_TAILS = (
     "Williams’ test takes the systems’ scores for normal: with heavy tails over 10 to 20 systems "
     "it calls two equally good metrics different in 9 to 14 of 100 one-sided tests at .05."
@@ -117,7 +119,8 @@ def _accuracy_ends(
     ]
     lows, highs = np.array([each[:2] for each in ends]).T
     if not np.isfinite(lows).any():
-        return no_intervals(values, TOO_FEW)
+        n = int(np.isfinite(ours).sum())
+        return no_intervals(values, no_interval(few_systems(n) if n < FEWEST else CONSTANT))
     told = no_intervals(values, f"score interval, jackknifed where wider ({QUESTION})")
     return told | {"lows": lows, "highs": highs, "about": QUESTION}
 

@@ -93,7 +93,7 @@ def test_a_test_first_and_a_stop_that_is_heard(
 
 def test_a_review_by_keyboard(visitor: Callable[..., Visitor], transactional_db: None) -> None:
     text = "The old harbour was quiet all morning long."
-    plant("esa", outputs=[(text, "Next.")])
+    plant("esa", outputs=[(text, text.replace("morning", "evening"))])
     campaign = Campaign.objects.get()
     Assignment.objects.update(completed_at="2026-03-02T09:00:00Z")
     other = Annotator.objects.create(campaign=campaign, label="Zoe")

@@ -1,8 +1,8 @@
 """Floor and ceiling as rows of results, and the mark of metrics that the floor holds down."""
 
 import csv
+from dataclasses import replace
 from pathlib import Path
-from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -12,21 +12,27 @@ from django.urls import reverse
 from scipy import stats
 
 from annotation.filters import Filters
+from annotation.imports import CampaignDraft, store_campaign
 from annotation.models import Campaign, Judgment, Output
 from dashboards.correlations import document as correlations
 from dashboards.correlations.bounded import values_of
 from dashboards.correlations.document import CEILING
+from dashboards.documents.stored import settled
 from dashboards.panel import floors
 from dashboards.panel.panel import read_panel
 from dashboards.scatter import document as scatter
 from dashboards.scatter.document import ScatterChoice
 from dashboards.significance import document as significance
-from dashboards.significance.bounds import Against, Bounds
+from dashboards.significance.bounds import Against, Bounds, FloorValue, bounds_of
 from dashboards.significance.document import Comparison
 from dashboards.trust import marks
-from dashboards.trust.reasons import CampaignTrust, Verdict
+from metaeval.replication.questions import parse
 from metrics.catalogue import infos
+from metrics.scores import MeasureScores
+from tests.dashboards import typed
+from tests.dashboards.chinese import told
 from tests.dashboards.documents.working import compute_waiting
+from tests.dashboards.imported import make_set
 from tests.metaeval.published import numbers, table
 from tests.world import score
 
@@ -193,36 +199,82 @@ def test_the_switch_goes_along_and_no_page_is_offered_that_says_nothing(
     )
 
 
-def compared_as(*states: str) -> Comparison:
+def compared_as(
+    *states: str, values: tuple[float | None, ...] = (0.5, 0.4), baseline: float | None = 0.0
+) -> Comparison:
     """A comparison of metrics that stand so against the floor."""
     against = [Against(f"m{place}", 0.5, 0.5, state) for place, state in enumerate(states)]
-    found = Mock(spec=Comparison)
-    found.configure_mock(
-        bounds=Bounds([], against, "t", None, []), is_of_draws=False, level="Segment level"
+    measured = {"key": "floor", "label": "F", "signature": "", "origin": "", "is_turned": False}
+    floors = [FloorValue(**measured, value=baseline)]
+    return typed.comparison(
+        metrics=[typed.metric(f"m{place}", value) for place, value in enumerate(values)],
+        bounds=Bounds(floors, against, "t", None, []),
+        n_informative=12,
+        n_systems=9,
     )
-    return found
 
 
 @pytest.mark.parametrize(
-    ("states", "said"),
+    ("compared", "said"),
     [
-        (("above", "above"), marks.ALL_ABOVE),
-        (("above", "not above"), "Not above the floor: B. " + marks.FLOOR),
-        (("below", "not above"), "Below the floor: A. Not above the floor: B. " + marks.FLOOR),
-        (("below", "below"), "Below the floor: A, B. " + marks.FLOOR),
-        (("", ""), marks.UNTESTED),
+        (compared_as("above", "above"), marks.ALL_ABOVE),
+        (compared_as("above", "not above"), f"Not above the floor: B. {marks.FLOOR}"),
         (
-            ("above", ""),
-            "Every other metric is above the floor. Not tested against the floor, for want of a "
-            "value or of scores: B. " + marks.FLOOR,
+            compared_as("below", "not above"),
+            f"Below the floor: A. Not above the floor: B. {marks.FLOOR}",
+        ),
+        (compared_as("below", "below"), f"Below the floor: A, B. {marks.FLOOR}"),
+        # Each metric that is not tested has its own cause, with its numbers.
+        (compared_as("", "", baseline=None), marks.NO_BASELINE),
+        (
+            compared_as("", ""),
+            "Not tested against the baselines, because 12 segments and 9 systems give no p-value "
+            "for the difference: A, B.",
+        ),
+        (
+            compared_as("above", "", values=(0.5, None)),
+            "Every other metric is above the floor. Not tested against the baselines, because the "
+            f"statistic is undefined for them: B. {marks.FLOOR}",
+        ),
+        (
+            compared_as("above", values=(0.5,)),
+            "Every other metric is above the floor. Not tested against the baselines yet, because "
+            f"their scores are newer than the comparison: B. {marks.FLOOR}",
         ),
     ],
 )
-def test_the_mark_is_said_in_words(states: tuple[str, str], said: str) -> None:
-    trust = Mock(spec=CampaignTrust, verdict=Verdict.LIMITED, n_systems=9)
+def test_the_mark_is_said_in_words(compared: Comparison, said: str) -> None:
     labels = {"m0": "A", "m1": "B"}
-    assert marks.against_floor(trust, compared_as(*states), labels)[1] == said
+    found = marks.against_floor(typed.trusted(), compared, labels)[1]
+    assert found == said
+    told(found)
+
+
+def test_a_set_without_texts_has_no_baseline_for_accuracy(db: None) -> None:
+    """All baselines are made of texts: they are constant, however many segments there are."""
+    rng = np.random.default_rng(4)
+    keys = [str(n) for n in range(60)]
+    test_set = make_set("no-texts", "en-de", "ABCD", keys)
+    truth = rng.normal(size=(4, 60)) + np.arange(4)[:, None]
+    scores = {
+        (system, key): float(truth[row, place])
+        for row, system in enumerate("ABCD")
+        for place, key in enumerate(keys)
+    }
+    draft = CampaignDraft(slug="no-texts", name="N", question="?", output_scores=scores)
+    campaign = store_campaign(draft, test_set).campaign
+    panel = read_panel(campaign, Filters())
+    metric = MeasureScores(
+        key="m", label="M", metric="m", signature="m", higher_is_better=True, corpus=None,
+        values=truth + rng.normal(size=truth.shape), statistics=None, n_outputs=240, n_missing=0,
+    )  # fmt: skip
+    panel = replace(panel, measures={"m": metric})
+    found = settled(bounds_of(campaign, Filters(), panel, parse("acc-eq")))
+    assert [each.value for each in found.floors[1:]] == [None] * 4
+    compared = typed.comparison(metrics=[typed.metric("m")], bounds=found)
+    _, said = marks.against_floor(typed.trusted(), compared, {"m": "M"})
+    assert said == marks.NO_BASELINE
 
 
 def test_what_may_not_be_ranked_is_not_marked() -> None:
-    assert marks.against_floor(None, compared_as("below"), {"m0": "A"}) == ({}, "")
+    assert marks.against_floor(None, compared_as("below", ""), {"m0": "A"}) == ({}, "")

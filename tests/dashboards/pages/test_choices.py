@@ -41,9 +41,9 @@ def test_sorting_moves_rows_and_columns() -> None:
 
 def test_ranks_are_those_of_wmt() -> None:
     # m1 is beaten by m0, and m2 by m1, which then leads the current cluster.
-    assert selection.ranks(document()) == {"m0": 1, "m1": 2, "m2": 3}
+    assert selection.standing(document()).ranks == {"m0": 1, "m1": 2, "m2": 3}
     together = np.where(np.isnan(P), np.nan, 0.4)
-    assert set(selection.ranks(document(together)).values()) == {1}
+    assert set(selection.standing(document(together)).ranks.values()) == {1}
 
 
 def test_corrections_by_hand_and_by_scipy() -> None:

@@ -128,7 +128,12 @@ def test_metrics_with_scores_of_few_outputs_are_not_called_undefined() -> None:
         ([TER], {"distrust": REFUSED}, "distrusted", "These judgments cannot tell"),
         ([TER, BLEU], {"is_tested": False}, "pending", "TER has the highest agreement"),
         ([TER, BLEU], {"refused": OVER_HYBRIDS}, "refused", "TER has the highest agreement"),
-        ([Scored("a", "A", 0.4)], {}, "uncertain", "told from chance: A comes first with τ .40."),
+        (
+            [Scored("a", "A", 0.4)],
+            {"no_interval": "12 segments and 3 systems are too few"},
+            "uncertain",
+            "A has the highest agreement with the humans, τ .40.",
+        ),
     ],
 )
 def test_what_is_not_known_is_said(

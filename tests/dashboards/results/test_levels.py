@@ -32,7 +32,8 @@ def document() -> Any:
     answer = SimpleNamespace(text=SAID, detail="")
     return SimpleNamespace(
         campaign="c", name="C", rows=rows, answer=answer, floor_marks="", statistic_label="tau",
-        beside_label="Pearson’s r over systems", over="",
+        beside_label="Pearson’s r over systems", marks="Bold: A.", beside_marks="Bold: B and C.",
+        older=[], over="",
     )  # fmt: skip
 
 
@@ -40,6 +41,7 @@ def test_each_level_has_a_table_with_its_own_caption_ranks_and_marks(document: A
     ours, theirs = tables(document)
     assert (SAID in ours.caption, SAID in theirs.caption) == (True, False)
     assert theirs.caption.startswith("Pearson’s r over systems. ")
+    assert [each.caption.rpartition("Bold: ")[2] for each in (ours, theirs)] == ["A.", "B and C."]
     names, other_names = ([row[0].text for row in each.body] for each in (ours, theirs))
     assert (names, other_names) == (["A", "B", floored("C", BELOW)], ["A", "B", "C"])
     shown = [[(row[1].text, row[2].is_bold) for row in each.body] for each in (ours, theirs)]

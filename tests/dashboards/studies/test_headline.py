@@ -101,6 +101,15 @@ def test_campaigns_that_tell_nothing(cases: tuple[str, ...], sentence: str) -> N
     assert said(untold(*cases), 0.5, 0.4, 0.3) == sentence
 
 
+def test_campaigns_without_intervals_are_not_called_chance() -> None:
+    few = "12 segments and 3 systems are too few"
+    columns = [Column(f"task {n}", "uncertain", "a", why=few) for n in range(2)]
+    assert said(columns, 0.5, 0.4) == (
+        "uncertain: Alpha has the highest average agreement with the humans, "
+        f"τ .50. In task 0 and task 1 there are no intervals: {few}."
+    )
+
+
 def test_some_campaigns_tell_nothing() -> None:
     told = [column("en–zh 80%", "a"), column("en–zh 50%", "ab")]
     assert said([*told, *untold("distrusted")], 0.5, 0.4, 0.3) == (

@@ -64,7 +64,8 @@ def test_the_group_is_what_the_corrected_test_does_not_tell_apart(
     correction: str, keys: str
 ) -> None:
     found = group_of(document(), correction, "table")
-    assert found == Group("compared", "a", frozenset(keys))
+    assert (found.case, found.leader, found.keys) == ("compared", "a", frozenset(keys))
+    assert found.bold == found.keys
 
 
 def test_a_correction_widens_the_group() -> None:

@@ -42,7 +42,7 @@ def test_every_table_and_figure_is_one_click_away(study: str, as_researcher: Cli
     # Whoever follows the link of table 10 comes to its rows.
     anchor = next(address for address, name in links if name == "Table 10").partition("#")[2]
     block = opened["Table 10"].text.partition(f'id="{anchor}"')[2].partition("</tbody>")[0]
-    assert "Mean deviation from the wanted length" in block
+    assert "Mean absolute deviation from the wanted length" in block
     assert block.count("<tr>") == 3  # systems
 
 

@@ -109,7 +109,7 @@ def test_a_study_in_the_shape_of_the_published_tables(demo: Campaign, client: Cl
     shown = {line["system"]: line["cells"][0]["score"] for line in chrf["lines"]}
     assert shown == scores
     page = client.get(reverse("study-systems", args=["demo"])).text
-    assert "Mean deviation from the wanted length" in page
+    assert "Mean absolute deviation from the wanted length" in page
     assert f"{max(scores.values()):.4f}" in page
 
 

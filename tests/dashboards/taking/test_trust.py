@@ -146,6 +146,21 @@ def test_agreement_without_an_interval_is_unknown(row: AgreementLine | None) -> 
     assert codes(judging.reasons_of(evidence(crowd(3, 0), row))) == {"agreement_unknown": "limits"}
 
 
+@pytest.mark.parametrize(
+    ("row", "said"),
+    [
+        (None, "no output was rated by two annotators"),
+        (agreed(40, (None, None)), "the ratings of 40 outputs are all equal"),
+        (agreed(40, (1.0, (None, None))), "nobody disagrees on any of 40 outputs"),
+        (agreed(4, (0.9, None)), "4 outputs were rated by two or more, too few for an interval"),
+    ],
+)
+def test_agreement_that_is_unknown_has_its_own_cause(row: AgreementLine | None, said: str) -> None:
+    (reason,) = judging.reasons_of(evidence(crowd(3, 0), row))
+    assert reason.text == f"It cannot be checked: {said}."
+    told(reason.text)
+
+
 def test_speed_that_nobody_reads_at() -> None:
     people = crowd(4, 0)
     assert codes(judging.reasons_of(evidence(people, seconds=0.3))) == {
@@ -249,52 +264,60 @@ def test_an_empty_campaign_and_published_scores(world: World, db: None) -> None:
 
 
 def compared(*ends: tuple[float | None, float | None], **said: object) -> Comparison:
-    metrics = [typed.metric(f"m{i}", low=low, high=high) for i, (low, high) in enumerate(ends)]
-    return typed.comparison(metrics=metrics, **said)
+    """The first is better than all others, which are alike."""
+    metrics = [
+        typed.metric(f"m{i}", 0.5 - i / 10, low=low, high=high)
+        for i, (low, high) in enumerate(ends)
+    ]
+    n = len(ends)
+    p = [[0.001 if i == 0 else 0.999 if j == 0 else 0.5 for j in range(n)] for i in range(n)]
+    pvalues = [[None if i == j else p[i][j] for j in range(n)] for i in range(n)]
+    return typed.comparison(**{"metrics": metrics, "pvalues": pvalues} | said)
 
 
 RANKS = {"m0": 1, "m1": 2, "m2": 2}
+ALIKE = [[None if i == j else 0.5 for j in range(3)] for i in range(3)]
 CLEAR = ((0.3, 0.5), (0.1, 0.2), (0.05, 0.2))
 FINE = typed.trusted()
 OVER_SYSTEMS = compared(*CLEAR, statistic="cells", level="System level")
 
 
 def test_ranks_that_are_borne_out_are_shown() -> None:
-    found = marks.marking(FINE, compared(*CLEAR), RANKS)
+    found = marks.marking(FINE, compared(*CLEAR))
     assert (found.ranks, found.best) == (RANKS, {"m0"})
 
 
 def test_the_limit_of_hybrids_asks_about_these_systems_however_few() -> None:
     asked = compared(*CLEAR, statistic="limit", level="System level")
-    assert marks.marking(typed.trusted(n_systems=3), asked, RANKS).ranks == RANKS
+    assert marks.marking(typed.trusted(n_systems=3), asked).ranks == RANKS
 
 
 @pytest.mark.parametrize(
-    ("trust", "document", "ranks", "said"),
+    ("trust", "document", "said"),
     [
-        (None, compared(*CLEAR), RANKS, "before it is known"),
-        (typed.trusted(verdict=Verdict.DO_NOT_USE), compared(*CLEAR), RANKS, "Do not use"),
-        (typed.trusted(n_systems=5), OVER_SYSTEMS, RANKS, "5 systems"),
-        (FINE, compared(*CLEAR, statistic="hybrids", is_of_draws=True), RANKS, "hybrids"),
-        (FINE, compared(*CLEAR), dict.fromkeys(RANKS, 1), "Not distinguishable"),
-        (FINE, compared((-0.1, 0.5), (-0.2, 0.2), (None, None)), RANKS, "from chance"),
-        (FINE, compared(*[(0.3, 0.5)] * 3, chance=0.5), RANKS, "from chance"),
-        (FINE, compared(*[(None, None)] * 3), RANKS, "no interval"),
-        (FINE, compared((0.3, 0.5)), {"m0": 1}, "alone"),
-        (FINE, None, {}, "come with the intervals"),
+        (None, compared(*CLEAR), "before it is known"),
+        (typed.trusted(verdict=Verdict.DO_NOT_USE), compared(*CLEAR), "Do not use"),
+        (typed.trusted(n_systems=5), OVER_SYSTEMS, "5 systems"),
+        (FINE, compared(*CLEAR, statistic="hybrids", is_of_draws=True), "hybrids"),
+        (FINE, compared(*CLEAR, pvalues=ALIKE), "Not distinguishable"),
+        (FINE, compared((-0.1, 0.5), (-0.2, 0.2), (None, None)), "from chance"),
+        (FINE, compared(*[(0.3, 0.5)] * 3, chance=0.5), "from chance"),
+        (FINE, compared(*[(None, None)] * 3), "no interval"),
+        (FINE, compared((0.3, 0.5)), "alone"),
+        (FINE, None, "come with the intervals"),
     ],
 )
 def test_nothing_is_marked_that_is_not_borne_out(
-    trust: CampaignTrust | None, document: Comparison | None, ranks: dict[str, int], said: str
+    trust: CampaignTrust | None, document: Comparison | None, said: str
 ) -> None:
-    found = marks.marking(trust, document, ranks)
+    found = marks.marking(trust, document)
     assert (dict(found.ranks), found.best) == ({}, frozenset())
     assert said in found.sentence
     told(found.sentence)
 
 
 def test_a_metric_whose_interval_holds_zero_has_no_rank() -> None:
-    found = marks.marking(FINE, compared((0.3, 0.5), (-0.1, 0.2), (-0.4, -0.2)), RANKS)
+    found = marks.marking(FINE, compared((0.3, 0.5), (-0.1, 0.2), (-0.4, -0.2)))
     assert (found.ranks, found.best) == ({"m0": 1, "m2": 2}, {"m0"})
     (reason,) = marks.uncertain(compared((0.3, 0.5), (-0.1, 0.2)))
     assert reason.severity == Severity.NOTE

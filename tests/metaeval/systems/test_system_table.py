@@ -257,3 +257,40 @@ def test_no_human_scores_leave_the_metrics() -> None:
     assert np.isnan(table.columns[0].tau)
     with pytest.raises(ValueError, match="versus"):
         system_table(human, {}, versus="worst")
+
+
+@pytest.mark.parametrize("versus", ["next", "best"])
+def test_marks_compare_judged_systems_whatever_else_has_scores(versus: str) -> None:
+    """Two systems that nobody judged: one best of all, one between the judged two."""
+    rng = np.random.default_rng(31)
+    base = rng.normal(size=60)
+    rows = [base + shift + rng.normal(scale=0.5, size=60) for shift in (0.6, 0.3, 0.0, 0.9)]
+    metric = ScoreMatrix(rows, ["high", "hidden", "low", "top"], SEGMENTS)
+    human = metric.with_values(np.where([[True], [False], [True], [False]], metric.values, np.nan))
+    table = system_table(human, {"m": metric}, versus=versus, n_resamples=2000, rng=1)
+    (column,) = table.columns
+    assert table.unjudged == ("hidden", "top")
+    assert column.systems == ("high", "low")
+    assert column.unjudged == {
+        "hidden": pytest.approx(metric.values[1].mean()),
+        "top": pytest.approx(metric.values[3].mean()),
+    }
+    # The bootstrap of the mean difference of the two that are there, by numpy alone.
+    gap = metric.values[0] - metric.values[2]
+    drawn = np.random.default_rng(1).choice(gap, (20_000, 60)).mean(axis=1)
+    p = (np.abs(drawn - gap.mean()) >= abs(gap.mean())).mean()
+    assert p < 0.005
+    place = 0 if versus == "next" else 1
+    assert column.marks[place] == "‡"
+    assert abs(column.differences[place]) == pytest.approx(gap.mean())
+    # Without any human score all systems are compared with each other.
+    nobody = metric.with_values(np.full((4, 60), np.nan))
+    with pytest.warns(TooFewWarning):
+        alone = system_table(nobody, {"m": metric}, versus=versus, n_resamples=99, rng=1)
+    assert (alone.columns[0].systems[0], alone.unjudged) == ("top", ())
+    # A system score that was published makes a system a judged one.
+    published = {"high": 1.0, "low": 0.5, "hidden": 0.7}
+    with pytest.warns(TooFewWarning):
+        whole = system_table(nobody, {"m": metric}, human_systems=published, n_resamples=99, rng=1)
+    assert whole.columns[0].systems == ("high", "hidden", "low")
+    assert whole.unjudged == ("top",)

@@ -30,7 +30,11 @@ def arguments(tmp_path: Path) -> list[str]:
 @pytest.fixture
 def call(monkeypatch: pytest.MonkeyPatch, arguments: list[str]) -> Call:
     def run(*given: str) -> int:
-        monkeypatch.setattr(sys, "argv", ["training.translation", *arguments, *given])
+        # What is given takes the place of what was chosen: nothing may be given twice.
+        changed = {part.partition("=")[0] for part in given}
+        pairs = zip(arguments[::2], arguments[1::2], strict=True)
+        kept = [part for pair in pairs if pair[1].partition("=")[0] not in changed for part in pair]
+        monkeypatch.setattr(sys, "argv", ["training.translation", *kept, *given])
         return command.main()
 
     return run
