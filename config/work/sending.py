@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from amqp.exceptions import AMQPError
 from django.db import transaction
 from kombu.exceptions import OperationalError as BrokerError
+from kombu.transport.pyamqp import Transport
 
 from config.celery import app
 from config.work import registry
@@ -60,7 +60,7 @@ def send(kind: "Kind[Any]", pk: int, queue: str) -> bool:
     limits = {"soft_time_limit": kind.soft_seconds, "time_limit": kind.hard_seconds}
     try:
         task.apply_async(args=[kind.name, pk], queue=queue, **limits)
-    except (AMQPError, BrokerError, OSError):
+    except (*Transport.connection_errors, *Transport.channel_errors, BrokerError, OSError):
         if time.monotonic() - begun > SILENT_SECONDS:
             _Broker.not_before = time.monotonic() + PAUSE_SECONDS
         logger.warning("%s %s waits until the broker is back", kind.name, pk, exc_info=True)
