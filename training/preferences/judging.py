@@ -68,6 +68,7 @@ class Judge:
             target_language=test_set.target_language,
             references=partial(references_of, test_set),
         )
+        self._documents = dict(test_set.segments.values_list("key", "document"))
         self._known: dict[SegmentInput, Any] = {}
         self._size = FIRST_SLICE
 
@@ -83,7 +84,7 @@ class Judge:
         """
         if altered.problem:
             nothing = np.full((len(altered.keys), len(self.info.measures)), np.nan)
-            return self._rows(altered, altered.positions, nothing, nothing)
+            return self._rows(altered, range(len(altered.keys)), nothing, nothing)
         places = [n for n, others in enumerate(altered.others) if others or self._is_free]
         if not places:
             raise MetricError(_refusal(self.info.label), permanent=True)
@@ -95,8 +96,7 @@ class Judge:
         left, right = (
             np.array([self._known[each] for each in side]) for side in zip(*pairs, strict=True)
         )
-        positions = [altered.positions[n] for n in places]
-        return self._rows(altered, positions, left, right)
+        return self._rows(altered, places, left, right)
 
     @property
     def _is_free(self) -> bool:
@@ -137,12 +137,15 @@ class Judge:
             message = f"Segment {keys[part[error.index]]}: {error.message}"
             raise MetricError(message, permanent=error.permanent) from error
 
-    def _rows(self, altered: Altered, positions: Sequence[int], left: Any, right: Any) -> list[Row]:
+    def _rows(self, altered: Altered, places: Sequence[int], left: Any, right: Any) -> list[Row]:
+        positions = [altered.positions[n] for n in places]
+        documents = [self._documents.get(altered.keys[n], "") for n in places]
         sign = 1 if self.info.higher_is_better else -1
         rows = []
         for measure in self.info.table_measures:
             column = self.info.measures.index(measure)
-            result = preference(sign * left[:, column], sign * right[:, column])
+            sides = sign * left[:, column], sign * right[:, column]
+            result = preference(*sides, documents=documents)
             if altered.problem:
                 result = replace(result, warnings=(TooFewWarning(altered.problem),))
             everywhere = np.full(altered.n_segments, np.nan)

@@ -25,6 +25,16 @@ def differences(metric: str, condition: str, measure: str) -> list[float]:
     return np.frombuffer(bytes(row.differences), dtype="<f8").tolist()
 
 
+def test_segments_of_one_document_are_one_unit(harbour: TestSet) -> None:
+    """Four segments of two documents: too few of them for an interval."""
+    for segment in harbour.segments.all():
+        segment.document = f"d{segment.position // 2}"
+        segment.save()
+    job = work_off(start(harbour)[0])
+    row = PreferenceResult.objects.get(job=job, condition="texts", measure="ordered-output")
+    assert (row.n, row.statistic, row.low, row.high) == (3, 1 / 3, None, None)
+
+
 def test_each_measure_under_each_condition_is_a_row(harbour: TestSet) -> None:
     job = work_off(start(harbour)[0])
     assert job.status == "done", job.message
