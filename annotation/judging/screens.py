@@ -67,8 +67,8 @@ class Text:
 
 @dataclass(frozen=True)
 class Feedback:
-    """What a tutorial item says to the answer that was just given; `score` is None where errors
-    alone are answers, and `right` the text with the right ones marked."""
+    """What a tutorial item says to its answer; `score` is None where errors alone are answers, and
+    `right` the text with the right ones marked."""
 
     is_right: bool
     score: int | None
@@ -100,7 +100,8 @@ class ShownItem:
     `revision` is 0, `score` None, `ratings` and `choices` empty while there is no answer.
     `is_document` marks the rating of a document as a whole. `is_editable` is False once the time
     to revise the answer is over. `offered` are errors marked beforehand; of the spans, `offers`
-    says which of them each was. `beside` is what stands beside the segment.
+    says which of them each was. `beside` is what stands beside the segment, and `feedback` what is
+    said to the answer of a practice item.
     """
 
     public_id: UUID
@@ -123,6 +124,7 @@ class ShownItem:
     choices: Mapping[str, str] = field(default_factory=dict)
     post_edit: str | None = None
     beside: Beside | None = None
+    feedback: Feedback | None = None
 
 
 @dataclass(frozen=True)
@@ -147,7 +149,6 @@ class ShownScreen:
     instructions: Prose
     question: str
     items: tuple[ShownItem, ...]
-    feedback: Feedback | None
     count: Callable[[], Progress] = field(repr=False)
     asked_first: str = ""
     gray: str = ""
@@ -188,6 +189,11 @@ class ShownScreen:
     def is_editable(self) -> bool:
         """Whether any answer may still be given or changed."""
         return any(item.is_editable for item in self.items)
+
+    @property
+    def has_feedback(self) -> bool:
+        """Whether something is said to the answer of a practice item."""
+        return any(item.feedback for item in self.items)
 
     @property
     def item(self) -> ShownItem:
@@ -281,7 +287,6 @@ def make_screen(row: Any) -> ShownScreen | None:
         ),
         question=campaign.question_about(kind_of(each.beside for each in items)),
         items=items,
-        feedback=_feedback(rows[0], protocol),
         count=lambda: progress_of(row),
         asked_first=next_step(row.annotator),
         gray=campaign.shown_text,
@@ -364,6 +369,7 @@ def _item(campaign: Campaign, row: Any, place: int, left: Sequence[Marked]) -> S
         choices=row.choices or {},
         post_edit=row.post_edit,
         beside=shown_beside(row.beside, campaign, partial(address_of, row.public_id)),
+        feedback=_feedback(row, campaign.judging),
     )
 
 
@@ -387,23 +393,12 @@ def text(content: str | None, language: str) -> Text:
 
 
 def _feedback(row: Any, protocol: Protocol) -> Feedback | None:
-    """What is to be said of the item before, if it was practice and has an answer."""
-    if row.previous_kind != Item.Kind.TUTORIAL:
+    """Return what is said to the answer of a practice item; None for other items, and before."""
+    if row.kind != Item.Kind.TUTORIAL or row.judgment_id is None:
         return None
-    before = (
-        Assignment.objects.filter(public_id=row.previous_id)
-        .annotate(current=current_judgment())
-        .values(
-            *PRACTICE,
-            "item__rules",
-            given=F("current__score"),
-            made=F("current__pk"),
-            rated=RATED_TEXT,
-        )
-        .get()
+    given = {name: getattr(row.item, name.removeprefix("item__")) for name in PRACTICE}
+    own = Judgment.objects.filter(pk=row.judgment_id)
+    is_kept = not row.item.rules or all(kept_rules(own).values())
+    return Feedback.on(
+        {**given, "given": row.score, "rated": row.rated_text}, protocol, is_kept=is_kept
     )
-    if not before["made"]:
-        return None
-    own = Judgment.objects.filter(pk=before["made"])
-    is_kept = not before["item__rules"] or all(kept_rules(own).values())
-    return Feedback.on(before, protocol, is_kept=is_kept)

@@ -78,14 +78,14 @@ def screens_ahead(*, annotator: Annotator, after: UUID | None = None) -> list[Sh
     """Return the next open screens of an annotator in their order, those after an item if it is
     open still. In a pool they are claimed.
 
-    What follows practice waits for what is to be said of the practice.
+    What follows practice waits: first the annotator reads what is said to the practice.
     """
     pool.give_ahead(annotator=annotator, most=AHEAD)
     has_several = annotator.campaign.judging.layout.has_several
     rows = _ahead(instructions.active(), has_several).rows({ANNOTATOR: annotator.pk})
     if has_several and after is not None:
         after = _head(annotator, after)
-    # What was said of the practice stands above the screen of `after`, which is shown.
+    # The screen of `after` is shown already.
     rows = list(takewhile(lambda row: row.public_id == after or not _follows_practice(row), rows))
     known = next((n for n, row in enumerate(rows) if row.public_id == after), None)
     heads: dict[int, Any] = {}

@@ -122,7 +122,6 @@ def _screen(campaign: Campaign, shown: list[Shown], place: int, total: int) -> S
         instructions=_instructions(campaign),
         question=campaign.question_about(kind_of(each.beside for each in items)),
         items=items,
-        feedback=None,
         count=lambda: Progress(place=place, done=place - 1, total=total, paid_ms=0),
         gray=campaign.shown_text,
         anchors=campaign.judging.anchors_at(campaign.length_ratio),

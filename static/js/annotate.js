@@ -41,7 +41,9 @@ function adopt(element) {
   }
   item.querySelector("[data-instructions]").addEventListener("click", instruct);
   item.classList.add("is-ready");
-  if (!sheet.isLocked) sheet.focus();
+  const goOn = item.querySelector("[data-go-on]");
+  if (goOn) goOn.focus({ preventScroll: true });
+  else if (!sheet.isLocked) sheet.focus();
   outbox.show();
   listenIn();
   surround();
@@ -180,10 +182,11 @@ function onAnswer({ detail: { entry, reply } }) {
 
 function proceed(data) {
   own?.mark(Number(item.dataset.first));
-  if (!data.html && !data.leaves && step()) return say(`${words.saved} ${item.dataset.title}`);
-  if (!data.html) return leave(data.next);
-  history.pushState(null, "", data.next);
-  show(data.html);
+  if (!data.html && (data.leaves || !step())) return leave(data.next);
+  if (data.html) {
+    if (data.next !== path) history.pushState(null, "", data.next);
+    show(data.html);
+  }
   say(`${words.saved} ${item.dataset.title}`);
 }
 
@@ -261,7 +264,7 @@ function onKey(event) {
   else if (player && (event.key === "p" || event.code === "KeyP" && !/^[a-z]$/i.test(event.key))) {
     player.toggle();
   } else if (/^[0-9-]$/.test(event.key)) rate(event.key);
-  else if (event.key === "Enter" && !event.target.closest("a, button, summary")) {
+  else if (event.key === "Enter" && (event.repeat || !event.target.closest("a, button, summary"))) {
     // A key held down must not run through the items.
     if (!event.repeat && !sheet.isLocked) send(true);
   } else return;
@@ -287,8 +290,7 @@ function rate(digit) {
   typed = { slider, digits: slider.type(digits) ? digits : digit, at: Date.now() };
   if (typed.digits !== digits) slider.type(digit);
   // Nobody rates what lies behind the foot of the screen, or further down.
-  const answer = slider.range.closest(".answer");
-  if (!answer.closest(".sticks")) answer.scrollIntoView({ block: "nearest", inline: "nearest" });
+  slider.range.closest(".answer").scrollIntoView({ block: "nearest", inline: "nearest" });
 }
 
 /** Put to use what was fetched last. */

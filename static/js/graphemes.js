@@ -49,10 +49,14 @@ export function measure(text, language) {
   /** The one cluster at a place. */
   const clusterAt = (unit) => ({ start: before(clusters, unit + 1), end: after(clusters, unit) });
 
-  /** The word at a place, or the cluster where no word is or none is told apart. */
-  function wordAt(unit) {
-    const piece = pieces.findLast((each) => each.index <= unit);
-    if (!piece?.isWordLike || UNSPACED.test(piece.segment)) return clusterAt(unit);
+  /**
+   * The word at a place, or the cluster where no word is or none is told apart. A double click means
+   * a word as a dictionary has it, and never the blank behind one.
+   */
+  function wordAt(unit, isDouble) {
+    const piece = pieces.findLast((each) => each.index <= unit && (!isDouble || each.segment.trim()));
+    const isWord = isDouble ? piece : piece?.isWordLike && !UNSPACED.test(piece.segment);
+    if (!isWord) return clusterAt(unit);
     return { start: piece.index, end: piece.index + piece.segment.length };
   }
 

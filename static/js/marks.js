@@ -101,10 +101,12 @@ export function makeMarkedText(element, on) {
     if (chosen) select(chosen.start, chosen.end);
   }
 
-  function onDoubleClick() {
+  /** The word under the pointer: browsers take what lies behind the nearest gap, often a blank. */
+  function onDoubleClick(event) {
     if (pointer === "touch") return;
-    onSelectionChange();
-    if (chosen) on.double();
+    const { start, end } = ruler.wordAt(unitAt(event), true);
+    select(start, end);
+    on.double();
   }
 
   function onClick(event) {

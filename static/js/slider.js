@@ -29,27 +29,15 @@ export function makeSlider(answer, onChange) {
 
   const values = () => Array.from({ length: (high - low) / step + 1 }, (_, n) => low + n * step);
 
-  /** A mark at each score with words, which stand there if they fit. */
+  /** A mark with its number at each score that has words, or at the usual ones; ends have theirs. */
   function drawMarks() {
-    const place = (at) => (100 * (at - low)) / (high - low);
-    // Of many words there is a list below; a mark at every value of a short scale has its number.
-    const isFull = anchors.length > 4 && anchors.at(-1)[0] === high;
-    const own = anchors.map(([at, words]) => [place(at), isFull ? "" : words, at]);
     const usual = isPercent ? [25, 50, 75] : (high - low) / step < 11 ? values() : [];
-    const rest = own.length && isPercent ? [] : usual.filter((at) => !anchors.some(([low]) => low === at));
-    const places = [...own, ...rest.map((at) => [place(at), "", at])].sort(([one], [other]) => one - other);
-    answer.querySelector(".marks").replaceChildren(...places.map(([at, words, score], number) => {
+    const scores = anchors.length && isPercent ? anchors.map(([at]) => at) : usual;
+    const inner = scores.filter((score) => score > low && score < high);
+    answer.querySelector(".marks").replaceChildren(...inner.map((score) => {
       const mark = document.createElement("i");
-      mark.style.insetInlineStart = `${at}%`;
-      const next = places[number + 1]?.[0] ?? 100;
-      // Words at the end of the scale reach back to those before them, and share their room.
-      const shared = 100 - (places.at(-2)?.[0] ?? 0);
-      const room = next === at ? shared * 0.36 : (next - at) * (next === 100 ? 0.62 : 1);
-      mark.style.maxWidth = `${room}%`;
-      mark.classList.toggle("first", at === 0);
-      mark.classList.toggle("last", at === 100);
-      mark.dataset.low = score;
-      mark.textContent = words;
+      mark.style.insetInlineStart = `${(100 * (score - low)) / (high - low)}%`;
+      mark.textContent = score;
       return mark;
     }));
   }
@@ -72,6 +60,14 @@ export function makeSlider(answer, onChange) {
   box.hidden = false;
   drawMarks();
   range.addEventListener("input", () => set(range.valueAsNumber));
+  // For pointers: by keyboard and for screen readers the slider says the same.
+  for (const word of answer.querySelectorAll("[data-score]")) {
+    word.addEventListener("pointerdown", (event) => event.preventDefault());
+    word.addEventListener("click", () => {
+      set(Number(word.dataset.score));
+      range.focus({ preventScroll: true });
+    });
+  }
   // A press on the resting place changes nothing, so no input event follows it.
   range.addEventListener("pointerup", () => set(range.valueAsNumber));
   restore(initial);

@@ -101,6 +101,7 @@ export function makeSpanList(root, box, on) {
   function focusEditor() {
     if (!isOpened) return;
     editor?.focus();
+    document.querySelector(".mark-open")?.scrollIntoView({ block: "nearest" });
     for (const key of early.splice(0)) {
       document.activeElement.dispatchEvent(
         new KeyboardEvent("keydown", { ...key, bubbles: true, cancelable: true }));

@@ -134,7 +134,6 @@ def _screen(campaign: Campaign, case: Case, taken: Given | None) -> ShownScreen:
         instructions=instructions.read(campaign, "instructions"),
         question=campaign.question_about(kind),
         items=(item,),
-        feedback=None,
         count=lambda: Progress(place=1, done=0, total=1, paid_ms=0),
         gray=campaign.shown_text,
         anchors=campaign.judging.anchors_at(campaign.length_ratio),

@@ -43,6 +43,7 @@ from annotation.web.errors import wants_json
 
 # A field of scripts that have the next screen already, and one that every answer has.
 AHEAD, KEY = "ahead", "submit_key"
+PRACTICE = Item.Kind.TUTORIAL
 
 
 @never_cache
@@ -184,6 +185,8 @@ def _refuse(
 def _go_on(request: HttpRequest, stored: Sequence[Judgment], *, is_alone: bool) -> HttpResponse:
     annotator = stored[0].assignment.annotator
     leaves = annotator.barred_at is not None or stop_if_due(stored)
+    if not leaves and (practice := _practice(request, stored)):
+        return practice
     if not wants_json(request):
         return redirect("annotate", slug=annotator.campaign.slug)
     if leaves:
@@ -197,6 +200,17 @@ def _go_on(request: HttpRequest, stored: Sequence[Judgment], *, is_alone: bool) 
     if is_alone:
         return JsonResponse({"next": reverse("item", args=[following.public_id])})
     return _reply(request, following, fresh_cards(request, following))
+
+
+def _practice(request: HttpRequest, stored: Sequence[Judgment]) -> HttpResponse | None:
+    """The screen of a practice item once more, with what is said to its answer, if anything is."""
+    own = next((each.assignment for each in stored if each.assignment.item.kind == PRACTICE), None)
+    screen = own and screens.find_screen(user=signed_in(request), public_id=own.public_id)
+    if own is None or screen is None or not screen.has_feedback:
+        return None
+    if not wants_json(request):
+        return redirect("item", public_id=own.public_id)
+    return _reply(request, screen, fresh_cards(request, screen))
 
 
 def _reply(
