@@ -122,7 +122,7 @@ export function makeSheet(root, words, { makeSpans, onChange } = {}) {
     focus() {
       const first = sliders.find((each) => each.value === null) ?? sliders[0];
       if (first) first.focus();
-      else form.querySelector(".choice input, textarea[required]")?.focus();
+      else form.querySelector(".choice input, textarea[required]")?.focus({ preventScroll: true });
     },
     /** Whether more than sliders is asked, which the Tab key must not pass over. */
     asksMore: Boolean(form.querySelector(".choice, .post-edit")),

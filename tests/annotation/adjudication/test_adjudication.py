@@ -361,8 +361,10 @@ def test_practice_shows_the_right_errors(decided: Campaign) -> None:
         item=Item.objects.create(campaign=decided, kind="gold", segment=practice.segment, text="x"),
     )  # fmt: skip
     page = client.get(reverse("item", args=[row.public_id])).text
-    client.post(reverse("item", args=[row.public_id]), fields(page) | {"score": "60"})
-    told = client.get(reverse("item", args=[after.public_id])).text
+    sent = client.post(reverse("item", args=[row.public_id]), fields(page) | {"score": "60"})
+    assert sent.headers["Location"] == reverse("item", args=[row.public_id])
+    assert "Well judged." not in client.get(reverse("item", args=[after.public_id])).text
+    told = client.get(reverse("item", args=[row.public_id])).text
     assert "Well judged." in told
     assert '<mark class="mark mark-major" title="major">two' in told
     own = client.get(reverse("annotate-own", args=[decided.slug])).json()

@@ -116,11 +116,15 @@ def test_practice_says_so_and_tells_afterwards(
     page = start(visitor())
     expect(page.get_by_text("This is practice.")).to_be_visible()
     press(page, "9", "Enter")
-    expect_item(page, "Item 2 of 2")
-    said = page.get_by_role("region", name="On your last answer")
+    said = page.get_by_role("region", name="On your answer")
     expect(said).to_contain_text("You gave 90; a good answer lies between 20 and 40.")
     expect(said).to_contain_text("The second half is <missing>.")
+    expect_item(page, "Item 1 of 2")
     expect(page.get_by_text("This is practice.")).to_be_hidden()
+    expect(page.get_by_role("link", name="Next item")).to_be_focused()
+    press(page, "Enter")
+    expect_item(page, "Item 2 of 2")
+    expect(said).to_be_hidden()
     assert campaign.items.count() == 2
 
 
