@@ -4,6 +4,7 @@ import { draftKey, flush, isOf, pathOf, putBack, unsentFor } from "./outbox.js";
 import { makeSlider } from "./slider.js";
 import { erase, read, write } from "./store.js";
 
+const DOUBLE_MS = 600;
 const own = (fields) =>
   Object.entries(fields).filter(([name]) => /(^|-)(score|choice|spans|comment|flag|text)$/.test(name));
 
@@ -149,8 +150,11 @@ export function makeSheet(root, words, { makeSpans, onChange } = {}) {
   form.noValidate = true;
   // Sliders tell by themselves.
   form.addEventListener("input", (event) => event.target.matches(".slider") || changed());
-  // The second half of a double click must not submit the screen that came in between.
-  button.addEventListener("click", (event) => event.detail > 1 && event.preventDefault());
+  // The second half of a double click must not submit the screen that came in between. Taps at one
+  // place can count on for longer.
+  const soon = performance.now() + DOUBLE_MS;
+  button.addEventListener("click", (event) =>
+    event.detail > 1 && event.timeStamp < soon && event.preventDefault());
   remember();
   isReady = true;
   onChange?.(sheet);

@@ -62,7 +62,6 @@ export function makeSlider(answer, onChange) {
   range.addEventListener("input", () => set(range.valueAsNumber));
   // For pointers: by keyboard and for screen readers the slider says the same.
   for (const word of answer.querySelectorAll("[data-score]")) {
-    word.addEventListener("pointerdown", (event) => event.preventDefault());
     word.addEventListener("click", () => {
       set(Number(word.dataset.score));
       range.focus({ preventScroll: true });

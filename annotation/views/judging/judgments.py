@@ -205,8 +205,10 @@ def _go_on(request: HttpRequest, stored: Sequence[Judgment], *, is_alone: bool) 
 def _practice(request: HttpRequest, stored: Sequence[Judgment]) -> HttpResponse | None:
     """The screen of a practice item once more, with what is said to its answer, if anything is."""
     own = next((each.assignment for each in stored if each.assignment.item.kind == PRACTICE), None)
-    screen = own and screens.find_screen(user=signed_in(request), public_id=own.public_id)
-    if own is None or screen is None or not screen.has_feedback:
+    if own is None:
+        return None
+    screen = screens.find_screen(user=signed_in(request), public_id=own.public_id)
+    if screen is None or not screen.has_feedback:
         return None
     if not wants_json(request):
         return redirect("item", public_id=own.public_id)

@@ -1,5 +1,6 @@
 """What is in sight: the texts at every size of the window, the way to submit, and marked words."""
 
+import re
 from collections.abc import Callable
 
 import pytest
@@ -169,18 +170,19 @@ def test_feedback_stays_with_its_item(
 def test_a_double_click_takes_the_word_under_the_pointer(
     visitor: Callable[..., Visitor], transactional_db: None
 ) -> None:
-    words = ["A", "cat", "sits", "by", "it", "near", "home"]
-    text = " ".join(words) + "."
+    text = "A cat sits by it near home."
     plant("esa", sources=("源文一。", "源文二。"), outputs=[(text, "b")])
     page = start(visitor())
-    ends = [(text.index(word), text.index(word) + len(word)) for word in words[1:]]
+    ends = [word.span() for word in re.finditer(r"\w+", text)][1:]
     for first, end in ends:
         # The last pixels of a word are nearer to what stands behind it.
         box = page.locator("#rated .text").evaluate(
             """(text, [first, end]) => {
               const walker = document.createTreeWalker(text, NodeFilter.SHOW_TEXT);
               let [before, node] = [0, walker.nextNode()];
-              while (before + node.length < end) [before, node] = [before + node.length, walker.nextNode()];
+              while (before + node.length < end) {
+                [before, node] = [before + node.length, walker.nextNode()];
+              }
               const range = document.createRange();
               range.setStart(node, end - 1 - before);
               range.setEnd(node, end - before);
