@@ -10,5 +10,5 @@ class SiteConfig(AppConfig):
 
     def ready(self) -> None:
         """Register the checks and tasks; connect to the signals of workers."""
-        for module in ("config.checks", "config.work.tasks", "config.work.reconciling"):
+        for module in ("config.checks", "core.work.tasks", "core.work.reconciling"):
             import_module(module)

@@ -6,7 +6,8 @@ from celery import Celery
 from celery.signals import worker_init
 from kombu.transport import TRANSPORT_ALIASES
 
-from config import brokers, garbage
+from config import garbage
+from core.work import brokers
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
@@ -30,7 +31,7 @@ def load_before_threads(**_: object) -> None:
     was the supervisor's thread, no child that died was ever replaced.
     """
     from config.redaction import redact
-    from config.work import registry
+    from core.work import registry
 
     list(registry.every())
     redact("")

@@ -31,8 +31,8 @@ from annotation.judging.saving import ChangedError, counted, is_plain, save, sav
 from annotation.judging.screens import is_editable
 from annotation.judging.timing import limit_of_rows, times_of
 from annotation.models import Assignment, Campaign, Judgment
-from config.database.prepared import Prepared, stand_in
-from config.database.turns import turn
+from core.database.prepared import Prepared, stand_in
+from core.database.turns import turn
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 START_MAX_AGE = timedelta(days=7)

@@ -21,8 +21,8 @@ from annotation.pool import active, candidates, dynamic, mixing, releases
 from annotation.pool.candidates import Candidate, Look
 from annotation.pool.given import warm
 from annotation.pool.mixing import State
-from config.database.prepared import Statement, stand_in_key
-from config.database.turns import turn
+from core.database.prepared import Statement, stand_in_key
+from core.database.turns import turn
 
 CAMPAIGN = stand_in_key(1)
 TRIES = 5

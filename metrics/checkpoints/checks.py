@@ -1,12 +1,12 @@
-"""Hashes of checkpoints, compared as work (`config.work`) on each host that has them."""
+"""Hashes of checkpoints, compared as work (`core.work`) on each host that has them."""
 
 from collections.abc import Iterable
 from typing import Any
 
-from config.work.claims import ask, finish
-from config.work.clock import Now
-from config.work.kinds import Kind
-from config.work.lease import Lease
+from core.work.claims import ask, finish
+from core.work.clock import Now
+from core.work.kinds import Kind
+from core.work.lease import Lease
 from metrics.base import MetricError
 from metrics.checkpoints import inventory, places
 from metrics.models import HashCheck

@@ -14,8 +14,8 @@ from functools import partial
 
 from django.db.models import QuerySet
 
-from config.work.clock import Now
-from config.work.patience import patiently
+from core.work.clock import Now
+from core.work.patience import patiently
 from metrics.families.judges.desk import Endpoint
 from metrics.models import JudgeConnection
 

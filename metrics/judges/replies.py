@@ -10,8 +10,8 @@ from typing import Any
 from django.db import IntegrityError, connection, transaction
 from django.db.models import F, Max
 
-from annotation.languages import display_name
-from config.work.patience import patiently
+from core.languages import display_name
+from core.work.patience import patiently
 from metrics.base import InputError, MetricInfo
 from metrics.families.judges.desk import Endpoint, Question, Reply
 from metrics.families.judges.prompts import Template

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from config.work import claims, processes, registry, working
-from config.work.patience import patiently
+from core.work import claims, processes, registry, working
+from core.work.patience import patiently
 from metrics import truncation
 from metrics.base import (
     Metric,

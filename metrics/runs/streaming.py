@@ -11,8 +11,8 @@ from functools import partial
 
 import numpy as np
 
-from config.work import claims, processes
-from config.work.patience import patiently
+from core.work import claims, processes
+from core.work.patience import patiently
 from metrics.base import MetricError, Scored, ScoresAsTextsCome, SegmentInput
 from metrics.models import Slice
 from metrics.runs import slices, telling

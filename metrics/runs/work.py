@@ -2,8 +2,8 @@
 
 from django.db.models import QuerySet
 
-from config.work.kinds import Kind
-from config.work.lease import Lease
+from core.work.kinds import Kind
+from core.work.lease import Lease
 from metrics.judges import endpoints
 from metrics.models import Slice
 from metrics.runs import queue, scoring, slices, state

@@ -27,7 +27,7 @@ from annotation.models import Annotator, Assignment, AuditEntry, Campaign, Notif
 from annotation.notifications import delivery, events, work
 from annotation.notifications.work import notifications
 from config.celery import app
-from config.work import reconciling, working
+from core.work import reconciling, working
 from tests.annotation.quality.test_monitor import of, rate
 from tests.world import World
 

@@ -4,8 +4,8 @@ from datetime import timedelta
 
 from annotation.filters import Filters
 from annotation.models import Campaign
-from config.work.clock import Now
-from config.work.working import due, work_off
+from core.work.clock import Now
+from core.work.working import due, work_off
 from dashboards.documents.computing import QUICK, documents
 from dashboards.documents.results import Result, latest
 from dashboards.models import Analysis

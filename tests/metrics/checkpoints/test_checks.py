@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from config.work import working
+from core.work import working
 from metrics.checkpoints import checks, hosts, inventory
 from metrics.checkpoints.checks import ask_for_check, hash_checks
 from metrics.models import HashCheck

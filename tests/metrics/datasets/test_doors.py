@@ -14,7 +14,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotation.models import Campaign, TestSet
-from config.work import reconciling, working
+from core.work import reconciling, working
 from metrics.datasets import waiting
 from metrics.models import DatasetImport
 from tests.metrics.datasets.test_mtme import written

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 from django.utils import timezone
 
-from config.work import working
+from core.work import working
 from metrics import registry
 from metrics.models import MetricRun, RunWorker, Slice
 from metrics.runs import queue, starting

@@ -8,7 +8,7 @@ from django.utils import timezone
 from kombu.exceptions import OperationalError
 
 from annotation.models import Reference
-from config.work import reconciling, sending, tasks
+from core.work import reconciling, sending, tasks
 from metrics import registry
 from metrics.models import MetricRun, Slice
 from metrics.runs import starting

@@ -11,8 +11,8 @@ from django.test import Client
 from django.utils import timezone
 
 from annotation.models import Output
-from config.work import patience, processes, working
-from config.work.clock import Now
+from core.work import patience, processes, working
+from core.work.clock import Now
 from metrics.base import MetricError, MetricWarning, SegmentInput
 from metrics.models import FailedText, MetricRun, MetricSignature, SegmentScore, Slice
 from metrics.runs import keeping, scoring, starting

@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from config.work import claims, processes, reconciling
+from core.work import claims, processes, reconciling
 from metrics.models import FailedText, MetricRun, MetricSignature, RunPlan, RunWorker, Slice
 from metrics.runs import scoring, slices, starting, state
 from metrics.runs.contents import find_missing, load_part, pack_ids

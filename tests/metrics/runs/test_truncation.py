@@ -8,7 +8,7 @@ from django.core.management import call_command
 from django.test import Client
 
 from annotation.models import Output
-from config.work import processes
+from core.work import processes
 from metrics.models import MetricRun, SegmentScore
 from metrics.runs import scoring, starting
 from metrics.scores import system_scores, truncation_of

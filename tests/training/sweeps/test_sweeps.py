@@ -13,7 +13,7 @@ from django.test import Client
 from scipy import stats
 
 from annotation.models import Output, PublishedScore, TestSet
-from config.work import sending
+from core.work import sending
 from metrics import catalogue
 from metrics.runs import scoring
 from metrics.runs import starting as runs
