@@ -53,6 +53,7 @@ INSTALLED_APPS = [
     "rest_framework",
     "drf_spectacular",
     "config",
+    "core",
     "annotation",
     "metrics",
     "training",
@@ -306,7 +307,7 @@ CELERY_TASK_REJECT_ON_WORKER_LOST = True
 # have none.
 CELERY_WORKER_LOST_WAIT = 0.5
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
-CELERY_WORKER_POOL = "core.work.pool:TaskPool"
+CELERY_WORKER_POOL = "core.work.embedded:TaskPool"
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_TASK_DEFAULT_QUEUE = "cpu"
 WORK_QUEUES = ("cpu", "gpu", "judges", "documents", "documents-slow", "mail", "slow")

@@ -12,8 +12,7 @@ from annotation.models import AuditEntry, Campaign, Letter, Notification
 from annotation.notifications import delivery, enclosed, events
 from annotation.notifications import letters as mails
 from core.work.claims import fail, finish, hold, retry
-from core.work.kinds import Kind
-from core.work.lease import Lease
+from core.work.kinds import Kind, Lease
 from core.work.sending import send_on_commit
 
 FIRST_WAIT_SECONDS = 30

@@ -1,4 +1,4 @@
-"""How Celery reaches a broker, and how long it waits for one that has fallen silent.
+"""The Celery app, how it reaches a broker, and how long it waits for one that has fallen silent.
 
 A web request sends messages, so no wait may be long: what was not sent is sent again
 (:mod:`core.work.reconciling`).
@@ -6,9 +6,9 @@ A web request sends messages, so no wait may be long: what was not sent is sent 
 
 import socket
 from pathlib import Path
-from typing import Any
 
-from kombu.transport import pyamqp
+from celery import Celery
+from kombu.transport import TRANSPORT_ALIASES
 
 # Seconds for a connection, and for each answer after that. A message that finds its connection
 # silent takes three of them: the answer, another connection, and the answer there.
@@ -38,33 +38,17 @@ RABBITMQ = {
 RETRIES = {"max_retries": 1, "interval_start": 0, "interval_step": 0, "interval_max": 0}
 
 
-class Connection(pyamqp.Connection):
-    """A connection to RabbitMQ that waits `ANSWER_SECONDS` for an answer, in place of forever."""
-
-    def drain_events(self, timeout: float | None = None) -> Any:
-        """Raise TimeoutError if nothing comes for `timeout` seconds."""
-        return super().drain_events(ANSWER_SECONDS if timeout is None else timeout)
-
-
-class Transport(pyamqp.Transport):
-    """RabbitMQ as Celery knows it, with bounded waits."""
-
-    Connection = Connection
-
-
-class SecureTransport(pyamqp.SSLTransport):
-    """The same with TLS."""
-
-    Connection = Connection
-
-
 TRANSPORTS = {
     "filesystem": "core.work.embedded:Transport",
-    "amqp": "core.work.brokers:Transport",
-    "amqps": "core.work.brokers:SecureTransport",
-    "redis": "core.work.redis_transport:Transport",
-    "rediss": "core.work.redis_transport:Transport",
+    "amqp": "core.work.transports:AmqpTransport",
+    "amqps": "core.work.transports:SecureAmqpTransport",
+    "redis": "core.work.transports:RedisTransport",
+    "rediss": "core.work.transports:RedisTransport",
 }
+
+TRANSPORT_ALIASES.update(TRANSPORTS)
+app = Celery("touchstone")
+app.config_from_object("django.conf:settings", namespace="CELERY")
 
 
 def transport_options(broker_url: str, folder: Path) -> dict[str, object]:

@@ -12,9 +12,8 @@ from django.conf import settings
 from django.db import transaction
 from django.db.models import F, QuerySet
 
-from core.work import processes, registry, sending
-from core.work.clock import Now
-from core.work.models import Work
+from core.work import processes, sending
+from core.work.models import Now, Work, kind_of
 
 Row = TypeVar("Row", bound=Work)
 Status = Work.Status
@@ -83,7 +82,7 @@ def fail(row: Work, message: str, **fields: Any) -> bool:
     with transaction.atomic():
         is_ours = _end(row, Status.FAILED, message=message, **fields)
         if is_ours:
-            registry.of(type(row)).ended(row)
+            kind_of(type(row)).ended(row)
     return is_ours
 
 
@@ -105,6 +104,6 @@ def give_back(row: Work, *, seconds: float = 0, message: str = "", **fields: Any
 
 def retry(row: Work, message: str, *, seconds: float = 0) -> bool:
     """Count an attempt, and let any worker try again; after the last one the row has failed."""
-    if row.attempts + 1 >= registry.of(type(row)).max_attempts:
+    if row.attempts + 1 >= kind_of(type(row)).max_attempts:
         return fail(row, message, attempts=F("attempts") + 1)
     return give_back(row, seconds=seconds, message=message, attempts=F("attempts") + 1)

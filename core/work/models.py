@@ -1,7 +1,33 @@
-"""A piece of work as a row: what becomes of it, who has it in hand and until when."""
+"""A piece of background work as a row, the database's clock, and the kinds of work by name.
 
+`settings.WORK_KINDS` maps names to paths of instances. The web process loads them too, to ask for
+work: what only workers need a kind imports when it does the work.
+"""
+
+from collections.abc import Iterator
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from django.conf import settings
 from django.db import models
-from django.db.models.functions import Now as DatabaseNow
+from django.db.models import functions
+from django.utils.module_loading import import_string
+
+if TYPE_CHECKING:
+    from core.work.kinds import Kind
+
+
+class Now(functions.Now):
+    """The time of the statement, written as stored times are.
+
+    SQLite compares times as text. Django's own `Now` has three decimals there and its datetimes
+    have six, so that within one millisecond the earlier of two could count as the later.
+    """
+
+    def as_sqlite(self, compiler: Any, connection: Any, **context: Any) -> Any:
+        """Add the decimals that SQLite's clock does not have."""
+        template = "STRFTIME('%%%%Y-%%%%m-%%%%d %%%%H:%%%%M:%%%%f000', 'NOW')"
+        return self.as_sql(compiler, connection, template=template, **context)
 
 
 class Work(models.Model):
@@ -27,7 +53,7 @@ class Work(models.Model):
     requires = models.CharField(max_length=200, blank=True, default="")
     attempts = models.PositiveSmallIntegerField(default=0)
     owner = models.CharField(max_length=60, blank=True, default="")
-    not_before = models.DateTimeField(db_default=DatabaseNow())
+    not_before = models.DateTimeField(db_default=functions.Now())
     expires_at = models.DateTimeField(null=True, blank=True)
     sent_at = models.DateTimeField(null=True, blank=True)
     message = models.TextField(blank=True, default="")
@@ -39,3 +65,20 @@ class Work(models.Model):
     def is_active(self) -> bool:
         """Whether a worker has or will have something to do here."""
         return self.status in self.ACTIVE
+
+
+@cache
+def kind_named(name: str) -> "Kind[Any]":
+    """Return a kind by its name."""
+    kind: Kind[Any] = import_string(settings.WORK_KINDS[name])
+    return kind
+
+
+def all_kinds() -> Iterator["Kind[Any]"]:
+    """All kinds of work."""
+    return map(kind_named, settings.WORK_KINDS)
+
+
+def kind_of(model: type[Work]) -> "Kind[Any]":
+    """Return the kind that the rows of a model belong to."""
+    return next(kind for kind in all_kinds() if kind.model is model)

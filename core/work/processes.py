@@ -12,12 +12,15 @@ import secrets
 import signal
 import socket
 import time
+from collections.abc import Callable
 from itertools import count
 from pathlib import Path
-from threading import Lock
-from typing import Any
+from threading import Event, Lock, Thread
+from types import TracebackType
+from typing import Any, Self
 
 from celery.signals import worker_process_init, worker_shutting_down
+from django.db import connections
 
 logger = logging.getLogger(__name__)
 
@@ -87,7 +90,7 @@ def label() -> str:
     return _Self.label
 
 
-def call_it(label: str) -> None:
+def set_worker_label(label: str) -> None:
     """Give this process its name for people."""
     _Self.label = label
 
@@ -160,6 +163,52 @@ def rest(seconds: float) -> None:
     until = time.monotonic() + seconds
     while _Self.is_child and not is_stopping() and (left := until - time.monotonic()) > 0:
         time.sleep(min(left, MOMENT))
+
+
+class Periodic(Thread):
+    """Call `action` every `seconds` until stopped or until it returns False.
+
+    An action that raises is logged and called again: a database that restarts must not end a
+    heartbeat. Its connection is closed after every call; none is left open between calls. No child
+    is forked meanwhile: it would inherit locks of the database's library.
+    """
+
+    def __init__(self, name: str, seconds: float, action: Callable[[], object]) -> None:
+        super().__init__(name=name, daemon=True)
+        self._seconds, self._action, self._stopping = seconds, action, Event()
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.stop()
+        self.join()
+
+    def stop(self) -> None:
+        """Ask the thread to end; it does so before its next call."""
+        self._stopping.set()
+
+    def run(self) -> None:
+        while not self._stopping.wait(self._seconds):
+            if not self._call():
+                return
+
+    def _call(self) -> bool:
+        """Whether to go on."""
+        try:
+            return self._action() is not False
+        except Exception:
+            logger.warning("%s failed and is tried again", self.name, exc_info=True)
+            return True
+        finally:
+            with forking:
+                connections.close_all()
 
 
 def _begin_child(**_: Any) -> None:

@@ -17,11 +17,10 @@ from django.db import OperationalError, connections
 from django.db.models import Q
 
 from core.database.waits import is_lock_timeout, limit_lock_waits
-from core.work import processes, registry, sending
-from core.work.clock import Now
+from core.work import processes, sending
 from core.work.kinds import Kind
-from core.work.models import Work
-from core.work.periodic import Periodic
+from core.work.models import Now, Work, all_kinds
+from core.work.processes import Periodic
 from core.work.working import due
 
 logger = logging.getLogger(__name__)
@@ -38,7 +37,7 @@ LOCK_MS = 200
 def reconcile(queues: Collection[str] = (), *, has_room: bool = True) -> int:
     """Bring all rows in line; return how many messages were sent to `queues`."""
     n_sent = 0
-    for kind in registry.every():
+    for kind in all_kinds():
         try:
             with processes.forking:
                 limit_lock_waits(LOCK_MS)
@@ -116,7 +115,7 @@ def _end(**_: Any) -> None:
 
 def _leave(**_: Any) -> None:
     connections.close_all()  # the database may have been restarted meanwhile
-    for kind in registry.every():
+    for kind in all_kinds():
         kind.left()
 
 

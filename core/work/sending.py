@@ -13,10 +13,8 @@ from django.db import transaction
 from kombu.exceptions import OperationalError as BrokerError
 from kombu.transport.pyamqp import Transport
 
-from config.celery import app
-from core.work import registry
-from core.work.clock import Now
-from core.work.models import Work
+from core.work.brokers import app
+from core.work.models import Now, Work, kind_of
 
 if TYPE_CHECKING:
     from core.work.kinds import Kind
@@ -40,7 +38,7 @@ def send_on_commit(rows: Sequence[Work]) -> None:
 
 
 def _send_all(rows: Sequence[Work]) -> None:
-    kind = registry.of(type(rows[0]))
+    kind = kind_of(type(rows[0]))
     waiting = kind.model._default_manager.filter(status=Work.Status.QUEUED)
     waiting.filter(pk__in=[row.pk for row in rows]).update(sent_at=Now())
     for row in rows:

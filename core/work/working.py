@@ -1,4 +1,8 @@
-"""Doing work: take the row that comes first, do it, and go on as long as there is one."""
+"""Doing work: take the row that comes first, do it, and go on as long as there is one.
+
+The Celery tasks go on with the next rows for a few seconds, so that small ones do not wait for a
+message each, and pass on what they leave.
+"""
 
 import logging
 import math
@@ -8,15 +12,15 @@ from functools import partial
 from threading import local
 from typing import Any, TypeVar
 
+from celery import Task
 from django.db import InterfaceError, OperationalError, transaction
 from django.db.models import QuerySet
 
-from core.work import claims, processes
-from core.work.clock import Now
-from core.work.kinds import Kind
-from core.work.lease import Lease
-from core.work.models import Work
-from core.work.patience import patiently
+from core.database.waits import db_retry
+from core.work import claims, processes, sending
+from core.work.brokers import app
+from core.work.kinds import Kind, Lease
+from core.work.models import Now, Work, kind_named
 
 logger = logging.getLogger(__name__)
 Row = TypeVar("Row", bound=Work)
@@ -65,15 +69,15 @@ def do(kind: Kind[Row], row: Row) -> None:
         lease = Lease(kind, row)
         with lease.kept_up():
             kind.do(row, lease)
-        patiently(partial(claims.finish, row))
+        db_retry(partial(claims.finish, row))
     except (OperationalError, InterfaceError):
         raise
     except Exception as error:
         if kind.ends_at_once and processes.is_stopping():
-            patiently(partial(claims.give_back, row))
+            db_retry(partial(claims.give_back, row))
             return
         logger.exception("%s %s failed", kind.name, row.pk)
-        patiently(partial(kind.failed, row, error))
+        db_retry(partial(kind.failed, row, error))
     except BaseException:
         claims.give_back(row)
         raise
@@ -81,13 +85,13 @@ def do(kind: Kind[Row], row: Row) -> None:
 
 def do_one(kind: Kind[Row], rows: QuerySet[Row] | None = None) -> Row | None:
     """Take one row and do it; None where nothing could be taken."""
-    row = patiently(partial(take, kind, rows))
+    row = db_retry(partial(take, kind, rows))
     if row is not None:
         do(kind, row)
     return row
 
 
-def work_off(kind: Kind[Any], rows: Any = None, *, seconds: float = math.inf) -> int:
+def drain(kind: Kind[Any], rows: Any = None, *, seconds: float = math.inf) -> int:
     """Do one row after the other until none waits or the time is over; return their number."""
     if kind.name in _busy.kinds:
         return 0
@@ -104,3 +108,24 @@ def work_off(kind: Kind[Any], rows: Any = None, *, seconds: float = math.inf) ->
     finally:
         _busy.kinds.discard(kind.name)
     return n_done
+
+
+TASK_SECONDS = 5.0
+
+
+def _work(task: Task, name: str, pk: int) -> None:
+    """Work for a while, in the place of one who asked where tasks are run there."""
+    processes.set_worker_label(task.request.hostname or "in place")
+    seconds = math.inf if task.request.is_eager else TASK_SECONDS
+    kind, queues = kind_named(name), set(app.amqp.queues.consume_from)
+    rows = due(kind, queues)
+    if drain(kind, rows, seconds=seconds) and seconds < math.inf:
+        processes.end_if_asked()
+        left = kind.choose(rows)
+        if left is not None and not processes.is_stopping():
+            sending.send(kind, left.pk, left.queue)
+
+
+work = app.task(_work, name="work.short", bind=True)
+# Where it takes hours the message is acknowledged at once.
+work_long = app.task(_work, name="work.long", bind=True, acks_late=False)

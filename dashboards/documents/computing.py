@@ -19,8 +19,8 @@ from annotation.filters import Filters
 from annotation.models import Campaign
 from core.caching import memoized
 from core.work.claims import after, fail, finish, retry
-from core.work.clock import Now
 from core.work.kinds import Kind
+from core.work.models import Now
 from dashboards.documents import kinds
 from dashboards.documents.memory import give_back
 from dashboards.documents.state import digest, state_of

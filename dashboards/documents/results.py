@@ -18,7 +18,7 @@ from core.caching import Cache
 from core.caching import ttl_cache as read_lately
 from core.database.prepared import Prepared
 from core.work.claims import ask
-from core.work.clock import Now
+from core.work.models import Now
 from core.work.working import do_one, due
 from dashboards.documents import kinds
 from dashboards.documents.computing import QUICK, SLOW, basis_of, data_of, documents, states

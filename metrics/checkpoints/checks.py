@@ -4,9 +4,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from core.work.claims import ask, finish
-from core.work.clock import Now
-from core.work.kinds import Kind
-from core.work.lease import Lease
+from core.work.kinds import Kind, Lease
+from core.work.models import Now
 from metrics.base import MetricError
 from metrics.checkpoints import inventory, places
 from metrics.models import HashCheck

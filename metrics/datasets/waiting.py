@@ -18,8 +18,7 @@ from django.utils import timezone
 from annotation.uploads import InputFile, Report
 from annotation.uploads.problems import Place
 from core.work.claims import ask, fail, finish
-from core.work.kinds import Kind
-from core.work.lease import Lease
+from core.work.kinds import Kind, Lease
 from core.work.sending import send_on_commit
 from metrics import datasets
 from metrics.datasets import EvaluationDraft, Stored, mtme

@@ -10,7 +10,7 @@ from django.db import IntegrityError, transaction
 
 from annotation.models import TestSet
 from core.text import join_truncated, pluralize
-from core.work.clock import Now
+from core.work.models import Now
 from metrics.base import format_signature
 from metrics.imported import naming
 from metrics.imported.held import Held, Names, digest, names_of, read, write

@@ -14,7 +14,7 @@ from django.db.models import F, QuerySet
 from django.db.models.functions import Coalesce
 
 from core.work import claims, processes, sending
-from core.work.clock import Now
+from core.work.models import Now
 from metrics.models import FailedText, MetricRun, RunPlan, RunWorker, Slice
 from metrics.runs.contents import describe, load_part
 from metrics.runs.state import Status, count, end, finish_if_done, lock, settle, there

@@ -15,7 +15,7 @@ from django.utils import timezone
 from annotation.models import Output, Segment, System, TestSet, listed
 from annotation.models.corpus import NO_SOURCE
 from core.work import claims, sending
-from core.work.clock import Now
+from core.work.models import Now
 from metrics import catalogue
 from metrics.base import MetricInfo
 from metrics.judges import spending

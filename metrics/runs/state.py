@@ -11,8 +11,7 @@ from django.db import OperationalError, transaction
 from django.db.models import Exists, F, OuterRef, QuerySet, Sum
 
 from core.database.waits import is_lock_timeout
-from core.work.clock import Now
-from core.work.models import Work
+from core.work.models import Now, Work
 from metrics.models import MetricRun, RunPlan, RunWorker, Slice
 from metrics.runs.contents import describe
 

@@ -22,8 +22,8 @@ from celery.signals import (
 from django.db import connections
 
 from core.work import processes
-from core.work.clock import Now
-from core.work.periodic import Periodic
+from core.work.models import Now
+from core.work.processes import Periodic
 from metrics import catalogue, plugins
 from metrics.base import MetricError
 from metrics.checkpoints import inventory, places

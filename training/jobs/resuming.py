@@ -7,7 +7,7 @@ from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.db.models import Q
 
-from core.work.clock import Now
+from core.work.models import Now
 from core.work.sending import send_on_commit
 from training.jobs import folders, starting
 from training.jobs.work import command_here

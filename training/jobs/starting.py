@@ -8,7 +8,7 @@ from django.db import transaction
 from django.utils.text import slugify
 
 from core.work import claims
-from core.work.clock import Now
+from core.work.models import Now
 from core.work.sending import send_on_commit
 from metrics import options
 from training.jobs.kinds import KINDS

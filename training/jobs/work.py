@@ -13,9 +13,8 @@ from django.db.models.functions import Coalesce
 from core import disk
 from core.work import processes
 from core.work.claims import fail, finish, give_back, hold, retry
-from core.work.clock import Now
-from core.work.kinds import Kind
-from core.work.lease import Lease
+from core.work.kinds import Kind, Lease
+from core.work.models import Now
 from core.work.working import do_one
 from metrics import catalogue
 from metrics.models import ConfiguredMetric

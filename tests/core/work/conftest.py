@@ -6,10 +6,8 @@ from typing import Any, ClassVar
 import pytest
 from django.db import connection, models
 
-from core.work import registry
-from core.work.kinds import Kind
-from core.work.lease import Lease
-from core.work.models import Work
+from core.work.kinds import Kind, Lease
+from core.work.models import Work, kind_named
 
 
 class Errand(Work):
@@ -53,8 +51,8 @@ def kind(
     errand_table: None, monkeypatch: pytest.MonkeyPatch, settings: Any
 ) -> Iterator[type[Errands]]:
     settings.WORK_KINDS = {"errand": "tests.core.work.conftest.errands"}
-    registry.get.cache_clear()
+    kind_named.cache_clear()
     monkeypatch.setattr(Errands, "act", Errands.act)
     Errands.ends.clear()
     yield Errands
-    registry.get.cache_clear()
+    kind_named.cache_clear()

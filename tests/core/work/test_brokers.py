@@ -10,7 +10,8 @@ from celery import Celery
 from kombu import Connection
 from redis import Redis
 
-from core.work import brokers, registry, sending
+from core.work import brokers, sending
+from core.work.models import kind_named
 from tests.metrics.proxy import SilentProxy
 from tests.metrics.sites import BROKERS, RedisBroker
 
@@ -37,7 +38,7 @@ def silent(
 
 
 def test_a_message_is_given_up_and_the_broker_left_alone(silent: socket.socket) -> None:
-    kind = registry.get("slice")
+    kind = kind_named("slice")
     assert not sending.send(kind, 1, "cpu")
     while select([silent], [], [], 0)[0]:
         silent.accept()[0].close()

@@ -5,7 +5,7 @@ import pytest
 from django.db import connections
 
 from core.work import processes
-from core.work.periodic import Periodic
+from core.work.processes import Periodic
 
 DEADLINE = 60
 

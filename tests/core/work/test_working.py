@@ -12,8 +12,9 @@ import pytest
 from django.db import OperationalError, connection, transaction
 from django.utils import timezone
 
-from core.work import claims, lease, patience, processes, reconciling, sending, working
-from core.work.lease import Lease
+from core.database import waits
+from core.work import claims, kinds, processes, reconciling, sending, working
+from core.work.kinds import Lease
 from tests.core.work.conftest import Errand, Errands, errands
 
 Kind = type[Errands]
@@ -26,7 +27,7 @@ def act(monkeypatch: pytest.MonkeyPatch, action: object) -> None:
 @pytest.mark.django_db
 def test_rows_are_worked_off(kind: Kind) -> None:
     Errand.objects.bulk_create(Errand() for _ in range(3))
-    assert working.work_off(errands) == 3
+    assert working.drain(errands) == 3
     assert set(Errand.objects.values_list("status", "times")) == {("done", 1)}
 
 
@@ -40,7 +41,7 @@ def test_a_kind_gives_way_to_what_it_kept_waiting(
     monkeypatch.setattr(processes, "rest", rests.append)
     monkeypatch.setattr(Errands, "gives_way", 60.0)
     Errand.objects.bulk_create(Errand() for _ in range(2))
-    assert working.work_off(errands) == 2
+    assert working.drain(errands) == 2
     assert rests == [24.0, 60.0]
 
 
@@ -64,7 +65,7 @@ def test_an_error_is_tried_again_and_then_final(
 
     act(monkeypatch, fail)
     Errand.objects.create()
-    assert working.work_off(errands) == 3
+    assert working.drain(errands) == 3
     row = Errand.objects.get()
     assert (row.status, row.times, row.message) == ("failed", 3, "ZeroDivisionError: by nothing")
     assert kind.ends == [row.pk]
@@ -79,7 +80,7 @@ def test_an_interrupt_gives_the_row_back(kind: Kind, monkeypatch: pytest.MonkeyP
     act(monkeypatch, interrupt)
     Errand.objects.create()
     with pytest.raises(KeyboardInterrupt):
-        working.work_off(errands)
+        working.drain(errands)
     row = Errand.objects.get()
     assert (row.status, row.attempts) == ("queued", 0)
 
@@ -92,10 +93,10 @@ def test_a_database_that_stays_away_leaves_the_row_to_its_expiry(
         raise OperationalError("no route to host")
 
     act(monkeypatch, lose)
-    monkeypatch.setattr(patience, "DATABASE_RETRIES", ())
+    monkeypatch.setattr(waits, "DATABASE_RETRIES", ())
     Errand.objects.create()
     with pytest.raises(OperationalError):
-        working.work_off(errands)
+        working.drain(errands)
     assert Errand.objects.get().status == "running"
 
 
@@ -106,7 +107,7 @@ def test_a_worker_that_stops_takes_nothing_more(
     stopping = [False, True]
     monkeypatch.setattr(processes, "is_stopping", lambda: stopping.pop(0))
     Errand.objects.bulk_create(Errand() for _ in range(3))
-    assert working.work_off(errands) == 1
+    assert working.drain(errands) == 1
 
 
 @pytest.mark.django_db(transaction=True)
@@ -138,7 +139,7 @@ def test_many_at_once_do_everything_once(kind: Kind) -> None:
     def work() -> int:
         go.wait()
         try:
-            return working.work_off(errands)
+            return working.drain(errands)
         finally:
             connection.close()
 
@@ -153,7 +154,7 @@ def test_the_claim_is_kept_up_and_its_loss_is_noticed(
     kind: Kind, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The work waits for its first sign of life, is cancelled, and ended by force at last."""
-    monkeypatch.setattr(lease, "BEAT_SECONDS", 0.01)
+    monkeypatch.setattr(kinds, "BEAT_SECONDS", 0.01)
     monkeypatch.setattr(kind, "end_seconds", lambda kind, row: 0.0)
     beats, forced = Event(), Event()
     hold = claims.hold
@@ -175,7 +176,7 @@ def test_the_claim_is_kept_up_and_its_loss_is_noticed(
     monkeypatch.setattr(processes, "end_now", lambda reason: forced.set())
     act(monkeypatch, wait)
     Errand.objects.create()
-    assert working.work_off(errands) == 1
+    assert working.drain(errands) == 1
     assert Errand.objects.get().status == "cancelled"
 
 

@@ -9,7 +9,7 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from core.work.clock import Now
+from core.work.models import Now
 from core.work.reconciling import reconcile
 from core.work.working import take
 from dashboards.correlations import document as correlations

@@ -4,7 +4,7 @@ from datetime import timedelta
 
 from annotation.filters import Filters
 from annotation.models import Campaign
-from core.work.clock import Now
+from core.work.models import Now
 from core.work.working import due, work_off
 from dashboards.documents.computing import QUICK, documents
 from dashboards.documents.results import Result, latest

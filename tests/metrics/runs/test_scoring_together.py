@@ -9,7 +9,7 @@ from django.db import connection
 from django.utils import timezone
 
 from core.work import processes, reconciling
-from core.work.clock import Now
+from core.work.models import Now
 from metrics.base import MetricError
 from metrics.models import MetricRun, RunPlan, SegmentScore, Slice
 from metrics.runs import scoring, starting

@@ -68,7 +68,7 @@ def test_two_workers_and_a_retry(texts: World, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(fakes.Truncating, "act", staticmethod(fail_now_and_then))
     run = start(texts, "truncating")
     for turn in range(40):
-        processes.call_it(f"worker {turn % 2}")
+        processes.set_worker_label(f"worker {turn % 2}")
         if (row := take(run)) is None:
             break
         try:

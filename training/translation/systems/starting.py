@@ -17,7 +17,7 @@ from annotation.uploads import Report, SystemDraft, TestSetDraft, check_draft
 from annotation.uploads.drafts import label
 from core.text import key
 from core.work import claims
-from core.work.clock import Now
+from core.work.models import Now
 from core.work.sending import send_on_commit
 from metrics import catalogue
 from metrics.checkpoints import inventory

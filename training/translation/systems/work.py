@@ -11,9 +11,8 @@ from importlib.util import find_spec
 from django.db.models import QuerySet
 
 from core.work.claims import fail, give_back
-from core.work.clock import Now
-from core.work.kinds import Kind
-from core.work.lease import Lease
+from core.work.kinds import Kind, Lease
+from core.work.models import Now
 from core.work.working import do_one
 from metrics.base import MetricError
 from metrics.checkpoints import hosts, inventory

@@ -1,8 +1,30 @@
-"""Redis as Celery knows it; a worker that could not acknowledge a message takes the next one."""
+"""RabbitMQ and Redis as Celery knows them, with bounded waits."""
 
 from typing import Any
 
-from kombu.transport import redis, virtual
+from kombu.transport import pyamqp, redis, virtual
+
+from core.work.brokers import ANSWER_SECONDS
+
+
+class Connection(pyamqp.Connection):
+    """A connection to RabbitMQ that waits `ANSWER_SECONDS` for an answer, in place of forever."""
+
+    def drain_events(self, timeout: float | None = None) -> Any:
+        """Raise TimeoutError if nothing comes for `timeout` seconds."""
+        return super().drain_events(ANSWER_SECONDS if timeout is None else timeout)
+
+
+class AmqpTransport(pyamqp.Transport):
+    """RabbitMQ as Celery knows it, with bounded waits."""
+
+    Connection = Connection
+
+
+class SecureAmqpTransport(pyamqp.SSLTransport):
+    """The same with TLS."""
+
+    Connection = Connection
 
 
 class QoS(redis.QoS):
@@ -35,7 +57,7 @@ class Channel(redis.Channel):
     QoS = QoS
 
 
-class Transport(redis.Transport):
+class RedisTransport(redis.Transport):
     """The transport of redis:// and rediss://."""
 
     Channel = Channel
