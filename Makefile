@@ -33,7 +33,7 @@ NUMERIC := tests/metrics/families tests/metrics/encoding/test_precision.py tests
   bad_input.py configured.py run.py)
 # Each process takes a run of neighbouring tests, which share rows and encoders. Two cores carry three,
 # because tests wait, too: for workers, databases and browsers. RETRY runs what failed again
-# alone (.ci/run).
+# (.ci/run).
 PROCESSES ?= 3
 PYTEST = $(BIN)/python -m pytest -q --dist worksteal $(RETRY) -n
 # Two threads on two shared cores are slower than one.
