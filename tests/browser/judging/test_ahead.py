@@ -279,6 +279,7 @@ def test_right_behind_practice_work_goes_on_without_a_connection(
     one = visitor()
     page = start(one)
     press(page, "7", "3", "Enter")
+    page.get_by_role("link", name="Next item").click()
     expect_item(page, "Item 2 of 3")
     wait_for_screens(page)
     one.context.set_offline(True)
