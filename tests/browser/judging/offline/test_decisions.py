@@ -66,11 +66,12 @@ def test_two_browsers_take_one_decision(
     expect(page.locator("#outbox")).to_be_hidden()
 
 
-def hold_answers(page: Page) -> list[Route]:
+def hold_answer(page: Page) -> list[Route]:
     held: list[Route] = []
     page.route(
         "**/item/**",
         lambda route: held.append(route) if route.request.method == "POST" else route.fallback(),
+        times=1,
     )
     return held
 
@@ -81,7 +82,7 @@ def test_work_goes_on_while_an_answer_is_on_its_way(
     plant("segment-da", sources=TEXTS, outputs=[TEXTS])
     page = start(visitor())
     wait_for_screens(page)
-    held = hold_answers(page)
+    held = hold_answer(page)
     press(page, "4", "1", "Enter")
     expect_item(page, f"Item 2 of {N}")
     sending = page.locator("#sending")
@@ -91,13 +92,11 @@ def test_work_goes_on_while_an_answer_is_on_its_way(
     assert not Judgment.objects.exists()
     press(page, "4", "2", "Enter")
     expect_item(page, f"Item 3 of {N}")
-    page.unroute("**/item/**")
     held.pop().continue_()
     wait_until_sent(page)
     expect(sending).to_be_hidden()
     expect_item(page, f"Item 3 of {N}")
     assert [judgment.score for judgment in current()] == [41, 42]
-    assert held == []
 
 
 def test_any_request_that_succeeds_sends_what_waits(

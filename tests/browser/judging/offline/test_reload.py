@@ -7,6 +7,7 @@ from playwright.sync_api import Page, expect
 
 from annotation.models import Annotator, Assignment, Campaign, Judgment
 from tests.browser.conftest import Visitor
+from tests.browser.judging.offline.conftest import Line
 from tests.browser.planting import (
     current,
     expect_item,
@@ -27,9 +28,10 @@ PAGES = """async () => {
 }"""
 
 
-def begin(visitor: MakeVisitor) -> tuple[Visitor, Page]:
+def begin(visitor: MakeVisitor, line: Line) -> tuple[Visitor, Page]:
     """Somebody at the first item, with all that follows in their browser."""
     one = visitor(service_workers="allow")
+    one.address = line.address
     page = start(one)
     wait_for_pages(page, len(TEXTS) + 1)
     return one, page
@@ -46,11 +48,11 @@ def expect_kept(page: Page, count: int) -> None:
 
 
 def test_a_reload_without_a_connection_shows_the_item_and_loses_nothing(
-    visitor: MakeVisitor, transactional_db: None
+    visitor: MakeVisitor, line: Line, transactional_db: None
 ) -> None:
     plant("segment-da", sources=TEXTS, outputs=[TEXTS])
-    one, page = begin(visitor)
-    one.context.set_offline(True)
+    one, page = begin(visitor, line)
+    line.cut()
     for number in (1, 2):
         expect_item(page, f"Item {number} of 6")
         press(page, "4", str(number), "Enter")
@@ -67,7 +69,8 @@ def test_a_reload_without_a_connection_shows_the_item_and_loses_nothing(
     page.goto(f"{one.address}/annotate/segment-da/")
     expect_item(page, "Item 4 of 6")
     assert not Judgment.objects.exists()
-    one.context.set_offline(False)
+    line.mend()
+    page.get_by_role("button", name="Send now").click()
     wait_until_sent(page)
     expect(page.locator("#left")).to_be_hidden()
     for number in (4, 5, 6):
@@ -106,10 +109,10 @@ def test_how_many_items_are_left_is_said_before_there_are_none(
 
 
 def test_nothing_is_kept_of_somebody_who_signed_out(
-    visitor: MakeVisitor, transactional_db: None
+    visitor: MakeVisitor, line: Line, transactional_db: None
 ) -> None:
     plant("segment-da", sources=TEXTS, outputs=[TEXTS])
-    one, page = begin(visitor)
+    one, page = begin(visitor, line)
     address = page.url
     other = one.context.new_page()
     other.goto(address)
@@ -121,7 +124,7 @@ def test_nothing_is_kept_of_somebody_who_signed_out(
     press(other, "4", "2", "Enter")
     expect(other.get_by_role("alert").first).to_contain_text("You are signed out")
     expect_kept(other, 0)
-    one.context.set_offline(True)
+    line.cut()
     assert fails(page, address)
 
 
@@ -135,14 +138,14 @@ def fails(page: Page, address: str) -> bool:
 
 
 def test_nobody_sees_the_pages_of_another_person(
-    visitor: MakeVisitor, transactional_db: None
+    visitor: MakeVisitor, line: Line, transactional_db: None
 ) -> None:
     """Also where the second one came in without the sign-in page."""
     campaign = plant("segment-da", sources=TEXTS, outputs=[TEXTS])
     second = Annotator.objects.create(campaign=campaign, user=make_user("annotator-2", "annotator"))
     for row in Assignment.objects.filter(position__lt=2):
         Assignment.objects.create(annotator=second, item=row.item, position=row.position)
-    one, page = begin(visitor)
+    one, page = begin(visitor, line)
     first_address = page.url
     one.enter("annotator-2")
     page.goto(f"{one.address}/annotate/segment-da/")
@@ -151,19 +154,21 @@ def test_nobody_sees_the_pages_of_another_person(
     own = {f"/item/{row.public_id}/" for row in second.assignments.all()}
     wait_for_pages(page, 3)
     assert set(page.evaluate(PAGES)) == own | {"/annotate/segment-da/"}
-    one.context.set_offline(True)
+    line.cut()
     page.reload()
     expect_item(page, "Item 1 of 2")
     assert fails(page, first_address)
 
 
-def test_what_the_server_says_comes_first(visitor: MakeVisitor, transactional_db: None) -> None:
+def test_what_the_server_says_comes_first(
+    visitor: MakeVisitor, line: Line, transactional_db: None
+) -> None:
     plant("segment-da", sources=TEXTS, outputs=[TEXTS])
-    one, page = begin(visitor)
+    one, page = begin(visitor, line)
     address = page.url
     Campaign.objects.update(status=Campaign.Status.CLOSED)
     page.reload()
-    expect(page.get_by_role("heading", name="closed")).to_be_visible()
+    expect(page.get_by_text("This campaign is closed")).to_be_visible()
     assert address.removeprefix(one.address) not in page.evaluate(PAGES)
     page.goto(f"{one.address}/annotate/segment-da/")
     expect_kept(page, 0)
