@@ -59,7 +59,7 @@ export async function fill(address, path) {
   const isPlenty = !isAway && screens.length > LEFT * size;
   if (isAsking || isPlenty || rest-- > 0) return;
   isAsking = true;
-  const began = round;
+  const began = round, wasAway = isAway;
   const last = (screens.at(-1)?.path ?? path).split("/").at(-2);
   const { status, data } = await ask(`${address}ahead/?${new URLSearchParams({ after: last })}`);
   const isOut = isOutOfReach(status);
@@ -81,7 +81,8 @@ export async function fill(address, path) {
   }
   if (status === 401) pages.forget();
   reach(status);
-  if (!isOut && isWaiting()) flush();
+  // The first sign of a connection: what waits need not wait for its time.
+  if (wasAway && !isOut && isWaiting()) flush();
 }
 
 /** Ask once more in a while, whatever is shown by then. */

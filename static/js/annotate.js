@@ -7,7 +7,7 @@ import { load } from "./protocols/load.js";
 // How soon a digit has to follow to belong to the one before it.
 const TYPING_MS = 1_500;
 // How long an answer may be on its way before the next item comes, if it is here.
-const REPLY_MS = 1_000;
+const REPLY_MS = 2_000;
 const first = document.getElementById("item");
 const keys = document.getElementById("keys");
 const still = document.getElementById("still");
