@@ -17,7 +17,7 @@ NEWEST := .venv-newest
 # What may come out otherwise there: rows stored, claimed, locked, counted and filtered, hostile values, workers. A new
 # test falls in with its room. Out are rooms that ask who may see, render and word, or compute from rows already read.
 # Files of published data are stored as small ones are. The longest file first: begun last, it would keep one process busy alone.
-WITH_SERVICES := tests/fuzz tests/annotation tests/browser tests/config tests/lifecycle tests/metrics tests/training \
+WITH_SERVICES := tests/fuzz tests/annotation tests/browser tests/config tests/core tests/lifecycle tests/metrics tests/training \
   $(addprefix tests/dashboards/,documents home pages preferences) tests/house/test_traces.py \
   $(addprefix --ignore=tests/annotation/,blindness demo tables test_access.py views) \
   $(addprefix --ignore=tests/annotation/imports/test_,crowd_workers.py imports.py mqm.py) \
@@ -33,7 +33,7 @@ NUMERIC := tests/metrics/families tests/metrics/encoding/test_precision.py tests
   bad_input.py configured.py run.py)
 # Each process takes a run of neighbouring tests, which share rows and encoders. Two cores carry three,
 # because tests wait, too: for workers, databases and browsers. RETRY runs what failed again
-# alone (.ci/run).
+# (.ci/run).
 PROCESSES ?= 3
 PYTEST = $(BIN)/python -m pytest -q --dist worksteal $(RETRY) -n
 # Two threads on two shared cores are slower than one.

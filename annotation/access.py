@@ -30,7 +30,7 @@ from rest_framework.permissions import SAFE_METHODS, BasePermission
 from rest_framework.request import Request
 
 from annotation.models import Campaign, Membership, TestSet, TestSetShare
-from config.database.prepared import Prepared, Statement, stand_in_key
+from core.database.prepared import Prepared, Statement, stand_in_key
 
 ADMIN, CAMPAIGN_ADMIN = "admin", "campaign admin"
 RESEARCHER, ANNOTATOR = "researcher", "annotator"

@@ -4,6 +4,6 @@ from config import garbage
 
 garbage.seldom()
 
-from config.celery import app as celery_app  # noqa: E402
+from core.work.brokers import app as celery_app  # noqa: E402
 
 __all__ = ["celery_app"]

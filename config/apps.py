@@ -1,4 +1,4 @@
-"""The site as an app: it has checks, and looks after the work of all others."""
+"""The site as an app: it has the checks."""
 
 from importlib import import_module
 
@@ -9,6 +9,5 @@ class SiteConfig(AppConfig):
     name = "config"
 
     def ready(self) -> None:
-        """Register the checks and tasks; connect to the signals of workers."""
-        for module in ("config.checks", "config.work.tasks", "config.work.reconciling"):
-            import_module(module)
+        """Register the checks."""
+        import_module("config.checks")

@@ -1,18 +1,15 @@
-"""The Celery app. Its settings are Django's, under the prefix CELERY_."""
+"""The Celery app, and what a worker does first. Its settings are Django's, prefixed CELERY_."""
 
 import os
 
-from celery import Celery
 from celery.signals import worker_init
-from kombu.transport import TRANSPORT_ALIASES
 
-from config import brokers, garbage
+from config import garbage
+from core.work.brokers import app
+
+__all__ = ["app"]
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
-
-TRANSPORT_ALIASES.update(brokers.TRANSPORTS)
-app = Celery("touchstone")
-app.config_from_object("django.conf:settings", namespace="CELERY")
 
 
 @worker_init.connect  # type: ignore[untyped-decorator]
@@ -30,8 +27,8 @@ def load_before_threads(**_: object) -> None:
     was the supervisor's thread, no child that died was ever replaced.
     """
     from config.redaction import redact
-    from config.work import registry
+    from core.work.models import all_kinds
 
-    list(registry.every())
+    list(all_kinds())
     redact("")
     garbage.leave_out()

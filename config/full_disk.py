@@ -12,7 +12,7 @@ from django.http import HttpRequest, HttpResponse
 from annotation.access import is_researcher
 from annotation.web import errors
 from config import unavailable
-from metrics import disk
+from core import disk
 
 logger = logging.getLogger(__name__)
 STATUS = 507

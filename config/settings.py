@@ -11,7 +11,6 @@ from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
 from kombu.entity import Queue
 
-from config import brokers
 from config.environment import (
     email_settings,
     env_bool,
@@ -22,6 +21,7 @@ from config.environment import (
     secret_key,
     site_url,
 )
+from core.work import brokers
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 # Everything that the app writes when no server is configured: database, broker, secret key.
@@ -53,6 +53,7 @@ INSTALLED_APPS = [
     "rest_framework",
     "drf_spectacular",
     "config",
+    "core",
     "annotation",
     "metrics",
     "training",
@@ -116,7 +117,7 @@ if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
         "init_command": "PRAGMA journal_mode=WAL;",
     }
 elif DATABASES["default"]["ENGINE"] == "django.db.backends.postgresql":
-    DATABASES["default"]["ENGINE"] = "config.database.postgresql"
+    DATABASES["default"]["ENGINE"] = "core.database.postgresql"
 # PostgreSQL: seconds that a statement waits for a lock, and that a transaction may do nothing
 # before the server ends it and frees its locks: its host may have fallen silent. 0: no limit.
 DATABASE_LOCK_SECONDS = env_int("DATABASE_LOCK_SECONDS", 10)
@@ -306,7 +307,7 @@ CELERY_TASK_REJECT_ON_WORKER_LOST = True
 # have none.
 CELERY_WORKER_LOST_WAIT = 0.5
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
-CELERY_WORKER_POOL = "config.work.pool:TaskPool"
+CELERY_WORKER_POOL = "core.work.embedded:TaskPool"
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_TASK_DEFAULT_QUEUE = "cpu"
 WORK_QUEUES = ("cpu", "gpu", "judges", "documents", "documents-slow", "mail", "slow")
@@ -318,7 +319,7 @@ CELERY_TASK_QUEUES = [
 CELERY_TIMEZONE = "UTC"
 # Workers know from the start the task that takes over what an older version left in the broker.
 CELERY_IMPORTS = ["annotation.notifications.work"]
-# Every kind of background work: its name and where it is described (`config.work.kinds`).
+# Every kind of background work: its name and where it is described (`core.work.kinds`).
 WORK_KINDS: dict[str, str] = {
     "notification": "annotation.notifications.work.notifications",
     "letter": "annotation.notifications.work.letters",

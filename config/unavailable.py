@@ -9,8 +9,8 @@ from django.utils import translation
 from django.utils.translation import gettext_lazy as _
 
 from annotation.web.errors import wants_json
-from config.database.waits import is_lock_timeout
-from metrics import disk
+from core import disk
+from core.database.waits import is_lock_timeout
 
 logger = logging.getLogger(__name__)
 RETRY_AFTER = 10  # seconds

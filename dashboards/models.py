@@ -7,7 +7,7 @@ from django.db import models
 from django.urls import reverse
 
 from annotation.models import Campaign
-from config.work.models import Work
+from core.work.models import Work
 
 
 class Analysis(Work):

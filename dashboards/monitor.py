@@ -15,13 +15,13 @@ from django.views.decorators.http import require_safe
 
 from annotation.access import campaign_for_reader, researcher_required, runs_campaign
 from annotation.filters import FilterError, Filters
-from annotation.lately import lately
 from annotation.models import Campaign, Item
 from annotation.monitor import MonitorReport, monitor_report, remarks
 from annotation.notifications.delivery import SIGNATURE, secret_of
 from annotation.web.live import is_part, render_live
 from annotation.web.paging import page_of
 from annotation.web.parameters import NOTHING, Parameters, takes
+from core.caching import ttl_cache
 from dashboards.documents import results
 from dashboards.quality.agreement import AgreementSoFar, Figure
 
@@ -62,7 +62,7 @@ def _report(campaign: Campaign) -> MonitorReport:
     """The report of the last moment; whoever was added or excluded is so at once."""
     people = campaign.annotators.order_by().values_list("pk", "excluded_at")
     key = ("monitor", campaign.pk, campaign.status, frozenset(people))
-    return lately(key, lambda: monitor_report(campaign))
+    return ttl_cache(key, lambda: monitor_report(campaign))
 
 
 def _notifications(campaign: Campaign) -> dict[str, Any]:

@@ -15,8 +15,8 @@ from django.views.decorators.http import require_safe
 from annotation.access import campaign_for_reader, researcher_required
 from annotation.models import Campaign, Item, Judgment, Output, PublishedScore
 from annotation.models.judgment import VALUE
-from annotation.numbers import key
 from annotation.web.parameters import NOTHING, takes
+from core.text import key
 from dashboards.spans.of_output import MarkedText, marked_texts
 from metrics import catalogue
 from metrics.imported.reading import of_output

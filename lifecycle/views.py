@@ -12,11 +12,10 @@ from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from annotation.access import researcher_required, signed_in, site_admin_required
-from annotation.counted import counted
 from annotation.models import Campaign, ChangeEntry
-from annotation.numbers import key
 from annotation.web.paging import page_of
 from annotation.web.parameters import Parameters, takes
+from core.text import key, pluralize
 from lifecycle import deeds
 from lifecycle.things import KINDS, Kind
 
@@ -158,7 +157,7 @@ def delete(request: HttpRequest, kind: str, which: str) -> HttpResponse:
     context = _context(found) | {
         **sent,
         "error": error,
-        "going": [counted(n, what) for what, n in found.kind.going(found.thing) if n],
+        "going": [pluralize(n, what) for what, n in found.kind.going(found.thing) if n],
         "staying": found.kind.staying(found.thing),
         "judgments": found.kind.judgments(found.thing),
         "export": found.kind.export(found.thing),

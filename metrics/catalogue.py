@@ -6,7 +6,7 @@ from typing import Any
 from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
 
-from config.work.clock import Now
+from core.work.models import Now
 from metrics import plugins, registry
 from metrics.base import IMPORTED, InputError, Metric, MetricError, MetricInfo, OnTestSet
 from metrics.families.judges.desk import ComparesSystems, NeedsDesk

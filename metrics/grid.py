@@ -8,9 +8,8 @@ import numpy as np
 from django.db.models import Count, Max
 from numpy.typing import NDArray
 
-from annotation.kept import Kept
 from annotation.models import Output, System
-from annotation.once import once
+from core.caching import Cache, memo
 
 NOTHING = -1
 Integers = NDArray[np.int64]
@@ -57,10 +56,10 @@ class Grid:
         return places
 
 
-_kept: Kept[Grid] = Kept(BYTES)
+_kept: Cache[Grid] = Cache(BYTES)
 
 
-@once
+@memo
 def read_grid(systems: tuple[System, ...], segments: tuple[int, ...]) -> Grid:
     """Return the grid of some systems; texts never change, so what is known is only counted."""
     rows = Output.objects.filter(system__in=systems).order_by()

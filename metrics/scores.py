@@ -10,8 +10,8 @@ import numpy as np
 from django.db import connection, transaction
 from django.db.models import Count, Max, Q, QuerySet
 
-from annotation.kept import Kept
 from annotation.models import Output, Segment, System, TestSet
+from core.caching import Cache
 from metrics import catalogue
 from metrics.base import MetricInfo, Scores, ScoreWarning
 from metrics.grid import Grid, read_grid
@@ -64,7 +64,7 @@ class _Table(NamedTuple):
     n_scores: int
 
 
-_kept: Kept[_Table] = Kept(BYTES)
+_kept: Cache[_Table] = Cache(BYTES)
 
 
 def pack(rows: Scores) -> list[bytes]:

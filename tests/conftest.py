@@ -25,8 +25,8 @@ from django.utils import translation
 from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
 
-from annotation import lately
-from annotation.kept import forget
+from core import caching
+from core.caching import clear_caches
 from dashboards.bundle import archive
 from dashboards.charts.files import draw
 from dashboards.documents import computing
@@ -220,8 +220,8 @@ def _as_new() -> None:
 def _remember_nothing() -> None:
     """A rolled-back database gives the same keys again, with other contents."""
     cache.clear()
-    forget()
-    lately.forget()
+    clear_caches()
+    caching.clear_ttl_cache()
     scoring.forget()
 
 
@@ -250,7 +250,7 @@ def _quick() -> Iterator[None]:
     """What a test changes counts and makes documents old at once, not in a moment; a process that
     draws and a PDF, which take two seconds of the processor, are left out of reports."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(lately, "SECONDS", 0)
+        patch.setattr(caching, "SECONDS", 0)
         patch.setattr(parts, "drawings", _drawn_here)
         patch.setattr(document, "pdf_of", lambda _: (b"%PDF-", ""))
         for module in (document, archive, computing):
@@ -261,7 +261,7 @@ def _quick() -> Iterator[None]:
 @pytest.fixture
 def kept_state(monkeypatch: pytest.MonkeyPatch) -> None:
     """Looked at once, for tests that ask for hundreds of pages and change nothing meanwhile."""
-    monkeypatch.setattr(lately, "SECONDS", 3600)
+    monkeypatch.setattr(caching, "SECONDS", 3600)
 
 
 def _drawn_here(specs: Sequence[dict[str, Any]]) -> list[str]:

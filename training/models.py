@@ -12,7 +12,7 @@ from django.urls import reverse
 
 from annotation.models import Segment, System, TestSet
 from annotation.uploads.drafts import label as system_label
-from config.work.models import Work
+from core.work.models import Work
 from metrics.models import ConfiguredMetric
 from training.jobs.kinds import KINDS
 

@@ -10,9 +10,9 @@ from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.db.models import Count, Exists, F, Max, Min, OuterRef, QuerySet
 
-from annotation.batches import batched
 from annotation.models import Adjudication, Campaign, Disagreement, ErrorSpan, Item, Judgment
 from annotation.models.judgment import VALUE
+from core.batches import batched
 
 BATCH = 2_000
 Place = tuple[str, int]

@@ -19,7 +19,6 @@ from rest_framework.response import Response
 from annotation import protocols
 from annotation.access import is_admin
 from annotation.api.parameters import TakesParameters
-from annotation.counted import counted
 from annotation.filters import FilterError
 from annotation.forms.tables import HumanScoresForm, JudgmentsForm, TablesForm
 from annotation.imports import sources
@@ -32,6 +31,7 @@ from annotation.protocols.taxonomy import MOST_WEIGHT
 from annotation.uploads import Report, TestSetDraft
 from annotation.uploads.problems import Place, Problem
 from annotation.views.uploads import is_too_large, too_large_sentence
+from core.text import pluralize
 
 MAX_PROBLEMS = 1_000
 
@@ -202,7 +202,7 @@ class ImportView(TakesParameters):
             examine(reading.drafts, report, user=request.user)
         if report.errors:
             return refusal(
-                f"{counted(len(report.errors), 'error')}; nothing was stored.", report.problems
+                f"{pluralize(len(report.errors), 'error')}; nothing was stored.", report.problems
             )
         if flags.validated_data["dry_run"]:
             return _answer(reading, report, is_stored=False, is_new=False)

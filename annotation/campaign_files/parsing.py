@@ -10,7 +10,6 @@ from typing import Any
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import ValidationError as Fault
 
-from annotation import languages
 from annotation.forms.uploads import slug_of
 from annotation.imports.drafts import ItemDraft
 from annotation.imports.jsonfiles import NAMES, read_json
@@ -19,6 +18,7 @@ from annotation.protocols import Span
 from annotation.uploads import InputFile, Report, SegmentDraft, SystemDraft, TestSetDraft
 from annotation.uploads.media.beside import attach, read_beside, stand_in
 from annotation.uploads.problems import Place
+from core import languages
 
 SCHEMA = Path(__file__).with_name("schema.json")
 MOST_FAULTS = 200

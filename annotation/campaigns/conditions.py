@@ -9,7 +9,6 @@ from typing import Any
 
 from django.core.exceptions import ValidationError
 
-from annotation.batches import batched
 from annotation.campaigns.layouts import Screens
 from annotation.campaigns.shares import assign, screens_of, share_out
 from annotation.controls import CrowdedError, spaced_order
@@ -27,6 +26,7 @@ from annotation.prefill.planting import false_error, known_error
 from annotation.prefill.suggestions import PLANTED, WITHHELD, Condition, key_of
 from annotation.prefill.trial import CONDITIONS, shares_of
 from annotation.protocols import Layout, Span
+from core.batches import batched
 
 BATCH = 1_000
 THIRDS = 3

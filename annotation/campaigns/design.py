@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 
 from annotation.campaigns.effort import controls, describe_effort
-from annotation.counted import counted
 from annotation.models import Campaign
 from annotation.prefill.trial import shares_of
+from core.text import pluralize
 
 
 def describe(campaign: Campaign) -> list[tuple[str, str]]:
@@ -27,7 +27,7 @@ def _assignment(campaign: Campaign) -> Iterator[tuple[str, str]]:
     if campaign.assignment_mode == Campaign.Mode.STATIC:
         return
     if campaign.assignment_mode == Campaign.Mode.DYNAMIC:
-        n, cold = campaign.exploration_percent, counted(campaign.cold_start, "document")
+        n, cold = campaign.exploration_percent, pluralize(campaign.cold_start, "document")
         yield "Systems drawn evenly", f"on {n} % of screens, and until each has {cold}"
     if campaign.items_per_annotator:
         yield "Most items an annotator", f"{campaign.items_per_annotator:,}"
@@ -41,13 +41,13 @@ def _controls(campaign: Campaign) -> Iterator[str]:
     if n := campaign.traps_per_annotator:
         yield f"{n:,} traps cut to {percent}"
     if n := campaign.bad_references_per_annotator:
-        yield counted(n, "bad reference")
+        yield pluralize(n, "bad reference")
     if n := campaign.repeats_per_annotator:
-        yield counted(n, "repeat")
+        yield pluralize(n, "repeat")
     if n := campaign.references_per_annotator:
         yield f"{n:,} references as outputs"
     if n := campaign.rotated_checks:
-        yield f"up to {counted(n, 'check')} with moved words"
+        yield f"up to {pluralize(n, 'check')} with moved words"
     if n := campaign.check_percent:
         yield f"one before a screen in {n} % of cases"
     if controls(campaign) and campaign.control_spacing:
@@ -73,7 +73,7 @@ def _people(campaign: Campaign) -> Iterator[tuple[str, str]]:
     if asked:
         yield "Asked first", " and ".join(asked)
     if campaign.stop_after:
-        yield "Stopped after", counted(campaign.stop_after, "failed check")
+        yield "Stopped after", pluralize(campaign.stop_after, "failed check")
     if campaign.shows_context:
         yield "Can be opened", "the document around a segment"
     if campaign.edit_minutes is not None:

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 
 from django.db.models import Count
 
-from annotation.counted import counted
-from annotation.lately import lately
 from annotation.models import Annotator, Campaign, Judgment, Output, System
 from annotation.monitor.completion import wanted
-from config.database.prepared import Statement, stand_in_key
+from core.caching import ttl_cache
+from core.database.prepared import Statement, stand_in_key
+from core.text import pluralize
 
 CAMPAIGN = stand_in_key(1)
 _people = Statement(
@@ -24,13 +24,13 @@ _people = Statement(
 
 def facts(campaign: Campaign) -> list[str]:
     """Return the line's parts. Four counts of the database, three of them of the last moment."""
-    n_systems, n_segments, rated = lately(
+    n_systems, n_segments, rated = ttl_cache(
         ("facts", campaign.pk, campaign.status), lambda: _sizes(campaign)
     )
     return [
         f"{campaign.test_set.source_language} → {campaign.test_set.target_language}",
         *([f"length {campaign.percent}"] if campaign.length_ratio != 1 else []),
-        f"{counted(n_systems, 'system')}, {counted(n_segments, 'segment')}",
+        f"{pluralize(n_systems, 'system')}, {pluralize(n_segments, 'segment')}",
         _ratings(campaign, *rated),
         campaign.get_status_display().lower(),
     ]
@@ -50,16 +50,16 @@ def _ratings(campaign: Campaign, done: int, total: int) -> str:
             if campaign.origin == Campaign.Origin.IMPORTED
             else "no annotators"
         )
-    by = counted(people, "annotator")
+    by = pluralize(people, "annotator")
     if campaign.is_simulated:
-        by = counted(people, "simulated annotator")
+        by = pluralize(people, "simulated annotator")
     return f"{done:,} of {total:,} ratings by {by}"
 
 
 def has_scores(campaign: Campaign) -> bool:
     """Whether humans have said anything of its outputs, here or in what was published, a moment
     ago."""
-    return lately(("has scores", campaign.pk), lambda: _has_scores(campaign))
+    return ttl_cache(("has scores", campaign.pk), lambda: _has_scores(campaign))
 
 
 def _has_scores(campaign: Campaign) -> bool:
@@ -71,12 +71,12 @@ def study_facts(campaigns: Sequence[Campaign]) -> list[str]:
     """Return the same line for several campaigns. Two counts of the database, of the last
     moment."""
     key = ("study", *(campaign.pk for campaign in campaigns))
-    n_outputs, n_ratings = lately(key, lambda: _sizes_of_all(campaigns))
+    n_outputs, n_ratings = ttl_cache(key, lambda: _sizes_of_all(campaigns))
     states = {campaign.get_status_display().lower() for campaign in campaigns}
     return [
-        counted(len(campaigns), "campaign"),
-        counted(n_outputs, "output"),
-        counted(n_ratings, "rating"),
+        pluralize(len(campaigns), "campaign"),
+        pluralize(n_outputs, "output"),
+        pluralize(n_ratings, "rating"),
         *([f"all {states.pop()}"] if len(states) == 1 and len(campaigns) > 1 else sorted(states)),
     ]
 

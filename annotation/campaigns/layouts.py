@@ -11,10 +11,10 @@ from operator import itemgetter
 from django.core.exceptions import ValidationError
 from django.db.models import Count, Max
 
-from annotation.batches import batched
-from annotation.counted import counted
 from annotation.models import Campaign, Item, Output
 from annotation.protocols import Layout
+from core.batches import batched
+from core.text import pluralize
 
 Row = tuple[int, int, int, str]
 BATCH = 2_000
@@ -179,7 +179,7 @@ def _check_documents(campaign: Campaign) -> None:
     judged = campaign.test_set.segments.filter(outputs__system__in=campaign.systems.all())
     loose = judged.filter(document="").distinct().count()
     if loose:
-        belong = counted(
+        belong = pluralize(
             loose, "segment of the test set belongs", "segments of the test set belong"
         )
         raise ValidationError(
@@ -213,7 +213,7 @@ def _check_together(campaign: Campaign) -> None:
     )
     alone = by_segment.filter(n=1).count()
     if alone:
-        segments = counted(alone, "segment has", "segments have")
+        segments = pluralize(alone, "segment has", "segments have")
         raise ValidationError(
             f"{segments} the output of one of the chosen systems only: "
             f"{campaign.judging.label} needs two or more."

@@ -8,7 +8,6 @@ from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.utils import timezone
 
-from annotation.batches import batched
 from annotation.campaigns.conditions import give_out_trial
 from annotation.campaigns.layouts import BATCH, Screens, next_screen, plant_targets
 from annotation.campaigns.people import require_status
@@ -29,6 +28,7 @@ from annotation.notifications.events import tell_closed
 from annotation.prefill.keeping import fill_items
 from annotation.prefill.trial import is_trial
 from annotation.protocols import Layout
+from core.batches import batched
 
 
 @transaction.atomic

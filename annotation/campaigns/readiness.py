@@ -3,11 +3,11 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from annotation.counted import counted
 from annotation.imports.tasks import has_imported_items
 from annotation.models import Campaign, Item, Output
 from annotation.prefill.trial import prefill_faults
 from annotation.protocols import Layout
+from core.text import pluralize
 
 # Controls of which an annotator gets so many, made from what they rate.
 PLANTED = (
@@ -93,7 +93,7 @@ def _people(campaign: Campaign) -> Iterator[str]:
     is_static = campaign.assignment_mode == Campaign.Mode.STATIC
     if is_static and has < campaign.annotators_per_item:
         yield (
-            f"Each item is to be rated by {counted(campaign.annotators_per_item, 'annotator')}, "
+            f"Each item is to be rated by {pluralize(campaign.annotators_per_item, 'annotator')}, "
             f"and this campaign has {has}. Add annotators first."
         )
 
@@ -107,7 +107,9 @@ def _texts(campaign: Campaign) -> Iterator[str]:
         return
     unreferenced = campaign.test_set.segments.filter(references__isnull=True).count()
     if unreferenced:
-        have = counted(unreferenced, "segment of the test set has", "segments of the test set have")
+        have = pluralize(
+            unreferenced, "segment of the test set has", "segments of the test set have"
+        )
         yield f"{have} no reference to show. Show the source instead."
     elif campaign.references_per_annotator:
         yield "References cannot be rated where the reference is shown. Show the source instead."
@@ -132,7 +134,7 @@ def _room(campaign: Campaign) -> Iterator[str]:
     needed = (controls - 1) * (campaign.control_spacing + 1) + 1
     if made > share or (campaign.control_spacing and needed > share + controls):
         yield (
-            f"Each annotator would get {counted(share, 'output')}, and "
-            f"{counted(controls, 'control')} do not fit between them. Ask for fewer controls, "
+            f"Each annotator would get {pluralize(share, 'output')}, and "
+            f"{pluralize(controls, 'control')} do not fit between them. Ask for fewer controls, "
             "less space between them, or fewer people."
         )

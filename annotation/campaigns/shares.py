@@ -4,8 +4,8 @@ import random
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 
-from annotation.batches import batched
 from annotation.models import Annotator, Assignment, Campaign, Item
+from core.batches import batched
 
 BATCH = 2_000
 

@@ -8,7 +8,7 @@ import random
 import unicodedata
 from collections.abc import Sequence
 
-from annotation.languages import is_character_based
+from core.languages import is_character_based
 
 # Texts of fewer units than the first number lose the second number of units.
 RUNS = ((4, 1), (6, 2), (8, 3), (15, 4), (20, 5))

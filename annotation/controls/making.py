@@ -14,11 +14,11 @@ from typing import Any, Protocol
 from django.core.exceptions import ValidationError
 from django.db.models import F, QuerySet
 
-from annotation.batches import batched
 from annotation.controls.bad_references import degrade
 from annotation.controls.traps import cut_text
 from annotation.models import Campaign, Item, Output, Reference
 from annotation.protocols import Layout
+from core.batches import batched
 
 Kind = Item.Kind
 CHUNK = 200

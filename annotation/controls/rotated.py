@@ -14,9 +14,9 @@ from itertools import count
 from django.core.exceptions import ValidationError
 
 from annotation.controls.bad_references import split_units
-from annotation.counted import counted
-from annotation.languages import is_character_based
 from annotation.models import Campaign, Item, Output
+from core.languages import is_character_based
+from core.text import pluralize
 
 N_WORDS, N_CHARACTERS = 5, 10
 
@@ -53,7 +53,7 @@ def plant_checks(campaign: Campaign, first_screen: int) -> None:
             break
     if len(made) < wanted:
         raise ValidationError(
-            f"Only {counted(len(made), 'screen')} can be made into a check with moved words, "
+            f"Only {pluralize(len(made), 'screen')} can be made into a check with moved words, "
             f"not {wanted:,}: outputs need {N_WORDS} words, or {N_CHARACTERS} characters."
         )
     for number, items in enumerate(made, first_screen):

@@ -8,8 +8,8 @@ from operator import itemgetter
 
 from django.core.exceptions import ValidationError
 
-from annotation.languages import is_character_based
 from annotation.models import Campaign, Item, TestSet
+from core.languages import is_character_based
 
 BATCH = 2_000
 

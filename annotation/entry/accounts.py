@@ -3,7 +3,7 @@
 from django.contrib.auth.backends import BaseBackend
 from django.contrib.auth.models import User
 
-from config.database.prepared import Prepared, stand_in_key
+from core.database.prepared import Prepared, stand_in_key
 
 USER = stand_in_key(1)
 

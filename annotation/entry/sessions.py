@@ -7,7 +7,7 @@ from django.contrib.sessions.backends import db
 from django.contrib.sessions.models import Session
 from django.utils import timezone
 
-from config.database.prepared import Prepared
+from core.database.prepared import Prepared
 
 KEY = "stand-in for a key"
 

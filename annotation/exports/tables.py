@@ -7,7 +7,7 @@ from typing import Any
 from django.http import Http404, JsonResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 
-from annotation.csvsafe import neutralise
+from core.csvsafe import neutralise
 
 
 class _Echo:

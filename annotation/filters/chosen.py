@@ -6,7 +6,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from annotation.counted import counted
 from annotation.filters.choice import OUT, SEGMENTS, FilterError, Filters
 from annotation.filters.systems import chosen_systems, items_left_out, names_of, systems_of
 from annotation.models import Annotator, Campaign, Item, Segment
@@ -14,6 +13,7 @@ from annotation.quality import JudgmentColumns, read_columns
 from annotation.quality.columns import Mask
 from annotation.quality.current import NOTHING
 from annotation.quality.scales import scales_of
+from core.text import pluralize
 
 CONTROLS = (Item.Kind.TRAP, Item.Kind.BAD_REF, Item.Kind.REF, Item.Kind.GOLD)
 
@@ -40,7 +40,7 @@ def read_judgments(
     if filters.needs_days or filters.needs_seconds:
         timed = _is_timed(columns, filters)
         if n := int((chosen & ~timed).sum()):
-            judgments = counted(n, "judgment has", "judgments have")
+            judgments = pluralize(n, "judgment has", "judgments have")
             notes.append(f"{judgments} no times: the limits leave them out.")
         chosen &= timed & _in_time(columns, filters)
     if not chosen.all():

@@ -10,9 +10,9 @@ from django.http import QueryDict
 
 from annotation.filters.choice import Filters
 from annotation.filters.systems import systems_of, unique_names
-from annotation.lately import lately
 from annotation.models import Annotator, Campaign, Segment
 from annotation.quality.scales import scales_of
+from core.caching import ttl_cache
 
 NAMES = frozenset(each.name for each in fields(Filters))
 
@@ -60,7 +60,7 @@ def filter_choices(
 ) -> Choices:
     """Return what the form shows for some campaigns together, as it was a moment ago."""
     key = ("filters", *(campaign.pk for campaign in campaigns))
-    labels, documents, systems = lately(
+    labels, documents, systems = ttl_cache(
         key, lambda: (_annotators(campaigns), _documents(campaigns), _systems(campaigns))
     )
     is_shared = any(is_shared for _, is_shared in documents)

@@ -6,9 +6,9 @@ from django.db.models import Q, QuerySet
 
 from annotation.filters.choice import IN, FilterError, Filters
 from annotation.models import Campaign, Item, System
-from annotation.once import once
 from annotation.uploads.drafts import label
-from annotation.uploads.problems import some
+from core.caching import memo
+from core.text import join_truncated
 
 # So many names are told of what there is.
 NAMED = 30
@@ -22,13 +22,13 @@ def unique_names(systems: Sequence[System]) -> list[str]:
     return [f"{system.name}@{system.length_ratio}" for system in systems]
 
 
-@once
+@memo
 def systems_of(campaign: Campaign) -> tuple[System, ...]:
     """Return the systems of a campaign in the order of all outputs."""
     return tuple(campaign.systems.order_by("name", "length_ratio"))
 
 
-@once
+@memo
 def chosen_systems(campaign: Campaign, filters: Filters) -> tuple[System, ...]:
     """Return the systems that `systems` and `without_systems` leave.
 
@@ -95,7 +95,9 @@ def require_system(campaign: Campaign, filters: Filters, parameter: str, name: s
     if name and name not in names.values():
         raise FilterError(f"{parameter}: this campaign has no system {name!r}")
     if name and name not in there:
-        raise FilterError(f"{parameter}: {name!r} is left out; there are {some(there, NAMED)}")
+        raise FilterError(
+            f"{parameter}: {name!r} is left out; there are {join_truncated(there, NAMED)}"
+        )
 
 
 def names_of(systems: Sequence[System]) -> dict[str, set[int]]:
@@ -111,7 +113,7 @@ def _named(filters: Filters, name: str, systems: Sequence[System]) -> frozenset[
     """The keys of the systems that one of the filters names."""
     known = names_of(systems)
     if unknown := [each for each in getattr(filters, name) if each not in known]:
-        there = some(unique_names(systems), NAMED) or "none"
+        there = join_truncated(unique_names(systems), NAMED) or "none"
         raise FilterError(
             f"{name}: this campaign has no system {', '.join(unknown)}; there are {there}"
         )

@@ -7,7 +7,7 @@ from typing import Any
 from django import forms
 from django.http import QueryDict
 
-from annotation import languages, protocols
+from annotation import protocols
 from annotation.forms.imports import ToolForm
 from annotation.forms.uploads import FilesField
 from annotation.imports.judgments.options import HIGHER, LAST_WINS, LOWER
@@ -16,6 +16,7 @@ from annotation.models import Campaign, TestSet
 from annotation.protocols.taxonomy import MOST_WEIGHT
 from annotation.uploads import InputFile
 from annotation.uploads.problems import showable
+from core import languages
 from metaeval.scores.directions import Direction
 
 COLUMNS, DIRECTIONS = "columns", "directions"

@@ -13,12 +13,12 @@ from django.http import QueryDict
 from django.template.defaultfilters import filesizeformat
 from django.utils.text import slugify
 
-from annotation import languages
 from annotation.models import TestSet
 from annotation.uploads import InputFile, Submission, SystemFile, label_of_file
 from annotation.uploads.pending import Sent
 from annotation.uploads.submissions import parse_ratio
 from annotation.uploads.tables.lines import LABELS
+from core import languages
 
 # "full" also where a person means "no length control".
 FULL_WORDS = ("", "full", "1", "100%")

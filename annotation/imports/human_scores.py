@@ -8,7 +8,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import PurePath
 
-from annotation.counted import counted
 from annotation.imports.drafts import CampaignDraft
 from annotation.imports.judgments.fields import (
     TEXT_FIELDS,
@@ -26,10 +25,11 @@ from annotation.imports.judgments.rows import Row, join
 from annotation.models import Campaign, Item
 from annotation.uploads import SystemDraft
 from annotation.uploads.files import InputFile
-from annotation.uploads.problems import Place, Report, some
+from annotation.uploads.problems import Place, Report
 from annotation.uploads.tables.columns import Wanted, is_called, propose
 from annotation.uploads.tables.directions import direction_text, say_direction
 from annotation.uploads.tables.rows import Table
+from core.text import join_truncated, pluralize
 from metaeval.files.cells import count_infinite
 from metaeval.scores.directions import Direction, infer_direction, stated_direction
 
@@ -150,10 +150,10 @@ def _rows(sheet: Sheet, options: Options, report: Report) -> list[Row]:
                 row.cells |= {"score": value, NAME.name: label}
                 rows.append(row)
     for column, absent in missing.items():
-        n_missing = counted(len(absent), "cell is", "cells are")
+        n_missing = pluralize(len(absent), "cell is", "cells are")
         report.warn(f"{n_missing} missing in “{column}”, and left out", Place(sheet.name))
         if infinite := count_infinite(absent):
-            values = counted(infinite, "infinite value counts", "infinite values count")
+            values = pluralize(infinite, "infinite value counts", "infinite values count")
             report.warn(f"“{column}”: {values} as missing", Place(sheet.name))
     return rows
 
@@ -189,7 +189,8 @@ def _directions(rows: Iterable[Row], options: Options, report: Report) -> dict[s
         say_direction(name, found[name], report)
     if stated and values:
         report.error(
-            f"there is no human score {some(list(stated))}; there are {some(list(values))}"
+            f"there is no human score {join_truncated(list(stated))}; there are "
+            f"{join_truncated(list(values))}"
         )
     return found
 

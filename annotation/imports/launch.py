@@ -12,8 +12,9 @@ from annotation.campaigns import Invitation, add_annotators
 from annotation.imports.drafts import CampaignDraft
 from annotation.imports.store import CampaignImport, require_same, store_campaign
 from annotation.uploads import TestSetDraft
-from annotation.uploads.problems import Report, some
+from annotation.uploads.problems import Report
 from annotation.uploads.spellings import fold
+from core.text import join_truncated
 
 
 @dataclass(frozen=True)
@@ -70,6 +71,7 @@ def _doubt_annotators(campaigns: Iterable[CampaignDraft], report: Report) -> Non
         spellings.setdefault(fold(name), []).append(name)
     if found := [", ".join(f"“{n}”" for n in each) for each in spellings.values() if each[1:]]:
         report.warn(
-            f"names of annotators differ only in case or blanks ({some(found)}): each counts as "
+            f"names of annotators differ only in case or blanks ({join_truncated(found)}): each "
+            "counts as "
             "another person. Write them alike where one is meant"
         )

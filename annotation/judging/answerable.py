@@ -9,7 +9,7 @@ from django.db.models import QuerySet
 from annotation.entry.welcome import asked_first
 from annotation.models import Assignment
 from annotation.protocols import Protocol
-from config.database.prepared import Prepared, stand_in, stand_in_key
+from core.database.prepared import Prepared, stand_in, stand_in_key
 
 USER, ANNOTATOR, SCREEN = map(stand_in_key, (1, 2, 3))
 ASKED = stand_in(1)

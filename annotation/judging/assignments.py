@@ -17,7 +17,7 @@ from annotation.judging.screens import RATED_TEXT, Text, current_judgment, is_ed
 from annotation.models import Annotator, Assignment, Campaign, SuggestionFate
 from annotation.prefill.suggestions import key_of
 from annotation.protocols import Span
-from config.database.prepared import Prepared, Statement, stand_in_key
+from core.database.prepared import Prepared, Statement, stand_in_key
 
 USER, WHO, SLUG = stand_in_key(1), stand_in_key(2), "stand-in for a slug"
 

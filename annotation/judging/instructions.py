@@ -12,9 +12,9 @@ from django.db.models import OuterRef, Subquery
 from django.utils.safestring import SafeString
 from django.utils.translation import get_language
 
-from annotation.languages import direction
-from annotation.markdown import to_html
 from annotation.models import AuditEntry, Campaign, Instructions
+from core.languages import direction
+from core.markdown import to_html
 
 # The texts of the campaign itself, beside the codes of languages.
 OWN = ""

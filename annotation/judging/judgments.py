@@ -31,8 +31,8 @@ from annotation.judging.saving import ChangedError, counted, is_plain, save, sav
 from annotation.judging.screens import is_editable
 from annotation.judging.timing import limit_of_rows, times_of
 from annotation.models import Assignment, Campaign, Judgment
-from config.database.prepared import Prepared, stand_in
-from config.database.turns import turn
+from core.database.prepared import Prepared, stand_in
+from core.database.waits import write_lock
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 START_MAX_AGE = timedelta(days=7)
@@ -154,7 +154,7 @@ def _store_first(
     stored = _judgments(answers, known, [])
     made = list(zip(stored, answers, strict=True))
     claims = draws_next and pool.has_pool(stored[0].assignment.annotator.campaign)
-    with turn():
+    with write_lock():
         if not claims and is_plain(made):
             save_plain(stored[0])
             return stored
@@ -168,7 +168,7 @@ def _store_first(
 def _store(
     user: User, answers: Sequence[Answer], *, is_first_try: bool = True, draws_next: bool = False
 ) -> list[Judgment]:
-    with turn(), transaction.atomic():
+    with write_lock(), transaction.atomic():
         assignments = _lock(user, [answer.public_id for answer in answers])
         is_new = is_first_try and all(row.completed_at is None for row in assignments.values())
         earlier = [] if is_new else _stored(assignments.values(), answers)

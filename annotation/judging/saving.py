@@ -21,7 +21,7 @@ from annotation.models import (
 from annotation.pool import releases
 from annotation.prefill.suggestions import fates, judged
 from annotation.protocols import Span
-from config.database.prepared import execute, insert
+from core.database.prepared import execute, insert
 
 COMPLETE = """UPDATE annotation_assignment SET completed_at = %%s
 WHERE id IN (%s) AND completed_at IS NULL AND released_at IS NULL"""

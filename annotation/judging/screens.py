@@ -31,7 +31,6 @@ from annotation.judging.beside import Beside, address_of, kind_of, shown_beside
 from annotation.judging.instructions import Prose
 from annotation.judging.progress import Progress, progress_of
 from annotation.judging.rules import kept_rules
-from annotation.languages import direction
 from annotation.models import (
     Assignment,
     Campaign,
@@ -48,7 +47,8 @@ from annotation.protocols import Protocol, Span
 from annotation.protocols.asked import Anchor, Scale
 from annotation.protocols.base import SOURCE, TARGET
 from annotation.protocols.pieces import Piece, cut
-from config.database.prepared import Prepared
+from core.database.prepared import Prepared
+from core.languages import direction
 
 # What is rated, whether it is an output or a text of the item itself (a control item).
 RATED_TEXT = Case(When(item__text="", then=F("item__output__text")), default=F("item__text"))

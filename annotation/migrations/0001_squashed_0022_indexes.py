@@ -1,4 +1,4 @@
-"""The tables of a new database; those of older releases take the migrations that it stands for."""
+"""The tables of a new database."""
 
 import django.core.validators
 import django.db.models.deletion
@@ -21,31 +21,6 @@ def create_roles(apps, schema_editor):
 class Migration(migrations.Migration):
 
     initial = True
-
-    replaces = [
-        ('annotation', '0001_initial'),
-        ('annotation', '0002_roles'),
-        ('annotation', '0003_protocols'),
-        ('annotation', '0004_campaign_admin'),
-        ('annotation', '0005_language'),
-        ('annotation', '0006_sharing_and_guesses'),
-        ('annotation', '0007_notification'),
-        ('annotation', '0008_archive_changes_account_links'),
-        ('annotation', '0009_last_answer_of_annotator'),
-        ('annotation', '0010_grid'),
-        ('annotation', '0011_letter'),
-        ('annotation', '0012_prefill'),
-        ('annotation', '0013_context'),
-        ('annotation', '0014_own_answers'),
-        ('annotation', '0015_grid_protocols'),
-        ('annotation', '0016_exchange'),
-        ('annotation', '0017_fair'),
-        ('annotation', '0018_media'),
-        ('annotation', '0019_dynamic'),
-        ('annotation', '0020_people'),
-        ('annotation', '0021_goodbye'),
-        ('annotation', '0022_indexes'),
-    ]
 
     dependencies = [
         ('auth', '0012_alter_user_first_name_max_length'),

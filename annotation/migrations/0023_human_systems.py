@@ -34,7 +34,7 @@ def mark(apps, schema_editor):
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('annotation', '0022_indexes'),
+        ("annotation", "0001_squashed_0022_indexes"),
     ]
 
     operations = [

@@ -6,7 +6,7 @@ from django.db.models import Q
 
 from annotation.models.campaign import Campaign
 from annotation.models.people import Annotator
-from config.work.models import Work
+from core.work.models import Work
 
 
 class Notification(Work):

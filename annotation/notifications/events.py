@@ -18,7 +18,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotation.models import Annotator, Campaign, Notification
-from config.work.sending import send_on_commit
+from core.work.sending import send_on_commit
 
 logger = logging.getLogger(__name__)
 Channel = Notification.Channel

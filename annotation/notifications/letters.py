@@ -18,7 +18,7 @@ from django.utils.translation import gettext as _
 
 from annotation.access import ANNOTATOR
 from annotation.models import Annotator, AuditEntry, Campaign, Letter
-from config.work.sending import send_on_commit
+from core.work.sending import send_on_commit
 
 QUEUE = "mail"
 # How long a letter waits until the page says that nobody takes it.

@@ -1,4 +1,4 @@
-"""Notifications and letters as work (`config.work`): tried again for about an hour, or given up."""
+"""Notifications and letters as work (`core.work`): tried again for about an hour, or given up."""
 
 import time
 from typing import Any
@@ -11,10 +11,9 @@ from django.utils import timezone
 from annotation.models import AuditEntry, Campaign, Letter, Notification
 from annotation.notifications import delivery, enclosed, events
 from annotation.notifications import letters as mails
-from config.work.claims import fail, finish, hold, retry
-from config.work.kinds import Kind
-from config.work.lease import Lease
-from config.work.sending import send_on_commit
+from core.work.claims import fail, finish, hold, retry
+from core.work.kinds import Kind, Lease
+from core.work.sending import send_on_commit
 
 FIRST_WAIT_SECONDS = 30
 LOOK_SECONDS = 60.0

@@ -5,9 +5,9 @@ A document by one system is so many screens as it has parts to be rated.
 
 from collections.abc import Sequence
 
-from annotation.languages import is_character_based
 from annotation.models import Campaign
 from annotation.protocols import Layout
+from core.languages import is_character_based
 
 
 def limit_of(campaign: Campaign, texts: Sequence[str]) -> int:

@@ -14,7 +14,7 @@ from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Subquery, 
 from annotation.models import Annotator, Assignment, Campaign, Item
 from annotation.pool import mixing, releases
 from annotation.pool.given import given_to
-from config.database.prepared import Statement, stand_in_key
+from core.database.prepared import Statement, stand_in_key
 
 WINDOW = 40
 # Active assignment looks at screens at so many levels of need, from the highest.

@@ -21,8 +21,8 @@ from annotation.pool import active, candidates, dynamic, mixing, releases
 from annotation.pool.candidates import Candidate, Look
 from annotation.pool.given import warm
 from annotation.pool.mixing import State
-from config.database.prepared import Statement, stand_in_key
-from config.database.turns import turn
+from core.database.prepared import Statement, stand_in_key
+from core.database.waits import write_lock
 
 CAMPAIGN = stand_in_key(1)
 TRIES = 5
@@ -82,7 +82,7 @@ def _try(annotator: Annotator, *, screens: int, items: int) -> bool:
     warm(annotator)
     for _ in range(TRIES):
         try:
-            with turn(), transaction.atomic():
+            with write_lock(), transaction.atomic():
                 return claim(annotator, screens=screens, items=items)
         except IntegrityError:
             continue

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 from annotation.models import Annotator, Assignment, Item
-from config.database.prepared import Statement, stand_in_key
+from core.database.prepared import Statement, stand_in_key
 
 CONTROLS = (Item.Kind.TRAP, Item.Kind.BAD_REF, Item.Kind.REPEAT, Item.Kind.REF, Item.Kind.GOLD)
 TUTORIAL = Item.Kind.TUTORIAL.value

@@ -6,10 +6,10 @@ from typing import Any
 from django.core.exceptions import ValidationError
 from django.db import transaction
 
-from annotation.batches import batched
 from annotation.models import Campaign, Item, OutputSuggestions, Prefill
 from annotation.prefill.suggestions import as_stored, key_of, offered
 from annotation.protocols import Span
+from core.batches import batched
 
 BATCH = 1_000
 NO_SPANS = "Errors can be suggested where the protocol has annotators mark errors."

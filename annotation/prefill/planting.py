@@ -5,9 +5,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from annotation.languages import is_character_based
 from annotation.protocols import Span
 from annotation.protocols.base import TARGET
+from core.languages import is_character_based
 
 _WORD = re.compile(r"\w+(?:['’-]\w+)*", re.UNICODE)
 _SIGN = re.compile(r"\w", re.UNICODE)

@@ -13,7 +13,7 @@ from typing import Any
 
 from django.conf import settings
 
-from annotation.counted import counted
+from core.text import pluralize
 
 MOST_QUESTIONS, MOST_CHOICES, LONGEST = 30, 10, 1_000
 WORDS = frozenset({"question", "choices", "explanation"})
@@ -56,7 +56,7 @@ def _translate(
 ) -> None:
     """Put the questions of a language beside the first ones, which they follow in every part."""
     if len(others) != len(questions):
-        expected = counted(len(questions), "question is", "questions are")
+        expected = pluralize(len(questions), "question is", "questions are")
         raise ValueError(f"{language}: {expected} expected, not {len(others)}")
     for number, (each, other) in enumerate(zip(questions, others, strict=True), 1):
         if other.get("right") != each.get("right"):

@@ -10,9 +10,9 @@ from typing import NamedTuple
 
 from django.db.models import Count, Max, QuerySet
 
-from annotation.kept import Kept
 from annotation.models import Campaign, Judgment
 from annotation.quality.current import OVERLAP
+from core.caching import Cache
 
 AGAIN_SECONDS = 60.0
 
@@ -33,7 +33,7 @@ class _Counted:
     at: float
 
 
-_kept: Kept[_Counted] = Kept(4096)
+_kept: Cache[_Counted] = Cache(4096)
 
 
 def judgments_added(campaign: Campaign) -> Added:

@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from annotation.judging.rules import kept_rules
 from annotation.models import Campaign, Item, Judgment
-from annotation.once import once
 from annotation.quality.current import NOTHING, Table, current_judgments
 from annotation.quality.scales import with_scale
+from core.caching import memo
 
 REPLACED = (Item.Kind.BAD_REF, Item.Kind.TRAP, Item.Kind.REF)
 Integers = NDArray[np.int64]
@@ -108,7 +108,7 @@ class JudgmentColumns:
             yield self.select(order[start:end])
 
 
-@once
+@memo
 def read_columns(
     campaign: Campaign, *, with_excluded: bool = False, scale: str = ""
 ) -> JudgmentColumns:
@@ -129,7 +129,7 @@ def read_columns(
     return _columns(campaign, rows[chosen])
 
 
-_rows = once(current_judgments)
+_rows = memo(current_judgments)
 
 
 def _columns(campaign: Campaign, rows: Table) -> JudgmentColumns:

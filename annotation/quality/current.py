@@ -13,9 +13,9 @@ import numpy as np
 from django.db.models import Count, Max, QuerySet, Sum
 from numpy.typing import NDArray
 
-from annotation.kept import Kept
 from annotation.models import Campaign, Judgment
 from annotation.models.judgment import VALUE
+from core.caching import Cache
 
 NOTHING = -1
 Table = NDArray[Any]
@@ -55,7 +55,7 @@ ROW = np.dtype(
 BYTES = 64 * 2**20
 # Rows that were numbered before others may be committed after them; so many are read again.
 OVERLAP = 500
-_kept: Kept[Table] = Kept(BYTES)
+_kept: Cache[Table] = Cache(BYTES)
 
 
 class State(NamedTuple):

@@ -15,10 +15,10 @@ from django.db import transaction
 from django.db.models import Count, Max, Q
 from django.utils import timezone
 
-from annotation.batches import batched
 from annotation.campaigns import require_status
 from annotation.models import Annotator, Assignment, AuditEntry, Campaign, Item
 from annotation.pool import releases
+from core.batches import batched
 
 BATCH = 2_000
 EXCLUDE, INCLUDE, REASSIGN = "exclude", "include", "reassign"

@@ -19,10 +19,10 @@ from enum import StrEnum
 
 import numpy as np
 
-from annotation.kept import Kept
 from annotation.models import Item
 from annotation.protocols.asked import Scale
 from annotation.quality.columns import Floats, JudgmentColumns, Mask
+from core.caching import Cache
 from metaeval.judgments.controls import (
     ControlTest,
     PassRate,
@@ -86,7 +86,7 @@ def low_score(scale: Scale) -> int:
 
 
 # One more judgment changes the checks of one annotator: those of some thousand others are kept.
-_known: "Kept[Checks]" = Kept(4_000)
+_known: "Cache[Checks]" = Cache(4_000)
 
 
 def check(own: JudgmentColumns, *, scale: Scale | None) -> Checks:

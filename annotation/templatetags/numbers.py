@@ -4,10 +4,10 @@ import math
 
 from django import template
 
-from annotation import counted
+from core import text
 
 register = template.Library()
-register.filter("counted", counted.counted)
+register.filter("counted", text.pluralize)
 NOTHING = "–"
 
 

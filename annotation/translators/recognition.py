@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from annotation.uploads.drafts import SystemDraft, TestSetDraft
-from annotation.uploads.problems import Report, some
+from annotation.uploads.problems import Report
+from core.text import join_truncated
 from metaeval.scores.human_systems import find_reference, looks_human, reference_letter
 
 NAMED = 5
@@ -42,7 +43,7 @@ def note_human(
     found = {system.label: translator_of(system, references) for system in draft.systems}
     human = [label for label, each in found.items() if each.is_human]
     if human:
-        named = some(human, NAMED)
+        named = join_truncated(human, NAMED)
         report.note(
             f"taken for human translations, which comparisons of metrics leave out: {named}. The "
             "page of the test set can change that"

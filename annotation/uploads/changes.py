@@ -6,12 +6,13 @@ A stored text never changes, because judgments and scores are tied to it.
 from dataclasses import dataclass, field
 from decimal import Decimal
 
-from annotation import languages
 from annotation.models import Output, Reference, Segment, System, TestSet
 from annotation.uploads.drafts import TestSetDraft
-from annotation.uploads.problems import Place, Report, some
+from annotation.uploads.problems import Place, Report
 from annotation.uploads.spellings import fold
 from annotation.uploads.tables.lines import Listing
+from core import languages
+from core.text import join_truncated
 
 ADVICE = "Test sets never change; upload it under another name."
 
@@ -183,13 +184,16 @@ def _report_absent(draft: TestSetDraft, stored: Stored, report: Report) -> None:
     given = {segment.key for segment in draft.segments}
     if absent := [key for key in stored.segments if key not in given]:
         report.error(
-            f"{len(absent):,} stored segments are not in this upload ({some(absent)}). To add "
+            f"{len(absent):,} stored segments are not in this upload "
+            f"({join_truncated(absent)}). To add "
             "systems only, leave out the source."
         )
     names = {name for references in stored.references.values() for name in references}
     gone = names - {name for segment in draft.segments for name in segment.references}
     if gone:
-        report.warn(f"the stored reference {some(sorted(gone))} is not in this upload and stays")
+        report.warn(
+            f"the stored reference {join_truncated(sorted(gone))} is not in this upload and stays"
+        )
 
 
 def _compare_spellings(draft: TestSetDraft, stored: Stored, report: Report) -> None:

@@ -5,11 +5,12 @@ import unicodedata
 from collections.abc import Collection
 from decimal import Decimal
 
-from annotation import languages
 from annotation.models import Reference, Segment, System, TestSet
 from annotation.uploads.drafts import TestSetDraft
-from annotation.uploads.problems import Place, Report, some
+from annotation.uploads.problems import Place, Report
 from annotation.uploads.spellings import Near, fold, nfc
+from core import languages
+from core.text import join_truncated
 
 MIN_RATIO, MAX_RATIO = Decimal("0.05"), Decimal(5)
 # Tab and line feed may stand in a text; the other control characters come from damaged files, and
@@ -175,7 +176,7 @@ def _check_outputs(draft: TestSetDraft, keys: set[str], report: Report) -> None:
         elif missing := [key for key in keys if key not in system.outputs]:
             report.warn(
                 f"the system “{system.label}” has no output for {len(missing):,} of "
-                f"{len(keys):,} segments ({some(sorted(missing))})",
+                f"{len(keys):,} segments ({join_truncated(sorted(missing))})",
                 draft.place("system", j),
             )
 

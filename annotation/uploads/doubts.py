@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterator, Sequence
 from decimal import Decimal
 from functools import partial
 
-from annotation import languages
-from annotation.counted import counted
 from annotation.translators.recognition import note_human
 from annotation.uploads.drafts import SegmentDraft, SystemDraft, TestSetDraft
 from annotation.uploads.entities import first_entity
-from annotation.uploads.problems import Place, Report, some
+from annotation.uploads.problems import Place, Report
+from core import languages
+from core.text import join_truncated, pluralize
 
 # An output is remarkable beyond this factor of ratio x reference, where the difference is also
 # larger than a short sentence's play.
@@ -90,8 +90,8 @@ def doubt_entities(draft: TestSetDraft, report: Report) -> int:
     if found:
         kinds = sorted(set(found.values()))
         report.warn(
-            f"{counted(len(found), 'segment holds', 'segments hold')} HTML entities such as "
-            f"{some(kinds, 3)}, here first. "
+            f"{pluralize(len(found), 'segment holds', 'segments hold')} HTML entities such as "
+            f"{join_truncated(kinds, 3)}, here first. "
             "They are kept unless you let them be decoded",
             places[0],
         )
@@ -150,8 +150,8 @@ def _count(
     say: Callable[[str, str], str],
 ) -> None:
     if numbers:
-        found = counted(len(numbers), "segment")
-        keys = some([draft.segments[i].key for i in numbers])
+        found = pluralize(len(numbers), "segment")
+        keys = join_truncated([draft.segments[i].key for i in numbers])
         report.warn(say(found, keys), draft.place(kind, numbers[0]))
 
 
@@ -198,7 +198,9 @@ def _doubt_texts(
 
 
 def _segments(keys: list[str]) -> str:
-    return f"segment {some(keys)}" if len(keys) == 1 else f"segments {some(keys)}"
+    return (
+        f"segment {join_truncated(keys)}" if len(keys) == 1 else f"segments {join_truncated(keys)}"
+    )
 
 
 def _doubt_lengths(
@@ -221,7 +223,8 @@ def _doubt_lengths(
         if keys:
             report.warn(
                 f"{len(keys):,} outputs of “{system.label}” are much {what} than "
-                f"{Decimal(system.ratio) * 100:f} % of the reference (segments {some(keys)})",
+                f"{Decimal(system.ratio) * 100:f} % of the reference (segments "
+                f"{join_truncated(keys)})",
                 place,
             )
 

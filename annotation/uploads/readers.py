@@ -6,7 +6,6 @@ from dataclasses import replace
 from django.conf import settings
 from django.template.defaultfilters import filesizeformat
 
-from annotation.counted import counted
 from annotation.uploads.drafts import Rows, SegmentDraft, SystemDraft, TestSetDraft
 from annotation.uploads.files import InputFile, beginning, lines_of, read_text, too_large
 from annotation.uploads.media.beside import attach
@@ -19,6 +18,7 @@ from annotation.uploads.tables.meanings import understand
 from annotation.uploads.tables.outputs import read_outputs
 from annotation.uploads.tables.rows import LONGEST_TEXT, Table, column_name, parse, too_long
 from annotation.uploads.tables.segments import is_segment_table, read_segments
+from core.text import pluralize
 
 
 def read(submission: Submission, report: Report) -> Reading:
@@ -214,7 +214,7 @@ def _matches(reading: Reading, file: InputFile, lines: list[str], wanted: int, b
         return True
     if not wanted and reading.report.errors:  # the segments themselves could not be read
         return False
-    found, segments = counted(len(lines), "line"), counted(wanted, "segment")
+    found, segments = pluralize(len(lines), "line"), pluralize(wanted, "segment")
     reading.report.error(f"{found} in this file, {segments} in {beside}", Place(file.name))
     return False
 

@@ -6,12 +6,12 @@ from decimal import Decimal
 
 from django.conf import settings
 
-from annotation.counted import counted
 from annotation.uploads.drafts import TestSetDraft
 from annotation.uploads.entities import decode
 from annotation.uploads.problems import Place, Report
 from annotation.uploads.tables.lines import KEY, Listing, UnknownOrderError, n_unknown
 from annotation.uploads.tables.meanings import Meaning
+from core.text import pluralize
 
 
 @dataclass
@@ -61,11 +61,11 @@ class Reading:
             return None
         if n_lines == len(keys) or (self.lines == KEY and n_lines > len(keys)):
             if unknown := n_unknown(keys, n_lines):
-                lines = counted(unknown, "line is", "lines are")
+                lines = pluralize(unknown, "line is", "lines are")
                 self.report.note(f"{lines} of segments that are not here, and left out", place)
             return keys
         if keys or not self.report.errors:  # else the segments themselves could not be read
-            lines, segments = counted(n_lines, "line"), counted(len(keys), "segment")
+            lines, segments = pluralize(n_lines, "line"), pluralize(len(keys), "segment")
             self.report.error(f"{lines} in this file, {segments} in {what}", place)
         return None
 
@@ -89,6 +89,6 @@ class Reading:
         """Say how many texts were changed."""
         if self._first_decoded:
             self.report.note(
-                f"HTML entities of {counted(self._decoded, 'text')} are decoded, here first",
+                f"HTML entities of {pluralize(self._decoded, 'text')} are decoded, here first",
                 self._first_decoded,
             )

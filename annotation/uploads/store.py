@@ -8,10 +8,7 @@ from django.core.exceptions import ValidationError
 from django.db import IntegrityError, connection, transaction
 from django.db.models import Model
 
-from annotation import languages
 from annotation.access import may_change_test_set, test_set_refusal
-from annotation.batches import batched
-from annotation.counted import counted
 from annotation.models import Output, Reference, Segment, System, TestSet
 from annotation.models.corpus import content_key, in_order
 from annotation.translators.recognition import translator_of
@@ -21,6 +18,9 @@ from annotation.uploads.drafts import TestSetDraft
 from annotation.uploads.media.keeping import recall
 from annotation.uploads.problems import Problem, Report
 from annotation.uploads.spellings import align
+from core import languages
+from core.batches import batched
+from core.text import pluralize
 
 BATCH = 2_000
 
@@ -40,9 +40,9 @@ class ImportResult:
         if changes.is_empty:
             return f"Nothing changed: “{self.test_set}” holds all of this already."
         verb = "Created" if changes.creates else "Added to"
-        segments = f"{counted(changes.segments_added, 'segment')}, " if changes.creates else ""
-        systems = counted(len(changes.systems_added), "system")
-        outputs = counted(changes.outputs_added, "output")
+        segments = f"{pluralize(changes.segments_added, 'segment')}, " if changes.creates else ""
+        systems = pluralize(len(changes.systems_added), "system")
+        outputs = pluralize(changes.outputs_added, "output")
         return f"{verb} “{self.test_set}”: {segments}{systems}, {outputs}."
 
 

@@ -7,7 +7,7 @@ from django.shortcuts import redirect, render
 
 from annotation.access import is_researcher, signed_in
 from annotation.models import Annotator, Campaign
-from config.database.prepared import Prepared, stand_in_key
+from core.database.prepared import Prepared, stand_in_key
 
 USER = stand_in_key(1)
 _tasks = Prepared(

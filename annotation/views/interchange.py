@@ -11,7 +11,7 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_POST
 
-from annotation import languages, protocols
+from annotation import protocols
 from annotation.access import (
     admin_required,
     campaign_for_admin,
@@ -22,7 +22,6 @@ from annotation.access import (
 )
 from annotation.campaign_files import open_file, to_values
 from annotation.campaign_files.one_step import Wish
-from annotation.counted import counted
 from annotation.exports import FORMATS
 from annotation.exports.parquet import MissingPackageError
 from annotation.exports.rows import judgments_of
@@ -40,7 +39,6 @@ from annotation.imports.drafts import CampaignDraft
 from annotation.imports.gold import add_gold, delete_gold, read_gold, require_draft, uploaded
 from annotation.imports.launch import examine, launch
 from annotation.models import Campaign, Item
-from annotation.numbers import key
 from annotation.uploads import InputFile, Report, TestSetDraft
 from annotation.uploads.waiting import ExpiredError
 from annotation.views.corrections import correction_of, read_anew
@@ -55,6 +53,8 @@ from annotation.web.parameters import (
     takes,
     wants_secret,
 )
+from core import languages
+from core.text import key, pluralize
 
 SHOWN = 200
 FORMS = (JudgmentsForm, HumanScoresForm, AppraiseForm, PearmutForm)
@@ -278,7 +278,7 @@ def gold_items(request: HttpRequest, slug: str) -> HttpResponse:
             items = read_gold(campaign, InputFile.sent(form.cleaned_data["table"]), report)
             if not report.errors:
                 number = add_gold(campaign=campaign, items=items)
-                messages.success(request, f"{counted(number, 'item was', 'items were')} added.")
+                messages.success(request, f"{pluralize(number, 'item was', 'items were')} added.")
                 return redirect("campaign-items", slug=campaign.slug)
         except ValidationError as error:
             form.add_error(None, error)
@@ -305,7 +305,7 @@ def gold_delete(request: HttpRequest, slug: str) -> HttpResponse:
     pks = None if "all" in request.POST else chosen
     try:
         number = delete_gold(campaign=campaign, pks=pks)
-        messages.success(request, f"{counted(number, 'item was', 'items were')} deleted.")
+        messages.success(request, f"{pluralize(number, 'item was', 'items were')} deleted.")
     except ValidationError as error:
         messages.error(request, " ".join(error.messages))
     return redirect("campaign-items", slug=campaign.slug)

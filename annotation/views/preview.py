@@ -22,11 +22,11 @@ from annotation.judging.beside import kind_of, shown_beside
 from annotation.judging.progress import Progress
 from annotation.judging.screens import ShownItem, ShownScreen, span_sides, text
 from annotation.models import Campaign
-from annotation.numbers import whole
 from annotation.prefill.keeping import suggested_in
 from annotation.presets.filling import mark_missing, standard_text
 from annotation.protocols import Span
 from annotation.views.judging.cards import drawn, fresh_cards
+from core.text import whole
 
 # Names of items that are stored nowhere.
 NOWHERE = UUID("f3a1d6de-6c53-4be0-9a5e-0d2c2f1f3a11")

@@ -15,7 +15,6 @@ from django.urls import reverse
 from django.views.decorators.http import require_safe
 from django.views.decorators.vary import vary_on_headers
 
-from annotation import languages
 from annotation.access import (
     admin_required,
     is_site_admin,
@@ -45,6 +44,7 @@ from annotation.uploads.pending import (
 )
 from annotation.web.errors import refuse
 from annotation.web.ranges import answer
+from core import languages
 
 EXPIRED = "This upload has expired or was finished already. Send the files again."
 PER_PAGE = 20

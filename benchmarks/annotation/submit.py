@@ -32,12 +32,12 @@ from django.core.management import call_command
 from django.db import connection
 from django.utils import timezone
 
-from annotation.batches import batched
 from annotation.models import Annotator, Assignment, Campaign, Judgment
 from benchmarks.annotation import pearmut
 from benchmarks.annotation.browsing import Browser, Server
 from benchmarks.planting import analysed, planted
 from benchmarks.processes import family, memory_of, seconds_of
+from core.batches import batched
 from metaeval.repeats import refuse_repeats
 
 

@@ -51,12 +51,12 @@ def answer(campaign: Any, number: int) -> None:
 
 def compute(kind: str, campaign: Any) -> None:
     from annotation.filters import Filters
-    from annotation.once import one_computation
+    from core.caching import memoized
     from dashboards.documents import kinds
     from dashboards.documents.memory import give_back
 
     filters = kinds.filters_of(kind).from_json(Filters().as_json())
-    with one_computation():
+    with memoized():
         kinds.compute(kind, campaign, filters)
     give_back()
 
@@ -65,9 +65,9 @@ def measure(name: str, number: int, campaign: Any, action: Callable[[], object])
     """Print a line; return the seconds after a judgment."""
     from django.core.cache import cache
 
-    from annotation.kept import forget
+    from core.caching import clear_caches
 
-    forget()
+    clear_caches()
     cache.clear()
     cold, again = used(action), used(action)
     answer(campaign, number)

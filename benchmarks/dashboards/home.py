@@ -25,7 +25,7 @@ from django.test.utils import CaptureQueriesContext
 
 from annotation.models import Annotator, Assignment, Campaign, Item, Output, TestSet
 from benchmarks.planting import BATCH, make_corpus
-from config.work.clock import Now
+from core.work.models import Now
 
 STATES = ("open", "closed", "closed", "draft")
 QUERIES = ("", "?sort=activity", "?sort=name", "?q=campaign+1")

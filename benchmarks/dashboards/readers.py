@@ -206,7 +206,7 @@ def turns(
 
 def in_hand() -> bool:
     """Withdraw the documents that nobody reads any more; whether one is still being computed."""
-    from config.work.claims import cancel
+    from core.work.claims import cancel
     from dashboards.models import Analysis
 
     cancel(Analysis.objects.filter(status=Analysis.Status.QUEUED))

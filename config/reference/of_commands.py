@@ -8,7 +8,7 @@ from django.core.management.base import DjangoHelpFormatter
 
 from config.reference.markdown import code, table
 
-OURS = {"annotation", "metrics", "training", "dashboards", "lifecycle", "config"}
+OURS = {"annotation", "metrics", "training", "dashboards", "lifecycle", "config", "core"}
 
 
 def write() -> str:

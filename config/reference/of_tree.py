@@ -8,7 +8,7 @@ from config.reference.markdown import code, first_sentence, table
 
 ROOT = Path(__file__).parents[2]
 TOPS = (
-    *("config", "annotation", "metrics", "metaeval", "dashboards", "training", "lifecycle"),
+    *("config", "core", "annotation", "metrics", "metaeval", "dashboards", "training", "lifecycle"),
     "benchmarks",
 )
 # Django's own names say what they hold.

@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from annotation.counted import counted
 from annotation.filters import Filters
 from annotation.filters.chosen import read_judgments
 from annotation.models import Campaign
 from annotation.quality import quality_report
+from core.text import pluralize
 from dashboards.documents.counted import Number
 from dashboards.documents.head import CampaignDocument, Ends, Estimate, head
 from dashboards.overview import document as overview
@@ -181,11 +181,11 @@ def _too_few(human: HumanScores) -> list[str]:
     n, systems = _n_judged(human), int((~np.isnan(human.values)).any(axis=1).sum())
     notes = [few.message] if (few := few_documents(human.clusters)) else []
     if n < FEWEST_SEGMENTS:
-        judged = counted(n, "judged segment")
+        judged = pluralize(n, "judged segment")
         notes.append(f"{judged}: intervals need {FEWEST_SEGMENTS}.")
     if systems < FEWEST:
         notes.append(
-            f"{counted(systems, 'system')}: the interval of r over systems needs {FEWEST}."
+            f"{pluralize(systems, 'system')}: the interval of r over systems needs {FEWEST}."
         )
     return notes if n else []
 

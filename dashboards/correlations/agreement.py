@@ -7,7 +7,7 @@ import numpy as np
 
 from annotation.filters import Filters
 from annotation.models import Campaign
-from annotation.once import once
+from core.caching import memo
 from dashboards.documents.measured import Measured, about
 from dashboards.panel.common import OWN, compared_on
 from dashboards.panel.human import ALL
@@ -65,7 +65,7 @@ def correlate(campaign: Campaign, filters: Filters | str = ALL) -> CampaignCorre
     return table(read_panel(campaign, chosen), chosen.of(campaign).scores)
 
 
-@once
+@memo
 def table(panel: Panel, scores: str) -> CampaignCorrelations:
     """Compute the table from scores that have been read."""
     human, scored = panel.human, panel.scored

@@ -8,9 +8,9 @@ from typing import Any, TypeVar
 from django.http import HttpRequest
 from django.http.request import QueryDict
 
-from annotation.lately import lately
 from annotation.models import Campaign
-from annotation.uploads.problems import some
+from core.caching import ttl_cache
+from core.text import join_truncated
 from dashboards.charts.lines import chart
 from dashboards.correlations.bounded import bound_rows, floored
 from dashboards.correlations.document import DEFAULT, METRIC, Correlations, Row
@@ -108,7 +108,7 @@ def _age(document: Correlations, tested: Completion[Comparison]) -> str:
         return ""
     known = {metric.key for metric in found.metrics}
     new = [metric.label for metric in document.metrics if metric.key not in known]
-    named, when = some(new, NAMED), tested.as_of.strftime("%Y-%m-%d %H:%M:%S")
+    named, when = join_truncated(new, NAMED), tested.as_of.strftime("%Y-%m-%d %H:%M:%S")
     if new:
         return NEW_METRICS.format(when=when, named=named)
     return OLDER.format(when=when)
@@ -187,7 +187,7 @@ def unscored(campaign: Campaign, metrics: Sequence[Metric]) -> tuple[list[Metric
     """Return the metrics that could score a campaign's outputs, and why others cannot, as it was
     a moment ago."""
     seen = frozenset(metric.metric for metric in metrics)
-    return lately(("unscored", campaign.pk, seen), lambda: _unscored(campaign, seen))
+    return ttl_cache(("unscored", campaign.pk, seen), lambda: _unscored(campaign, seen))
 
 
 def _unscored(campaign: Campaign, seen: Set[str]) -> tuple[list[MetricInfo], list[str]]:

@@ -17,10 +17,10 @@ from django.db.models import F, QuerySet
 
 from annotation.filters import Filters
 from annotation.models import Campaign
-from annotation.once import one_computation
-from config.work.claims import after, fail, finish, retry
-from config.work.clock import Now
-from config.work.kinds import Kind
+from core.caching import memoized
+from core.work.claims import after, fail, finish, retry
+from core.work.kinds import Kind
+from core.work.models import Now
 from dashboards.documents import kinds
 from dashboards.documents.memory import give_back
 from dashboards.documents.state import digest, state_of
@@ -101,7 +101,7 @@ documents = Documents()
 def compute(row: Analysis) -> Any:
     """Return the document of a question from the data of this moment."""
     filters = kinds.filters_of(row.kind).from_json(row.filters)
-    with one_computation():
+    with memoized():
         return kinds.compute(row.kind, row.campaign, filters)
 
 

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
-from annotation.counted import counted
 from annotation.models import Campaign
+from core.text import pluralize
 from dashboards.trust.reasons import CampaignTrust, StudyTrust
 from metaeval import Interval
 from metaeval.arrays import IntArray
@@ -62,10 +62,10 @@ class WithUnits:
         if effective != f"{n:,.1f}":
             return f"{n:,} documents, effective number {effective}"
         return {
-            DOCUMENTS: counted(n, "document"),
-            SEGMENTS: counted(n, "segment"),
-            "systems": counted(n, "system"),
-            "hybrids": counted(n, "hybrid"),
+            DOCUMENTS: pluralize(n, "document"),
+            SEGMENTS: pluralize(n, "segment"),
+            "systems": pluralize(n, "system"),
+            "hybrids": pluralize(n, "hybrid"),
         }[self.unit]
 
     @property

@@ -13,13 +13,13 @@ from django.conf import settings
 from django.utils.translation import get_language
 
 from annotation.filters import Filters
-from annotation.kept import Kept
-from annotation.lately import lately as read_lately
 from annotation.models import Campaign
-from config.database.prepared import Prepared
-from config.work.claims import ask
-from config.work.clock import Now
-from config.work.working import do_one, due
+from core.caching import Cache
+from core.caching import ttl_cache as read_lately
+from core.database.prepared import Prepared
+from core.work.claims import ask
+from core.work.models import Now
+from core.work.working import do_one, due
 from dashboards.documents import kinds
 from dashboards.documents.computing import QUICK, SLOW, basis_of, data_of, documents, states
 from dashboards.documents.state import digest, lately
@@ -123,7 +123,7 @@ def _stored(row: Any) -> Any:
     return found
 
 
-_documents: Kept[Any] = Kept(KEPT_BYTES)
+_documents: Cache[Any] = Cache(KEPT_BYTES)
 # What changes with a document.
 NEWEST = ("as_of", "basis", "seconds", "status", "problem", "not_before")
 # A question with the database's own time as `now`, without its document.

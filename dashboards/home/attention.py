@@ -11,9 +11,9 @@ from django.utils import timezone
 
 from annotation.access import reviewed_campaigns, run_campaigns
 from annotation.adjudication.disagreements import disagreements
-from annotation.counted import counted
 from annotation.models import Campaign, Judgment, listed
-from config.work.models import Work
+from core.text import pluralize
+from core.work.models import Work
 from dashboards.home.progress import Progress
 from metrics.models import MetricRun
 
@@ -56,7 +56,7 @@ def needs(
 def _of(campaign: Campaign, state: Progress) -> Iterator[Need]:
     if campaign.status == Status.DRAFT:
         setup = reverse("campaign-setup", args=[campaign.slug])
-        people = counted(state.n_people, "annotator") if state.n_people else "nobody to rate it"
+        people = pluralize(state.n_people, "annotator") if state.n_people else "nobody to rate it"
         yield Need(campaign.name, f"is a draft with {people}.", "Set up and open", setup)
     elif state.is_complete:
         monitor = reverse("monitor", args=[campaign.slug])
@@ -96,7 +96,7 @@ def _to_decide(user: Any) -> Iterator[Need]:
     for campaign in listed(reviewed_campaigns(user)).order_by("name")[:SHOWN]:
         waiting = disagreements(campaign).filter(is_decided=False).count()
         queue = reverse("adjudication", args=[campaign.slug])
-        yield Need(campaign.name, f"has {counted(waiting, 'item')} to decide.", "Decide", queue)
+        yield Need(campaign.name, f"has {pluralize(waiting, 'item')} to decide.", "Decide", queue)
 
 
 def _judged(user: Any) -> QuerySet[Campaign]:

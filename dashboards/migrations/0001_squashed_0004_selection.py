@@ -1,4 +1,4 @@
-"""The tables of a new database; those of older releases take the migrations that it stands for."""
+"""The tables of a new database."""
 
 import django.db.models.deletion
 import django.db.models.functions.datetime
@@ -9,13 +9,6 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     initial = True
-
-    replaces = [
-        ('dashboards', '0001_analysis'),
-        ('dashboards', '0002_analysis_without_campaign'),
-        ('dashboards', '0003_analysis_as_work'),
-        ('dashboards', '0004_selection'),
-    ]
 
     dependencies = [
         ('annotation', '0001_squashed_0022_indexes'),

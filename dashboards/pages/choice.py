@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any, Self
 
-from annotation import numbers
 from annotation.filters import FilterError, Filters
+from core.text import whole as whole_number
 
 
 def general(filters: Filters) -> Filters:
@@ -78,7 +78,7 @@ class Choice(Filters):
     def whole(self, name: str) -> int | None:
         """Return a field as a number of at least 0, None where it is empty; FilterError."""
         text = getattr(self, name)
-        value = numbers.whole(text)
+        value = whole_number(text)
         if text and value is None:
             raise FilterError(f"{name} must be a whole number, not {text!r}")
         return value

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from annotation.uploads.problems import some
+from core.text import join_truncated
 from dashboards.panel.panel import Panel
 
 OWN = "Columns of a metric’s own are over the outputs that it has."
@@ -25,7 +25,7 @@ def compared_on(panel: Panel) -> list[str]:
         f"have, of {scored.n_segments:,} segments and {scored.n_systems:,} systems."
     ]
     if names := [panel.human.names[place] for place in lost]:
-        named = some(names, NAMES)
+        named = join_truncated(names, NAMES)
         told.append(f"Left out of comparisons because a metric lacks their scores: {named}.")
     return told
 

@@ -10,7 +10,7 @@ from django.db.models import F
 from django.db.models.functions import Length
 
 from annotation.models import Output, System
-from annotation.once import once
+from core.caching import memo
 from dashboards.panel.human import Floats, HumanScores
 from dashboards.panel.panel import Panel
 from metrics.catalogue import infos
@@ -81,7 +81,7 @@ def _values(human: HumanScores) -> dict[str, Floats]:
     }
 
 
-@once
+@memo
 def _lengths(systems: tuple[System, ...], segments: tuple[int, ...]) -> tuple[Floats, Floats]:
     """Characters of every output's source and of itself, systems × segments."""
     rows = (

@@ -7,15 +7,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from annotation.counted import counted
 from annotation.filters import OUT, RAW, SEGMENTS, USUAL, Filters, Z
 from annotation.filters.chosen import read_judgments, segments_of
 from annotation.filters.systems import compared_systems, human_systems, systems_of, unique_names
 from annotation.models import Campaign, PublishedScore, System
-from annotation.once import once
 from annotation.quality import JudgmentColumns, remarks, standardise
 from annotation.quality.scales import HTER, scales_of
-from annotation.uploads.problems import some
+from core.caching import memo
+from core.text import join_truncated, pluralize
 from dashboards.pages.choice import general
 from metaeval import ScoreMatrix, StatisticsWarning
 from metaeval.arrays import group_means, mean_along
@@ -157,7 +156,7 @@ def human_scores(campaign: Campaign, filters: Filters | str = ALL) -> HumanScore
     return _human_scores(campaign, general(filters).of(campaign))
 
 
-@once
+@memo
 def _human_scores(campaign: Campaign, filters: Filters) -> HumanScores:
     systems = compared_systems(campaign, filters)
     rows = campaign.test_set.segments.order_by("position").values_list("pk", "document")
@@ -187,8 +186,8 @@ def _with_labels(campaign: Campaign, filters: Filters, found: HumanScores) -> Hu
     humans = tuple(names[system.pk] for system in human_systems(campaign, filters))
     notes = found.notes
     if humans:
-        named = some(list(humans), NAMED)
-        translations = counted(len(humans), "human translation")
+        named = join_truncated(list(humans), NAMED)
+        translations = pluralize(len(humans), "human translation")
         notes += (f"Metrics are not compared on {translations}: {named}.",)
     labels = tuple(names[system.pk] for system in found.systems)
     return replace(found, labels=labels, humans=humans, notes=notes)
@@ -204,7 +203,7 @@ def _with_outliers(filters: Filters, found: HumanScores) -> HumanScores:
     outliers = tuple(name for name, is_one in zip(found.names, is_far, strict=True) if is_one)
     if not outliers:
         return found
-    named = some(list(outliers), NAMED)
+    named = join_truncated(list(outliers), NAMED)
     if filters.outliers != OUT:
         note = f"Correlations over systems may rest on outlier systems: {named}."
         return replace(found, outliers=outliers, notes=(*found.notes, note))

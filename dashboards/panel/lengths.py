@@ -5,7 +5,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from annotation.languages import is_character_based
+from core.languages import is_character_based
 from metrics.base import MetricError
 from metrics.checkpoints import places
 

@@ -6,8 +6,8 @@ from dataclasses import replace
 import numpy as np
 
 from annotation.models import Campaign, System, TestSet
-from annotation.once import once
-from annotation.uploads.problems import some
+from core.caching import memo
+from core.text import join_truncated
 from dashboards.panel.human import HumanScores
 from dashboards.panel.references import without_own_references
 from metrics.base import ScoreWarning
@@ -53,7 +53,7 @@ def read_measures(
     }
 
 
-@once
+@memo
 def _stored(
     test_set: TestSet, systems: tuple[System, ...], all_of: frozenset[str] | None
 ) -> Mapping[str, MeasureScores]:
@@ -80,7 +80,7 @@ def told(measures: Iterable[MeasureScores] | Mapping[str, MeasureScores]) -> lis
         for warning in measure.warnings:
             sentences.setdefault(warning, []).append(measure.label if measure.is_imported else "")
     return [
-        f"{some(named, NAMED)}: {warning.message}"
+        f"{join_truncated(named, NAMED)}: {warning.message}"
         if (named := [n for n in names if n])
         else warning.message
         for warning, names in sentences.items()

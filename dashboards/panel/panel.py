@@ -9,7 +9,7 @@ from functools import cached_property
 
 from annotation.filters import Filters
 from annotation.models import Campaign
-from annotation.once import once
+from core.caching import memo
 from dashboards.pages.choice import general
 from dashboards.panel.human import HumanScores, human_scores
 from dashboards.panel.measures import read_measures
@@ -73,7 +73,7 @@ def read_panel(
     return _panel(campaign, general(filters).of(campaign), wanted)
 
 
-@once
+@memo
 def _panel(campaign: Campaign, filters: Filters, all_of: frozenset[str] | None) -> Panel:
     """One for all parts of a computation, which share what its scores come to."""
     human = human_scores(campaign, filters)

@@ -4,10 +4,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from annotation.counted import counted
 from annotation.models import Reference, System, TestSet
-from annotation.once import once
-from annotation.uploads.problems import some
+from core.caching import memo
+from core.text import join_truncated, pluralize
 from dashboards.panel.human import HumanScores
 from metaeval.scores.human_systems import scored_against_itself
 from metrics.base import IMPORTED, MetricInfo, Scores, ScoreWarning
@@ -29,8 +28,8 @@ def without_own_references(
         return measure
     values = _blank(measure.values, places)
     lost = int((np.isfinite(measure.values) & ~np.isfinite(values)).sum())
-    named = some([human.names[place] for place in places], NAMED)
-    outputs = counted(lost, "output")
+    named = join_truncated([human.names[place] for place in places], NAMED)
+    outputs = pluralize(lost, "output")
     if measure.is_imported:
         about = f"the scores of {outputs} against themselves as references are left out: {named}."
     else:
@@ -66,7 +65,7 @@ def _reads(test_set: TestSet, measure: MeasureScores, system: System) -> bool:
     return info.references != "first" or system.reference == _first_reference(test_set)
 
 
-@once
+@memo
 def _first_reference(test_set: TestSet) -> str:
     rows = Reference.objects.filter(segment__test_set=test_set).order_by()
     return min(rows.values_list("name", flat=True).distinct(), default="")

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from annotation.counted import counted
+from core.text import pluralize
 
 ALPHA = 0.05
 # No line breaks within a number with its interval.
@@ -119,7 +119,7 @@ def answer(asked: Asked) -> Answer:
     if not asked.n_judged:
         return _plain("unjudged", "Nobody has judged an output yet, so no metric can be compared.")
     if not asked.metrics:
-        judged = counted(asked.n_judged, asked.judged)
+        judged = pluralize(asked.n_judged, asked.judged)
         said = f"The humans have judged {judged}, and no metric has scored them yet."
         return _plain("unscored", said)
     if asked.distrust:

@@ -8,8 +8,8 @@ from urllib.parse import urlencode
 
 from django.urls import reverse
 
-from annotation.counted import counted
 from annotation.models import Campaign
+from core.text import pluralize
 from dashboards.results.document import Home, Rival
 from dashboards.trust.amount import MIN_SYSTEMS
 from dashboards.trust.reasons import Severity
@@ -75,7 +75,7 @@ def _score(campaign: Campaign, infos: Sequence[MetricInfo], *, is_first: bool) -
         return []
     names = ", ".join(info.label for info in infos[:NAMES])
     if (more := len(infos) - NAMES) > 0:
-        rest = counted(more, "more metric")
+        rest = pluralize(more, "more metric")
         names = f"{names} and {rest}"
     query = urlencode([("metric", info.name) for info in infos])
     address = f"{reverse('run-start', args=[campaign.test_set.slug])}?{query}"
@@ -100,7 +100,7 @@ def _systems(campaign: Campaign, home: Home) -> list[Step]:
     # Without scores of outputs there are no hybrids that systems could take the place of.
     if not 0 < n < MIN_SYSTEMS or not home.n_judged:
         return []
-    missing = counted(MIN_SYSTEMS - n, "more system")
+    missing = pluralize(MIN_SYSTEMS - n, "more system")
     said = f"{missing} would let metrics be compared over systems, not hybrids of {n}."
     if n == 1:
         said = f"{missing} would let metrics be compared over systems."
@@ -127,7 +127,7 @@ def _segments(campaign: Campaign, home: Home) -> list[Step]:
 
 def planned(one: str, other: str, difference: float, n: int, corrected: str) -> str:
     """What more segments would do, in as few digits as the difference that it is reckoned from."""
-    more = counted(roughly(n), "more segment")
+    more = pluralize(roughly(n), "more segment")
     return (
         f"If {one} and {other} differ by the {small(abs(difference))} seen here, about {more} "
         f"would tell them apart with power .8, with {corrected}, as ranks are."

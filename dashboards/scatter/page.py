@@ -9,7 +9,7 @@ from django.http.request import QueryDict
 from annotation.filters import FilterError
 from annotation.filters.systems import require_system
 from annotation.models import Campaign
-from annotation.numbers import key
+from core.text import key
 from dashboards.models import Selection
 from dashboards.outputs import output_context
 from dashboards.pages.page import Page

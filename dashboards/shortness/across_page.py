@@ -11,12 +11,12 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from annotation.access import researcher_required
-from annotation.counted import counted
 from annotation.filters import Filters
 from annotation.filters.chosen import fitted
 from annotation.filters.form import filter_choices
 from annotation.models import Campaign
 from annotation.web.parameters import OF_METRICS, takes
+from core.text import pluralize
 from dashboards.documents import results
 from dashboards.documents.head import StudyDocument, units_among
 from dashboards.pages.answers import cells, data_response, is_unfinished, no_document, public
@@ -73,10 +73,11 @@ def take(pair: AcrossForms, trust: StudyTrust | None = None) -> str:
     more = sum(row.low > 0 for row in known if row.low is not None)
     less = sum(row.high < 0 for row in known if row.high is not None)
     if not more + less:
-        said = counted(len(known), "metric")
+        said = pluralize(len(known), "metric")
         return f"None of {said} can be told from the humans in what it takes off."
     return (
-        f"{more} of {counted(len(known), 'metric')} take off more than the humans do, {less} less; "
+        f"{more} of {pluralize(len(known), 'metric')} take off more than the humans do, {less} "
+        "less; "
         f"{len(known) - more - less} cannot be told from them (95 %, each by itself)."
     )
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from annotation.counted import counted
+from core.text import pluralize
 from metaeval.results import MissingDataWarning
 from metaeval.systems import SystemTable
 
@@ -21,9 +21,9 @@ def basis(table: SystemTable, n_segments: int, has_published: bool) -> list[str]
     scored = [count for column in own for count in column.counts.tolist()]
     is_brought = len(own) < len(table.columns)
     if set(human) | set(scored) == {n_segments} and not (has_published or is_brought):
-        return [f"All figures rest on all {counted(n_segments, 'segment')} of the test set."]
+        return [f"All figures rest on all {pluralize(n_segments, 'segment')} of the test set."]
     told = [w.message for w in table.warnings if w.code == MissingDataWarning.code]
-    sentences = [f"The test set has {counted(n_segments, 'segment')}."]
+    sentences = [f"The test set has {pluralize(n_segments, 'segment')}."]
     if human:
         sentences.append(_of_humans(table, human))
     if scored:

@@ -2,7 +2,7 @@
 
 from django import template
 
-from annotation import languages
+from core import languages
 
 register = template.Library()
 register.filter("direction", languages.direction)

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from annotation.counted import counted
 from annotation.filters import Filters
 from annotation.models import Campaign
 from annotation.prefill.suggestions import Condition
+from core.text import pluralize
 from dashboards.documents.counted import Warned, warned
 from dashboards.documents.head import OfCampaign, WithUnits, about, units_of
 from dashboards.trial.reach import Reach, reach
@@ -101,7 +101,7 @@ class Trial(WithUnits, OfCampaign):
         """The sentence that names the units: annotators, and documents where segments share any."""
         if not self.rows:
             return ""
-        people = counted(self.n_annotators, "annotator")
+        people = pluralize(self.n_annotators, "annotator")
         if self.unit == DOCUMENTS:
             return f"95% intervals and tests are over {people} and {self.units}."
         return f"95% intervals and tests are over {people}."

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from annotation.counted import counted
+from core.text import pluralize
 from dashboards.panel.human import HumanScores
 from dashboards.trust.reasons import Reason, Severity
 from metaeval.correlation.hybrids.limits import ENOUGH
@@ -103,7 +103,7 @@ def _documents(amount: Amount) -> list[Reason]:
     n, effective = amount.n_documents, amount.effective_documents
     if not n or effective >= FEW_DOCUMENTS:
         return []
-    documents = counted(n, "judged document")
+    documents = pluralize(n, "judged document")
     return [
         Reason(
             "few_documents",

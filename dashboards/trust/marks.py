@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from annotation.uploads.problems import some
+from core.text import join_truncated
 from dashboards.pages import selection
 from dashboards.panel.floors import CONSTANT
 from dashboards.significance.document import Comparison, Metric, OfQuestion
@@ -169,7 +169,7 @@ def against_floor(
     said = []
     for state, sentence in ((BELOW, BELOW_FLOOR), (NOT_ABOVE, NOT_ABOVE_FLOOR)):
         if named := [labels[key] for key, found in states.items() if found == state]:
-            said.append(sentence.format(named=some(named, NAMED)))
+            said.append(sentence.format(named=join_truncated(named, NAMED)))
     if untested:
         said = [*(said or [REST_ABOVE]), *untested]
     return states, " ".join([*said, FLOOR]) if said else ALL_ABOVE
@@ -190,7 +190,9 @@ def _untested(compared: Comparison, keys: Sequence[str], labels: Mapping[str, st
             cause = NO_PVALUE if has_baseline else NO_BASELINE
         found.setdefault(cause, []).append(labels[key])
     counts = {"n_segments": compared.n_informative or 0, "n_systems": compared.n_systems}
-    return [cause.format(named=some(names, NAMED), **counts) for cause, names in found.items()]
+    return [
+        cause.format(named=join_truncated(names, NAMED), **counts) for cause, names in found.items()
+    ]
 
 
 def _with_bold(found: Marking, every: Sequence[Metric], correction: str) -> Marking:

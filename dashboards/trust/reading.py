@@ -5,11 +5,11 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from django.db.models import Count, Max
 
-from annotation.kept import Kept
 from annotation.models import Campaign, Output, Reference
 from annotation.protocols import Layout
 from annotation.quality import JudgmentColumns
 from annotation.quality.columns import Floats
+from core.caching import Cache
 from dashboards.panel.lengths import CHARACTERS, WORDS, counter, unit_of
 
 # Silent reading of English non-fiction, words a minute (Brysbaert 2019, a meta-analysis of 190
@@ -20,7 +20,7 @@ PER_MINUTE = {WORDS: 238, CHARACTERS: 357}
 GENEROUS = 4
 # Times of some 300,000 outputs.
 BYTES, BYTES_A_TEXT = 32 * 2**20, 100
-_kept: Kept[dict[int, float]] = Kept(BYTES)
+_kept: Cache[dict[int, float]] = Cache(BYTES)
 
 
 def seconds_of(units: float, unit: str) -> float:

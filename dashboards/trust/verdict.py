@@ -7,9 +7,9 @@ import numpy as np
 from annotation.filters import IN, RAW, Filters
 from annotation.filters.chosen import read_judgments
 from annotation.models import Campaign
-from annotation.once import once
 from annotation.quality import JudgmentColumns, quality_report
 from annotation.quality.columns import Floats
+from core.caching import memo
 from dashboards.documents.stored import settled
 from dashboards.overview.document import agreement
 from dashboards.pages.choice import general
@@ -55,7 +55,7 @@ def evidence_of(campaign: Campaign, filters: Filters) -> judging.Evidence | None
     return _evidence(campaign, general(filters).of(campaign))
 
 
-@once
+@memo
 def _evidence(campaign: Campaign, filters: Filters) -> judging.Evidence | None:
     chosen = replace(filters, traps=IN)
     everybody, _ = read_judgments(campaign, chosen, with_excluded=True)

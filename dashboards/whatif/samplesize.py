@@ -7,7 +7,7 @@ import numpy as np
 
 from annotation.filters import Filters
 from annotation.models import Campaign
-from annotation.uploads.problems import some
+from core.text import join_truncated
 from dashboards.documents.counted import Number
 from dashboards.documents.head import CampaignDocument, head
 from dashboards.panel.common import compared_on
@@ -76,7 +76,7 @@ def compute(campaign: Campaign, filters: Filters) -> SampleSize:
         notes.append("System scores are means over the drawn segments, not the published ones.")
     if brought := [one.label for one in measures if one.systems is not None]:
         notes.append(
-            f"{some(brought, 3)}: system scores are means over the drawn segments, not "
+            f"{join_truncated(brought, 3)}: system scores are means over the drawn segments, not "
             "the imported ones."
         )
     if not human.n:

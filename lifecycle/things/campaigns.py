@@ -17,7 +17,7 @@ from annotation.access import (
     visible_campaigns,
 )
 from annotation.models import Adjudication, Annotator, Campaign, ErrorSpan, Judgment, is_archived
-from config.work import claims
+from core.work import claims
 from dashboards.models import Analysis
 from lifecycle.things.kind import Going, Kind
 

@@ -8,7 +8,7 @@ from django.urls import reverse
 from django.utils.http import urlencode
 
 from annotation.access import is_site_admin, may_change_test_set
-from config.work.clock import Now
+from core.work.models import Now
 from lifecycle.things.kind import Going, Kind
 from metrics import catalogue
 from metrics.base import IMPORTED

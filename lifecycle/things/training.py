@@ -6,7 +6,7 @@ from pathlib import Path
 from django.urls import reverse
 from django.utils.http import urlencode
 
-from annotation.counted import counted
+from core.text import pluralize
 from lifecycle.things.kind import Going, Kind
 from training.jobs import folders
 from training.jobs import starting as jobs
@@ -29,7 +29,9 @@ class Corpora(Kind[ParallelCorpus]):
     def keeps(self, thing: ParallelCorpus) -> str:
         """Results name what they were made of."""
         n = thing.jobs.count()
-        read = counted(n, "job has read it, and its result", "jobs have read it, and their results")
+        read = pluralize(
+            n, "job has read it, and its result", "jobs have read it, and their results"
+        )
         return f"{read} would name nothing: delete those first, or archive this." if n else ""
 
 

@@ -1,12 +1,11 @@
-"""Hashes of checkpoints, compared as work (`config.work`) on each host that has them."""
+"""Hashes of checkpoints, compared as work (`core.work`) on each host that has them."""
 
 from collections.abc import Iterable
 from typing import Any
 
-from config.work.claims import ask, finish
-from config.work.clock import Now
-from config.work.kinds import Kind
-from config.work.lease import Lease
+from core.work.claims import ask, finish
+from core.work.kinds import Kind, Lease
+from core.work.models import Now
 from metrics.base import MetricError
 from metrics.checkpoints import inventory, places
 from metrics.models import HashCheck

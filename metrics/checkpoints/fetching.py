@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-from metrics import disk
+from core import disk
 from metrics.base import MetricError
 from metrics.checkpoints import hashes, places
 

@@ -12,7 +12,8 @@ from annotation.imports import CampaignImport, store_campaign
 from annotation.imports.store import require_same
 from annotation.models import Campaign, TestSet
 from annotation.uploads import Changes
-from annotation.uploads.problems import Place, Report, some
+from annotation.uploads.problems import Place, Report
+from core.text import join_truncated
 from metrics.datasets.drafts import EvaluationDraft, MetricDraft
 from metrics.imported.held import Held, names_of
 from metrics.imported.naming import check_name
@@ -34,7 +35,7 @@ def examine(draft: EvaluationDraft, report: Report, *, user: Any = None) -> None
     uploads.examine(draft.test_set, report, user=user)
     slugs = [campaign.slug for campaign in draft.campaigns]
     if twice := sorted({slug for slug in slugs if slugs.count(slug) > 1}):
-        report.error(f"two human scores would have the address {some(twice)}")
+        report.error(f"two human scores would have the address {join_truncated(twice)}")
     for campaign in draft.campaigns:
         try:
             require_same(campaign)

@@ -1,4 +1,4 @@
-"""Imports on their way: work (`config.work`), so that no page waits for a large folder.
+"""Imports on their way: work (`core.work`), so that no page waits for a large folder.
 
 What is checked is read again when it is stored, from the same bytes, in one transaction.
 """
@@ -17,10 +17,9 @@ from django.utils import timezone
 
 from annotation.uploads import InputFile, Report
 from annotation.uploads.problems import Place
-from config.work.claims import ask, fail, finish
-from config.work.kinds import Kind
-from config.work.lease import Lease
-from config.work.sending import send_on_commit
+from core.work.claims import ask, fail, finish
+from core.work.kinds import Kind, Lease
+from core.work.sending import send_on_commit
 from metrics import datasets
 from metrics.datasets import EvaluationDraft, Stored, mtme
 from metrics.models import DatasetImport

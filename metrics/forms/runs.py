@@ -8,7 +8,7 @@ from typing import Any
 from django import forms
 
 from annotation.models import Output, System, TestSet
-from annotation.uploads.problems import some
+from core.text import join_truncated
 from metrics import catalogue
 from metrics.base import MetricInfo
 from metrics.families.floor.options import KEY as FLOOR
@@ -64,7 +64,7 @@ class Family:
     @property
     def names(self) -> str:
         """Their labels, some of many."""
-        return some([choice.info.label for choice in self.choices])
+        return join_truncated([choice.info.label for choice in self.choices])
 
 
 # The metrics behind the 18 measures of Cheng et al. 2023.

@@ -9,8 +9,9 @@ from django.core.exceptions import ValidationError
 from annotation.access import may_change_test_set, test_set_refusal
 from annotation.models import TestSet
 from annotation.uploads.files import InputFile
-from annotation.uploads.problems import Place, Report, some
+from annotation.uploads.problems import Place, Report
 from annotation.uploads.tables.directions import USUAL, direction_text, say_direction
+from core.text import join_truncated
 from metaeval.scores.directions import Direction, infer_direction, stated_direction
 from metrics.imported import naming
 from metrics.imported.choices import Choices, is_human
@@ -136,11 +137,11 @@ def _inferred(key: str, metric: Collected, choices: Choices) -> Direction:
 
 def _check_chosen(choices: Choices, collector: Collector, report: Report) -> None:
     if both := sorted(choices.lower & choices.higher):
-        report.error(f"{some(both)}: both lower and higher is stated to be better")
+        report.error(f"{join_truncated(both)}: both lower and higher is stated to be better")
     named = {*(choices.metrics or ()), *choices.names, *choices.lower, *choices.higher}
     if strange := sorted(named - collector.metrics.keys()):
-        found = some(list(collector.metrics), 20) or "none"
-        report.error(f"the files have no metric {some(strange)}; there are {found}")
+        found = join_truncated(list(collector.metrics), 20) or "none"
+        report.error(f"the files have no metric {join_truncated(strange)}; there are {found}")
 
 
 def _drafts(
@@ -200,12 +201,13 @@ def _doubt(metrics: Sequence[Found], report: Report) -> None:
             report.warn(f"“{each.name}” was imported before as better when {other}")
     for change in dict.fromkeys(e.plan.sentence for e in taken if e.plan and e.plan.n_changed):
         named = [e.name for e in taken if e.plan and e.plan.sentence == change]
-        report.warn(f"{some(named)}: {change}")
+        report.warn(f"{join_truncated(named)}: {change}")
     if human := [each.key for each in metrics if each.is_human and not each.is_taken]:
-        report.note(f"{some(human, 10)}: named like human scores, and left out as such")
+        report.note(f"{join_truncated(human, 10)}: named like human scores, and left out as such")
     if partly := [e.name for e in taken if e.n_outputs and e.uncovered]:
         report.warn(
-            f"{some(partly)}: no outputs of some systems are scored. Tables that compare metrics "
+            f"{join_truncated(partly)}: no outputs of some systems are scored. Tables that "
+            "compare metrics "
             "use only what all of them scored"
         )
 
@@ -221,7 +223,7 @@ def bring_in(
     if checked.report.errors:
         raise ValidationError([str(problem) for problem in checked.report.errors])
     files = checked.reading.files
-    said = provenance or f"Imported from {some([file['name'] for file in files])}."
+    said = provenance or f"Imported from {join_truncated([file['name'] for file in files])}."
     return store_all(
         checked.test_set,
         checked.drafts,

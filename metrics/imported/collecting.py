@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from annotation.counted import counted
-from annotation.uploads.problems import Place, Report, some
+from annotation.uploads.problems import Place, Report
 from annotation.uploads.spellings import Near
 from annotation.uploads.tables.numbers import no_number
+from core.text import join_truncated, pluralize
 from metaeval.files.cells import count_infinite, read_score
 from metrics.imported.held import Held, Names
 
@@ -60,7 +60,10 @@ class Collector:
     def _known(self) -> dict[str, tuple[Near, str]]:
         """What a name may mean, and the first names that there are."""
         known = {"system": self.names.labels.values(), "segment": self.names.segments}
-        return {what: (Near(each), some(sorted(each), 6) or "none") for what, each in known.items()}
+        return {
+            what: (Near(each), join_truncated(sorted(each), 6) or "none")
+            for what, each in known.items()
+        }
 
     def _find(self, what: str, among: Mapping[str, int], name: str, place: Place) -> int | None:
         found = among.get(name)
@@ -126,7 +129,7 @@ class Collector:
         """Warn of infinite values, which are missing scores."""
         for name, each in self.metrics.items():
             if each.n_infinite:
-                infinite = counted(
+                infinite = pluralize(
                     each.n_infinite, "infinite value counts", "infinite values count"
                 )
                 self.report.warn(f"“{name}”: {infinite} as missing")
@@ -135,6 +138,7 @@ class Collector:
         """Say what was left out because the test set does not have it."""
         for what, found in self.unknown.items() if self.skips_unknown else ():
             self.report.warn(
-                f"{counted(found.total(), 'row')} of {counted(len(found), what)} that the test set "
-                f"does not have left out: {some(list(found))}"
+                f"{pluralize(found.total(), 'row')} of {pluralize(len(found), what)} that the "
+                "test set "
+                f"does not have left out: {join_truncated(list(found))}"
             )

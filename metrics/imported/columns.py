@@ -6,10 +6,11 @@ from math import isnan
 from typing import Any
 
 from annotation.imports.judgments.fields import TEXT_FIELDS
-from annotation.uploads.problems import Place, Report, some
+from annotation.uploads.problems import Place, Report
 from annotation.uploads.tables.columns import is_called
 from annotation.uploads.tables.numbers import has_decimal_comma
 from annotation.uploads.tables.rows import Table
+from core.text import join_truncated
 from metaeval.files.cells import read_score
 from metrics.imported.collecting import Collector
 
@@ -78,5 +79,5 @@ def _no_scores(table: Table, column: str, title: str) -> tuple[str, Place]:
 def say_unused(columns: Sequence[str], titles: dict[str, str], file: str, report: Report) -> None:
     """Note the columns that nothing is read from."""
     if columns:
-        named = some([titles.get(column, column) for column in columns], 10)
+        named = join_truncated([titles.get(column, column) for column in columns], 10)
         report.note(f"columns that are not used: {named}", Place(file))

@@ -11,16 +11,16 @@ from dataclasses import dataclass, field
 from pathlib import PurePath
 from typing import Any
 
-from annotation import languages
-from annotation.counted import counted
 from annotation.imports.judgments.segments import Pair, pair_of
 from annotation.models import TestSet
 from annotation.uploads.files import InputFile, decode, lines_of, too_large
-from annotation.uploads.problems import Place, Report, some
+from annotation.uploads.problems import Place, Report
 from annotation.uploads.tables.columns import propose, renamed
 from annotation.uploads.tables.lines import KEY, Listing, UnknownOrderError, n_unknown
 from annotation.uploads.tables.numbers import write_points
 from annotation.uploads.tables.rows import Table, parse
+from core import languages
+from core.text import join_truncated, pluralize
 from metrics.imported.arrays import Arrays, TwiceError, read_arrays
 from metrics.imported.choices import FIELDS, METRIC, PAIR, SCORE, SEGMENT, SYSTEM, Choices
 from metrics.imported.collecting import Collector, TooManyError
@@ -127,7 +127,9 @@ def _chosen(choices: Choices, reading: Reading, report: Report) -> dict[str, str
     for column, meaning in choices.columns.items():
         name = by_title.get(column, column.lower())
         if name not in reading.columns:
-            report.error(f"no table has a column “{column}”; there are {some(list(by_title), 20)}")
+            report.error(
+                f"no table has a column “{column}”; there are {join_truncated(list(by_title), 20)}"
+            )
         elif meaning not in known:
             wanted = ", ".join(field.name for field in FIELDS)
             report.error(f"“{meaning}” is no field; there are {wanted}", Place(field=column))
@@ -159,7 +161,7 @@ def _table(
         rows_of_one = [(line, row | {SYSTEM: stem}) for line, row in table.rows]
         table = Table(table.file, [*table.columns, SYSTEM], rows_of_one, table.titles)
     if SYSTEM not in table.columns:
-        found = some([titles.get(column, column) for column in (*free, *fields)], 20)
+        found = join_truncated([titles.get(column, column) for column in (*free, *fields)], 20)
         sentence = (
             f"no column names the system, and the file is not called as one; there are {found}. "
             "Add one, also for one system"
@@ -231,7 +233,7 @@ def _of_pair(
         report.error(f"no row is of {test_set.direction}", Place(table.file, None, PAIR))
     elif n_left:
         report.note(
-            f"{counted(n_left, 'row is', 'rows are')} of other languages and left out",
+            f"{pluralize(n_left, 'row is', 'rows are')} of other languages and left out",
             Place(table.file),
         )
 
@@ -312,13 +314,13 @@ def _check_lengths(
     expected = len(keys)
     is_by_key = collector.lines == KEY
     if is_by_key and (unknown := sum(n_unknown(keys, number) for number in seen.values())):
-        scores = counted(unknown, "score is", "scores are")
+        scores = pluralize(unknown, "score is", "scores are")
         collector.report.note(f"{scores} of segments that are not here, and left out", Place(name))
     for label, number in seen.items():
         is_fit = number == expected or (is_by_key and number > expected)
         if not is_fit and label in collector.names.systems:
             collector.error(
-                f"“{label}” has {counted(number, 'score')}, and the test set has "
-                f"{counted(expected, 'segment')}",
+                f"“{label}” has {pluralize(number, 'score')}, and the test set has "
+                f"{pluralize(expected, 'segment')}",
                 Place(name),
             )

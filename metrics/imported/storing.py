@@ -8,10 +8,9 @@ from typing import Any
 from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
 
-from annotation.counted import counted
 from annotation.models import TestSet
-from annotation.uploads.problems import some
-from config.work.clock import Now
+from core.text import join_truncated, pluralize
+from core.work.models import Now
 from metrics.base import format_signature
 from metrics.imported import naming
 from metrics.imported.held import Held, Names, digest, names_of, read, write
@@ -97,7 +96,7 @@ class Plan:
             why = "it was stored as better in the other direction"
         if not self.n_absent:
             return why
-        absent = counted(self.n_absent, "stored score is", "stored scores are")
+        absent = pluralize(self.n_absent, "stored score is", "stored scores are")
         return f"{why} and {absent} not in the file"
 
 
@@ -224,7 +223,7 @@ def sentence(outcomes: Sequence[Outcome]) -> str:
     n_outputs = sum(each.plan.draft.held.n_outputs for each in stored)
     n_systems = sum(len(each.plan.draft.held.systems) for each in stored)
     return (
-        f"Imported {counted(len(stored), 'metric')}: {counted(n_outputs, 'score')} of outputs, "
+        f"Imported {pluralize(len(stored), 'metric')}: {pluralize(n_outputs, 'score')} of outputs, "
         f"{n_systems:,} of systems."
     )
 
@@ -254,7 +253,7 @@ def resolve(
     if infinite := [
         " ".join(key).strip() for key, s in every.items() if s in (INFINITY, -INFINITY)
     ]:
-        wrong.append(f"Infinite scores: {some(infinite)}.")
+        wrong.append(f"Infinite scores: {join_truncated(infinite)}.")
     if wrong:
         raise ValidationError(wrong)
     outputs: dict[int, dict[int, float]] = {}
@@ -277,9 +276,9 @@ def _unknown(
     systems = {name for name, _ in segment_scores} | set(system_scores)
     segments = {key for _, key in segment_scores}
     if strange := sorted(systems - names.systems.keys()):
-        wrong.append(f"The test set has no system {some(strange)}.")
+        wrong.append(f"The test set has no system {join_truncated(strange)}.")
     if strange := sorted(segments - names.segments.keys()):
-        wrong.append(f"The test set has no segment {some(strange)}.")
+        wrong.append(f"The test set has no segment {join_truncated(strange)}.")
     if wrong:
         return wrong
     without = [
@@ -287,4 +286,4 @@ def _unknown(
         for system, segment in segment_scores
         if (names.systems[system], names.segments[segment]) not in names.has
     ]
-    return [f"The test set has no output of {some(without)}."] if without else []
+    return [f"The test set has no output of {join_truncated(without)}."] if without else []

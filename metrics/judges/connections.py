@@ -14,8 +14,8 @@ from functools import partial
 
 from django.db.models import QuerySet
 
-from config.work.clock import Now
-from config.work.patience import patiently
+from core.database.waits import db_retry
+from core.work.models import Now
 from metrics.families.judges.desk import Endpoint
 from metrics.models import JudgeConnection
 
@@ -35,23 +35,23 @@ class Connections:
 
         `meanwhile` is called while there are none.
         """
-        patiently(self._prepare)
+        db_retry(self._prepare)
         try:
-            while not (n := patiently(self.take)):
+            while not (n := db_retry(self.take)):
                 meanwhile()
                 time.sleep(LOOK_SECONDS)
             self._told_at = time.monotonic()
             yield n
         finally:
             mine = JudgeConnection.objects.filter(holder=self.holder)
-            patiently(partial(mine.update, holder="", expires_at=Now()))
+            db_retry(partial(mine.update, holder="", expires_at=Now()))
 
     def keep(self) -> None:
         """Say that they are in use, now and then."""
         if time.monotonic() - self._told_at > BEAT_SECONDS:
             self._told_at = time.monotonic()
             mine = JudgeConnection.objects.filter(holder=self.holder)
-            patiently(partial(mine.update, expires_at=self._end()))
+            db_retry(partial(mine.update, expires_at=self._end()))
 
     def _end(self) -> object:
         return Now() + timedelta(seconds=HELD_SECONDS)

@@ -10,8 +10,8 @@ from typing import Any
 from django.db import IntegrityError, connection, transaction
 from django.db.models import F, Max
 
-from annotation.languages import display_name
-from config.work.patience import patiently
+from core.database.waits import db_retry
+from core.languages import display_name
 from metrics.base import InputError, MetricInfo
 from metrics.families.judges.desk import Endpoint, Question, Reply
 from metrics.families.judges.prompts import Template
@@ -50,7 +50,7 @@ class RunDesk:
         for some in range(0, len(keys), AT_ONCE):
             rows = JudgeReply.objects.filter(key__in=keys[some : some + AT_ONCE])
             columns = rows.values_list("key", "status", "body", "seconds", "run")
-            listed: list[Any] = patiently(partial(list, columns))
+            listed: list[Any] = db_retry(partial(list, columns))
             for key, status, body, seconds, run in listed:
                 found[key].append(Reply(status, body, seconds, is_new=run == self._run))
         return found
@@ -58,7 +58,7 @@ class RunDesk:
     def store(self, replies: Sequence[tuple[Question, Reply]]) -> Sequence[int]:
         """Keep replies and count them in one transaction; return their prompt tokens."""
         counted = [(question, self._row(question, reply)) for question, reply in replies]
-        patiently(partial(self._store, counted))
+        db_retry(partial(self._store, counted))
         return [row.prompt_tokens for _, row in counted]
 
     def _row(self, question: Question, reply: Reply) -> JudgeReply:
@@ -92,13 +92,13 @@ class RunDesk:
     def note(self, *, reread: int = 0, lost: int = 0) -> None:
         """Count replies that were read without a call, and calls without a reply."""
         if reread or lost:
-            patiently(
+            db_retry(
                 partial(self._spending().update, reread=F("reread") + reread, lost=F("lost") + lost)
             )
 
     def left(self) -> tuple[float | None, float | None]:
         """Return what is left of the budget: tokens, money; None without a limit."""
-        row: JudgeSpending = patiently(self._spending().get)
+        row: JudgeSpending = db_retry(self._spending().get)
         return row.left
 
     def _spending(self) -> Any:
@@ -109,9 +109,9 @@ class RunDesk:
         from metrics.judges import report  # it reads scores, which ask the catalogue for judges
 
         rows = MetricRun.objects.select_related("signature")
-        run = patiently(partial(rows.get, pk=self._run))
+        run = db_retry(partial(rows.get, pk=self._run))
         if run.signature is not None:
-            patiently(partial(report.update, run, run.signature))
+            db_retry(partial(report.update, run, run.signature))
 
     @contextmanager
     def connections(self) -> Iterator[int]:

@@ -5,7 +5,7 @@ from typing import Any
 from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
 
-from annotation.numbers import whole
+from core.text import whole
 from metrics.base import MetricInfo
 from metrics.families.judges.prompts import BUILT_IN, KINDS, Template
 from metrics.models import JudgeTemplate

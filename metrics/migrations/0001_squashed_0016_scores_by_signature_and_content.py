@@ -1,4 +1,4 @@
-"""The tables of a new database; those of older releases take the migrations that it stands for."""
+"""The tables of a new database."""
 
 import django.core.validators
 import django.db.models.deletion
@@ -10,25 +10,6 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     initial = True
-
-    replaces = [
-        ('metrics', '0001_initial'),
-        ('metrics', '0002_configured_metric'),
-        ('metrics', '0003_run_leases'),
-        ('metrics', '0004_worker'),
-        ('metrics', '0005_longer_signature'),
-        ('metrics', '0006_reference_order'),
-        ('metrics', '0007_run_worker_builds'),
-        ('metrics', '0008_imported_scores'),
-        ('metrics', '0009_dataset_import'),
-        ('metrics', '0010_slices'),
-        ('metrics', '0011_imports_as_work'),
-        ('metrics', '0012_capability'),
-        ('metrics', '0013_segment_spans'),
-        ('metrics', '0014_judges'),
-        ('metrics', '0015_run_remarks'),
-        ('metrics', '0016_scores_by_signature_and_content'),
-    ]
 
     dependencies = [
         ('annotation', '0001_squashed_0022_indexes'),

@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('metrics', '0016_scores_by_signature_and_content'),
+        ("metrics", "0001_squashed_0016_scores_by_signature_and_content"),
     ]
 
     operations = [

@@ -2,7 +2,7 @@
 
 from django.db import models
 
-from config.work.models import Work
+from core.work.models import Work
 
 
 class HashCheck(Work):

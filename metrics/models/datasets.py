@@ -4,7 +4,7 @@ from django.conf import settings
 from django.db import models
 from django.urls import reverse
 
-from config.work.models import Work
+from core.work.models import Work
 
 
 class DatasetImport(Work):

@@ -7,7 +7,7 @@ from django.urls import reverse
 from django.utils.functional import cached_property
 
 from annotation.models import Output, System, TestSet
-from config.work.models import Work
+from core.work.models import Work
 from metrics.base import MetricInfo
 from metrics.models.catalogue import find_info
 from metrics.models.scores import MetricSignature

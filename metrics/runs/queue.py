@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from django.db.models import DurationField, Exists, ExpressionWrapper, F, OuterRef, QuerySet
 from django.db.models.functions import Coalesce
 
-from config.work.clock import Now
+from core.work.models import Now
 from metrics import catalogue
 from metrics.models import MetricRun, Slice
 from metrics.runs import state

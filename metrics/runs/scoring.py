@@ -12,8 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from config.work import claims, processes, registry, working
-from config.work.patience import patiently
+from core.database.waits import db_retry
+from core.work import claims, processes, working
+from core.work.models import kind_named
 from metrics import truncation
 from metrics.base import (
     Metric,
@@ -100,24 +101,24 @@ def _load(row: Slice) -> Loaded:
     run = row.run
     if _Memory.loaded is None or not is_loaded(row):
         _Memory.loaded = None
-        metric, signature = patiently(partial(signatures.load, run))
+        metric, signature = db_retry(partial(signatures.load, run))
         telemetry.begin(metric)
         _Memory.loaded = Loaded(run.pk, metric, signature)
     if row.is_loading:
         row.is_loading = False
-        patiently(partial(claims.hold, row, is_loading=False))
+        db_retry(partial(claims.hold, row, is_loading=False))
     queue.memory.take_up(run.info.checkpoint if run.info else "")
     return _Memory.loaded
 
 
 def _plan(row: Slice) -> None:
     """Find out what there is to score; load the metric only where its signature is not known."""
-    signature = None if is_loaded(row) else patiently(partial(signatures.known, row.run))
+    signature = None if is_loaded(row) else db_retry(partial(signatures.known, row.run))
     reading: dict[str, Any] = {}
     if signature is None:
         loaded = _load(row)
         signature, reading = loaded.signature, telemetry.read(loaded.metric).as_fields()
-    missing = patiently(partial(find_missing, row.run, signature))
+    missing = db_retry(partial(find_missing, row.run, signature))
     finish = partial(
         slices.plan,
         row,
@@ -126,21 +127,21 @@ def _plan(row: Slice) -> None:
         output_ids=pack_ids(missing.output_ids),
         reading=reading,
     )
-    patiently(finish)
+    db_retry(finish)
 
 
 def _score_slice(row: Slice, loaded: Loaded) -> None:
     began = time.monotonic()
-    output_ids = patiently(partial(load_part, row.run_id, row.first, row.size))
+    output_ids = db_retry(partial(load_part, row.run_id, row.first, row.size))
     places = {pk: place for place, pk in enumerate(output_ids, start=row.first)}
-    chunk = patiently(partial(load_chunk, loaded.signature, output_ids))
+    chunk = db_retry(partial(load_chunk, loaded.signature, output_ids))
     try:
         with remarks.heard() as said:
             rows, spans = _score(loaded.metric, chunk, places)
     except UnfinishedError as error:
         good = np.isfinite(error.rows).all(axis=1)
         found = (error.rows, error.spans, good, [None] * len(good))
-        patiently(partial(keeping.store, loaded.signature, chunk.keys, *found, lambda: None))
+        db_retry(partial(keeping.store, loaded.signature, chunk.keys, *found, lambda: None))
         telling.tell(loaded.metric)
         raise
     good, marks = np.isfinite(rows).all(axis=1), truncation.marks(loaded.metric, len(rows))
@@ -164,7 +165,7 @@ def _score_slice(row: Slice, loaded: Loaded) -> None:
         remarks=said,
     )
     scored = (rows, spans, good, marks)
-    patiently(partial(keeping.store, loaded.signature, chunk.keys, *scored, work))
+    db_retry(partial(keeping.store, loaded.signature, chunk.keys, *scored, work))
     loaded.told_at = telling.tell_now_and_then(loaded.metric, row, loaded.told_at)
     _grow(row, time.monotonic() - began)
 
@@ -180,11 +181,11 @@ def _differ(row: Slice, loaded: Loaded) -> None:
 
     They must not be mixed: we plan the run anew if it is ours alone, and leave it otherwise.
     """
-    if patiently(partial(slices.start_over, row)):
+    if db_retry(partial(slices.start_over, row)):
         _plan(row)
         return
     queue.memory.leave(row.run_id, STRANGER_SECONDS)
-    patiently(partial(claims.give_back, row))
+    db_retry(partial(claims.give_back, row))
     logger.warning("Run %s is at work under another signature than ours", row.run_id)
 
 
@@ -268,7 +269,7 @@ def work_off(
 
     How the run ended is in its row. What is to be tried again later waits for whoever comes then.
     """
-    processes.call_it(worker)
-    kind = registry.get("slice")
+    processes.set_worker_label(worker)
+    kind = kind_named("slice")
     while working.do_one(kind, working.due(kind).filter(run=run_id)):
         report()

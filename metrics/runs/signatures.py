@@ -27,7 +27,7 @@ from typing import Any
 from django.db import InterfaceError, OperationalError
 from django.db.models import QuerySet
 
-from config.work.clock import Now
+from core.work.models import Now
 from metrics import catalogue
 from metrics.base import EndpointError, InputError, Metric, MetricError, MetricInfo
 from metrics.checkpoints import hashes, inventory, places

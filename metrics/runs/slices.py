@@ -13,8 +13,8 @@ from django.db import transaction
 from django.db.models import F, QuerySet
 from django.db.models.functions import Coalesce
 
-from config.work import claims, processes, sending
-from config.work.clock import Now
+from core.work import claims, processes, sending
+from core.work.models import Now
 from metrics.models import FailedText, MetricRun, RunPlan, RunWorker, Slice
 from metrics.runs.contents import describe, load_part
 from metrics.runs.state import Status, count, end, finish_if_done, lock, settle, there

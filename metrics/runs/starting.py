@@ -14,8 +14,8 @@ from django.utils import timezone
 
 from annotation.models import Output, Segment, System, TestSet, listed
 from annotation.models.corpus import NO_SOURCE
-from config.work import claims, sending
-from config.work.clock import Now
+from core.work import claims, sending
+from core.work.models import Now
 from metrics import catalogue
 from metrics.base import MetricInfo
 from metrics.judges import spending

@@ -10,9 +10,8 @@ from datetime import timedelta
 from django.db import OperationalError, transaction
 from django.db.models import Exists, F, OuterRef, QuerySet, Sum
 
-from config.database.waits import is_lock_timeout
-from config.work.clock import Now
-from config.work.models import Work
+from core.database.waits import is_lock_timeout
+from core.work.models import Now, Work
 from metrics.models import MetricRun, RunPlan, RunWorker, Slice
 from metrics.runs.contents import describe
 

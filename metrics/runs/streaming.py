@@ -11,8 +11,8 @@ from functools import partial
 
 import numpy as np
 
-from config.work import claims, processes
-from config.work.patience import patiently
+from core.database.waits import db_retry
+from core.work import claims, processes
 from metrics.base import MetricError, Scored, ScoresAsTextsCome, SegmentInput
 from metrics.models import Slice
 from metrics.runs import slices, telling
@@ -70,8 +70,8 @@ class Window:
             first = self.row.first + (self.row.size if self._n_taken else 0)
             size = self._take(n)
             self._is_over = not size
-            output_ids = patiently(partial(load_part, self.row.run_id, first, size)) if size else ()
-            chunk = patiently(partial(load_chunk, self.loaded.signature, output_ids))
+            output_ids = db_retry(partial(load_part, self.row.run_id, first, size)) if size else ()
+            chunk = db_retry(partial(load_chunk, self.loaded.signature, output_ids))
             at = {pk: place for place, pk in enumerate(output_ids, start=first)}
             places = [at[pk] for pk in chunk.output_ids]
             self._keys |= zip(places, chunk.keys, strict=True)
@@ -86,7 +86,7 @@ class Window:
         else:
             n = n if self._is_promising else min(n, slices.HOPELESS - self._n_taken)
             is_wanted = n > 0 and self._has_time()
-            size = patiently(partial(slices.extend, self.row, n)) if is_wanted else 0
+            size = db_retry(partial(slices.extend, self.row, n)) if is_wanted else 0
             self.row.size += size
         self._n_taken += size
         return size
@@ -96,7 +96,7 @@ class Window:
         if processes.is_stopping() or seconds > LONGEST_SECONDS:
             return False
         others = Slice.objects.filter(queue=self.row.queue).exclude(run=self.row.run_id)
-        return seconds < self._seconds or not patiently(others.exists)
+        return seconds < self._seconds or not db_retry(others.exists)
 
     def done(self, scored: Mapping[int, Scored]) -> None:
         """Keep what became of texts; now and then store it, and look whether the slice is ours."""
@@ -105,7 +105,7 @@ class Window:
         if time.monotonic() - self._looked_at > STORE_SECONDS:
             self._looked_at = time.monotonic()
             self.store_front()
-            if self.row.size and not patiently(claims.held(self.row).exists):
+            if self.row.size and not db_retry(claims.held(self.row).exists):
                 raise _LostError
 
     def store_front(self) -> None:
@@ -161,5 +161,5 @@ class Window:
             is_held[0] = complete()
 
         stored = (keys, rows, spans, good, marks)
-        patiently(partial(store, self.loaded.signature, *stored, end))
+        db_retry(partial(store, self.loaded.signature, *stored, end))
         return is_held[0]

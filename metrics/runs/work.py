@@ -2,8 +2,7 @@
 
 from django.db.models import QuerySet
 
-from config.work.kinds import Kind
-from config.work.lease import Lease
+from core.work.kinds import Kind, Lease
 from metrics.judges import endpoints
 from metrics.models import Slice
 from metrics.runs import queue, scoring, slices, state

@@ -11,11 +11,11 @@ from django.core.exceptions import ValidationError
 from django.db import transaction
 
 from annotation.access import may_change_test_set, test_set_refusal
-from annotation.counted import counted
 from annotation.models import Output, TestSet
 from annotation.uploads.files import InputFile
-from annotation.uploads.problems import Place, Report, some
+from annotation.uploads.problems import Place, Report
 from annotation.uploads.tables.directions import USUAL, direction_text, say_direction
+from core.text import join_truncated, pluralize
 from metaeval.scores.directions import Direction, infer_direction
 from metaeval.spans.ends import EndsAtWords, ends_at_words
 from metrics.imported import naming
@@ -166,7 +166,7 @@ class _Reader:
     def say(self) -> None:
         """Report what was counted."""
         for what, n in self.counts.items():
-            self.report.warn(f"{counted(n, 'span is', 'spans are')} {what}")
+            self.report.warn(f"{pluralize(n, 'span is', 'spans are')} {what}")
 
 
 def _scores(
@@ -201,7 +201,8 @@ def store(checked: Checked, user: Any = None) -> Outcome:
     read = "the last character" if checked.ends_included else "the place behind the last character"
     scored = "" if checked.has_scores else " Scores: minus 1, 5 and 10 a minor, major and critical."
     said = (
-        f"Spans of {some([file['name'] for file in checked.files])}; ends read as {read}.{scored}"
+        f"Spans of {join_truncated([file['name'] for file in checked.files])}; ends read as "
+        f"{read}.{scored}"
     )
     draft = Draft(
         checked.name,

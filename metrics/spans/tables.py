@@ -9,10 +9,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from annotation.numbers import whole
 from annotation.uploads.files import InputFile, decode, too_large
 from annotation.uploads.problems import Place, Report
 from annotation.uploads.tables.rows import Table, parse
+from core.text import whole
 from metaeval.files.cells import is_missing, read_score
 from metrics.imported.collecting import Collector
 from metrics.spans.found import MISSING, SIDES, SOURCE, TARGET

@@ -12,15 +12,14 @@ from django.utils.http import urlencode
 from django.views.decorators.http import require_http_methods
 
 from annotation.access import campaign_for_admin, researcher_required, signed_in
-from annotation.counted import counted
 from annotation.models import Campaign, Prefill
 from annotation.prefill import keeping, trial
 from annotation.prefill.suggestions import Condition
 from annotation.uploads import InputFile
-from annotation.uploads.problems import some
 from annotation.uploads.waiting import ExpiredError
 from annotation.views.uploads import is_too_large, too_large_sentence
 from annotation.web.errors import refuse
+from core.text import join_truncated, pluralize
 from metrics.forms.suggesting import GOLD, SharesForm, SuggestForm
 from metrics.imported import pending
 from metrics.models import MetricSignature
@@ -119,7 +118,7 @@ def _confirm(request: HttpRequest, campaign: Campaign, token: str) -> HttpRespon
 
 
 def _names(files: list[InputFile]) -> str:
-    return some([file.name for file in files])
+    return join_truncated([file.name for file in files])
 
 
 def _details(checked: Checked) -> dict[str, Any]:
@@ -142,13 +141,13 @@ def _keep(
             campaign, fitted.spans, source=source, label=label, user=signed_in(request),
             details={**details, "left_out": dict(fitted.left_out)},
         )  # fmt: skip
-    spans = counted(fitted.n_spans, "error")
-    outputs = counted(len(fitted.spans), "output")
+    spans = pluralize(fitted.n_spans, "error")
+    outputs = pluralize(len(fitted.spans), "output")
     messages.success(
         request, f"Kept: {spans} in {outputs}, {fitted.n_clean:,} of them without any."
     )
     for reason, n in fitted.left_out.items():
-        messages.warning(request, f"{counted(n, 'span is', 'spans are')} left out: {reason}.")
+        messages.warning(request, f"{pluralize(n, 'span is', 'spans are')} left out: {reason}.")
 
 
 def _page(

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from django.db import models
 from django.db.models import DurationField, ExpressionWrapper, F, QuerySet
 
-from config.work.clock import Now
+from core.work.models import Now
 from metrics.models import ConfiguredMetric, MetricRun, Slice
 from metrics.registry import METRICS
 

@@ -21,9 +21,9 @@ from celery.signals import (
 )
 from django.db import connections
 
-from config.work import processes
-from config.work.clock import Now
-from config.work.periodic import Periodic
+from core.work import processes
+from core.work.models import Now
+from core.work.processes import Periodic
 from metrics import catalogue, plugins
 from metrics.base import MetricError
 from metrics.checkpoints import inventory, places

@@ -9,7 +9,16 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-PACKAGES = ("annotation", "config", "dashboards", "lifecycle", "metaeval", "metrics", "training")
+PACKAGES = (
+    "annotation",
+    "config",
+    "core",
+    "dashboards",
+    "lifecycle",
+    "metaeval",
+    "metrics",
+    "training",
+)
 
 
 def code_hash(root: Path = ROOT) -> str:

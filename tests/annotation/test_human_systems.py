@@ -151,7 +151,7 @@ def test_the_mark_by_the_api(owned: TestSet, world: World, client: Client) -> No
 
 
 def test_stored_systems_are_marked_by_the_migration(migrate: Migrate) -> None:  # noqa: F811
-    rows = migrate("annotation", "0022_indexes")
+    rows = migrate("annotation", "0001_squashed_0022_indexes")
     with_texts = rows("annotation.TestSet").create(slug="texts", name="Texts")
     bare = rows("annotation.TestSet").create(slug="bare", name="Bare")
     add = rows("annotation.System").create

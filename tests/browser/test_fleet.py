@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from config.work.clock import Now
+from core.work.models import Now
 from metrics.models import ConfiguredMetric, HashCheck
 from metrics.workers.fleet import Worker
 from tests.browser.conftest import Visitor

@@ -9,7 +9,7 @@ from playwright.sync_api import Page, expect
 
 from annotation.access import RESEARCHER
 from annotation.demo import load_demo
-from config.work import sending
+from core.work import sending
 from metrics.models import ConfiguredMetric, MetricRun
 from metrics.runs import scoring
 from tests.browser.conftest import Visitor

@@ -10,7 +10,6 @@ import pytest
 from django.core.exceptions import ImproperlyConfigured
 
 from config import garbage
-from config.brokers import transport_options
 from config.environment import (
     email_settings,
     env_bool,
@@ -21,6 +20,7 @@ from config.environment import (
     secret_key,
     site_url,
 )
+from core.work.brokers import transport_options
 
 ROOT = Path(__file__).parents[2]
 
@@ -125,8 +125,8 @@ app.loader.init_worker()
 worker_init.send(sender=None)
 before = set(sys.modules)
 from config.redaction import redact
-from config.work import registry
-assert list(registry.every()) and redact("x") == "x"
+from core.work.models import all_kinds
+assert list(all_kinds()) and redact("x") == "x"
 print(sorted(set(sys.modules) - before))
 print(len(gc.get_objects()) < gc.get_freeze_count(), gc.get_threshold())
 """

@@ -8,7 +8,16 @@ from metrics.datasets import DATASETS
 ROOT = Path(__file__).parents[2]
 ARCHITECTURE = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
 TREE = ARCHITECTURE.split("### The tree")[1].split("```")[1]
-PACKAGES = ("annotation", "metrics", "dashboards", "config", "metaeval", "training", "lifecycle")
+PACKAGES = (
+    "annotation",
+    "metrics",
+    "dashboards",
+    "config",
+    "core",
+    "metaeval",
+    "training",
+    "lifecycle",
+)
 
 
 def test_the_tree_names_every_package() -> None:

@@ -12,7 +12,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 OURS = (
     *("annotation", "metrics", "training", "dashboards", "lifecycle"),
-    *("metaeval", "config", "benchmarks"),
+    *("metaeval", "config", "core", "benchmarks"),
 )
 MOST_MODULES = 15
 

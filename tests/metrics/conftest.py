@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from config.work import working
+from core.work import working
 from metrics import registry
 from metrics.models import MetricRun, MetricSignature, Slice
 from metrics.runs import scoring, slices, starting

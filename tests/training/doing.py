@@ -1,6 +1,6 @@
 """A job as a worker does it, in the process of the test."""
 
-from config.work import working
+from core.work import working
 from training.jobs.work import trainings
 from training.models import TrainingJob
 

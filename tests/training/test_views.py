@@ -8,7 +8,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
 from annotation.models import TestSet
-from config.work import sending
+from core.work import sending
 from metrics import catalogue
 from metrics.models import MetricRun
 from metrics.options import Option

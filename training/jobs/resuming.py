@@ -7,8 +7,8 @@ from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.db.models import Q
 
-from config.work.clock import Now
-from config.work.sending import send_on_commit
+from core.work.models import Now
+from core.work.sending import send_on_commit
 from training.jobs import folders, starting
 from training.jobs.work import command_here
 from training.models import ParallelCorpus, TrainingJob

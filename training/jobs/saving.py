@@ -13,7 +13,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, BinaryIO
 
-from metrics import disk
+from core import disk
 from training.jobs.kinds import JobError
 
 

@@ -7,9 +7,9 @@ from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.utils.text import slugify
 
-from config.work import claims
-from config.work.clock import Now
-from config.work.sending import send_on_commit
+from core.work import claims
+from core.work.models import Now
+from core.work.sending import send_on_commit
 from metrics import options
 from training.jobs.kinds import KINDS
 from training.models import ParallelCorpus, TrainingJob

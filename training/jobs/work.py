@@ -1,4 +1,4 @@
-"""Trainings as work (`config.work`): a child trains, saves as it goes, and stores what it found."""
+"""Trainings as work (`core.work`): a child trains, saves as it goes, and stores what it found."""
 
 import logging
 import socket
@@ -10,13 +10,13 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.db.models.functions import Coalesce
 
-from config.work import processes
-from config.work.claims import fail, finish, give_back, hold, retry
-from config.work.clock import Now
-from config.work.kinds import Kind
-from config.work.lease import Lease
-from config.work.working import do_one
-from metrics import catalogue, disk
+from core import disk
+from core.work import processes
+from core.work.claims import fail, finish, give_back, hold, retry
+from core.work.kinds import Kind, Lease
+from core.work.models import Now
+from core.work.working import do_one
+from metrics import catalogue
 from metrics.models import ConfiguredMetric
 from training.jobs import folders, kinds, needs
 from training.jobs.kinds import JobError, NewMetric, Outcome, StoppedError, Work

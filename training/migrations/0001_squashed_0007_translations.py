@@ -1,4 +1,4 @@
-"""The tables of a new database; those of older releases take the migrations that it stands for."""
+"""The tables of a new database."""
 
 import django.db.models.deletion
 import django.db.models.functions.datetime
@@ -9,16 +9,6 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     initial = True
-
-    replaces = [
-        ('training', '0001_corpora_and_jobs'),
-        ('training', '0002_no_handed_out_at'),
-        ('training', '0003_preferences'),
-        ('training', '0004_gain_intervals'),
-        ('training', '0005_job_is_here'),
-        ('training', '0006_work'),
-        ('training', '0007_translations'),
-    ]
 
     dependencies = [
         ('annotation', '0001_squashed_0022_indexes'),

@@ -19,7 +19,7 @@ def fill_in(apps: Any, schema_editor: Any) -> None:
 class Migration(migrations.Migration):
 
     dependencies = [
-        ("training", "0007_translations"),
+        ("training", "0001_squashed_0007_translations"),
     ]
 
     operations = [

@@ -12,9 +12,9 @@ from typing import TypeVar
 
 import numpy as np
 
-from annotation.languages import is_character_based
 from annotation.models import Segment, TestSet
 from annotation.models.corpus import in_order
+from core.languages import is_character_based
 from training.perturbations import by_source, files, rules
 from training.perturbations.files import GivenFile, LineError
 

@@ -10,13 +10,13 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods
 
-from annotation import languages
 from annotation.access import researcher_required, signed_in
 from annotation.models import listed
 from annotation.uploads import waiting
 from annotation.uploads.waiting import ExpiredError
 from annotation.views.uploads import is_too_large, too_large_sentence
 from annotation.web.errors import refuse
+from core import languages
 from training.forms import CorpusForm
 from training.models import ParallelCorpus
 from training.parallel import corpora

@@ -5,10 +5,10 @@ from typing import Any
 
 from annotation import protocols
 from annotation.campaigns.readiness import drawn_faults
-from annotation.counted import counted
 from annotation.models import Campaign, TestSet
 from annotation.protocols import composed
 from annotation.protocols.base import SOURCE
+from core.text import pluralize
 
 Fault = tuple[str, str]
 
@@ -31,7 +31,10 @@ def check_design(test_set: TestSet, data: Mapping[str, Any]) -> Iterator[Fault]:
 def _test(data: Mapping[str, Any]) -> Iterator[Fault]:
     n_asked = len(data.get("comprehension") or ())
     if n_asked and (data.get("pass_mark") or 0) > n_asked:
-        yield "pass_mark", f"The test has {counted(n_asked, 'question')}: ask for at most as many."
+        yield (
+            "pass_mark",
+            f"The test has {pluralize(n_asked, 'question')}: ask for at most as many.",
+        )
 
 
 def judging(data: Mapping[str, Any]) -> protocols.Protocol | None:
@@ -45,7 +48,7 @@ def judging(data: Mapping[str, Any]) -> protocols.Protocol | None:
 def _documents(test_set: TestSet, protocol: protocols.Protocol) -> Iterator[Fault]:
     loose = test_set.segments.filter(document="").count()
     if loose:
-        belong = counted(
+        belong = pluralize(
             loose, "segment of the test set belongs", "segments of the test set belong"
         )
         yield "protocol", f"{protocol.label} needs documents, and {belong} to none."
@@ -62,7 +65,9 @@ def _shown_text(test_set: TestSet, data: Mapping[str, Any]) -> Iterator[Fault]:
         )
     unreferenced = test_set.segments.filter(references__isnull=True).count()
     if unreferenced:
-        have = counted(unreferenced, "segment of the test set has", "segments of the test set have")
+        have = pluralize(
+            unreferenced, "segment of the test set has", "segments of the test set have"
+        )
         yield "shown_text", f"{have} no reference to show."
 
 

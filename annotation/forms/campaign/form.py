@@ -14,18 +14,17 @@ from django.utils.text import slugify
 
 from annotation import protocols
 from annotation.campaigns import possible_traps
-from annotation.counted import counted
 from annotation.forms.campaign.answers import AnswersField, Rows, rows_of
 from annotation.forms.campaign.checks import check_design, judging
 from annotation.forms.campaign.comprehension import QuestionsField
 from annotation.forms.campaign.fields import FIELDS, GROUPS, HELP, LABELS, LIMITS, WIDGETS, Group
 from annotation.forms.campaign.summary import sentence
 from annotation.models import Campaign, TestSet
-from annotation.numbers import whole
 from annotation.presets import Preset, fill, fitting, mark_missing, propose, ratio_label
 from annotation.protocols import Layout, composed
 from annotation.quality.reach import ADVICE, UNSCORED, Reach, reach_of
 from annotation.quality.verdict import ITEMS, PAIRS_TO_FAIL, PAIRS_TO_PASS
+from core.text import pluralize, whole
 
 # Pages have these addresses.
 RESERVED = frozenset({"new", "import"})
@@ -226,10 +225,10 @@ def check_traps(campaign: Campaign) -> None:
     """Raise ValidationError where fewer segments can be cut than traps are wanted."""
     possible = len(possible_traps(campaign)) if campaign.traps_per_annotator else 0
     if possible < campaign.traps_per_annotator and campaign.judging.layout == Layout.SINGLE:
-        segments = counted(possible, "segment is", "segments are")
+        segments = pluralize(possible, "segment is", "segments are")
         message = f"Only {segments} long enough to be cut: choose at most "
         raise forms.ValidationError(
-            {"traps_per_annotator": f"{message}{counted(possible, 'trap')}."}
+            {"traps_per_annotator": f"{message}{pluralize(possible, 'trap')}."}
         )
 
 

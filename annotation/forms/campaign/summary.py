@@ -4,12 +4,12 @@ from collections.abc import Callable
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
-from annotation import languages, protocols
-from annotation.counted import counted
+from annotation import protocols
 from annotation.models import Campaign, Output
-from annotation.numbers import whole
 from annotation.presets import ratio_label
 from annotation.quality.reach import Reach
+from core import languages
+from core.text import pluralize, whole
 
 MODES = {"static": "fixed shares", "pool": "an open pool", "active": "most where undecided",
          "dynamic": "better systems more often"}  # fmt: skip
@@ -34,8 +34,8 @@ def _name(form: Any, value: Value) -> str:
 
 
 def _texts(form: Any, value: Value) -> str:
-    systems = counted(len(value("systems") or ()), "system")
-    segments = counted(form.test_set.segments.count(), "segment")
+    systems = pluralize(len(value("systems") or ()), "system")
+    segments = pluralize(form.test_set.segments.count(), "segment")
     return f"{systems} at {_length(value)}, {segments}"
 
 
@@ -83,10 +83,10 @@ def _ratings(form: Any, value: Value) -> str:
         system__length_ratio=_ratio(value),
     ).count()
     each = _number(value("annotators_per_item"))
-    people = counted(each, "person", "people")
+    people = pluralize(each, "person", "people")
     mode = MODES.get(value("assignment_mode"), "–")
     total = f"{each * outputs:,} in all"
-    return f"{people} for each of {counted(outputs, 'output')}, {total}; {mode}"
+    return f"{people} for each of {pluralize(outputs, 'output')}, {total}; {mode}"
 
 
 def _ratio(value: Value) -> Decimal:
@@ -102,9 +102,9 @@ def _checks(form: Any, value: Value) -> str:
         for kind in ("traps", "bad_references", "repeats", "references")
     )
     counts = {
-        counted(traps, "trap"): traps,
-        counted(bad, "bad reference"): bad,
-        counted(repeats, "repeat"): repeats,
+        pluralize(traps, "trap"): traps,
+        pluralize(bad, "bad reference"): bad,
+        pluralize(repeats, "repeat"): repeats,
         f"{references:,} references as outputs": references,
     }
     if checks := _number(value("rotated_checks")):

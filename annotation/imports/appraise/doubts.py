@@ -4,7 +4,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from annotation.imports.appraise.batches import AS_TARGET, RawItem
-from annotation.uploads.problems import Place, Report, some
+from annotation.uploads.problems import Place, Report
+from core.text import join_truncated
 
 # What Appraise takes: tasks of so many items, texts of so many characters.
 TASK_ITEMS, TEXT_LENGTH = 100, 2_000
@@ -38,7 +39,7 @@ def settle(items: list[RawItem], lonely: Lonely, choice: str, report: Report) ->
 
 
 def _told(items: Sequence[RawItem]) -> str:
-    names = some([item.name for item in items], 3)
+    names = join_truncated([item.name for item in items], 3)
     one = len(items) == 1
     repeat, their = ("repeats", "its") if one else ("repeat", "their")
     return f"{len(items):,} CHK item{'' if one else 's'} {repeat} no TGT of {their} task ({names})"
@@ -56,7 +57,7 @@ def outcome(items: Iterable[RawItem]) -> str:
 def tell_lonely_bad(items: Sequence[RawItem], report: Report) -> None:
     """Warn of bad references that nothing can be compared with."""
     if items:
-        names = some([item.name for item in items], 3)
+        names = join_truncated([item.name for item in items], 3)
         message = (
             f"{len(items):,} BAD items have no TGT in their task to be compared with ({names})"
         )
@@ -86,7 +87,7 @@ def _examine_tasks(tasks: Sequence[Sequence[RawItem]], report: Report) -> None:
     sizes = [(task[0], len({item.number for item in task})) for task in tasks if task]
     other = [(first, size) for first, size in sizes if size != TASK_ITEMS]
     if other:
-        names = some([f"task {first.task}: {size}" for first, size in other], 3)
+        names = join_truncated([f"task {first.task}: {size}" for first, size in other], 3)
         message = (
             f"{len(other):,} of {len(tasks):,} tasks have another number of items than "
             f"{TASK_ITEMS} ({names}); they are imported as they are"

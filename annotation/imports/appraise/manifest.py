@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from annotation import languages
 from annotation.imports.jsonfiles import NAMES, Keys, read_json
 from annotation.uploads.files import InputFile
 from annotation.uploads.problems import Place, Report
+from core import languages
 
 DIRECT, DOCUMENT, PAIRWISE = "direct", "document", "pairwise"
 PROTOCOLS = {DIRECT: "segment-da", DOCUMENT: "document-da", PAIRWISE: "side-by-side"}

@@ -7,13 +7,13 @@ the place behind it, and what annotators leave as it was keeps that in their sco
 from collections.abc import Sequence
 from dataclasses import replace
 
-from annotation.counted import counted
 from annotation.imports.appraise.batches import RawItem
 from annotation.imports.appraise.spans import decided, span_of, units_of
 from annotation.imports.drafts import ItemDraft
 from annotation.imports.ends import settle_ends
 from annotation.protocols import Protocol, SpanScheme
 from annotation.uploads.problems import Place, Report
+from core.text import pluralize
 from metaeval.spans.ends import EndsAtWords, ends_at_words
 
 
@@ -29,12 +29,12 @@ def settle_marks(
         return items
     place = Place(marked[0].file, None, "mqm")
     if protocol.spans is None:
-        told = counted(len(marked), "item")
+        told = pluralize(len(marked), "item")
         report.warn(f"errors marked beforehand in {told} are left out: none are asked for", place)
         return [replace(item, marked=()) for item in items]
     included = settle_ends(lambda: _told(marked), said, report, place)
     if lost := sum(len(item.marked) - len(decided(item.marked)) for item in marked):
-        report.warn(f"{counted(lost, 'error')} without a severity are left out", place)
+        report.warn(f"{pluralize(lost, 'error')} without a severity are left out", place)
     return [replace(item, ends_included=included) for item in items]
 
 

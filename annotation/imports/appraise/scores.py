@@ -13,9 +13,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from itertools import accumulate
 
-from annotation import languages, protocols
-from annotation.counted import counted
-from annotation.csvsafe import restore
+from annotation import protocols
 from annotation.imports.appraise.batches import TYPES, RawItem
 from annotation.imports.appraise.build import DUPLICATE, Built, base_document
 from annotation.imports.appraise.spans import read_spans
@@ -23,6 +21,9 @@ from annotation.imports.drafts import CampaignDraft, JudgmentDraft
 from annotation.uploads import TestSetDraft
 from annotation.uploads.files import InputFile, read_text
 from annotation.uploads.problems import Place, Report
+from core import languages
+from core.csvsafe import restore
+from core.text import pluralize
 
 PLAIN = ("username", "targetID", "itemID", "itemType", "src", "tgt", "score", "start", "end")
 DOCUMENT = (*PLAIN[:7], "documentID", "isCompleteDocument", *PLAIN[7:])
@@ -74,19 +75,19 @@ def add_scores(
 def _say(counts: Counts, name: str, report: Report) -> None:
     if counts.twice:
         report.warn(
-            f"{counted(counts.twice, 'row is', 'rows are')} there twice; each counts once",
+            f"{pluralize(counts.twice, 'row is', 'rows are')} there twice; each counts once",
             Place(name),
         )
     if counts.left_out:
-        rows = counted(counts.left_out, "row is", "rows are")
+        rows = pluralize(counts.left_out, "row is", "rows are")
         message = f"{rows} left out with the check items that they are about"
         report.warn(message, Place(name))
     for reason, number in counts.doubtful.items():
-        judgments = counted(number, "judgment has", "judgments have")
+        judgments = pluralize(number, "judgment has", "judgments have")
         message = f"{judgments} an impossible time ({reason}); kept without it"
         report.warn(message, Place(name))
     if counts.undecided:
-        spans = counted(counts.undecided, "span has", "spans have")
+        spans = pluralize(counts.undecided, "span has", "spans have")
         report.warn(f"{spans} no severity: left out", Place(name))
 
 

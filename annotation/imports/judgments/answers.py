@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from annotation.counted import counted
 from annotation.imports.judgments.cells.kinds import SHOW_OUTPUT
 from annotation.imports.judgments.cells.spans import RawSpan, raw_spans
 from annotation.imports.judgments.cells.times import Clock
@@ -15,6 +14,7 @@ from annotation.models import Annotator, Item
 from annotation.models.judgment import MAX_SCORE
 from annotation.uploads.checks import FORBIDDEN, FORBIDDEN_IN_NAMES, character, max_length
 from annotation.uploads.problems import Report
+from core.text import pluralize
 
 LONGEST_PAUSE = 10**9  # seconds
 
@@ -190,15 +190,15 @@ class Reader:
 def say(reader: Reader, report: Report) -> None:
     """Report what was left out, and which times could not be kept."""
     if reader.missing:
-        rows = counted(len(reader.missing), "row")
+        rows = pluralize(len(reader.missing), "row")
         report.warn(
             f"{rows} without score and error: nothing was answered there",
             reader.missing[0].at("score"),
         )
     for reason, number in reader.clock.doubtful.items():
-        judgments = counted(number, "judgment")
+        judgments = pluralize(number, "judgment")
         report.warn(f"{judgments} with impossible times ({reason}): kept without them")
     if reader.clock.without_zone:
         zone = reader.clock.zone or "UTC, as no other was said"
-        times = counted(reader.clock.without_zone, "time")
+        times = pluralize(reader.clock.without_zone, "time")
         report.warn(f"{times} without a time zone: read as {zone}")

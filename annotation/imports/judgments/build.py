@@ -7,7 +7,6 @@ from decimal import Decimal
 from typing import Any
 
 from annotation import protocols
-from annotation.counted import counted
 from annotation.imports.drafts import CampaignDraft, ItemDraft
 from annotation.imports.judgments.answers import Answer
 from annotation.imports.judgments.drafting import Drafter
@@ -18,6 +17,7 @@ from annotation.models import Campaign, Item
 from annotation.protocols import Layout, composed
 from annotation.protocols.base import CRITICAL, Severity
 from annotation.uploads.problems import Report
+from core.text import pluralize
 
 QUESTION = "How good is the black text as a translation of the gray text?"
 CONTROLS = {Item.Kind.BAD_REF, Item.Kind.REF, Item.Kind.REPEAT}
@@ -106,7 +106,7 @@ def _usable(
             kept.append(answer)
     for reason, number in out.items():
         if reason:
-            report.warn(f"{counted(number, 'judgment is', 'judgments are')} left out: {reason}")
+            report.warn(f"{pluralize(number, 'judgment is', 'judgments are')} left out: {reason}")
     return kept
 
 

@@ -4,14 +4,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from annotation.csvsafe import restore
 from annotation.uploads.checks import FORBIDDEN_IN_NAMES, character
 from annotation.uploads.files import InputFile, read_text
-from annotation.uploads.problems import Place, Report, some
+from annotation.uploads.problems import Place, Report
 from annotation.uploads.tables.columns import Wanted, propose
 from annotation.uploads.tables.numbers import write_points
 from annotation.uploads.tables.rows import Table, format_of, parse, require_rows
 from annotation.uploads.tables.tags import untag
+from core.csvsafe import restore
+from core.text import join_truncated
 
 # Ratings and spans both have a start and an end: a table that has a severity a row means spans.
 SPAN_FIELDS = (
@@ -204,7 +205,7 @@ def check_chosen(
     names = [field.name for field in wanted]
     for column, field in chosen.items():
         if column not in columns:
-            known = some(columns, 30)
+            known = join_truncated(columns, 30)
             report.error(
                 f"there is no column “{column}”; the columns are {known}", Place(field="column")
             )

@@ -8,7 +8,6 @@ from decimal import Decimal
 
 from django.utils.text import slugify
 
-from annotation.counted import counted
 from annotation.imports.drafts import CampaignDraft
 from annotation.imports.judgments.answers import Answer
 from annotation.imports.judgments.build import Frame, build
@@ -21,6 +20,7 @@ from annotation.uploads import TestSetDraft
 from annotation.uploads.checks import alike
 from annotation.uploads.problems import Report
 from annotation.uploads.spellings import fold
+from core.text import pluralize
 
 Drafts = list[tuple[TestSetDraft, CampaignDraft]]
 # Addresses of campaigns and test sets that pages of ours have.
@@ -183,7 +183,7 @@ def _say_silent(group: Group, report: Report) -> None:
             report.error(alike(name, known[fold(name)]), place)
             continue
         number = sum(row.name("system") == name for row in group.rows)
-        judgments = counted(number, "judgment counts", "judgments count")
+        judgments = pluralize(number, "judgment counts", "judgments count")
         report.warn(
             f"“{name}” has no output in the tables: its {judgments} for their annotators, but for "
             "no system",

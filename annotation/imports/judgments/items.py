@@ -4,13 +4,13 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from annotation.counted import counted
 from annotation.imports.drafts import ItemDraft
 from annotation.imports.judgments.answers import Answer
 from annotation.imports.judgments.cells.kinds import SHOW_OUTPUT
 from annotation.imports.judgments.texts import Texts
 from annotation.models import Item
 from annotation.uploads.problems import Report
+from core.text import pluralize
 
 PAIRED = (Item.Kind.BAD_REF, Item.Kind.REPEAT, Item.Kind.REF)
 Key = tuple[object, ...]
@@ -94,7 +94,9 @@ class Items:
             elif draft.kind in PAIRED:
                 lonely[draft.kind.label] += 1
         for kind, count in lonely.items():
-            have = counted(count, f"item of the kind {kind} has", f"items of the kind {kind} have")
+            have = pluralize(
+                count, f"item of the kind {kind} has", f"items of the kind {kind} have"
+            )
             report.warn(
                 f"{have} no output of the same segment, system and batch to be compared with: no "
                 "test is made of that"

@@ -8,10 +8,11 @@ from dataclasses import dataclass, field
 from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from annotation import languages, protocols
+from annotation import protocols
 from annotation.models import Campaign
 from annotation.protocols.taxonomy import MOST_WEIGHT
 from annotation.uploads.problems import Place, Report
+from core import languages
 
 LAST_WINS = "last"
 SCALE = re.compile(r"\s*(-?\d+(?:\.\d+)?)\s*(?:-|–|:|to|\.\.)\s*(-?\d+(?:\.\d+)?)\s*")

@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from annotation.counted import counted
 from annotation.imports.judgments.answers import Answer
 from annotation.imports.judgments.options import LAST_WINS
 from annotation.uploads.problems import Report
+from core.text import pluralize
 
 
 @dataclass
@@ -49,7 +49,7 @@ class Revisions:
         """Report what was found."""
         if self.copies:
             self.report.warn(
-                f"{counted(self.copies, 'row is', 'rows are')} there twice; each counts once"
+                f"{pluralize(self.copies, 'row is', 'rows are')} there twice; each counts once"
             )
         if self.revised:
             rule = f", {self.by_rule:,} times by the rule that the last row counts"

@@ -4,13 +4,13 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
-from annotation import languages
-from annotation.counted import counted
 from annotation.imports.judgments.cells.kinds import SHOW_OUTPUT, base_document
 from annotation.imports.judgments.options import Options
 from annotation.imports.judgments.rows import Key, Row
 from annotation.models import Item
 from annotation.uploads.problems import Report
+from core import languages
+from core.text import pluralize
 
 BETWEEN = re.compile(r"[-–—→>_/|: ]+")
 Pair = tuple[str, str]
@@ -65,7 +65,7 @@ def fill_names(rows: Iterable[Row], options: Options, report: Report) -> None:
             row.cells |= {"document": base, "shown_document": shown}
     if marked:
         report.note(
-            f"in {counted(marked, 'row')} the document ends with #SYSTEM, #bad or #duplicate, as "
+            f"in {pluralize(marked, 'row')} the document ends with #SYSTEM, #bad or #duplicate, as "
             "in Appraise: those marks are not part of the document's name"
         )
 

@@ -11,8 +11,9 @@ from annotation.models import Item, Output
 from annotation.models.corpus import NO_SOURCE
 from annotation.uploads import TestSetDraft
 from annotation.uploads.changes import Stored, read_stored
-from annotation.uploads.problems import Place, Report, some
+from annotation.uploads.problems import Place, Report
 from annotation.uploads.spellings import Near
+from core.text import join_truncated
 
 
 @dataclass(frozen=True)
@@ -68,7 +69,7 @@ def _ratio(stored: Stored, rows: Iterable[Row], report: Report) -> Decimal | Non
         return wanted[0]
     if not given and Decimal(1) in has:
         return Decimal(1)
-    known = some([f"{ratio.normalize():f}" for ratio in has]) or "none"
+    known = join_truncated([f"{ratio.normalize():f}" for ratio in has]) or "none"
     report.error(
         f"which length ratio was judged? The test set has {known}; give a column length_ratio",
         Place(field="test_set"),

@@ -6,9 +6,9 @@ from pathlib import Path
 
 from django.core.exceptions import ValidationError
 
-from annotation import languages
 from annotation.imports.tables import read_table
-from annotation.uploads.problems import some
+from core import languages
+from core.text import join_truncated
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class DataSet:
                 f"{where}: no such folder of a language pair. Set TOUCHSTONE_DATA or pass --data."
             )
         if missing := sorted(set(chosen) - found.keys()):
-            there = some(sorted(found), 20)
+            there = join_truncated(sorted(found), 20)
             raise ValidationError(f"{where}: no pair {', '.join(missing)}; there is {there}.")
         return [found[name] for name in sorted(found) if not chosen or name in chosen]
 

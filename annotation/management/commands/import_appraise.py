@@ -8,13 +8,13 @@ from django.core.exceptions import ValidationError
 from django.core.management.base import CommandError
 from django.urls import reverse
 
-from annotation.counted import counted
 from annotation.imports import appraise
 from annotation.imports.drafts import CampaignDraft
 from annotation.imports.launch import Launched, examine, launch
 from annotation.imports.sources import Drafts
 from annotation.management.command_line import BaseCommand
 from annotation.uploads import InputFile, Report
+from core.text import pluralize
 
 
 class Command(BaseCommand):
@@ -85,7 +85,7 @@ def report_problems(command: BaseCommand, report: Report) -> None:
     for problem in report.problems:
         command.stderr.write(f"{problem.severity}: {problem}")
     if report.errors:
-        raise CommandError(f"{counted(len(report.errors), 'error')}; nothing was stored.")
+        raise CommandError(f"{pluralize(len(report.errors), 'error')}; nothing was stored.")
 
 
 def _foreseen(draft: CampaignDraft) -> str:
@@ -95,8 +95,8 @@ def _foreseen(draft: CampaignDraft) -> str:
 
 def _held(n_published: int, n_items: int, n_judgments: int) -> str:
     if n_published:
-        return counted(n_published, "published score")
-    return f"{counted(n_items, 'item')}, {counted(n_judgments, 'judgment')}"
+        return pluralize(n_published, "published score")
+    return f"{pluralize(n_items, 'item')}, {pluralize(n_judgments, 'judgment')}"
 
 
 def _say(command: BaseCommand, launched: Launched) -> None:

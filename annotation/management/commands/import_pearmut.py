@@ -6,11 +6,11 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from annotation import languages
 from annotation.imports import pearmut
 from annotation.management.command_line import BaseCommand
 from annotation.management.commands.import_appraise import finish, opened
 from annotation.uploads import Report
+from core import languages
 
 
 class Command(BaseCommand):

@@ -7,13 +7,13 @@ from typing import Any
 from django.core.exceptions import ValidationError
 from django.core.management.base import CommandError
 
-from annotation import languages
-from annotation.counted import counted
 from annotation.management.command_line import BaseCommand, values_by_name
 from annotation.models import TestSet
 from annotation.uploads import Checked, InputFile, Submission, SystemFile, check_submission, store
 from annotation.uploads.submissions import label_of_file, parse_ratio
 from annotation.uploads.tables.lines import LINES, LINES_HELP
+from core import languages
+from core.text import pluralize
 
 SHOWN = 50
 
@@ -64,7 +64,7 @@ class Command(BaseCommand):
         self._report(checked)
         if checked.report.errors:
             raise CommandError(
-                f"{counted(len(checked.report.errors), 'error')}; nothing was stored."
+                f"{pluralize(len(checked.report.errors), 'error')}; nothing was stored."
             )
         if options["dry_run"]:
             self.stdout.write("Dry run: nothing was stored.")
@@ -112,14 +112,15 @@ class Command(BaseCommand):
         if len(report.problems) > SHOWN:
             self.stderr.write(f"… and {len(report.problems) - SHOWN} more")
         self.stdout.write(
-            f"{counted(preview.segments, 'segment')}, {counted(preview.documents, 'document')}, "
-            f"{counted(preview.references, 'reference')}, "
-            f"{counted(len(preview.systems), 'system')}, "
-            f"{counted(preview.outputs, 'output')} ({preview.empty:,} empty)."
+            f"{pluralize(preview.segments, 'segment')}, "
+            f"{pluralize(preview.documents, 'document')}, "
+            f"{pluralize(preview.references, 'reference')}, "
+            f"{pluralize(len(preview.systems), 'system')}, "
+            f"{pluralize(preview.outputs, 'output')} ({preview.empty:,} empty)."
         )
         for row in preview.systems:
             state = "new" if row.is_new else "stored already"
-            self.stdout.write(f"  {row.label}: {counted(row.outputs, 'output')}, {state}")
+            self.stdout.write(f"  {row.label}: {pluralize(row.outputs, 'output')}, {state}")
 
 
 def _columns(arguments: list[str], tables: set[str]) -> dict[str, dict[str, str]]:

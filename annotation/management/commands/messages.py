@@ -26,7 +26,7 @@ from annotation.management.command_line import BaseCommand
 from annotation.management.literals import literals
 from annotation.web.sentences import DOMAIN as SAID
 
-CODE = ("annotation", "config")
+CODE = ("annotation", "config", "core")
 KEYWORDS: dict[str, Any] = {
     "_": None,
     "gettext": None,

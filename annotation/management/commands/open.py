@@ -7,13 +7,13 @@ from typing import Any
 from django.core.management.base import CommandError
 from django.urls import reverse
 
-from annotation import languages
 from annotation.campaign_files import Opened, open_file
 from annotation.campaign_files.one_step import Wish
-from annotation.counted import counted
 from annotation.management.command_line import BaseCommand
 from annotation.management.commands.import_appraise import opened, report_problems
 from annotation.uploads import Report
+from core import languages
+from core.text import pluralize
 
 
 class Command(BaseCommand):
@@ -58,7 +58,7 @@ class Command(BaseCommand):
         self._say(found, options["address"].rstrip("/"), wish)
 
     def _say(self, found: Opened, address: str, wish: Wish) -> None:
-        campaign, people = found.campaign, counted(len(found.invitations), "personal link")
+        campaign, people = found.campaign, pluralize(len(found.invitations), "personal link")
         if wish.is_dry_run:
             self.stdout.write(f"{campaign.slug}: it would open with {people}.")
             self.stdout.write("Dry run: nothing was stored.")

@@ -16,7 +16,8 @@ from annotation.uploads.drafts import SegmentDraft
 from annotation.uploads.files import InputFile
 from annotation.uploads.media.keeping import Kept, RefusedFileError, forget_unused, keep, recall
 from annotation.uploads.media.sent import FAULTS, SentFiles, gather
-from annotation.uploads.problems import Place, Report, some
+from annotation.uploads.problems import Place, Report
+from core.text import join_truncated
 
 TEXTS = ("alt", "transcript", "glossary", "register", "instructions")
 TIMES = {"media_start": "start", "media_end": "end"}
@@ -102,7 +103,7 @@ def attach(
         if kept := seen[name]:
             _put(segments[i].beside, kept, report, place, i)
     if unused := sorted(set(sent.files) - used):
-        report.warn(f"files that no segment names are left out: {some(unused)}")
+        report.warn(f"files that no segment names are left out: {join_truncated(unused)}")
 
 
 def _put(beside: dict[str, Any], kept: Kept, report: Report, place: Where, i: int) -> None:
@@ -116,7 +117,7 @@ def _kept(name: str, sent: SentFiles, used: set[str], report: Report, place: Pla
     found = sent.find(name)
     hashed = HASHED.fullmatch(name)
     if len(found) > 1:
-        report.error(f"“{name}” may be any of {some(found)}: give the whole path", place)
+        report.error(f"“{name}” may be any of {join_truncated(found)}: give the whole path", place)
     elif not found and hashed and (kept := recall(hashed[1])):
         return kept
     elif not found:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from annotation.models import TestSet
-from annotation.numbers import whole
+from core.text import whole
 
 # Line n is of the segment with key n, of the nth as listed, or of the nth in an export to
 # mt-metrics-eval, which keeps the segments of a document together.

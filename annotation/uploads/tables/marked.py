@@ -13,11 +13,11 @@ from dataclasses import dataclass, field
 from typing import Any
 from xml.parsers import expat
 
-from annotation import languages
-from annotation.counted import counted
 from annotation.uploads.media.markup import Start, read_markup
 from annotation.uploads.problems import Place, Report
 from annotation.uploads.tables.rows import LONGEST_TEXT, Table, too_long
+from core import languages
+from core.text import pluralize
 
 # Comments before are each read once: taken in other ways, many would take for ever.
 MARKED = re.compile(
@@ -144,10 +144,10 @@ class _File:
                 place,
             )
         if self.n_elements:
-            tags = counted(self.n_elements, "element")
+            tags = pluralize(self.n_elements, "element")
             self.report.warn(f"{tags} within segments: their texts are kept, no tags", place)
         if self.n_suites:
-            suites = counted(
+            suites = pluralize(
                 self.n_suites, "document of a test suite is", "documents of test suites are"
             )
             self.report.note(f"{suites} left out", place)

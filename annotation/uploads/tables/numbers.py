@@ -4,9 +4,9 @@ import re
 from collections.abc import Iterable
 from typing import Any, TypeGuard
 
-from annotation.counted import counted
 from annotation.uploads.problems import Place, Report
 from annotation.uploads.tables.rows import Table
+from core.text import pluralize
 
 DECIMAL_COMMA = re.compile(r"\s*-?[0-9]+,[0-9]+\s*")
 
@@ -38,6 +38,6 @@ def write_points(table: Table, columns: Iterable[str], report: Report) -> None:
                 row[column] = cell.replace(",", ".")
                 found.append(cell.strip())
     if found:
-        cells = counted(len(found), "cell has a decimal comma", "cells have a decimal comma")
+        cells = pluralize(len(found), "cell has a decimal comma", "cells have a decimal comma")
         first = found[0].replace(",", ".")
         report.note(f"{cells}: “{found[0]}” is read as {first}", Place(table.file))

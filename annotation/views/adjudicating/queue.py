@@ -21,7 +21,6 @@ from annotation.access import (
 )
 from annotation.adjudication.decisions import decisions, give, met_twice, taking
 from annotation.adjudication.disagreements import disagreements, find
-from annotation.counted import counted
 from annotation.exports import csv_lines
 from annotation.exports.adjudicated import COLUMNS, bundle, json_list, rows
 from annotation.exports.zips import zip_bytes
@@ -29,6 +28,7 @@ from annotation.forms.adjudicating import GiveForm, LimitsForm
 from annotation.models import Campaign
 from annotation.web.paging import page_of
 from annotation.web.parameters import NOTHING, Parameters, takes
+from core.text import pluralize
 
 PER_PAGE = 50
 
@@ -48,7 +48,7 @@ def queue(request: HttpRequest, slug: str) -> HttpResponse:
         return _page(request, campaign, limits_form=form)
     limits = {"gap": None, "overlap": None} | form.cleaned_data
     found = find(campaign=campaign, **limits)
-    new, gone = counted(found.n_new, "item"), counted(found.n_gone, "item")
+    new, gone = pluralize(found.n_new, "item"), pluralize(found.n_gone, "item")
     messages.success(request, f"{new} came into the queue, {gone} left it.")
     return redirect("adjudication", slug=slug)
 
@@ -92,9 +92,9 @@ def gold_give(request: HttpRequest, slug: str) -> HttpResponse:
     try:
         actor = signed_in(request)
         number = give(campaign=campaign, target=target, kind=kind, tolerance=tolerance, actor=actor)
-        messages.success(request, f"{counted(number, 'item')} added to {target.name}.")
+        messages.success(request, f"{pluralize(number, 'item')} added to {target.name}.")
         if n_twice := met_twice(target):
-            items = counted(n_twice, "item is", "items are")
+            items = pluralize(n_twice, "item is", "items are")
             messages.warning(
                 request,
                 f"{items} known and rated there as well: its annotators meet these texts twice.",

@@ -11,7 +11,6 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from annotation.access import campaign_for_admin, researcher_required, signed_in
 from annotation.campaigns import Invitation, takes_annotators
-from annotation.counted import counted
 from annotation.entry import places
 from annotation.forms.access import ExpiryField
 from annotation.forms.mail import AddressesForm, LetterForm
@@ -21,6 +20,7 @@ from annotation.notifications import letters as mails
 from annotation.web import fresh_links
 from annotation.web.live import is_part, render_live
 from annotation.web.parameters import Parameters, takes
+from core.text import pluralize
 
 Status = Letter.Status
 
@@ -66,7 +66,7 @@ def _send(request: HttpRequest, campaign: Campaign, given: dict[str, Any]) -> Ht
         expires_at=given["expires_at"],
     )
     if asked:
-        n = counted(asked, "e-mail")
+        n = pluralize(asked, "e-mail")
         messages.success(request, f"{n} on the way.")
     else:
         messages.info(request, "Nothing was sent: those people have an e-mail on its way already.")

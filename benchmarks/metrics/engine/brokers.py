@@ -25,7 +25,7 @@ from metaeval.repeats import refuse_repeats
 
 if __name__ != "__main__":  # the worker finds the app and the metric here
     set_up()
-    from config.celery import app as app
+    from core.work.brokers import app as app
 
 
 @contextmanager

@@ -6,9 +6,8 @@ from typing import Any
 from django.core.exceptions import ValidationError
 from django.core.management.base import CommandError
 
-from annotation.counted import counted
 from annotation.management.command_line import BaseCommand
-from annotation.numbers import key
+from core.text import key, pluralize
 from lifecycle import deeds
 from lifecycle.things import KINDS
 
@@ -39,7 +38,7 @@ class Command(BaseCommand):
 
     def _do(self, options: dict[str, Any], kind: Any, thing: Any) -> str:
         verb, name = options["verb"], kind.called(thing)
-        goes = ", ".join(counted(n, what) for what, n in kind.going(thing) if n) or "nothing else"
+        goes = ", ".join(pluralize(n, what) for what, n in kind.going(thing) if n) or "nothing else"
         if verb == "show":
             return f"{name}. With it go: {goes}. {kind.staying(thing)} {kind.keeps(thing)}".strip()
         if verb == "delete":

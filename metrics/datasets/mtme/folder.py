@@ -7,8 +7,8 @@ from pathlib import Path
 
 from django.core.exceptions import ValidationError
 
-from annotation import languages
-from annotation.uploads.problems import some
+from core import languages
+from core.text import join_truncated
 
 PARTS = (
     "documents",
@@ -42,7 +42,7 @@ def find_root(folder: Path) -> Path:
             f"{folder.name}: no folder in the layout of mt-metrics-eval. It has folders such as "
             "sources, system-outputs, human-scores and metric-scores."
         )
-    names = some([path.name for path in found], 20)
+    names = join_truncated([path.name for path in found], 20)
     raise ValidationError(
         f"{folder.name}: holds several test sets ({names}). Import one at a time."
     )
@@ -82,9 +82,11 @@ def choose_pairs(root: Path, wanted: str = "") -> list[str]:
     if not found:
         raise ValidationError(f"{root.name}: no file is named after a language pair such as en-de.")
     if wanted and wanted not in found:
-        raise ValidationError(f"{root.name}: no pair {wanted}; there is {some(found, 40)}.")
+        raise ValidationError(
+            f"{root.name}: no pair {wanted}; there is {join_truncated(found, 40)}."
+        )
     if not wanted and len(found) > 1:
-        raise ValidationError(f"{root.name}: choose a language pair: {some(found, 40)}.")
+        raise ValidationError(f"{root.name}: choose a language pair: {join_truncated(found, 40)}.")
     return [wanted] if wanted else found
 
 

@@ -14,13 +14,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from annotation import protocols
-from annotation.counted import counted
 from annotation.imports import ItemDraft, JudgmentDraft
 from annotation.imports.published.mqm_names import our_category
 from annotation.models import Item
 from annotation.protocols import Span
 from annotation.protocols.base import SOURCE, TARGET
 from annotation.uploads.problems import Place, Report
+from core.text import pluralize
 from metaeval.files import EvalSet
 
 MERGED = ".merged"
@@ -122,7 +122,7 @@ def read(evalset: EvalSet, name: str, files: Sequence[str], report: Report) -> R
             _add(reading, file, system, position, json.loads(errors)["errors"], rater or file)
         if number := reading.moved.pop(file, 0):
             where = Place(f"human-scores/{evalset.language_pair}.{file}.seg.rating")
-            have = counted(number, "error has", "errors have")
+            have = pluralize(number, "error has", "errors have")
             said = f"{have} no place in the text: marked over all of it"
             report.warn(said, where)
     return Rated(reading.protocol, reading.items, reading.judgments)

@@ -13,13 +13,14 @@ from pathlib import Path
 import numpy as np
 from django.utils.text import slugify
 
-from annotation import languages, protocols
-from annotation.counted import counted
+from annotation import protocols
 from annotation.imports import CampaignDraft
 from annotation.models import Campaign
 from annotation.uploads import SegmentDraft, SystemDraft, TestSetDraft
-from annotation.uploads.problems import Place, Report, some
+from annotation.uploads.problems import Place, Report
 from annotation.uploads.tables.directions import direction_text, say_direction
+from core import languages
+from core.text import join_truncated, pluralize
 from metaeval.files import EvalSet, FormatError, read_evalset
 from metaeval.files.evalset.folder import NO_SOURCE
 from metaeval.files.evalset.scores import Scores
@@ -95,7 +96,7 @@ def _check_choice(evalset: EvalSet, report: Report, choice: Choice) -> None:
         (choice.higher, metrics | scores, f"metric-scores/{pair}"),
     ):
         if missing := sorted(set(chosen) - known):
-            there = some(sorted(known), 40) or "none"
+            there = join_truncated(sorted(known), 40) or "none"
             report.error(f"there is no {', '.join(missing)}; there is {there}", Place(where))
 
 
@@ -111,7 +112,9 @@ def _test_set(evalset: EvalSet, choice: Choice, report: Report) -> TestSetDraft:
         )
     domains = sorted({domain for domain, _ in evalset.documents})
     if len(domains) > 1:
-        report.note(f"domains are not kept: {some(domains)}", Place(f"documents/{pair}.docs"))
+        report.note(
+            f"domains are not kept: {join_truncated(domains)}", Place(f"documents/{pair}.docs")
+        )
     return TestSetDraft(
         slug=_slug(full),
         name=full[:LONGEST_NAME],
@@ -208,7 +211,7 @@ def _metric(evalset: EvalSet, name: str, choice: Choice, report: Report) -> Metr
 def _say_missing(name: str, scores: Iterable[Scores], report: Report) -> None:
     missing = sum(int(np.isnan(row).sum()) for each in scores for row in each.values.values())
     if missing:
-        report.note(f"{counted(missing, 'cell is', 'cells are')} missing in the scores of {name}")
+        report.note(f"{pluralize(missing, 'cell is', 'cells are')} missing in the scores of {name}")
 
 
 def _campaigns(

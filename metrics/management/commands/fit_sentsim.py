@@ -12,7 +12,8 @@ from django.db import DatabaseError
 
 from annotation.management.command_line import BaseCommand
 from annotation.models import Output, TestSet
-from metrics import catalogue, disk
+from core import disk
+from metrics import catalogue
 from metrics.base import MetricError, MetricInfo, Scores
 from metrics.families.sentsim.combine import PARTS, Ranges, fit
 from metrics.scores import latest_signatures, load_scores

@@ -9,9 +9,9 @@ from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.core.management.base import CommandError
 
-from annotation.counted import counted
 from annotation.imports import Pair
 from annotation.management.command_line import BaseCommand
+from core.text import pluralize
 from metrics import datasets
 from metrics.datasets import DATASETS, Stored
 
@@ -75,13 +75,13 @@ def sentences(stored: Stored) -> Iterator[str]:
     for each in stored.campaigns:
         what = "imported" if each.is_new else "unchanged, it was stored already"
         yield (
-            f"{each.campaign.slug}: {counted(each.n_items, 'item')}, "
-            f"{counted(each.n_judgments, 'judgment')}, "
-            f"{counted(each.n_published, 'published score')}: {what}."
+            f"{each.campaign.slug}: {pluralize(each.n_items, 'item')}, "
+            f"{pluralize(each.n_judgments, 'judgment')}, "
+            f"{pluralize(each.n_published, 'published score')}: {what}."
         )
     if stored.metrics:
         new = sum(outcome.row is not None for outcome in stored.metrics)
-        metrics = counted(len(stored.metrics), "metric")
+        metrics = pluralize(len(stored.metrics), "metric")
         yield f"{stored.test_set.slug}: scores of {metrics}, {new} of them new."
     if not stored.campaigns and not stored.metrics:
-        yield f"{stored.test_set.slug}: {counted(stored.changes.outputs_added, 'output')} added."
+        yield f"{stored.test_set.slug}: {pluralize(stored.changes.outputs_added, 'output')} added."

@@ -7,9 +7,9 @@ from typing import Any
 from django.core.exceptions import ValidationError
 from django.core.management.base import CommandError
 
-from annotation.counted import counted
 from annotation.management.command_line import BaseCommand
 from annotation.uploads import Report
+from core.text import pluralize
 from metrics import datasets
 from metrics.datasets import EvaluationDraft, mtme
 from metrics.management.commands.import_dataset import sentences
@@ -95,9 +95,9 @@ class Command(BaseCommand):
     def _describe(self, draft: EvaluationDraft) -> None:
         test_set = draft.test_set
         held = (
-            counted(len(test_set.segments), "segment"),
-            counted(len(test_set.systems), "system"),
-            counted(len(draft.campaigns), "human score"),
-            counted(len(draft.metrics), "metric"),
+            pluralize(len(test_set.segments), "segment"),
+            pluralize(len(test_set.systems), "system"),
+            pluralize(len(draft.campaigns), "human score"),
+            pluralize(len(draft.metrics), "metric"),
         )
         self.stdout.write(f"{test_set.slug}: {', '.join(held)}.")

@@ -7,11 +7,11 @@ from typing import Any
 from django.core.exceptions import ValidationError
 from django.core.management.base import CommandError
 
-from annotation.counted import counted
 from annotation.management.command_line import BaseCommand, values_by_name
 from annotation.models import TestSet
 from annotation.uploads import InputFile
 from annotation.uploads.tables.lines import LINES, LINES_HELP
+from core.text import pluralize
 from metrics.imported.checking import Checked, bring_in, check
 from metrics.imported.choices import FIELDS, Choices
 from metrics.imported.storing import sentence
@@ -68,7 +68,7 @@ class Command(BaseCommand):
         self._report(checked)
         if checked.report.errors:
             raise CommandError(
-                f"{counted(len(checked.report.errors), 'error')}; nothing was stored."
+                f"{pluralize(len(checked.report.errors), 'error')}; nothing was stored."
             )
         if options["dry_run"]:
             self.stdout.write("Dry run: nothing was stored.")
@@ -88,7 +88,7 @@ class Command(BaseCommand):
             state = found.plan.sentence if found.plan else "–" if found.is_taken else "left out"
             self.stdout.write(
                 f"  {found.name}: {found.n_outputs:,} of {checked.n_outputs:,} outputs, "
-                f"{counted(found.n_systems, 'system')}, {found.n_missing:,} without a score; "
+                f"{pluralize(found.n_systems, 'system')}, {found.n_missing:,} without a score; "
                 f"{state}"
             )
 

@@ -7,9 +7,9 @@ from typing import Any
 from django.core.exceptions import ValidationError
 from django.core.management.base import CommandError
 
-from annotation.counted import counted
 from annotation.management.command_line import BaseCommand
 from annotation.models import TestSet
+from core.text import pluralize
 from metrics.management.commands.import_scores import SHOWN, opened
 from metrics.spans.importing import Checked, check, store
 
@@ -41,7 +41,7 @@ class Command(BaseCommand):
         checked = check(test_set, files, options["name"], ENDS.get(options["ends"]))
         self._tell(checked)
         if n := len(checked.report.errors):
-            raise CommandError(f"{counted(n, 'error')}; nothing was stored.")
+            raise CommandError(f"{pluralize(n, 'error')}; nothing was stored.")
         if options["dry_run"]:
             self.stdout.write("Dry run: nothing was stored.")
             return
@@ -60,7 +60,7 @@ class Command(BaseCommand):
             self.stderr.write(f"… and {len(problems) - SHOWN} more")
         kinds = ", ".join(f"{n:,} {kind or 'without'}" for kind, n in checked.severities.items())
         self.stdout.write(
-            f"  {checked.name}: {counted(checked.n_spans, 'span')} of "
-            f"{counted(len(checked.spans), 'output')}, {checked.n_clean:,} without one"
+            f"  {checked.name}: {pluralize(checked.n_spans, 'span')} of "
+            f"{pluralize(len(checked.spans), 'output')}, {checked.n_clean:,} without one"
             + (f"; severities: {kinds}" if kinds else "")
         )

@@ -10,9 +10,9 @@ from typing import Any, NoReturn
 from django.core.exceptions import ValidationError
 from django.core.management.base import CommandError
 
-from annotation.counted import counted
 from annotation.management.command_line import BaseCommand
 from annotation.models import System, TestSet
+from core.text import pluralize
 from metrics import catalogue
 from metrics.base import ScoreWarning
 from metrics.judges.spending import Budget
@@ -83,7 +83,7 @@ class Command(BaseCommand):
 
     def _follow(self, started: starting.Started, *, here: bool, wait: bool) -> None:
         for run in started.runs:
-            self.stdout.write(f"{run.label}: run {run.pk} over {counted(run.total, 'text')}")
+            self.stdout.write(f"{run.label}: run {run.pk} over {pluralize(run.total, 'text')}")
         for run in started.active:
             self.stdout.write(f"{run.label}: run {run.pk} was already under way")
         if not (here or wait):
@@ -100,7 +100,7 @@ class Command(BaseCommand):
     def _leave(self, own: Sequence[MetricRun]) -> NoReturn:
         """After Ctrl-C: what was to be scored here is cancelled, workers go on with the rest."""
         n_cancelled = sum(starting.cancel(run) for run in own)
-        runs = counted(n_cancelled, "run is", "runs are")
+        runs = pluralize(n_cancelled, "run is", "runs are")
         kept = f" {runs} cancelled; what is scored is kept." if n_cancelled else ""
         raise CommandError(f"Interrupted.{kept}", returncode=130)
 
@@ -173,7 +173,7 @@ def _write_log(run: MetricRun, out: Any) -> None:
     """Say what each worker did for a run, on which device and in how much memory."""
     for worker in run.workers.all():
         parts = [worker.device, worker.precision, worker.batch and f"batches of {worker.batch}"]
-        parts += [f"{counted(worker.segments, 'text')} in {duration(worker.seconds)}"]
+        parts += [f"{pluralize(worker.segments, 'text')} in {duration(worker.seconds)}"]
         parts.append(rate(worker.average_rate))
         if worker.peak_bytes:
             parts.append(f"peak memory {in_bytes(worker.peak_bytes)}")

@@ -9,8 +9,8 @@ from django.core.exceptions import ValidationError
 from django.core.management import CommandError, call_command
 
 from annotation.imports import DATASETS, Pair
-from annotation.languages import split_pair
 from annotation.models import Campaign, TestSet
+from core.languages import split_pair
 from metrics import datasets
 
 

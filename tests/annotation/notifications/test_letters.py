@@ -25,7 +25,7 @@ from annotation.campaigns import add_annotators
 from annotation.entry.tokens import hash_token
 from annotation.models import AccountLink, Annotator, Campaign, Letter
 from annotation.notifications.work import UNSURE, letters
-from config.work import claims, working
+from core.work import claims, working
 from tests.world import World
 
 LINK = re.compile(r"http://testserver(/(?:a|password)/([\w-]+)/)")

@@ -26,8 +26,8 @@ from annotation.campaigns import add_annotators, close_campaign, open_campaign, 
 from annotation.models import Annotator, Assignment, AuditEntry, Campaign, Notification
 from annotation.notifications import delivery, events, work
 from annotation.notifications.work import notifications
-from config.celery import app
-from config.work import reconciling, working
+from core.work import reconciling, working
+from core.work.brokers import app
 from tests.annotation.quality.test_monitor import of, rate
 from tests.world import World
 

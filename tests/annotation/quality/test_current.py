@@ -9,11 +9,11 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from annotation.access import ANNOTATOR
-from annotation.kept import Kept
 from annotation.models import Annotator, Assignment, Campaign, Judgment
 from annotation.quality import current, read_columns
 from annotation.quality.current import Table, current_judgments
 from annotation.quality.exclusions import exclude_annotator, include_annotator
+from core.caching import Cache
 from tests.planting import plant
 from tests.world import make_user
 
@@ -104,7 +104,7 @@ def test_a_row_that_was_numbered_earlier_and_committed_later_is_found(
 
 
 def test_what_is_used_least_is_forgotten_first() -> None:
-    kept: Kept[str] = Kept(10)
+    kept: Cache[str] = Cache(10)
     kept.put("a", "first", 4)
     kept.put("b", "second", 4)
     assert kept.get("a") == "first"

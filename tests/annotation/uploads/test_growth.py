@@ -9,12 +9,12 @@ from django.core.cache import cache
 
 from annotation import uploads
 from annotation.imports.jsonfiles import read_json
-from annotation.markdown import to_html
 from annotation.uploads import InputFile, Submission
 from annotation.uploads.entities import decode
 from annotation.uploads.media.elements import RefusedTagError, read_tag
 from annotation.uploads.problems import Report
 from annotation.uploads.tables.tags import read_tags
+from core.markdown import to_html
 from tests.metaeval.published import DATA
 
 # Of so many times the text at most so many times the time: 8 is linear, 64 quadratic.

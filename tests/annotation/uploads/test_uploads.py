@@ -8,10 +8,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from annotation import uploads
-from annotation.csvsafe import neutralise
 from annotation.models import Output
 from annotation.models.corpus import content_key
 from annotation.uploads import Checked, InputFile, SegmentDraft, Submission, SystemDraft
+from core.csvsafe import neutralise
 
 
 def check(*tables: tuple[str, str | bytes], slug: str = "tables") -> Checked:

@@ -16,7 +16,7 @@ from annotation.judging import judgments
 from annotation.judging.answers import Answer as Judged
 from annotation.models import Assignment, Campaign
 from annotation.protocols import Span
-from config.work import sending
+from core.work import sending
 from metrics.models import JudgeSpending, MetricRun, SegmentSpans
 from metrics.runs import scoring
 from tests.browser.conftest import Visitor

@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 
 from annotation.access import RESEARCHER
 from annotation.models import Reference, TestSet
-from config.work import sending
+from core.work import sending
 from metrics import registry
 from tests.browser.axe import violations
 from tests.browser.conftest import Visitor

@@ -9,9 +9,9 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from config.work.clock import Now
-from config.work.reconciling import reconcile
-from config.work.working import take
+from core.work.models import Now
+from core.work.reconciling import reconcile
+from core.work.working import take
 from dashboards.correlations import document as correlations
 from dashboards.documents import computing, kinds, results
 from dashboards.documents.computing import QUICK, SLOW, documents

@@ -11,9 +11,9 @@ from django.test.utils import CaptureQueriesContext
 from annotation.filters import FilterError, Filters
 from annotation.filters.chosen import read_judgments
 from annotation.models import Campaign, Judgment
-from annotation.once import once, one_computation
 from annotation.quality import read_columns
 from annotation.quality.exclusions import exclude_annotator
+from core.caching import memo, memoized
 from dashboards.documents import kinds, results
 from dashboards.documents.stored import settled
 from dashboards.models import Analysis
@@ -54,7 +54,7 @@ def test_judgments_are_read_once_for_the_same_numbers(
 
 
 def test_what_all_read_cannot_be_changed(with_an_exclusion: Campaign) -> None:
-    with one_computation():
+    with memoized():
         columns = read_columns(with_an_exclusion, with_excluded=True)
         assert read_columns(with_an_exclusion, with_excluded=True) is columns
         with pytest.raises(ValueError, match="read-only"):
@@ -71,24 +71,24 @@ def test_what_all_read_cannot_be_changed(with_an_exclusion: Campaign) -> None:
 def test_the_next_computation_reads_anew(rated: Campaign) -> None:
     """Nothing outlives a computation, also one that fails; no other thread sees it."""
     before = human_scores(rated).values
-    with pytest.raises(FilterError), one_computation():
+    with pytest.raises(FilterError), memoized():
         read_judgments(rated, Filters(without=("nobody",)))
     Judgment.objects.filter(assignment__annotator__campaign=rated, score__lt=50).update(score=99)
-    with one_computation():
+    with memoized():
         assert not np.array_equal(human_scores(rated).values, before, equal_nan=True)
 
 
 def test_threads_and_arguments_are_kept_apart() -> None:
     calls: list[object] = []
 
-    @once
+    @memo
     def read(key: int, *, doubled: bool = False) -> int:
         calls.append((key, doubled))
         return 2 * key if doubled else key
 
-    with one_computation():
+    with memoized():
         assert (read(1), read(1), read(1, doubled=True), read(2)) == (1, 1, 2, 2)
-        with one_computation():
+        with memoized():
             read(1)
         read(2)
         assert len(calls) == 3

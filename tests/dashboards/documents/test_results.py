@@ -11,10 +11,10 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
-from annotation import lately
 from annotation.filters import FilterError, Filters
 from annotation.forms.power import StatedForm
 from annotation.models import Campaign, Output, PublishedScore
+from core import caching
 from dashboards.correlations import document as correlations
 from dashboards.documents import computing, kinds, results
 from dashboards.documents.computing import QUICK
@@ -205,7 +205,7 @@ def test_values_are_shown_before_their_intervals(world: World, as_researcher: Cl
 def test_many_readers_have_the_judgments_counted_once(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(lately, "SECONDS", 3600)
+    monkeypatch.setattr(caching, "SECONDS", 3600)
     ask(world.campaign)
     compute_waiting()
     with CaptureQueriesContext(connection) as queries:

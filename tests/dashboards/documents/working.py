@@ -4,8 +4,8 @@ from datetime import timedelta
 
 from annotation.filters import Filters
 from annotation.models import Campaign
-from config.work.clock import Now
-from config.work.working import due, work_off
+from core.work.models import Now
+from core.work.working import drain, due
 from dashboards.documents.computing import QUICK, documents
 from dashboards.documents.results import Result, latest
 from dashboards.models import Analysis
@@ -17,7 +17,7 @@ ALL = Filters()
 
 def compute_waiting(*, only_quick: bool = False, ends_rests: bool = True) -> int:
     """Compute what is asked for; then all may be asked for anew. Return how many that were."""
-    done = work_off(documents, due(documents, {QUICK} if only_quick else None))
+    done = drain(documents, due(documents, {QUICK} if only_quick else None))
     if ends_rests:
         end_rests()
     return done

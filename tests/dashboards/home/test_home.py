@@ -13,7 +13,7 @@ from annotation.campaigns import add_annotators, open_campaign
 from annotation.filters import Filters
 from annotation.models import Annotator, Assignment, Campaign, Item, Judgment, TestSet
 from annotation.monitor.completion import wanted
-from config.work.clock import Now
+from core.work.models import Now
 from dashboards.documents import kinds
 from dashboards.documents.state import digest
 from dashboards.documents.stored import pack

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from django.test import Client
 
-from annotation import kept
 from annotation.filters import Filters
 from annotation.models import Annotator, Campaign, Judgment
 from annotation.quality import Checks
 from annotation.quality.verdict import Verdict as Passing
+from core import caching
 from dashboards.documents.head import Estimate
 from dashboards.overview.document import AgreementLine
 from dashboards.significance.document import Comparison
@@ -236,7 +236,7 @@ def test_random_clicks(db: None) -> None:
     # Times of a foreign log that no hand can have taken are no times.
     Judgment.objects.update(started_at="2026-03-02T08:00Z", submitted_at="2026-03-02T08:00Z")
     Campaign.objects.update(origin=Campaign.Origin.IMPORTED)
-    kept.forget()
+    caching.clear_caches()
     campaign.refresh_from_db()
     again = verdict.compute(campaign, Filters())
     assert "no_times" in codes(again.reasons)

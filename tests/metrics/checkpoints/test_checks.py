@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from config.work import working
+from core.work import working
 from metrics.checkpoints import checks, hosts, inventory
 from metrics.checkpoints.checks import ask_for_check, hash_checks
 from metrics.models import HashCheck
@@ -39,18 +39,18 @@ def told() -> dict[str, Any]:
 def test_hashes_are_compared_where_asked(folder: Path) -> None:
     assert "problems" not in told()
     ask_for_check(NAME, Worker.objects.all())
-    assert working.work_off(hash_checks) == 1
+    assert working.drain(hash_checks) == 1
     assert told()["problems"] == []
     (folder / "model.safetensors").write_bytes(bytes(999) + b"x")
     ask_for_check(NAME, Worker.objects.all())
-    assert working.work_off(hash_checks) == 1
+    assert working.drain(hash_checks) == 1
     assert told()["problems"] == ["model.safetensors is not what SHA256SUMS says."]
     assert HashCheck.objects.count() == 1
 
 
 def test_a_comparison_holds_until_the_files_change(folder: Path) -> None:
     ask_for_check(NAME, Worker.objects.all())
-    working.work_off(hash_checks)
+    working.drain(hash_checks)
     assert "checked_at" in told()
     (folder / "model.safetensors").write_bytes(bytes(10))
     Worker.objects.update(checkpoints={NAME: dict(inventory.look(NAME) or {})})
@@ -74,5 +74,5 @@ def test_asking_for_what_is_gone_ends(tmp_path: Path, monkeypatch: pytest.Monkey
     empty_models(tmp_path, monkeypatch)
     make_worker(f"gpu0@{HERE}", checkpoints={"acme/none": found()})
     ask_for_check("acme/none", Worker.objects.all())
-    assert working.work_off(hash_checks) == 1
+    assert working.drain(hash_checks) == 1
     assert "acme/none" in HashCheck.objects.get().problems[0]

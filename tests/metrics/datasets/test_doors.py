@@ -14,7 +14,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotation.models import Campaign, TestSet
-from config.work import reconciling, working
+from core.work import reconciling, working
 from metrics.datasets import waiting
 from metrics.models import DatasetImport
 from tests.metrics.datasets.test_mtme import written
@@ -46,7 +46,7 @@ def test_a_folder_is_checked_by_a_worker_shown_and_then_stored(
     assert answer["Location"] == row.get_absolute_url()
     assert "This waits for a worker" in as_admin.get(row.get_absolute_url()).text
     assert row.content
-    working.work_off(waiting.imports)
+    working.drain(waiting.imports)
     page = as_admin.get(row.get_absolute_url()).text
     assert "Nothing is stored yet." in page
     assert "m-refA" in page
@@ -55,7 +55,7 @@ def test_a_folder_is_checked_by_a_worker_shown_and_then_stored(
     assert not TestSet.objects.filter(slug="set-en-de").exists()
     as_admin.post(row.get_absolute_url())
     assert as_admin.get(row.get_absolute_url()).text.count("waits for a worker") == 1
-    working.work_off(waiting.imports)
+    working.drain(waiting.imports)
     row.refresh_from_db()
     assert (row.state, bytes(row.content)) == (State.STORED, b"")
     page = as_admin.get(row.get_absolute_url()).text
@@ -67,7 +67,7 @@ def test_a_folder_is_checked_by_a_worker_shown_and_then_stored(
 def test_errors_are_shown_and_nothing_is_stored(as_admin: Client, tmp_path: Path) -> None:
     wrong = {"human-scores/en-de.mqm.seg.score": "A\tx\n", "documents/en-de.docs": "a b c\n"}
     as_admin.post(PAGE, {"archive": archive(tmp_path, **wrong)})
-    working.work_off(waiting.imports)
+    working.drain(waiting.imports)
     row = DatasetImport.objects.get()
     assert (row.state, bytes(row.content)) == (State.REFUSED, b"")
     page = as_admin.get(row.get_absolute_url()).text
@@ -76,7 +76,7 @@ def test_errors_are_shown_and_nothing_is_stored(as_admin: Client, tmp_path: Path
     lines = as_admin.get(f"{row.get_absolute_url()}?problems").text.splitlines()
     assert [line.split("\t")[0] for line in lines[:2]] == ["error", "error"]
     as_admin.post(row.get_absolute_url())
-    working.work_off(waiting.imports)
+    working.drain(waiting.imports)
     assert not Campaign.objects.filter(study="set").exists()
 
 
@@ -95,7 +95,7 @@ def test_the_files_of_a_folder_are_chosen_together(
     if has_script:
         data["path"] = [str(path.relative_to(tmp_path)) for path in paths]
     as_admin.post(PAGE, data)
-    working.work_off(waiting.imports)
+    working.drain(waiting.imports)
     row = DatasetImport.objects.get()
     assert row.state == State.CHECKED, row.report
     (found,) = row.found["sets"]
@@ -143,10 +143,10 @@ def test_nobody_adds_to_the_test_set_of_another(
         paths = sorted(path for path in folder.rglob("*") if path.is_file())
         relative = [str(path.relative_to(tmp_path / name)) for path in paths]
         client.post(PAGE, {**files, "path": relative})
-        working.work_off(waiting.imports)
+        working.drain(waiting.imports)
         row = DatasetImport.objects.latest("pk")
         client.post(row.get_absolute_url())
-        working.work_off(waiting.imports)
+        working.drain(waiting.imports)
     row.refresh_from_db()
     assert row.state == State.REFUSED
     assert "is not shared with you" in json.dumps(row.report)
@@ -158,7 +158,7 @@ def test_programs_try_and_store(as_admin: Client, tmp_path: Path) -> None:
     assert answer.status_code == 202
     first = answer.json()
     assert first["state"] == "checking"
-    working.work_off(waiting.imports)
+    working.drain(waiting.imports)
     first = as_admin.get(f"{API}{first['id']}/").json()
     assert (first["state"], first["stored"]) == ("checked", {})
     assert first["found"]["sets"][0]["campaigns"][0]["judgments"] == 3
@@ -168,7 +168,7 @@ def test_programs_try_and_store(as_admin: Client, tmp_path: Path) -> None:
     (tmp_path / "again").mkdir()
     data = {"archive": archive(tmp_path / "again"), "human": ["mqm"], "language_pair": "en-de"}
     second = as_admin.post(API, data).json()
-    working.work_off(waiting.imports)
+    working.drain(waiting.imports)
     second = as_admin.get(f"{API}{second['id']}/").json()
     assert second["state"] == "stored"
     assert [each["slug"] for each in second["stored"]["sets"][0]["campaigns"]] == ["set-en-de-mqm"]
@@ -192,13 +192,13 @@ def test_published_sets_come_in_on_a_page_and_by_programs(as_admin: Client, data
     assert 'value="wmt23-meta-en-de"' in page
     assert 'value="graham2015-cs-en"' in page
     answer = as_admin.post("/datasets/", {"dataset": "length-control-en-de"})
-    working.work_off(waiting.imports)
+    working.drain(waiting.imports)
     row = DatasetImport.objects.get()
     assert answer["Location"] == row.get_absolute_url()
     assert row.found["sets"][0]["segments"] == 200
     assert as_admin.post("/datasets/", {"dataset": "nope"})["Location"] == "/datasets/"
     begun = as_admin.post(SETS, {"dataset": "length-control"}, "application/json").json()
-    working.work_off(waiting.imports)
+    working.drain(waiting.imports)
     done = as_admin.get(f"{SETS}{begun['id']}/").json()
     assert done["state"] == "stored"
     assert TestSet.objects.get(slug="isometric-en-de").systems.count() == 6
@@ -211,7 +211,7 @@ def test_a_set_that_is_not_on_the_server_is_refused(
     settings.DATA_DIR = tmp_path
     assert "not on this server" in as_admin.get("/datasets/").text
     as_admin.post(SETS, {"dataset": "wmt17"}, "application/json")
-    working.work_off(waiting.imports)
+    working.drain(waiting.imports)
     row = DatasetImport.objects.get()
     assert row.state == State.REFUSED
     assert "no such folder of a language pair" in row.report[0][1]
@@ -221,7 +221,7 @@ def test_an_import_that_nobody_confirms_expires(
     as_admin: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     as_admin.post(PAGE, {"archive": archive(tmp_path)})
-    working.work_off(waiting.imports)
+    working.drain(waiting.imports)
     row = DatasetImport.objects.get()
     monkeypatch.setattr(waiting, "EXPIRES", -waiting.EXPIRES)
     as_admin.post(SETS, {"dataset": "wmt15-cs-en"}, "application/json")
@@ -261,7 +261,7 @@ def test_an_unexpected_error_refuses_the_import(
 
     as_admin.post(API, {"archive": archive(tmp_path)})
     monkeypatch.setattr(waiting, "summary", fail)
-    working.work_off(waiting.imports)
+    working.drain(waiting.imports)
     row = DatasetImport.objects.get()
     assert (row.state, row.report) == (State.REFUSED, [["error", waiting.FAILED, []]])
 
@@ -280,7 +280,7 @@ def test_a_name_that_no_database_takes_is_refused(as_admin: Client, tmp_path: Pa
         for path in sorted(path for path in folder.rglob("*") if path.is_file()):
             into.write(path, path.relative_to(tmp_path))
     as_admin.post(PAGE, {"archive": SimpleUploadedFile("set.zip", buffer.getvalue())})
-    working.work_off(waiting.imports)
+    working.drain(waiting.imports)
     row = DatasetImport.objects.get()
     assert (row.state, row.found["sets"]) == (State.REFUSED, [])
     assert "the system name contains U+0000 (NUL)" in row.report[0][1]
@@ -300,7 +300,7 @@ def test_what_a_folder_lacks_is_said(as_admin: Client, tmp_path: Path) -> None:
         for path in sorted(path for path in folder.rglob("*") if path.is_file()):
             into.write(path, path.relative_to(tmp_path))
     as_admin.post(PAGE, {"archive": SimpleUploadedFile("set.zip", buffer.getvalue())})
-    working.work_off(waiting.imports)
+    working.drain(waiting.imports)
     page = as_admin.get(DatasetImport.objects.get().get_absolute_url()).text
     assert "sources are marked as not published" in page
     assert "it holds no score at all" in page
@@ -311,7 +311,7 @@ def test_an_archive_of_something_else_is_called_by_its_name(as_admin: Client) ->
     with zipfile.ZipFile(buffer, "w") as into:
         into.writestr("README", "nothing")
     as_admin.post(PAGE, {"archive": SimpleUploadedFile("other.zip", buffer.getvalue())})
-    working.work_off(waiting.imports)
+    working.drain(waiting.imports)
     row = DatasetImport.objects.get()
     assert row.state == State.REFUSED
     assert row.report[0][1].startswith("other: no folder in the layout")

@@ -86,7 +86,7 @@ def test_nothing_that_was_stored_is_paid_again(migrated: Path, tmp_path: Path) -
 
 FINISH = """
 import django; django.setup()
-from config.work.reconciling import reconcile
+from core.work.reconciling import reconcile
 from metrics.models import JudgeConnection, MetricRun, Slice
 from metrics.runs import scoring
 long_ago = "2000-01-01T00:00:00Z"

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 from django.utils import timezone
 
-from config.work import working
+from core.work import working
 from metrics import registry
 from metrics.models import MetricRun, RunWorker, Slice
 from metrics.runs import queue, starting
@@ -127,6 +127,6 @@ def test_a_slice_that_has_failed_is_last_unless_no_text_has_a_score(start: Start
 def test_a_worker_serves_all_runs(start: Start) -> None:
     started = start(*CHECKPOINTS)
     fakes.Counting.seen.clear()
-    working.work_off(kind)
+    working.drain(kind)
     assert [reread(run).status for run in started] == ["done"] * 5
     assert work_off(started[0]).status == "done"

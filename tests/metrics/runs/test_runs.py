@@ -8,7 +8,7 @@ from django.utils import timezone
 from kombu.exceptions import OperationalError
 
 from annotation.models import Reference
-from config.work import reconciling, sending, tasks
+from core.work import reconciling, sending, working
 from metrics import registry
 from metrics.models import MetricRun, Slice
 from metrics.runs import starting
@@ -133,7 +133,7 @@ def test_a_run_outlives_a_broker_that_is_away(
     def away(**kwargs: object) -> None:
         raise OperationalError("connection refused")
 
-    monkeypatch.setattr(tasks.work, "apply_async", away)
+    monkeypatch.setattr(working.work, "apply_async", away)
     started = starting.start(test_set=make_test_set(), metrics=["chrf"])
     assert reread(started.runs[0]).status == "queued"
     assert "waits until the broker is back" in logged.getvalue()

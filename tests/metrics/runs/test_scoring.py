@@ -11,8 +11,9 @@ from django.test import Client
 from django.utils import timezone
 
 from annotation.models import Output
-from config.work import patience, processes, working
-from config.work.clock import Now
+from core.database import waits
+from core.work import processes, working
+from core.work.models import Now
 from metrics.base import MetricError, MetricWarning, SegmentInput
 from metrics.models import FailedText, MetricRun, MetricSignature, SegmentScore, Slice
 from metrics.runs import keeping, scoring, starting
@@ -286,8 +287,8 @@ def test_a_hiccup_of_the_database_costs_nothing(
         store(*args)  # type: ignore[arg-type]
 
     monkeypatch.setattr(keeping, "store_scores", flaky)
-    monkeypatch.setattr(patience, "DATABASE_RETRIES", (0, 0))
-    monkeypatch.setattr(patience.connection, "close", lambda: None)
+    monkeypatch.setattr(waits, "DATABASE_RETRIES", (0, 0))
+    monkeypatch.setattr(waits.connection, "close", lambda: None)
     row = work_off(start(world))
     assert (row.status, len(fake_metrics.seen)) == ("done", 8)
 
@@ -299,8 +300,8 @@ def test_a_database_that_stays_away_leaves_the_run_to_the_next(
         raise OperationalError("no route to host")
 
     monkeypatch.setattr(keeping, "store_scores", broken)
-    monkeypatch.setattr(patience, "DATABASE_RETRIES", (0, 0))
-    monkeypatch.setattr(patience.connection, "close", lambda: None)
+    monkeypatch.setattr(waits, "DATABASE_RETRIES", (0, 0))
+    monkeypatch.setattr(waits.connection, "close", lambda: None)
     run = start(world)
     with pytest.raises(OperationalError):
         work_off(run)

@@ -8,8 +8,8 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
-from config.work import processes, reconciling
-from config.work.clock import Now
+from core.work import processes, reconciling
+from core.work.models import Now
 from metrics.base import MetricError
 from metrics.models import MetricRun, RunPlan, SegmentScore, Slice
 from metrics.runs import scoring, starting

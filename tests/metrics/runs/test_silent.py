@@ -8,8 +8,8 @@ import pytest
 from django.db import connection, connections
 from django.test import Client
 
-from config.work.models import Work
-from config.work.reconciling import reconcile
+from core.work.models import Work
+from core.work.reconciling import reconcile
 from metrics.models import MetricRun, RunWorker, Slice
 from metrics.runs import state
 from tests.world import make_test_set, make_user

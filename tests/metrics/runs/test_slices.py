@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from config.work import claims, processes, reconciling
+from core.work import claims, processes, reconciling
 from metrics.models import FailedText, MetricRun, MetricSignature, RunPlan, RunWorker, Slice
 from metrics.runs import scoring, slices, starting, state
 from metrics.runs.contents import find_missing, load_part, pack_ids
@@ -45,7 +45,7 @@ def waiting(run: MetricRun) -> list[tuple[int, int, int]]:
 
 
 def test_the_first_slice_is_the_plan_and_only_one_worker_gets_it(run: MetricRun) -> None:
-    processes.call_it("w1@host")
+    processes.set_worker_label("w1@host")
     row = taken(run)
     assert (row.first, row.size, row.worker.name, row.is_loading) == (0, 0, "w1@host", True)
     assert take(run) is None
@@ -161,7 +161,7 @@ def test_a_text_at_fault_is_set_apart(run: MetricRun) -> None:
 
 
 def test_a_silent_worker_loses_its_slice(run: MetricRun) -> None:
-    processes.call_it("w1@host")
+    processes.set_worker_label("w1@host")
     plan(run, size=3)
     row = taken(run)
     reconciling.reconcile()

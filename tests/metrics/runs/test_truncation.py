@@ -8,7 +8,7 @@ from django.core.management import call_command
 from django.test import Client
 
 from annotation.models import Output
-from config.work import processes
+from core.work import processes
 from metrics.models import MetricRun, SegmentScore
 from metrics.runs import scoring, starting
 from metrics.scores import system_scores, truncation_of
@@ -68,7 +68,7 @@ def test_two_workers_and_a_retry(texts: World, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(fakes.Truncating, "act", staticmethod(fail_now_and_then))
     run = start(texts, "truncating")
     for turn in range(40):
-        processes.call_it(f"worker {turn % 2}")
+        processes.set_worker_label(f"worker {turn % 2}")
         if (row := take(run)) is None:
             break
         try:

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from config.work import processes
+from core.work import processes
 from metrics.checkpoints import inventory, places
 from metrics.workers import capability, reporter
 from metrics.workers.fleet import Worker, WorkerChild

@@ -14,7 +14,7 @@ from uuid import uuid4
 import psycopg
 import pytest
 
-from config.work.reconciling import ROUND_SECONDS
+from core.work.reconciling import ROUND_SECONDS
 from tests.metrics.proxy import SilentProxy
 from tests.metrics.sites import (
     BROKERS,

@@ -13,7 +13,7 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.test import Client
 
-from metrics import disk
+from core import disk
 from tests.metrics.families.neural import small
 from tests.metrics.sites import ROOT
 from tests.small_disk import SmallDisk

@@ -13,7 +13,7 @@ from django.core.exceptions import ValidationError
 from django.test import Client
 from django.utils import timezone
 
-from config.work import processes, reconciling, sending, working
+from core.work import processes, reconciling, sending, working
 from metrics import catalogue
 from metrics.options import Option
 from tests.metrics.families.neural import small

@@ -12,7 +12,7 @@ from django.core.management import CommandError, call_command
 from django.test import Client
 from django.utils import timezone
 
-from config.work import reconciling, sending, working
+from core.work import reconciling, sending, working
 from metrics.options import Option
 from tests.training.doing import work_off
 from training.jobs import folders, kinds, resuming, starting, work

@@ -8,7 +8,7 @@ import pytest
 from django.apps import apps
 
 from annotation.models import Reference, TestSet
-from config.work import processes
+from core.work import processes
 from tests.metrics import fakes
 from tests.training.doing import work_off
 from tests.training.preferences.test_starting import TEXTS, start

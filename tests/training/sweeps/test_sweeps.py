@@ -2,20 +2,18 @@
 
 import math
 from collections.abc import Sequence
-from importlib import import_module
 from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import pytest
-from django.apps import apps
 from django.core.exceptions import ValidationError
 from django.core.management import CommandError, call_command
 from django.test import Client
 from scipy import stats
 
 from annotation.models import Output, PublishedScore, TestSet
-from config.work import sending
+from core.work import sending
 from metrics import catalogue
 from metrics.runs import scoring
 from metrics.runs import starting as runs
@@ -299,23 +297,3 @@ def test_the_page_says_why_a_gain_has_no_interval(
     page = as_researcher.get("/training/sweeps/alphas/").text
     assert "gain on held-out texts: 4 held-out texts are too few for an interval" in page
     assert "held out low" not in page
-
-
-def test_stored_gains_get_intervals_that_hold(corpus: ParallelCorpus) -> None:
-    """They were the normal ones: four texts that did not change sides had "0 to 0"."""
-    migration = import_module("training.migrations.0004_gain_intervals")
-    gains = [1] * 12 + [-1] * 5 + [0] * 23
-    half = 1.96 * stats.sem(gains)
-    kept = {"n": 40, "gain": 7 / 40, "low": 7 / 40 - half, "high": 7 / 40 + half}
-    none = {"n": 4, "gain": 0.0, "low": 0.0, "high": 0.0, "trained": 0.5}
-    started = sweep(corpus)
-    for job, held in zip(started, (kept, none), strict=False):
-        job.result = {"held_out": held}
-        job.save()
-    migration.renew(apps, None)
-    first, second = (TrainingJob.objects.get(pk=job.pk).result for job in started[:2])
-    p, q = 13.5 / 43, 6.5 / 43
-    half = stats.t.ppf(0.975, 39) * math.sqrt((p + q - (p - q) ** 2) / 43)
-    ends = (first["held_out"]["low"], first["held_out"]["high"])
-    assert ends == pytest.approx((p - q - half, p - q + half))
-    assert set(second["held_out"]) == {"n", "gain", "trained", "interval"}

@@ -17,7 +17,7 @@ from transformers import GPT2Config, GPT2LMHeadModel
 from annotation.access import ADMIN, CAMPAIGN_ADMIN
 from annotation.models import Output, System, TestSet
 from annotation.uploads import SegmentDraft, SystemDraft, TestSetDraft, store
-from config.work import sending, working
+from core.work import sending, working
 from tests.metrics.families.neural import small
 from tests.shared import SharedRows
 from tests.training.translation.copying import SMALL, pairs, untrained

@@ -11,7 +11,7 @@ from django.db import DatabaseError
 
 from annotation.forms.uploads import LanguageField
 from annotation.management.command_line import BaseCommand
-from metrics import disk
+from core import disk
 from training.forms import RESERVED
 from training.parallel import corpora
 from training.parallel.reading import Languages, ParallelError, Row, clean, read_moses, read_pairs

@@ -9,7 +9,7 @@ from typing import Any
 
 from langcodes import Language
 
-from annotation.languages import display_name
+from core.languages import display_name
 from training.jobs.kinds import JobError
 
 

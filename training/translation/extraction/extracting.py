@@ -11,7 +11,7 @@ import numpy as np
 import regex  # type: ignore[import-untyped]
 from numpy.typing import NDArray
 
-from annotation.languages import is_character_based
+from core.languages import is_character_based
 from training.translation.extraction import fluency
 from training.translation.extraction.fluency import LanguageModel
 from training.translation.extraction.objective import Floats, objective

@@ -13,12 +13,12 @@ from django.db import transaction
 from annotation.access import may_change_test_set, test_set_refusal
 from annotation.models import Reference, Segment, System, TestSet
 from annotation.models.corpus import NO_SOURCE
-from annotation.numbers import key
 from annotation.uploads import Report, SystemDraft, TestSetDraft, check_draft
 from annotation.uploads.drafts import label
-from config.work import claims
-from config.work.clock import Now
-from config.work.sending import send_on_commit
+from core.text import key
+from core.work import claims
+from core.work.models import Now
+from core.work.sending import send_on_commit
 from metrics import catalogue
 from metrics.checkpoints import inventory
 from training.models import TrainingJob, Translation

@@ -12,9 +12,9 @@ from django.db import transaction
 
 from annotation.models import Segment, System
 from annotation.uploads import Report, check_draft, store
-from config.work.claims import finish, hold
-from config.work.clock import Now
-from config.work.lease import Lease
+from core.work.claims import finish, hold
+from core.work.kinds import Lease
+from core.work.models import Now
 from metaeval.systems import length_deviation
 from metrics import catalogue
 from metrics.base import SegmentInput

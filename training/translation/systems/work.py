@@ -1,4 +1,4 @@
-"""Translations as work (`config.work`): texts are stored as they come, the system at the end.
+"""Translations as work (`core.work`): texts are stored as they come, the system at the end.
 
 A worker that takes one up again goes on with what is not there yet. No output is stored in the test
 set before all are there.
@@ -10,11 +10,10 @@ from importlib.util import find_spec
 
 from django.db.models import QuerySet
 
-from config.work.claims import fail, give_back
-from config.work.clock import Now
-from config.work.kinds import Kind
-from config.work.lease import Lease
-from config.work.working import do_one
+from core.work.claims import fail, give_back
+from core.work.kinds import Kind, Lease
+from core.work.models import Now
+from core.work.working import do_one
 from metrics.base import MetricError
 from metrics.checkpoints import hosts, inventory
 from training.jobs.kinds import JobError, StoppedError

@@ -1,0 +1,149 @@
+"""Three caches of one process: for one computation, for a few seconds, and by size."""
+
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from functools import wraps
+from threading import Lock
+from time import monotonic
+from typing import Any, Generic, ParamSpec, TypeVar
+
+P = ParamSpec("P")
+R = TypeVar("R")
+T = TypeVar("T")
+
+# How long `ttl_cache` keeps a value at least; 0 turns it off.
+SECONDS = 2.0
+# A slow read is kept for this many times its duration, up to the limit: a reader that polls all
+# the time then keeps the database busy for a twentieth of the time.
+KEPT_TIMES, LONGEST_SECONDS = 20.0, 8.0
+# Keys of `ttl_cache`; the least recently used is dropped first.
+MAX_KEYS = 512
+
+_computed: ContextVar[dict[Any, Any] | None] = ContextVar("computed", default=None)
+
+
+@contextmanager
+def memoized() -> Iterator[None]:
+    """Memoize functions marked with :func:`memo` until the context ends.
+
+    All parts of a document then use the same judgments, even if one is stored meanwhile. A nested
+    context uses the outer one's values. Threads share nothing.
+    """
+    if _computed.get() is not None:
+        yield
+        return
+    token = _computed.set({})
+    try:
+        yield
+    finally:
+        _computed.reset(token)
+
+
+def memo(function: Callable[P, R]) -> Callable[P, R]:
+    """Compute a function once per arguments within :func:`memoized`.
+
+    The arguments must be hashable, and nobody may change the result.
+    """
+
+    @wraps(function)
+    def reader(*args: P.args, **kwargs: P.kwargs) -> R:
+        values = _computed.get()
+        if values is None:
+            return function(*args, **kwargs)
+        key = (function, args, *sorted(kwargs.items()))
+        if key not in values:
+            values[key] = function(*args, **kwargs)
+        value: R = values[key]
+        return value
+
+    return reader
+
+
+@dataclass
+class _Entry:
+    """One value of `ttl_cache`; whoever asks while it is computed waits for it."""
+
+    lock: Lock = field(default_factory=Lock)
+    until: float = 0.0
+    value: Any = None
+
+
+_entries: OrderedDict[Hashable, _Entry] = OrderedDict()
+_entries_lock = Lock()
+
+
+def ttl_cache(key: Hashable, read: Callable[[], T]) -> T:
+    """Return what `read` returned in this process at most `LONGEST_SECONDS` ago.
+
+    For counts that pages poll many times a second. What must be exact, such as whether a campaign
+    is complete, is read afresh. The key includes everything that a reader changes and expects to
+    see at once, such as a state.
+    """
+    if not SECONDS:
+        return read()
+    with _entries_lock:
+        entry = _entries.setdefault(key, _Entry())
+        _entries.move_to_end(key)
+        while len(_entries) > MAX_KEYS:
+            _entries.popitem(last=False)
+    with entry.lock:
+        began = monotonic()
+        if began >= entry.until:
+            entry.value = read()
+            ended = monotonic()
+            entry.until = ended + max(SECONDS, min(LONGEST_SECONDS, KEPT_TIMES * (ended - began)))
+        value: T = entry.value
+        return value
+
+
+def clear_ttl_cache() -> None:
+    """Drop every value of :func:`ttl_cache`."""
+    with _entries_lock:
+        _entries.clear()
+
+
+_caches: list["Cache[Any]"] = []
+
+
+class Cache(Generic[T]):
+    """Values by key, of at most `limit` bytes together; the least recently used is dropped first.
+
+    A larger value is not kept. Callers check with every use that a value still holds: the cache may
+    be empty at any time, and each process has its own.
+    """
+
+    def __init__(self, limit: int) -> None:
+        self.limit = limit
+        self._values: OrderedDict[Hashable, tuple[T, int]] = OrderedDict()
+        self._lock = Lock()
+        _caches.append(self)
+
+    def get(self, key: Hashable) -> T | None:
+        """Return the value of a key, or None."""
+        with self._lock:
+            if key not in self._values:
+                return None
+            self._values.move_to_end(key)
+            return self._values[key][0]
+
+    def put(self, key: Hashable, value: T, size: int) -> None:
+        """Set the value of a key; `size` is in bytes."""
+        with self._lock:
+            self._values.pop(key, None)
+            self._values[key] = (value, size)
+            while sum(each for _, each in self._values.values()) > self.limit:
+                self._values.popitem(last=False)
+
+    def clear(self) -> None:
+        """Drop every value."""
+        with self._lock:
+            self._values.clear()
+
+
+def clear_caches() -> None:
+    """Drop every value of every :class:`Cache` of this process."""
+    for cache in _caches:
+        cache.clear()

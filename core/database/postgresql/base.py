@@ -1,0 +1,46 @@
+"""The name of this module is the one that Django looks for in an engine."""
+
+from select import POLLIN, poll
+from time import monotonic
+from typing import Any
+
+from django.db.backends.postgresql import base
+
+from core.database import waits
+
+# A server that vanished without a word is found by asking, after at most so many seconds.
+TRUSTED = 1
+
+
+class DatabaseWrapper(base.DatabaseWrapper):
+    """Asks once a second, not once a request; in between it looks whether the server hung up."""
+
+    asked: tuple[Any, float] = (None, 0)
+
+    def get_connection_params(self) -> dict[str, Any]:
+        """Notice a server that vanished without closing the connection."""
+        return waits.TCP | super().get_connection_params()
+
+    def init_connection_state(self) -> None:
+        """Limit waits, and plan a prepared statement (`prepared.py`) once."""
+        super().init_connection_state()
+        with self.connection.cursor() as cursor:
+            cursor.execute(f"SET plan_cache_mode TO force_generic_plan; {waits.session_limits()}")
+
+    def is_usable(self) -> bool:
+        """Whether the connection still works; Django wants to know before each request."""
+        driver, at = self.asked
+        if driver is self.connection and monotonic() - at < TRUSTED and _is_quiet(driver):
+            return True
+        is_usable: bool = super().is_usable()
+        self.asked = (self.connection, monotonic())
+        return is_usable
+
+
+def _is_quiet(driver: Any) -> bool:
+    """Nobody has asked anything: what is there to be read now is the end, or news of it."""
+    if driver is None or driver.closed:
+        return False
+    waiting = poll()
+    waiting.register(driver.fileno(), POLLIN)
+    return not waiting.poll(0)

@@ -1,0 +1,126 @@
+"""A kind of work: what a row asks for, how it is done, and what follows where that fails.
+
+A lease keeps the claim on a row while its work is done, and says when it is lost.
+"""
+
+import socket
+import time
+from abc import ABC, abstractmethod
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any, ClassVar, Generic, TypeVar
+
+from django.db import connection
+from django.db.models import QuerySet
+
+from core.work import claims, processes
+from core.work.models import Work
+from core.work.processes import Periodic
+
+Row = TypeVar("Row", bound=Work)
+END_SECONDS = 4.0
+
+
+class Kind(ABC, Generic[Row]):
+    """One kind of work; stateless.
+
+    After `max_attempts` a row fails. Celery ends a task that takes longer than its limits, and a
+    child that does not call :meth:`Lease.progress` for `hang_seconds` ends itself; None watches
+    nothing. One that `is_long` acknowledges its message at once: RabbitMQ closes a channel on
+    which an answer is missing for half an hour, and the row is enough to do it again. What
+    `ends_at_once` is given back where its worker is told to stop, whatever it is doing. Of a kind
+    that `gives_way` a process rests after each row for eight times as long as others kept it
+    waiting for a processor, up to so many seconds.
+    """
+
+    name: ClassVar[str]
+    model: type[Row]
+    max_attempts = 3
+    soft_seconds: float | None = 600
+    hard_seconds: float | None = 660
+    hang_seconds: float | None = None
+    is_long = False
+    ends_at_once = False
+    gives_way = 0.0
+
+    def fit(self, rows: QuerySet[Row]) -> QuerySet[Row]:
+        """Leave out what this host cannot do, of rows that wait."""
+        return rows
+
+    def choose(self, rows: QuerySet[Row]) -> Row | None:
+        """Return the row to take first, of those that this process may take now."""
+        return rows.order_by("-priority", "pk").first()
+
+    def serves(self) -> set[str]:
+        """Return the requirements of rows that this host meets."""
+        return {f"host:{socket.gethostname()}"}
+
+    def end_seconds(self, row: Row) -> float:
+        """Return how long work may go on, once its row is lost, before it is ended by force."""
+        return END_SECONDS
+
+    def claim(self, row: Row) -> bool:
+        """Take a row in a transaction; whether nobody else was faster."""
+        return claims.claim(row)
+
+    @abstractmethod
+    def do(self, row: Row, lease: "Lease") -> None:
+        """Do the work and end it with `finish` and its like; otherwise it counts as finished."""
+
+    def failed(self, row: Row, error: Exception) -> None:
+        """An error ended the work."""
+        claims.retry(row, f"{type(error).__name__}: {error}")
+
+    def lost(self, row: Row) -> None:
+        """The process that had the row in hand ended or fell silent."""
+        claims.retry(row, "Its worker stopped answering.")
+
+    def ended(self, row: Row) -> None:
+        """A row has failed for good; in the same transaction."""
+
+    def tidy(self) -> None:
+        """Look after what concerns the rows; every worker does so every two seconds."""
+
+    def left(self) -> None:
+        """This worker has stopped, and has nothing in hand any more."""
+
+
+BEAT_SECONDS = 2.0
+
+
+class Lease:
+    """Keeps a row until the work is done: a thread extends the claim every two seconds.
+
+    Inside a transaction there is no thread: nobody else sees the row, and nobody can take it.
+    """
+
+    def __init__(self, kind: Kind[Any], row: Work) -> None:
+        self.is_lost = False
+        self._kind, self._row = kind, row
+        self._moved_at = self._lost_at = time.monotonic()
+
+    def kept_up(self) -> AbstractContextManager[object]:
+        """Keep the row as long as this context."""
+        if connection.in_atomic_block:
+            return nullcontext()
+        name = f"claim of {self._kind.name} {self._row.pk}"
+        return Periodic(name, BEAT_SECONDS, self._beat)
+
+    @property
+    def should_stop(self) -> bool:
+        """Whether to stop at once, and to give the row back where it is not lost."""
+        return self.is_lost or processes.is_stopping()
+
+    def progress(self) -> None:
+        """Say that the work does not hang."""
+        self._moved_at = time.monotonic()
+
+    def _beat(self) -> None:
+        now, hang = time.monotonic(), self._kind.hang_seconds
+        if hang is not None and now - self._moved_at > hang:
+            processes.end_now(f"{self._kind.name} {self._row.pk} has not moved for {hang:g} s")
+        if self._kind.ends_at_once and processes.is_stopping():
+            processes.interrupt()
+        if not self.is_lost:
+            self._lost_at, self.is_lost = now, not claims.hold(self._row)
+        elif now - self._lost_at > self._kind.end_seconds(self._row):
+            processes.end_now(f"{self._kind.name} {self._row.pk} is another's or cancelled")

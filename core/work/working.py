@@ -1,0 +1,131 @@
+"""Doing work: take the row that comes first, do it, and go on as long as there is one.
+
+The Celery tasks go on with the next rows for a few seconds, so that small ones do not wait for a
+message each, and pass on what they leave.
+"""
+
+import logging
+import math
+import time
+from collections.abc import Collection
+from functools import partial
+from threading import local
+from typing import Any, TypeVar
+
+from celery import Task
+from django.db import InterfaceError, OperationalError, transaction
+from django.db.models import QuerySet
+
+from core.database.waits import db_retry
+from core.work import claims, processes, sending
+from core.work.brokers import app
+from core.work.kinds import Kind, Lease
+from core.work.models import Now, Work, kind_named
+
+logger = logging.getLogger(__name__)
+Row = TypeVar("Row", bound=Work)
+# How often others may be faster before we look again another time.
+TRIES = 20
+# Who gives way rests so many times as long as others kept it waiting.
+WAITS = 8.0
+
+
+class _Busy(local):
+    """The kinds that this thread works off: what its work asks for is done in the same loop."""
+
+    def __init__(self) -> None:
+        self.kinds: set[str] = set()
+
+
+_busy = _Busy()
+
+
+def due(kind: Kind[Row], queues: Collection[str] | None = None) -> QuerySet[Row]:
+    """Return the rows that this host could do now, of some queues or of all."""
+    rows = kind.model._default_manager.filter(status=Work.Status.QUEUED, not_before__lte=Now())
+    if queues is not None:
+        rows = rows.filter(queue__in=queues)
+    return kind.fit(rows.filter(requires__in=["", *kind.serves()]))
+
+
+def take(kind: Kind[Row], rows: QuerySet[Row] | None = None) -> Row | None:
+    """Take the row of those that comes first; None where nothing can be taken."""
+    for _ in range(TRIES):
+        row = kind.choose(due(kind) if rows is None else rows)
+        if row is None:
+            return None
+        with transaction.atomic():
+            if kind.claim(row):
+                return row
+    return None
+
+
+def do(kind: Kind[Row], row: Row) -> None:
+    """Do a row that is taken. How it ended is in it.
+
+    Raises only where the database stays away: then the row waits until its claim expires.
+    """
+    try:
+        lease = Lease(kind, row)
+        with lease.kept_up():
+            kind.do(row, lease)
+        db_retry(partial(claims.finish, row))
+    except (OperationalError, InterfaceError):
+        raise
+    except Exception as error:
+        if kind.ends_at_once and processes.is_stopping():
+            db_retry(partial(claims.give_back, row))
+            return
+        logger.exception("%s %s failed", kind.name, row.pk)
+        db_retry(partial(kind.failed, row, error))
+    except BaseException:
+        claims.give_back(row)
+        raise
+
+
+def do_one(kind: Kind[Row], rows: QuerySet[Row] | None = None) -> Row | None:
+    """Take one row and do it; None where nothing could be taken."""
+    row = db_retry(partial(take, kind, rows))
+    if row is not None:
+        do(kind, row)
+    return row
+
+
+def drain(kind: Kind[Any], rows: Any = None, *, seconds: float = math.inf) -> int:
+    """Do one row after the other until none waits or the time is over; return their number."""
+    if kind.name in _busy.kinds:
+        return 0
+    deadline, n_done = time.monotonic() + seconds, 0
+    _busy.kinds.add(kind.name)
+    try:
+        while not processes.is_stopping() and time.monotonic() < deadline:
+            waited = processes.waited()
+            if do_one(kind, rows) is None:
+                break
+            n_done += 1
+            if kind.gives_way:
+                processes.rest(min(kind.gives_way, WAITS * (processes.waited() - waited)))
+    finally:
+        _busy.kinds.discard(kind.name)
+    return n_done
+
+
+TASK_SECONDS = 5.0
+
+
+def _work(task: Task, name: str, pk: int) -> None:
+    """Work for a while, in the place of one who asked where tasks are run there."""
+    processes.set_worker_label(task.request.hostname or "in place")
+    seconds = math.inf if task.request.is_eager else TASK_SECONDS
+    kind, queues = kind_named(name), set(app.amqp.queues.consume_from)
+    rows = due(kind, queues)
+    if drain(kind, rows, seconds=seconds) and seconds < math.inf:
+        processes.end_if_asked()
+        left = kind.choose(rows)
+        if left is not None and not processes.is_stopping():
+            sending.send(kind, left.pk, left.queue)
+
+
+work = app.task(_work, name="work.short", bind=True)
+# Where it takes hours the message is acknowledged at once.
+work_long = app.task(_work, name="work.long", bind=True, acks_late=False)

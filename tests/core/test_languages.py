@@ -1,0 +1,82 @@
+"""Language codes: which are real, and how their texts are cut and set."""
+
+import pytest
+
+from core import languages
+
+
+@pytest.mark.parametrize("code", ["en", "zh", "zh-Hans", "zh_CN", "pt-BR", "ar", "eng", "yue"])
+def test_real_codes(code: str) -> None:
+    assert languages.is_valid(code)
+
+
+@pytest.mark.parametrize("code", ["", "xx", "english", "en-", "zz-ZZ", "und", "mul", "e", "12"])
+def test_codes_that_name_no_language(code: str) -> None:
+    assert not languages.is_valid(code)
+    with pytest.raises(ValueError, match="no language code"):
+        languages.normalise(code)
+
+
+@pytest.mark.parametrize(
+    ("code", "standard"), [("zh_cn", "zh-CN"), ("eng", "en"), ("PT-br", "pt-BR")]
+)
+def test_spelling(code: str, standard: str) -> None:
+    assert languages.normalise(code) == standard
+
+
+def test_direction_and_characters() -> None:
+    assert [languages.direction(code) for code in ("ar", "he", "fa", "ur", "en", "zh")] == [
+        *["rtl"] * 4,
+        *["ltr"] * 2,
+    ]
+    for code in ("zh", "ja", "zh-Hant", "yue"):
+        assert languages.is_character_based(code)
+    for code in ("en", "ko", "ar", "de"):
+        assert not languages.is_character_based(code)
+
+
+@pytest.mark.parametrize(
+    ("typed", "code"),
+    [
+        ("Chinese", "zh"), ("chinese", "zh"), ("zh - Chinese", "zh"), ("Chinese (zh)", "zh"),
+        ("Chinese (Simplified)", "zh-Hans"), ("traditional chinese", "zh-Hant"),
+        ("Deutsch", "de"), ("  german ", "de"), ("Espanol", "es"), ("Français", "fr"),
+        ("Cestina", "cs"), ("Portuguese (Brazil)", "pt-BR"), ("中文", "zh"), ("zh_CN", "zh-CN"),
+        ("eng", "en"), ("Lao", "lo"),
+    ],
+)  # fmt: skip
+def test_names_find_codes(typed: str, code: str) -> None:
+    assert languages.find(typed) == code
+
+
+@pytest.mark.parametrize(
+    ("typed", "message"),
+    [
+        ("Chinees", r"Is Chinese \(zh\) meant\?"),
+        ("de - Chinese", "no language code"),
+        ("", "no language code"),
+        ("x" * 10_000, "no language code"),
+    ],
+)
+def test_names_that_find_nothing(typed: str, message: str) -> None:
+    with pytest.raises(ValueError, match=message) as refused:
+        languages.find(typed)
+    assert len(str(refused.value)) < 400
+
+
+def test_a_name_of_several_languages_is_no_guess(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(languages.OTHER_NAMES, "ga", ("Gaelic",))
+    monkeypatch.setitem(languages.OTHER_NAMES, "gd", ("Gaelic",))
+    languages._names.cache_clear()
+    try:
+        with pytest.raises(ValueError, match="several languages; write the code: ga or gd"):
+            languages.find("gaelic")
+    finally:
+        languages._names.cache_clear()
+
+
+def test_pickers_offer_only_what_is_understood() -> None:
+    offered = languages.offered()
+    assert ("German", "Deutsch, de") in offered
+    assert {languages.find(name) for name, _ in offered} >= {"de", "zh", "en", "cs", "ar"}
+    assert languages.find("Deutsch") == languages.find("de") == "de"
