@@ -24,6 +24,7 @@ from annotation.views.judging import (
     attitude,
     judgments,
     media,
+    offline,
     own,
     qualifying,
     welcome,
@@ -146,6 +147,7 @@ urlpatterns = [
     path("annotate/<slug:slug>/decided/", corrections.own_corrections, name="annotate-corrections"),
     path("annotate/<slug:slug>/done/", assignments.done, name="annotate-done"),
     path("annotate/<slug:slug>/history/", assignments.history, name="annotate-history"),
+    path("offline.js", offline.worker, name="offline-worker"),
     # 4 judgments
     path("item/<uuid:public_id>/document/", around.around, name="item-around"),
     path("item/<uuid:public_id>/media/", media.media, name="item-media"),

@@ -1,12 +1,16 @@
-// Screens fetched ahead, in this page's memory alone: work goes on from them without a connection.
+// Screens fetched ahead: work goes on from them without a connection. How many are left is said
+// while the server cannot be reached.
 
-import { unsentFor } from "./outbox.js";
+import { flush, isWaiting, sending, unsentFor } from "./outbox.js";
+import * as pages from "./pages.js";
 import { ask } from "./send.js";
 
 // After a reply without any, so many screens go by before the next question.
 const REST = 5;
 // After one that asks to come later, so many, or so long.
 const LATER = 2, LATER_MS = 1_000;
+// The next look for a server that cannot be reached.
+const AWAY_MS = 10_000 * (1 + Math.random());
 // More are fetched when so much of the last ones is left, from a third to two thirds: people who begin
 // together do not all ask at once.
 const LEFT = (1 + Math.random()) / 3;
@@ -16,6 +20,11 @@ let screens = [];
 let size = 0, rest = 0;
 let isAsking = false;
 let round = 0;
+let isAway = false;
+let timer = 0;
+let here = {};
+const left = document.getElementById("left");
+const onTheWay = document.getElementById("sending");
 
 const isOpen = ({ path }) => !unsentFor(path);
 
@@ -31,6 +40,7 @@ export function take(path) {
 /** Forget a screen that was answered. */
 export function drop(path) {
   gone.add(path);
+  pages.drop(path);
   screens = screens.filter((each) => each.path !== path);
 }
 
@@ -44,27 +54,67 @@ export function forget() {
 
 /** Fetch what follows; `address` is the campaign's, `path` the item's that is shown. */
 export async function fill(address, path) {
-  if (isAsking || screens.length > LEFT * size || rest-- > 0) return;
+  here = { address, path };
+  tell();
+  const isPlenty = !isAway && screens.length > LEFT * size;
+  if (isAsking || isPlenty || rest-- > 0) return;
   isAsking = true;
-  const began = round;
+  const began = round, wasAway = isAway;
   const last = (screens.at(-1)?.path ?? path).split("/").at(-2);
   const { status, data } = await ask(`${address}ahead/?${new URLSearchParams({ after: last })}`);
+  const isOut = isOutOfReach(status);
+  const more = isOut ? await pages.recall(address) : data.screens ?? [];
   if (began !== round) return;
   isAsking = false;
+  if (isOut) again(AWAY_MS);
   if (data.later) {
     // The server has answers to take.
     rest = LATER;
-    setTimeout(again, LATER_MS, address, path, began);
-    return;
+    again(LATER_MS);
+  } else {
+    const known = new Set([path, ...gone, ...screens.map((each) => each.path)]);
+    const fresh = more.filter((each) => !known.has(each.path));
+    screens.push(...fresh);
+    size = screens.length;
+    rest = status === 200 && !size ? REST : 0;
+    if (!isOut) pages.keep(fresh);
   }
-  const known = new Set([path, ...gone, ...screens.map((each) => each.path)]);
-  screens.push(...(data.screens ?? []).filter((each) => !known.has(each.path)));
-  size = screens.length;
-  rest = status === 200 && !size ? REST : 0;
+  if (status === 401) pages.forget();
+  reach(status);
+  // The first sign of a connection: what waits need not wait for its time.
+  if (wasAway && !isOut && isWaiting()) flush();
 }
 
-function again(address, path, began) {
-  if (began !== round) return;
-  rest = 0;
-  fill(address, path);
+/** Ask once more in a while, whatever is shown by then. */
+function again(ms) {
+  clearTimeout(timer);
+  timer = setTimeout(look, ms, round);
 }
+
+function look(began) {
+  if (began !== round || !here.address) return;
+  rest = 0;
+  fill(here.address, here.path);
+}
+
+const isOutOfReach = (status) => status === 0 || status >= 500;
+
+function reach(status) {
+  isAway = isOutOfReach(status);
+  tell();
+}
+
+/** Once what was just heard of has been dealt with. */
+const tell = () => setTimeout(() => {
+  onTheWay.hidden = !sending();
+  left.hidden = !isAway;
+  const open = screens.filter((each) => each.path !== here.path && isOpen(each)).length;
+  const count = open + (unsentFor(here.path) ? 0 : 1);
+  const { many, one, none } = left.dataset;
+  const sentence = (count > 1 ? many : count ? one : none).replace("{count}", count);
+  if (left.textContent !== sentence) left.textContent = isAway ? sentence : "";
+});
+
+document.addEventListener("answer", ({ detail: { reply } }) => reply && reach(reply.status));
+window.addEventListener("offline", () => reach(0));
+window.addEventListener("online", () => look(round));

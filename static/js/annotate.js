@@ -6,6 +6,8 @@ import { load } from "./protocols/load.js";
 
 // How soon a digit has to follow to belong to the one before it.
 const TYPING_MS = 1_500;
+// How long an answer may be on its way before the next item comes, if it is here.
+const REPLY_MS = 2_000;
 const first = document.getElementById("item");
 const keys = document.getElementById("keys");
 const still = document.getElementById("still");
@@ -20,7 +22,7 @@ const clock = makeClock({
 }, Number(still.dataset.after) * 1000);
 let item, sheet;
 // What `later.js` brings: nothing as yet.
-let ahead, around, own, visits, arrived;
+let ahead, around, own, pages, visits, arrived;
 let player = null;
 let isLeaving = false;
 let done = 0;
@@ -29,7 +31,7 @@ let typed = {};
 let path = window.location.pathname;
 
 /** Make an item work, and put the focus where work goes on: at once, so that no key is lost. */
-function adopt(element) {
+function adopt(element, html) {
   item = element;
   sheet = protocol.build(item, { words, say });
   if (!sheet.isLocked) listen(sheet);
@@ -46,11 +48,12 @@ function adopt(element) {
   else if (!sheet.isLocked) sheet.focus();
   outbox.show();
   listenIn();
-  surround();
+  surround(html);
 }
 
 /** The strip of own items, the document around this one, and the screens after it. */
-function surround() {
+function surround(html) {
+  pages?.arrive(item.dataset.continue, html);
   own?.arrive(Number(item.dataset.first), sheet.path, item.dataset.title);
   around?.listen(item, words);
   // Behind practice there is nothing ahead: first it is said how close the answer was.
@@ -87,7 +90,7 @@ function show(html) {
   window.scrollTo(0, 0);
   still.hidden = limit.hidden = true;
   clock.restart(Number(next.dataset.limit));
-  adopt(next);
+  adopt(next, html);
   if (done > Number(next.dataset.done)) count(done);
 }
 
@@ -130,7 +133,15 @@ async function send(isKey = false) {
   if (mustWait) {
     step();
     outbox.flush();
-  } else await outbox.deliver(key);
+  } else {
+    const reply = outbox.deliver(key);
+    if (goesOn) {
+      await Promise.race([reply, new Promise((resolve) => setTimeout(resolve, REPLY_MS))]);
+      // The server is slow: the answer goes on its way beside the next item.
+      if (outbox.isOnItsWay(key) && sheet === sent && sent.holds(fields)) step();
+    }
+    await reply;
+  }
   sent.setSending(false);
 }
 
@@ -163,6 +174,7 @@ function onAnswer({ detail: { entry, reply } }) {
   const isHere = sheet.path === entry.path && sheet.key === entry.key;
   const isStored = !reply || (reply.status === 200 && reply.data.next);
   if (isStored) ahead?.drop(entry.path);
+  if (!isHere && reply?.data.leaves) return leave(reply.data.next);
   if (!isHere && reply?.status === 401) sheet.complain(...refusal(reply));
   // A segment of this document was answered by itself before; what waits for all of it goes on.
   if (!isHere && isStored && !isLeaving && "submit_key" in entry.fields && !outbox.waits(sheet.key)
@@ -296,7 +308,7 @@ function rate(digit) {
 /** Put to use what was fetched last. */
 function begin(later) {
   still.hidden = true;
-  ({ ahead, around } = later);
+  ({ ahead, around, pages } = later);
   visits = later.visits.makeVisits({ show, complain: () => sheet.complain(words.unreachable) });
   own = later.makeOwn(document.getElementById("own"), visits.visit);
   surround();

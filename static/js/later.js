@@ -4,6 +4,7 @@ import * as ahead from "./ahead.js";
 import * as around from "./around.js";
 import * as beside from "./beside.js";
 import { makeOwn } from "./own.js";
+import * as pages from "./pages.js";
 import * as visits from "./visits.js";
 
-export { ahead, around, beside, makeOwn, visits };
+export { ahead, around, beside, makeOwn, pages, visits };

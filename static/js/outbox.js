@@ -19,6 +19,8 @@ const inFlight = new Map();
 let delay = FIRST_DELAY_MS;
 let timer = 0;
 let flushing = null;
+// What `refused.js` brings, where something was refused.
+let showRefused = null;
 
 /** Answers of the signed-in person, the oldest first. */
 export function answers() {
@@ -47,6 +49,9 @@ export function isOnItsWay(key) {
   return inFlight.has(key);
 }
 
+/** How many answers are being sent now. */
+export const sending = () => inFlight.size;
+
 /** Whether an answer could not be sent so far, so that the next ones have to wait behind it. */
 export const isWaiting = () => answers().some((entry) => !entry.problem);
 
@@ -59,7 +64,8 @@ export function keep(answer) {
 }
 
 /** What was refused waits again. */
-export const putBack = ({ problem, mayPass, ...answer }) => write(PREFIX + answer.key, answer, true);
+export const putBack = ({ problem, mayPass, form, ...answer }) =>
+  write(PREFIX + answer.key, answer, true);
 
 /** Send one answer, once at a time; what came of it is told by an `answer` event. */
 export function deliver(key) {
@@ -78,13 +84,16 @@ async function attempt(key) {
   if (!entry) return null;
   const waited = { waited_ms: Math.max(0, Date.now() - entry.at) };
   const reply = await submit(entry.path, { ...entry.fields, ...waited });
-  if (reply.status === 200 && reply.data.next) settle(entry);
+  const isStored = reply.status === 200 && reply.data.next;
+  if (isStored) settle(entry);
   else if ([409, 422].includes(reply.status) && reply.data.error || isGone(reply)) {
     // Where something else is stored, or an answer is wrong, the reply has a form to go on with.
     const { error: problem, form } = reply.data;
-    write(PREFIX + key, { ...entry, problem, mayPass: reply.status === 409 && !form }, true);
+    write(PREFIX + key, { ...entry, problem, form, mayPass: reply.status === 409 && !form }, true);
   }
   tell(entry, reply);
+  // There is a connection: what waits behind it goes out too.
+  if (isStored) flush();
   return reply;
 }
 
@@ -151,7 +160,7 @@ export function show() {
   const status = bar.querySelector("[data-waiting]");
   if (status.textContent !== text) status.textContent = text;
   bar.querySelector("[data-send]").hidden = !waiting.length;
-  showRefused(refused);
+  if (refused.length || showRefused) list(refused);
   bar.hidden = !text && !refused.length;
   document.querySelector("[data-all-saved]")?.toggleAttribute("hidden", answers().length > 0);
   // What had the focus is gone: on to what the page is about.
@@ -162,36 +171,26 @@ export function show() {
   }
 }
 
-/** A line that says the same stays: it may have the focus, or ask whether one is sure. */
-function showRefused(refused) {
-  const place = bar.querySelector("[data-refused]");
-  const before = [...place.children];
-  const items = refused.map((entry) =>
-    before.find(({ dataset }) => dataset.says === entry.key + entry.problem) ?? line(entry));
-  for (const item of before) if (!items.includes(item)) item.remove();
-  place.append(...items.filter((item) => !item.isConnected));
-}
-
 export const pathOf = (form) => new URL(form.action).pathname;
 
-function line(entry) {
-  const link = document.createElement("a");
-  link.href = entry.path;
-  link.textContent = entry.title || bar.dataset.open;
-  const discard = document.createElement("button");
-  discard.type = "button";
-  discard.className = "quiet";
-  discard.textContent = bar.dataset.discard;
-  discard.addEventListener("click", () => {
-    if (discard.textContent === bar.dataset.sure) {
-      settle(entry);
-      show();
-    } else discard.textContent = bar.dataset.sure;
-  });
-  const item = document.createElement("li");
-  item.dataset.says = entry.key + entry.problem;
-  item.append(link, `: ${entry.problem} `, discard);
-  return item;
+async function list(refused) {
+  if (showRefused) return showRefused(refused);
+  const { makeRefused } = await import("./refused.js").catch(() => ({}));
+  if (!makeRefused || showRefused) return;
+  showRefused = makeRefused(bar, discard, replace);
+  show();
+}
+
+/** What was refused goes out once more, under the key that its refusal brought. */
+function replace(key, answer) {
+  putBack(answer);
+  if (key !== answer.key) erase(PREFIX + key);
+  wake();
+}
+
+function discard(entry) {
+  settle(entry);
+  show();
 }
 
 if (bar) {

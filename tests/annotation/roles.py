@@ -196,6 +196,7 @@ TABLE: Mapping[str, tuple[str, Statuses, Statuses]] = {
     "annotate-done": ("GET", *[RATE | {"annotator": 302}] * 2),
     "annotate-history": ("GET", RATE, RATE),
     "annotate-own": ("GET", RATE, RATE),
+    "offline-worker": ("GET", ALL, ALL),
     "item": ("GET", RATE, RATE),
     "item-around": ("GET", RATE, RATE),
     # No segment of the table has anything beside it.

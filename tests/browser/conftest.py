@@ -163,12 +163,17 @@ class Visitor:
 def visitor(
     transactional_db: None, live_server: LiveServer, browser: Browser
 ) -> Iterator[Callable[..., Visitor]]:
-    """Make a visitor; `width` is the window's, in pixels."""
+    """Make a visitor; `width` is the window's, in pixels.
+
+    Nothing stands between the pages and the server, where tests catch requests, but for those who
+    ask for it with `service_workers="allow"`.
+    """
     visitors: list[Visitor] = []
 
     def make(width: int = 1280, height: int = 900, **options: object) -> Visitor:
         size = {"width": width, "height": height}
         # Without transitions: axe would measure colours on their way.
+        options = {"service_workers": "block", **options}
         context = browser.new_context(viewport=size, reduced_motion="reduce", **options)
         visitors.append(Visitor(context, live_server.url))
         return visitors[-1]

@@ -53,7 +53,17 @@ def wait_until_sent(page: Page) -> None:
     """Wait until the browser keeps no answer: the bar is hidden already while one is sent."""
     expect(page.locator("#outbox")).to_be_hidden()
     page.wait_for_function(
-        "() => !Object.keys(localStorage).some((key) => key.startsWith('touchstone:answer:'))"
+        """() => new Promise((resolve) => {
+          const request = indexedDB.open("touchstone");
+          request.onupgradeneeded = () => request.transaction.abort();
+          request.onerror = () => resolve(true);
+          request.onsuccess = () => {
+            const names = request.result.transaction("kept").objectStore("kept").getAllKeys();
+            request.result.close(); // once that is done
+            names.onsuccess = () =>
+              resolve(!names.result.some((name) => name.startsWith("touchstone:answer:")));
+          };
+        })"""
     )
 
 

@@ -123,6 +123,7 @@ NOT_PAGES = {
     "layers-data": "a file",
     "layers-figure": "a file",
     "annotate-ahead": "screens for the page's script",
+    "offline-worker": "a script",
     "annotate-own": "own items and practice for the page's script",
     "study-significance-data": "a file",
     "study-significance-figure": "a file",

@@ -10,7 +10,7 @@ from annotation.models import Judgment
 from tests.browser.axe import EVERY_RULE, violations
 from tests.browser.conftest import Visitor
 from tests.browser.judging.test_protocols_axe import violations_at_all_widths
-from tests.browser.planting import current, plant, press, spans, start
+from tests.browser.planting import current, plant, press, spans, start, wait_until_sent
 
 SOURCES = ("源文一。", "源文二。", "源文三。")
 ONE = [("The old fish.", "A new boat.", "No fault.")]
@@ -86,6 +86,7 @@ def test_by_keyboard_mouse_and_touch(
         before = page.url
         answer(page, hand)
         page.wait_for_function("before => location.href !== before", arg=before)
+        wait_until_sent(page)
         assert Judgment.objects.count() == n * len(outputs)
     one = visitor(**PHONE)
     one.enter("annotator-1")
