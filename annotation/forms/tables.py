@@ -108,6 +108,7 @@ class JudgmentsWords(HumanScoresWords):
     shown_text = forms.ChoiceField(
         required=False,
         label="Annotators saw",
+        initial=Campaign.ShownText.SOURCE,
         choices=[(value, f"the {label.lower()}") for value, label in Campaign.ShownText.choices][
             ::-1
         ],
