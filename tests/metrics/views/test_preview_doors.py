@@ -166,9 +166,7 @@ def test_unchanged_choices_are_stored_at_once(world: World, as_admin: Client, na
     before = stored()
     page = as_admin.post(door.address, door.sent(), follow=True)
     form = form_of(page)
-    as_admin.post(
-        page.redirect_chain[-1][0], form.values | form.buttons["data-store"], follow=True
-    )
+    as_admin.post(page.redirect_chain[-1][0], form.values | form.buttons["data-store"], follow=True)
     assert stored() != before
 
 
