@@ -9,7 +9,7 @@ from django.urls import reverse
 from annotation.campaigns.facts import has_scores
 from annotation.campaigns.readiness import hindrances
 from annotation.counted import counted
-from annotation.models import Campaign, Output
+from annotation.models import Campaign, Judgment, Output
 from annotation.monitor.completion import wanted
 from annotation.quality.exclusions import REASSIGN
 from annotation.web.guide import FIRST, NAMES, Step
@@ -124,7 +124,8 @@ def _people(campaign: Campaign) -> int:
 
 
 def _of_draft(campaign: Campaign, people: int) -> tuple[State, str]:
-    if not campaign.systems.exists():
+    missing = hindrances(campaign)
+    if missing and not campaign.systems.exists():
         return State.WITHOUT_TEXTS, "The campaign has no system to judge."
     is_fixed = campaign.assignment_mode == Campaign.Mode.STATIC
     if is_fixed and people < campaign.annotators_per_item:
@@ -132,13 +133,13 @@ def _of_draft(campaign: Campaign, people: int) -> tuple[State, str]:
         return State.WITHOUT_PEOPLE, f"The campaign needs {needed} and has {people:,}."
     if not people and not campaign.access_links.exists():
         return State.WITHOUT_PEOPLE, "The campaign has no annotators."
-    if missing := hindrances(campaign):
+    if missing:
         return State.HINDERED, missing[0]
     return State.READY, "The campaign can be opened."
 
 
 def _of_open(campaign: Campaign) -> tuple[State, str]:
-    if not has_scores(campaign):
+    if not Judgment.objects.filter(assignment__annotator__campaign=campaign).exists():
         return State.NOT_STARTED, "Nobody has rated an output yet."
     if n := _excluded(campaign):
         whose = "1 annotator was" if n == 1 else f"{n:,} annotators were"
