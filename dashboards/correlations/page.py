@@ -86,6 +86,7 @@ def complete(document: Correlations, tested: Completion[Comparison]) -> Correlat
         comparison=found,
         interval=found.interval if found else "",
         intervals_note=_age(document, tested),
+        failed={marks.INTERVALS: tested.message} if found is None and tested.message else {},
         warnings=list(dict.fromkeys(told)),
     )
 
@@ -103,7 +104,7 @@ def _age(document: Correlations, tested: Completion[Comparison]) -> str:
     """What to say of intervals that are not of the same data as the rest of the table."""
     found = tested.document
     if found is None or tested.as_of is None:
-        return "" if tested.is_same and found else PENDING
+        return "" if found or tested.message else PENDING
     if tested.is_same:
         return ""
     known = {metric.key for metric in found.metrics}
@@ -132,7 +133,7 @@ def choose(document: Correlations, query: QueryDict) -> Correlations:
         found,
         comparison=compared,
         rows=sorted(rows, key=_by_value),
-        marks=marking.sentence,
+        marks=marks.failure(document.failed) or marking.sentence,
         shown_bounds=compared.bounds if compared and is_bounded else None,
         floor_marks=floor_marks,
         trust=trust and with_reasons(trust, marks.uncertain(compared)),

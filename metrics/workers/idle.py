@@ -1,4 +1,4 @@
-"""Why nobody takes what waits in a queue: from the reports of workers and what they have in hand."""
+"""Why nobody takes what waits in a queue: from what workers report and have in hand."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
