@@ -12,6 +12,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
+from annotation.counted import counted
 from annotation.imports.drafts import CampaignDraft, JudgmentDraft
 from annotation.judging.edits import edits_of
 from annotation.models import (
@@ -43,6 +44,21 @@ class CampaignImport:
     n_items: int
     n_judgments: int
     n_published: int
+
+    @property
+    def contents(self) -> list[str]:
+        """What the campaign holds, each with its number: what there is none of is left out."""
+        items = self.campaign.items.values("segment")
+        scored = self.campaign.published_scores.exclude(output=None).values("output__segment")
+        numbers = {
+            "annotator": self.campaign.annotators.count(),
+            "system": self.campaign.systems.count(),
+            "segment": (items if self.n_items else scored).distinct().count(),
+            "item": self.n_items,
+            "judgment": self.n_judgments,
+            "published score": self.n_published,
+        }
+        return [counted(n, what) for what, n in numbers.items() if n]
 
 
 @transaction.atomic
