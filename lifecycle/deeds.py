@@ -69,7 +69,7 @@ def move(kind: Kind[Any], thing: Model, actor: Any, study: str) -> None:
     Nothing else of it changes.
     """
     if not isinstance(thing, Campaign):
-        raise ValidationError(f"A {kind.label.lower()} is in no study.")
+        raise ValidationError("Only campaigns are put into a study.")
     before, thing.study = thing.study, study.strip()
     if thing.study == before:
         return

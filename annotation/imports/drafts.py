@@ -121,6 +121,7 @@ def described(
     try:
         validate_slug(stated.get("study", "study"))
     except ValidationError:
-        message = f"“{stated['study']}” cannot name a study: use letters, digits, hyphens and _"
+        study = stated["study"]
+        message = f"“{study}” cannot name a study: use letters, digits, hyphens and underscores"
         report.error(message, Place(field="study"))
     return [(test_set, replace(campaign, **stated)) for test_set, campaign in drafts]

@@ -142,8 +142,8 @@ def _of_open(campaign: Campaign) -> tuple[State, str]:
     if not Judgment.objects.filter(assignment__annotator__campaign=campaign).exists():
         return State.NOT_STARTED, "Nobody has rated an output yet."
     if n := _excluded(campaign):
-        whose = "1 annotator was" if n == 1 else f"{n:,} annotators were"
-        return State.EXCLUDED, f"{whose} excluded, and their items were not given to others."
+        whose = counted(n, "excluded annotator")
+        return State.EXCLUDED, f"Nobody has taken over the items of {whose}."
     done, total, is_complete = wanted(campaign)
     if is_complete:
         return State.RATED, f"All {total:,} ratings are there."

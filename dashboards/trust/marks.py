@@ -106,10 +106,8 @@ def forbidden(trust: Trust | None) -> str:
 
 def failure(failed: Mapping[str, str]) -> str:
     """Return the sentence that says which parts could not be computed; empty without any."""
-    sentences = [
-        f"{part[:1].upper()}{part[1:]} could not be computed: {message.rstrip('.')}."
-        for part, message in failed.items()
-    ]
+    errors = {part.capitalize(): message.rstrip(".") for part, message in failed.items()}
+    sentences = [f"{part} could not be computed: {error}." for part, error in errors.items()]
     return " ".join([*sentences, "Nothing is ranked."]) if sentences else ""
 
 

@@ -126,7 +126,7 @@ def test_commands_and_programs_change_the_study_too(
     assert capsys.readouterr().out == "Harbour-80 is in the study port.\n"
     call_command("lifecycle", "study", "campaign", "harbour-80")
     assert capsys.readouterr().out == "Harbour-80 is in no study.\n"
-    with pytest.raises(CommandError, match="is in no study"):
+    with pytest.raises(CommandError, match="Only campaigns"):
         call_command("lifecycle", "study", "test-set", "harbour", "--study", "port")
     sent = {"study": "port"}
     address = "/api/things/campaign/harbour-80/study/"
