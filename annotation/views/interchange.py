@@ -161,6 +161,9 @@ def _summary(test_set: TestSetDraft, campaign: CampaignDraft) -> dict[str, Any]:
     return {
         "campaign": campaign,
         "test_set": test_set,
+        "question": Campaign(
+            question=campaign.question, length_ratio=campaign.length_ratio
+        ).question_text,
         "protocol": protocols.get(campaign.protocol).label,
         "kinds": [(Item.Kind(kind).label, number) for kind, number in kinds.most_common()],
         "batches": len({item.batch for item in campaign.items if item.batch}),
