@@ -38,6 +38,10 @@ OLDER = (
     "The values with their intervals and ranks are as of {when} UTC. The data have changed since; "
     "newer ones are being computed."
 )
+OLDER_FAILED = (
+    "The values with their intervals and ranks are as of {when} UTC. The data have changed since; "
+    "newer ones could not be computed."
+)
 NEW_METRICS = (
     "The values with their intervals and ranks are as of {when} UTC, before there were scores of "
     "{named}, which stand without an interval and a rank until newer ones are computed."
@@ -112,7 +116,7 @@ def _age(document: Correlations, tested: Completion[Comparison]) -> str:
     named, when = some(new, NAMED), tested.as_of.strftime("%Y-%m-%d %H:%M:%S")
     if new:
         return NEW_METRICS.format(when=when, named=named)
-    return OLDER.format(when=when)
+    return (OLDER_FAILED if tested.message else OLDER).format(when=when)
 
 
 def choose(document: Correlations, query: QueryDict) -> Correlations:

@@ -32,9 +32,16 @@ from metaeval.replication.questions.statistics import SEGMENT
 # The most warnings that are listed as causes.
 CAUSES = 2
 BESIDE = "The numbers of the second level are as of {when} UTC; newer ones are being computed."
+BESIDE_FAILED = (
+    "The numbers of the second level are as of {when} UTC; newer ones could not be computed."
+)
 HUMANS = (
     "The MT systems and the agreement between annotators are as of {when} UTC; newer numbers are "
     "being computed."
+)
+HUMANS_FAILED = (
+    "The MT systems and the agreement between annotators are as of {when} UTC; newer numbers could "
+    "not be computed."
 )
 # Parts of the page, as it names them where they could not be computed.
 SECOND_LEVEL, STANDINGS = "numbers of the second level", "numbers on systems and annotators"
@@ -105,7 +112,8 @@ def _joined(
         later = results.Completion(tested.document, tested.as_of, is_same, tested.message)
         completed = complete_table(table.document, later)
         older = [completed.intervals_note] if tested.document else []
-        older += _older(other, table, BESIDE) + _older(ground, table, HUMANS)
+        older += _older(other, table, BESIDE_FAILED if other.message else BESIDE)
+        older += _older(ground, table, HUMANS_FAILED if ground.message else HUMANS)
         found = Parts(
             completed, ground.document, other.document, is_whole, older, failed=completed.failed
         )

@@ -28,6 +28,10 @@ OF_STUDIES = (
 OLDER = (
     "This verdict is as of {when} UTC. The data have changed since; a newer one is being computed."
 )
+OLDER_FAILED = (
+    "This verdict is as of {when} UTC. The data have changed since; a newer one could not be "
+    "computed."
+)
 
 
 def with_trust(
@@ -47,7 +51,8 @@ def with_trust(
 def _attach(document: Any, found: results.Completion[CampaignTrust]) -> Any:
     trust = found.document
     if trust is not None and found.as_of is not None and not found.is_same:
-        trust = replace(trust, older=OLDER.format(when=found.as_of.strftime("%Y-%m-%d %H:%M:%S")))
+        older = OLDER_FAILED if found.message else OLDER
+        trust = replace(trust, older=older.format(when=found.as_of.strftime("%Y-%m-%d %H:%M:%S")))
     failed = document.failed
     if trust is None and found.message:
         failed = {**failed, VERDICT: found.message}

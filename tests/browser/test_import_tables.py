@@ -45,6 +45,6 @@ def test_from_the_file_to_the_campaign(visitor: Callable[..., Visitor], tmp_path
     expect(page.get_by_text("2 scores were mapped from 0–6 to 0–100")).to_be_visible()
     fits(page)
     page.get_by_role("button", name="Import 1 campaign").press("Enter")
-    page.get_by_role("link", name="pilot").wait_for()
+    page.get_by_role("link", name="pilot", exact=True).wait_for()
     fits(page)
     assert list(Judgment.objects.order_by("pk").values_list("score", flat=True)) == [67, 100]

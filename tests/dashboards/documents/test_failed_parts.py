@@ -12,7 +12,8 @@ from annotation.models import Campaign
 from dashboards.documents import kinds
 from dashboards.trust.marks import INTERVALS, VERDICT
 from dashboards.trust.reasons import Verdict
-from tests.dashboards.documents.working import compute_waiting
+from tests.dashboards.documents.working import compute_waiting, end_rests
+from tests.world import score
 
 PAGES = ("results", "correlations")
 STUDY = "/studies/port/"
@@ -104,3 +105,26 @@ def test_where_one_campaign_failed_the_study_names_it(
     without("significance", monkeypatch)
     text = shown(as_researcher, STUDY)
     assert f": {INTERVALS.capitalize()} could not be computed: ZeroDivisionError" in text
+
+
+@pytest.mark.parametrize("kind", ["trust", "significance"])
+def test_where_a_newer_part_has_failed_no_newer_one_is_promised(
+    study: Campaign, as_researcher: Client, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    address = reverse("results", args=[study.slug])
+    assert "could not be computed" not in shown(as_researcher, address)
+    end_rests()
+    score(study.test_set, "ter")
+    without(kind, monkeypatch)
+    text = shown(as_researcher, address)
+    assert "a newer" in text or "newer ones could not be computed" in text
+    assert "being computed" not in text
+
+
+def test_a_study_does_not_wait_for_what_has_failed(
+    study: Campaign, as_researcher: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    without("systems", monkeypatch)
+    text = shown(as_researcher, f"{STUDY}systems/")
+    assert "Rated: the numbers could not be computed: ZeroDivisionError" in text
+    assert "Being computed" not in text
