@@ -62,6 +62,8 @@ TRANSPORTS = {
     "filesystem": "config.work.embedded:Transport",
     "amqp": "config.brokers:Transport",
     "amqps": "config.brokers:SecureTransport",
+    "redis": "config.work.redis_transport:Transport",
+    "rediss": "config.work.redis_transport:Transport",
 }
 
 

@@ -7,9 +7,13 @@ from select import select
 
 import pytest
 from celery import Celery
+from kombu import Connection
+from redis import Redis
 
 from config import brokers
 from config.work import registry, sending
+from tests.metrics.proxy import SilentProxy
+from tests.metrics.sites import BROKERS, RedisBroker
 
 
 @pytest.fixture(params=["redis", "amqp"])
@@ -40,3 +44,30 @@ def test_a_message_is_given_up_and_the_broker_left_alone(silent: socket.socket) 
         silent.accept()[0].close()
     assert not sending.send(kind, 2, "cpu")
     assert select([silent], [], [], 0)[0] == []
+
+
+@pytest.mark.database
+@pytest.mark.skipif("redis" not in BROKERS, reason="there is no Redis server")
+@pytest.mark.parametrize("action", ["ack", "reject", "requeue"])
+def test_a_message_that_cannot_be_acknowledged_does_not_block_the_next(
+    action: str, tmp_path: Path
+) -> None:
+    broker = RedisBroker(tmp_path)
+    options = brokers.transport_options(broker.url, tmp_path)
+    with (
+        SilentProxy(broker.port) as proxy,
+        Connection(f"redis://127.0.0.1:{proxy.port}/0", transport_options=options) as connection,
+    ):
+        queue = connection.SimpleQueue("one")
+        queue.consumer.qos(prefetch_count=1)
+        queue.put("message")
+        message = queue.get(timeout=10)
+        channel = queue.consumer.channel
+        assert not channel.qos.can_consume()
+        proxy.silence()
+        with pytest.raises(connection.connection_errors):
+            getattr(message, action)()
+        assert channel.qos.can_consume()
+        with Redis(port=broker.port) as client:  # it can still be handed out again
+            assert client.hlen("unacked") == 1
+    broker.stop()
