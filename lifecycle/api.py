@@ -38,9 +38,12 @@ class DeleteSerializer(serializers.Serializer[object]):
 
 
 class DeedSerializer(serializers.Serializer[object]):
-    """The new name, for `rename`."""
+    """The new name, for `rename`; the study, for `study`, where an empty one takes out of any."""
 
     name = serializers.CharField(required=False, default="", write_only=True)
+    study = serializers.CharField(
+        required=False, default="", write_only=True, allow_blank=True, max_length=80
+    )
 
 
 class ThingView(APIView):
@@ -75,12 +78,12 @@ class DeedView(APIView):
         tags=["things"], request=DeedSerializer, responses={200: ThingSerializer, 409: None}
     )
     def post(self, request: Request, kind: str, which: str, verb: str) -> Response:
-        """`rename`, `copy`, `archive` or `restore`; answers with the thing, or with the copy."""
+        """`rename`, `study`, `copy`, `archive` or `restore`; answers with the thing or the copy."""
         found = _allowed(find(request.user, kind, which), verb)
         sent = DeedSerializer(data=request.data)
         sent.is_valid(raise_exception=True)
         try:
-            made = _do(found, verb, sent.validated_data["name"])
+            made = _do(found, verb, **sent.validated_data)
         except ValidationError as error:
             return Response({"error": " ".join(error.messages)}, status=409)
         return Response(described(made))
@@ -94,12 +97,14 @@ def _allowed(found: Found, verb: str) -> Found:
     return found
 
 
-def _do(found: Found, verb: str, name: str) -> Found:
+def _do(found: Found, verb: str, *, name: str, study: str) -> Found:
     kind, thing, user = found.kind, found.thing, found.user
     if verb == "copy":
         return Found(kind, deeds.copy(kind, thing, user), user)
     if verb == "rename":
         deeds.rename(kind, thing, user, name)
+    elif verb == "study":
+        deeds.move(kind, thing, user, study)
     elif verb == "archive":
         deeds.archive(kind, thing, user)
     else:

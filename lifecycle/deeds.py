@@ -13,13 +13,14 @@ from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
 from django.db.models import Model, ProtectedError
 
-from annotation.models import Archived, Campaign, ChangeEntry
+from annotation.models import Archived, AuditEntry, Campaign, ChangeEntry
 from lifecycle.copying import copy_campaign
 from lifecycle.things import Kind
 
 Action = ChangeEntry.Action
 MEANWHILE = "What would be deleted has changed since you looked. Look at it again."
 IN_USE = "Somebody used it at this moment, so nothing was deleted. Try again."
+NO_STUDY = "“{study}” cannot name a study: use up to 80 letters, digits, hyphens and underscores."
 TYPED = "Type its name exactly as it stands here: {name}"
 logger = logging.getLogger(__name__)
 
@@ -60,6 +61,35 @@ def rename(kind: Kind[Any], thing: Model, actor: Any, name: str) -> None:
     with transaction.atomic():
         kind.rename(thing, name.strip())
         note(kind, thing, actor, Action.RENAMED, reason=f"from “{before}”")
+
+
+def move(kind: Kind[Any], thing: Model, actor: Any, study: str) -> None:
+    """Put a campaign into a study; out of any where `study` is empty. ValidationError for no slug.
+
+    Nothing else of it changes.
+    """
+    if not isinstance(thing, Campaign):
+        raise ValidationError("Only campaigns are put into a study.")
+    before, thing.study = thing.study, study.strip()
+    if thing.study == before:
+        return
+    try:
+        thing.clean_fields(exclude={field.name for field in thing._meta.fields} - {"study"})
+    except ValidationError as error:
+        raise ValidationError(NO_STUDY.format(study=thing.study)) from error
+    with transaction.atomic():
+        thing.save(update_fields=["study"])
+        AuditEntry.objects.create(
+            campaign=thing, actor=actor, action="study",
+            details={"before": before or "none", "now": thing.study or "none"},
+        )  # fmt: skip
+
+
+def moved(campaign: Campaign) -> str:
+    """Say in which study a campaign is now."""
+    if campaign.study:
+        return f"{campaign.name} is in the study {campaign.study}."
+    return f"{campaign.name} is in no study."
 
 
 def copy(kind: Kind[Any], thing: Model, actor: Any) -> Campaign:

@@ -11,7 +11,12 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from annotation.access import researcher_required, signed_in, site_admin_required
+from annotation.access import (
+    researcher_required,
+    signed_in,
+    site_admin_required,
+    visible_campaigns,
+)
 from annotation.models import Campaign, ChangeEntry
 from annotation.web.paging import page_of
 from annotation.web.parameters import Parameters, takes
@@ -42,6 +47,7 @@ class Found:
             "archive": changes and kind.archives,
             "restore": changes and kind.archives,
             "copy": kind.may_copy(user, thing),
+            "study": changes and kind.studies,
             "delete": kind.may_delete(user, thing),
         }
 
@@ -77,11 +83,18 @@ def _context(found: Found) -> dict[str, Any]:
         "thing": found.thing,
         "key": getattr(found.thing, found.kind.key),
         "page_address": found.kind.page(found.thing),
+        "studies": _studies(found) if found.kind.studies else (),
         "copy_address": found.kind.copy_address(found.thing),
         "archived_since": found.kind.archived_since(found.thing),
         "keeps": found.kind.keeps(found.thing),
         "keeps_open": found.kind.keeps_open(found.thing),
     }
+
+
+def _studies(found: Found) -> list[str]:
+    """The studies that a user may read, to choose from."""
+    rows = visible_campaigns(found.user).exclude(study="").order_by("study")
+    return list(rows.values_list("study", flat=True).distinct())
 
 
 @researcher_required
@@ -129,11 +142,17 @@ def _copy(request: HttpRequest, found: Found) -> tuple[str, str]:
     return f"{made.name} is a draft with the same settings.", made.get_absolute_url()
 
 
+def _study(request: HttpRequest, found: Found) -> tuple[str, str]:
+    deeds.move(found.kind, found.thing, found.user, request.POST.get("study", ""))
+    return deeds.moved(found.thing), found.address
+
+
 VERBS: dict[str, Callable[[HttpRequest, Found], tuple[str, str]]] = {
     "rename": _rename,
     "archive": _archive,
     "restore": _restore,
     "copy": _copy,
+    "study": _study,
 }
 
 

@@ -86,6 +86,8 @@ class ImportedCampaignSerializer(serializers.Serializer[object]):
 
     slug = serializers.CharField()
     name = serializers.CharField()
+    study = serializers.CharField()
+    question = serializers.CharField()
     test_set = serializers.CharField()
     source_language = serializers.CharField()
     target_language = serializers.CharField()
@@ -121,6 +123,12 @@ class TablesRequestSerializer(serializers.Serializer[object]):
     target_language = serializers.CharField(required=False, max_length=20)
     test_set = serializers.SlugField(required=False)
     system = serializers.CharField(required=False, max_length=120)
+    study = serializers.SlugField(
+        required=False, max_length=80, help_text="the study that the campaigns join"
+    )
+    question = serializers.CharField(
+        required=False, max_length=2_000, help_text="what annotators were asked"
+    )
 
 
 class HumanScoresRequestSerializer(TablesRequestSerializer):
@@ -236,6 +244,8 @@ def _campaign(test_set: TestSetDraft, campaign: CampaignDraft) -> dict[str, Any]
     return {
         "slug": campaign.slug,
         "name": campaign.name,
+        "study": campaign.study,
+        "question": campaign.question,
         "test_set": test_set.slug,
         "source_language": test_set.source_language,
         "target_language": test_set.target_language,

@@ -18,6 +18,31 @@ RECORDINGS = partial(
 )
 
 
+class StudyField(forms.SlugField):
+    """The study that an imported campaign joins."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            required=False,
+            max_length=80,
+            help_text="Optional: campaigns of one study are shown side by side and averaged. "
+            "Letters, digits, hyphens and underscores.",
+        )
+
+
+class QuestionField(forms.CharField):
+    """What annotators were asked, where the files do not say it."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            required=False,
+            max_length=2_000,
+            label="Question to the annotators",
+            help_text="Optional: as the study asked it. Empty: that of the files, or of the "
+            "protocol.",
+        )
+
+
 class ToolForm(forms.Form):
     """What every tool's form has. `roles` are its files; `tool` its name.
 
@@ -76,6 +101,8 @@ class AppraiseForm(ToolForm):
     name = forms.CharField(
         required=False, max_length=120, help_text="Optional: another name than the manifest’s."
     )
+    study = StudyField()
+    question = QuestionField()
     ends = forms.ChoiceField(
         required=False, label="Ends of errors marked beforehand", choices=CHOICES
     )
@@ -101,6 +128,8 @@ class PearmutForm(ToolForm, LanguagesForm):
     name = forms.CharField(
         required=False, max_length=120, help_text="Optional: another name than the campaign_id."
     )
+    study = StudyField()
+    question = QuestionField()
     ends = forms.ChoiceField(
         required=False,
         label="Ends of errors marked beforehand",

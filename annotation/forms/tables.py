@@ -8,7 +8,7 @@ from django import forms
 from django.http import QueryDict
 
 from annotation import protocols
-from annotation.forms.imports import ToolForm
+from annotation.forms.imports import QuestionField, StudyField, ToolForm
 from annotation.forms.uploads import FilesField
 from annotation.imports.judgments.options import HIGHER, LAST_WINS, LOWER
 from annotation.imports.sources import HUMAN_SCORES, JUDGMENTS, Sent
@@ -34,6 +34,8 @@ class HumanScoresWords(forms.Form):
     name = forms.CharField(
         required=False, max_length=120, help_text="Empty: the name of the first file."
     )
+    study = StudyField()
+    question = QuestionField()
     source_language = forms.CharField(
         required=False,
         max_length=languages.LONGEST,
@@ -109,6 +111,7 @@ class JudgmentsWords(HumanScoresWords):
     shown_text = forms.ChoiceField(
         required=False,
         label="Annotators saw",
+        initial=Campaign.ShownText.SOURCE,
         choices=[(value, f"the {label.lower()}") for value, label in Campaign.ShownText.choices][
             ::-1
         ],
@@ -123,7 +126,7 @@ class JudgmentsWords(HumanScoresWords):
 class TablesForm(ToolForm):
     """Tables by number."""
 
-    first = ("tables", "name", "source_language", "target_language", "test_set")
+    first = ("tables", "name", "study", "source_language", "target_language", "test_set")
 
     def sent(self) -> Sent:
         """Return what the person sent; nothing has been read yet."""

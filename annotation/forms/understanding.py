@@ -6,6 +6,7 @@ from typing import Any
 
 from django import forms
 
+from annotation.forms.choices import is_changed
 from annotation.forms.columns import ColumnsForm
 from annotation.uploads.pending import Sent
 from annotation.uploads.problems import showable
@@ -38,6 +39,10 @@ class Understanding:
         """Whether every choice can be followed."""
         wrong = [form for form in (*self.tables, self.decode) if not form.is_valid()]
         return not wrong
+
+    def is_changed(self) -> bool:
+        """Whether a choice differs from those that the preview was made with."""
+        return any(is_changed(form) for form in (*self.tables, self.decode))
 
     def as_sent(self) -> Sent:
         """Return what was sent, with the choices of this form."""

@@ -1,14 +1,19 @@
 """What an imported campaign consists of, before anything is stored."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
+from django.core.exceptions import ValidationError
+from django.core.validators import validate_slug
+
 from annotation import protocols
 from annotation.models import Campaign, Item
 from annotation.protocols import Span
+from annotation.uploads.drafts import TestSetDraft
+from annotation.uploads.problems import Place, Report
 
 
 @dataclass(frozen=True)
@@ -103,3 +108,20 @@ class CampaignDraft:
     system_scores: Mapping[str, float] = field(default_factory=dict)
     lower_is_better: bool = False
     direction: str = ""
+
+
+def described(
+    drafts: Iterable[tuple[TestSetDraft, CampaignDraft]], words: Mapping[str, Any], report: Report
+) -> list[tuple[TestSetDraft, CampaignDraft]]:
+    """Return drafts whose campaigns have the `study` and `question` that stand among the words.
+
+    A study that cannot stand in an address is an error.
+    """
+    stated = {name: value for name in ("study", "question") if (value := words.get(name))}
+    try:
+        validate_slug(stated.get("study", "study"))
+    except ValidationError:
+        study = stated["study"]
+        message = f"“{study}” cannot name a study: use letters, digits, hyphens and underscores"
+        report.error(message, Place(field="study"))
+    return [(test_set, replace(campaign, **stated)) for test_set, campaign in drafts]

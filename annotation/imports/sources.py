@@ -8,7 +8,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, replace
 
 from annotation.imports import appraise, human_scores, judgments, pearmut
-from annotation.imports.drafts import CampaignDraft
+from annotation.imports.drafts import CampaignDraft, described
 from annotation.imports.judgments import Reading, read_options
 from annotation.uploads import InputFile, Report, TestSetDraft, waiting
 from annotation.uploads.waiting import ExpiredError
@@ -51,6 +51,11 @@ class Sent:
 
 def read(sent: Sent, report: Report) -> Reading:
     """Read what was sent; what is wrong goes to the report."""
+    reading = _read(sent, report)
+    return replace(reading, drafts=described(reading.drafts, sent.words, report))
+
+
+def _read(sent: Sent, report: Report) -> Reading:
     if sent.tool in TABLES:
         options = read_options(sent.words, report)
         if report.errors:

@@ -29,6 +29,7 @@ from annotation.models import (
     TestSet,
 )
 from annotation.prefill.suggestions import as_stored
+from core.text import pluralize
 
 BATCH = 2_000
 _NAMESPACE = uuid.UUID("5d0f2f5e-6f0b-4c55-9f6f-3b7c0a3b6c11")
@@ -43,6 +44,21 @@ class CampaignImport:
     n_items: int
     n_judgments: int
     n_published: int
+
+    @property
+    def contents(self) -> list[str]:
+        """What the campaign holds, each with its number: what there is none of is left out."""
+        items = self.campaign.items.values("segment")
+        scored = self.campaign.published_scores.exclude(output=None).values("output__segment")
+        numbers = {
+            "annotator": self.campaign.annotators.count(),
+            "system": self.campaign.systems.count(),
+            "segment": (items if self.n_items else scored).distinct().count(),
+            "item": self.n_items,
+            "judgment": self.n_judgments,
+            "published score": self.n_published,
+        }
+        return [pluralize(n, what) for what, n in numbers.items() if n]
 
 
 @transaction.atomic

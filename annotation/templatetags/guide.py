@@ -1,4 +1,4 @@
-"""The steps to an open campaign above a page, and the next step of a campaign."""
+"""The steps to an open campaign before there is one, and what a design costs."""
 
 from typing import Any
 
@@ -6,37 +6,19 @@ from django import template
 
 from annotation import protocols
 from annotation.campaigns import effort, hindrances
-from annotation.models import Campaign, TestSet
+from annotation.models import TestSet
 from annotation.protocols.paces import Pace
 from annotation.web import guide as steps
-from annotation.web import navigation
 from annotation.web.sentences import said
 
 register = template.Library()
 register.filter("hindrances", hindrances)
-GUIDED = ("setup", "people", "monitor", "export")
 
 
 @register.inclusion_tag("shell/_guide.html")
 def guide(page: str) -> dict[str, Any]:
     """The steps on a page without a campaign."""
     return {"steps": steps.first_steps(page)}
-
-
-@register.inclusion_tag("shell/_guide.html", takes_context=True)
-def draft_guide(context: dict[str, Any], campaign: Campaign, page: str) -> dict[str, Any]:
-    """The steps of a draft, on all its pages."""
-    is_draft = campaign.status == Campaign.Status.DRAFT
-    return {"steps": steps.steps(campaign, page)} if is_draft and _runs_it(context) else {}
-
-
-@register.inclusion_tag("shell/_guide.html", takes_context=True)
-def next_guide(context: dict[str, Any], campaign: Campaign, page: str) -> dict[str, Any]:
-    """The next step of another campaign, on pages that name none of their own."""
-    is_guided = navigation.tab_of(navigation.CAMPAIGN, page).name in GUIDED
-    if campaign.status == Campaign.Status.DRAFT or not is_guided or not _runs_it(context):
-        return {}
-    return {"next": steps.next_step(campaign)}
 
 
 @register.inclusion_tag("annotation/_cost.html")
@@ -60,8 +42,3 @@ def _told(found: Pace | effort.Spread | None) -> dict[str, Any] | None:
         name: said(value) if isinstance(value, str) else value
         for name, value in vars(found).items()
     }
-
-
-def _runs_it(context: dict[str, Any]) -> bool:
-    runs_it = context.get("is_admin", False)
-    return bool(runs_it() if callable(runs_it) else runs_it)

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
+from annotation.forms.choices import is_changed
 from annotation.forms.columns import ColumnsForm
 from annotation.forms.tables import WORDS, DirectionsForm, HumanScoresWords, changed
 from annotation.imports import human_scores, sources
@@ -20,6 +21,10 @@ class Correction:
     def is_valid(self) -> bool:
         """Check all, so that every error is shown."""
         return not any([self.words.errors, self.columns.errors, self.directions.errors])
+
+    def is_changed(self) -> bool:
+        """Whether a choice differs from those that the preview was made with."""
+        return any(is_changed(form) for form in (self.words, self.columns, self.directions))
 
 
 def correction_of(sent: Sent, reading: Reading, data: Any) -> Correction | None:

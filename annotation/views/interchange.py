@@ -26,6 +26,7 @@ from annotation.exports import FORMATS
 from annotation.exports.parquet import MissingPackageError
 from annotation.exports.rows import judgments_of
 from annotation.filters.form import filter_choices
+from annotation.forms.choices import CHANGED
 from annotation.forms.imports import (
     AppraiseForm,
     CampaignFileForm,
@@ -102,7 +103,10 @@ def _confirm(request: HttpRequest, token: str) -> HttpResponse:
     if not report.errors:
         examine(drafts, report, user=request.user)
     is_change = "change" in request.POST
-    correction = correction_of(sent, reading, request.POST if is_change else None)
+    correction = correction_of(sent, reading, request.POST if request.method == "POST" else None)
+    if correction and request.method == "POST" and not is_change and correction.is_changed():
+        messages.warning(request, CHANGED)
+        is_change = True
     if correction and is_change and correction.is_valid():
         kept = read_anew(token, sent, reading, correction, signed_in(request).pk)
         return redirect(f"{reverse('campaign-import')}?check={kept}")
@@ -120,6 +124,7 @@ def _confirm(request: HttpRequest, token: str) -> HttpResponse:
         "token": token,
         "reading": reading,
         "correction": correction,
+        "is_changed": is_change,
         "languages": languages.offered(),
         "section": "campaigns",
     }
@@ -156,6 +161,9 @@ def _summary(test_set: TestSetDraft, campaign: CampaignDraft) -> dict[str, Any]:
     return {
         "campaign": campaign,
         "test_set": test_set,
+        "question": Campaign(
+            question=campaign.question, length_ratio=campaign.length_ratio
+        ).question_text,
         "protocol": protocols.get(campaign.protocol).label,
         "kinds": [(Item.Kind(kind).label, number) for kind, number in kinds.most_common()],
         "batches": len({item.batch for item in campaign.items if item.batch}),

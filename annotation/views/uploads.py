@@ -27,6 +27,7 @@ from annotation.access import (
     visible_test_sets,
 )
 from annotation.forms.access import AccountForm
+from annotation.forms.choices import CHANGED
 from annotation.forms.understanding import Understanding
 from annotation.forms.uploads import UploadForm, read_again
 from annotation.models import Output, Segment, System, TestSet, listed
@@ -121,7 +122,13 @@ def _confirm(request: HttpRequest, token: str) -> HttpResponse:
         messages.error(request, EXPIRED)
         return redirect("testset-upload")
     if request.method == "POST":
-        return _read_again(request, pending) if "read" in request.POST else _store(request, pending)
+        understanding = Understanding(pending.meanings, pending.sent, request.POST)
+        if "read" in request.POST:
+            return _read_again(request, pending, understanding)
+        if understanding.is_changed():
+            messages.warning(request, CHANGED)
+            return _read_again(request, pending, understanding)
+        return _store(request, pending)
     if "problems" in request.GET:
         lines = "\n".join(f"{p.severity}\t{p}" for p in pending.report.problems)
         headers = {"Content-Disposition": 'attachment; filename="problems.txt"'}
@@ -129,9 +136,10 @@ def _confirm(request: HttpRequest, token: str) -> HttpResponse:
     return _preview(request, pending, Understanding(pending.meanings, pending.sent))
 
 
-def _read_again(request: HttpRequest, pending: Pending) -> HttpResponse:
+def _read_again(
+    request: HttpRequest, pending: Pending, understanding: Understanding
+) -> HttpResponse:
     """Read the files that wait as the person now says."""
-    understanding = Understanding(pending.meanings, pending.sent, request.POST)
     if not understanding.is_valid():
         return _preview(request, pending, understanding)
     sent = understanding.as_sent()
@@ -156,6 +164,7 @@ def _preview(request: HttpRequest, pending: Pending, understanding: Understandin
         "source": _attributes(draft.source_language),
         "target": _attributes(draft.target_language),
         "understanding": understanding,
+        "is_changed": understanding.decode.is_bound,
         "guessed": any(f and c != f for m in pending.meanings for c, f in m.fields.items()),
         "section": "testsets",
     }

@@ -38,6 +38,10 @@ OLDER = (
     "The values with their intervals and ranks are as of {when} UTC. The data have changed since; "
     "newer ones are being computed."
 )
+OLDER_FAILED = (
+    "The values with their intervals and ranks are as of {when} UTC. The data have changed since; "
+    "newer ones could not be computed."
+)
 NEW_METRICS = (
     "The values with their intervals and ranks are as of {when} UTC, before there were scores of "
     "{named}, which stand without an interval and a rank until newer ones are computed."
@@ -86,6 +90,7 @@ def complete(document: Correlations, tested: Completion[Comparison]) -> Correlat
         comparison=found,
         interval=found.interval if found else "",
         intervals_note=_age(document, tested),
+        failed={marks.INTERVALS: tested.message} if found is None and tested.message else {},
         warnings=list(dict.fromkeys(told)),
     )
 
@@ -103,7 +108,7 @@ def _age(document: Correlations, tested: Completion[Comparison]) -> str:
     """What to say of intervals that are not of the same data as the rest of the table."""
     found = tested.document
     if found is None or tested.as_of is None:
-        return "" if tested.is_same and found else PENDING
+        return "" if found or tested.message else PENDING
     if tested.is_same:
         return ""
     known = {metric.key for metric in found.metrics}
@@ -111,7 +116,7 @@ def _age(document: Correlations, tested: Completion[Comparison]) -> str:
     named, when = join_truncated(new, NAMED), tested.as_of.strftime("%Y-%m-%d %H:%M:%S")
     if new:
         return NEW_METRICS.format(when=when, named=named)
-    return OLDER.format(when=when)
+    return (OLDER_FAILED if tested.message else OLDER).format(when=when)
 
 
 def choose(document: Correlations, query: QueryDict) -> Correlations:
@@ -132,7 +137,7 @@ def choose(document: Correlations, query: QueryDict) -> Correlations:
         found,
         comparison=compared,
         rows=sorted(rows, key=_by_value),
-        marks=marking.sentence,
+        marks=marks.failure(document.failed) or marking.sentence,
         shown_bounds=compared.bounds if compared and is_bounded else None,
         floor_marks=floor_marks,
         trust=trust and with_reasons(trust, marks.uncertain(compared)),

@@ -1,7 +1,7 @@
 """What the documents of pages have in common."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
 from annotation.models import Campaign
@@ -30,7 +30,8 @@ class Document:
 class OfCampaign(Document):
     """A document of one campaign.
 
-    `trust` is the verdict on the numbers, which a page adds; None while it is not known.
+    `trust` is the verdict on the numbers, which a page adds; None while it is not known. `failed`
+    maps the parts that could not be computed, and that no earlier version has, to the error.
     """
 
     campaign: str
@@ -39,6 +40,7 @@ class OfCampaign(Document):
     length_ratio: str
     origin: str
     trust: CampaignTrust | None = None
+    failed: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)

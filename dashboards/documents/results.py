@@ -43,7 +43,8 @@ class Result(Generic[D]):
     """What is known now.
 
     `document` may be older than the data (`is_fresh` false) or None. `message` says why there is
-    no fresh one where computing failed, `waits_for` names the queue that no worker takes from;
+    no fresh one where computing failed, and `failing` which part that is, empty where it is the
+    document itself; `waits_for` names the queue that no worker takes from;
     `tags` are those of the results that this one is made of. `pending` names what is computed
     while it is not fresh. `data` is a hash of the data behind the document. A result of several
     `is_whole` where all of them are there, and `is_of_one_state` where all rest on the same data.
@@ -53,6 +54,7 @@ class Result(Generic[D]):
     as_of: datetime | None
     is_fresh: bool
     message: str = ""
+    failing: str = ""
     waits_for: str = ""
     tags: str = ""
     pending: str = "newer numbers"
@@ -71,12 +73,14 @@ class Result(Generic[D]):
 class Completion(Generic[D]):
     """What a slower analysis has for a document: its own document.
 
-    It `is_same` where it rests on the data that the document rests on.
+    It `is_same` where it rests on the data that the document rests on. `message` says why there is
+    no newer one where computing failed.
     """
 
     document: D | None
     as_of: datetime | None
     is_same: bool
+    message: str = ""
 
 
 def latest(
@@ -184,6 +188,7 @@ def together(found: Sequence[Result[D]], combine: Callable[[list[D]], E]) -> Res
         min(times) if times and is_complete else None,
         is_fresh=all(result.is_fresh for result in found),
         message="; ".join(dict.fromkeys(result.message for result in found if result.message)),
+        failing=_failing(found),
         waits_for=next((result.waits_for for result in found if result.waits_for), ""),
         tags="".join(result.tag for result in found),
         is_whole=is_complete and all(result.is_whole for result in found),
@@ -191,20 +196,34 @@ def together(found: Sequence[Result[D]], combine: Callable[[list[D]], E]) -> Res
     )
 
 
+def _failing(found: Sequence[Result[Any]]) -> str:
+    """Name what failed of several documents; empty where one of them did itself."""
+    names = [result.failing for result in found if result.message]
+    return ", ".join(dict.fromkeys(names)) if all(names) else ""
+
+
+def failing_part(found: Result[Any], part: str) -> str:
+    """Name a part of a page, as it is said where computing it failed; empty where it did not."""
+    if not found.message:
+        return ""
+    return part if found.document is None else f"newer {part}"
+
+
 def completed(
-    first: Result[D], second: Result[E], complete: Callable[[D, Completion[E]], F]
+    first: Result[D], second: Result[E], complete: Callable[[D, Completion[E]], F], part: str
 ) -> Result[F]:
-    """Return a document with what a slower analysis of the same question adds.
+    """Return a document with the `part` that a slower analysis of the same question adds.
 
     It is there and as old as the first; it is fresh where both are.
     """
     is_same = second.data == first.data
-    later = Completion(second.document, second.as_of, is_same)
+    later = Completion(second.document, second.as_of, is_same, second.message)
     return Result(
         complete(first.document, later) if first.document is not None else None,
         first.as_of,
         is_fresh=first.is_fresh and second.is_fresh,
         message=first.message or second.message,
+        failing=first.failing if first.message else failing_part(second, part),
         waits_for=first.waits_for or second.waits_for,
         tags=first.tag + second.tag,
         pending="more numbers" if first.is_fresh else first.pending,

@@ -17,7 +17,8 @@ UNITS = ("unit", "n_units")
 def no_document(result: results.Result[Any]) -> HttpResponseBase:
     """What programs get while there are no numbers: 202 with Retry-After, or the error."""
     if result.message:
-        return JsonResponse({"error": result.message}, status=500)
+        part = f"{result.failing} could not be computed: " if result.failing else ""
+        return JsonResponse({"error": f"{part}{result.message}"}, status=500)
     return JsonResponse({"status": "computing"}, status=202, headers={"Retry-After": "2"})
 
 

@@ -31,6 +31,7 @@ from dashboards.pages.answers import cells, data_response, is_unfinished, no_doc
 from dashboards.pages.parameters import data_query, parameters, require_measures
 from dashboards.pages.states import empty
 from dashboards.papers import latex
+from dashboards.trust.marks import INTERVALS
 from dashboards.trust.shown import comments, judged, with_trust, worst_of
 
 # What a page shows: the document of an analysis, or what its reader chose of that.
@@ -103,7 +104,7 @@ class Page(Generic[D]):
         found = results.latest(_named(self.kind, question), campaign, filters)
         if self.complete is not None:
             second = results.latest(_named(self.slower, question), campaign, filters)
-            found = results.completed(found, second, self.complete)
+            found = results.completed(found, second, self.complete, INTERVALS)
         return with_trust(found, campaign, filters)
 
     def of_study(self, **others: Any) -> "StudyPage[Any]":

@@ -65,7 +65,7 @@ def preferences(
 def _jobs(test_set: TestSet) -> dict[str, Any]:
     jobs = starting.under_way(test_set)
     last = starting.ended(test_set)
-    return {"jobs": jobs, "idle_queues": presenting.idle_queues(jobs), "last": last}
+    return {"jobs": jobs, "idle": presenting.idle(jobs), "last": last}
 
 
 def _under_way(request: HttpRequest, test_set: TestSet) -> HttpResponse:

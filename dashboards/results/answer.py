@@ -60,17 +60,18 @@ class Asked:
 
     `metrics` are in any order. `better` holds, for every metric but the leader, p of the leader
     being better, corrected as the reader chose; None where there is no test. `is_tested` tells
-    whether intervals and tests are there. `refused` says why nothing may be ranked although they
-    are, `no_interval` why the leader has none, `undefined` why no metric has a value, `distrust`
-    why these judgments bear nothing out, `unusable` why those that are there give no score.
-    `chance` is what a metric reaches that knows nothing. `n_judged` counts what is `judged`, and
-    `is_elsewhere` where that has no answer to a question of segments.
+    whether intervals and tests are there, and `failed` says why they will not be. `refused` says
+    why nothing may be ranked although they are, `no_interval` why the leader has none, `undefined`
+    why no metric has a value, `distrust` why these judgments bear nothing out, `unusable` why those
+    that are there give no score. `chance` is what a metric reaches that knows nothing. `n_judged`
+    counts what is `judged`, and `is_elsewhere` where that has no answer to a question of segments.
     """
 
     statistic: str
     metrics: Sequence[Scored]
     n_judged: int
     is_tested: bool = True
+    failed: str = ""
     better: Mapping[str, float | None] = field(default_factory=dict)
     correction: str = ""
     chance: float = 0.0
@@ -132,6 +133,8 @@ def answer(asked: Asked) -> Answer:
 
 def _of(asked: Asked, first: Scored) -> Answer:
     """The answer where one metric has the largest value."""
+    if asked.failed:
+        return _untested(asked, first, "failed", asked.failed)
     if not asked.is_tested:
         return _untested(asked, first, "pending", "How sure that is, is being computed.")
     if asked.refused:

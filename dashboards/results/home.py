@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
@@ -32,10 +32,19 @@ from metaeval.replication.questions.statistics import SEGMENT
 # The most warnings that are listed as causes.
 CAUSES = 2
 BESIDE = "The numbers of the second level are as of {when} UTC; newer ones are being computed."
+BESIDE_FAILED = (
+    "The numbers of the second level are as of {when} UTC; newer ones could not be computed."
+)
 HUMANS = (
     "The MT systems and the agreement between annotators are as of {when} UTC; newer numbers are "
     "being computed."
 )
+HUMANS_FAILED = (
+    "The MT systems and the agreement between annotators are as of {when} UTC; newer numbers could "
+    "not be computed."
+)
+# Parts of the page, as it names them where they could not be computed.
+SECOND_LEVEL, STANDINGS = "numbers of the second level", "numbers on systems and annotators"
 # What stands beside a statistic of the other level: over systems where there are enough of them,
 # else what hybrids of the few tend to.
 OVER_SYSTEMS, OVER_HYBRIDS = "systems", "limit"
@@ -55,6 +64,7 @@ class Parts:
     older: Sequence[str] = ()
     warnings: Sequence[str] = ()
     trust: CampaignTrust | None = None
+    failed: Mapping[str, str] = field(default_factory=dict)
 
 
 def latest(query: QueryDict, campaign: Campaign, filters: Filters) -> results.Result[Parts]:
@@ -94,21 +104,32 @@ def _joined(
     other: results.Result[Comparison],
     ground: results.Result[Ground],
 ) -> results.Result[Parts]:
-    every = (table, tested, other, ground)
+    every: Sequence[results.Result[Any]] = (table, tested, other, ground)
     is_whole = all(each.document is not None for each in every)
     found = None
     if table.document is not None and ground.document is not None:
-        later = results.Completion(tested.document, tested.as_of, is_same=tested.data == table.data)
+        is_same = tested.data == table.data
+        later = results.Completion(tested.document, tested.as_of, is_same, tested.message)
         completed = complete_table(table.document, later)
         older = [completed.intervals_note] if tested.document else []
-        older += _older(other, table, BESIDE) + _older(ground, table, HUMANS)
-        found = Parts(completed, ground.document, other.document, is_whole, older)
+        older += _older(other, table, BESIDE_FAILED if other.message else BESIDE)
+        older += _older(ground, table, HUMANS_FAILED if ground.message else HUMANS)
+        found = Parts(
+            completed, ground.document, other.document, is_whole, older, failed=completed.failed
+        )
     values = (table, ground)
+    names = ("", marks.INTERVALS, SECOND_LEVEL, "" if found is None else STANDINGS)
+    failing = next(
+        (results.failing_part(each, name) if name else ""
+         for each, name in zip(every, names, strict=True) if each.message),
+        "",
+    )  # fmt: skip
     return results.Result(
         found,
         _oldest(values) if found else None,
         is_fresh=all(each.is_fresh for each in every),
         message=next((each.message for each in every if each.message), ""),
+        failing=failing,
         waits_for=next((each.waits_for for each in every if each.waits_for), ""),
         tags="".join(each.tag for each in every),
         pending="more numbers" if all(each.is_fresh for each in values) else "newer numbers",
@@ -158,7 +179,7 @@ def choose(parts: Parts, query: QueryDict) -> Home:
         all_metrics=table.all_metrics,
         systems=_systems(ground.systems, trust),
         humans=ground.humans,
-        marks=ranked.marking.sentence,
+        marks=marks.failure(parts.failed) or ranked.marking.sentence,
         floor_marks=floor_marks,
         beside_marks=beside.marking.sentence,
         **{name: getattr(ground, name) for name in ("alpha", "alpha_ends", "n_tested", "n_passed")},
@@ -166,6 +187,7 @@ def choose(parts: Parts, query: QueryDict) -> Home:
         older=[sentence for sentence in parts.older if sentence],
         rival=_rival(compared, first, better, correction, scope),
         trust=trust,
+        failed=parts.failed,
         warnings=list(dict.fromkeys([*table.warnings, *ground.warnings])),
     )
 
@@ -259,6 +281,7 @@ def _asked(
         judged="output" if n_outputs else "system",
         is_elsewhere=not n_outputs and table.level == SEGMENT,
         is_tested=compared is not None and parts.trust is not None,
+        failed=marks.failure(parts.failed),
         better=better,
         correction=label,
         chance=compared.chance if compared else 0.0,

@@ -116,7 +116,11 @@ def study_forms(
         study=slug,
         pairs=pairs,
         missing=[name for name, r in found if not r.document and not r.message],
-        warnings=[f"{name}: {result.message}" for name, result in found if result.message],
+        warnings=[
+            f"{name}: the numbers could not be computed: {result.message}"
+            for name, result in found
+            if result.message
+        ],
         trust=worst_of([verdict.document for verdict in verdicts.values()]),
         units=units_among(pairs),
     )

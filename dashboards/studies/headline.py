@@ -20,6 +20,7 @@ UNTOLD = {
     "unscored": "In {listed} no metric has scored the outputs.",
     "unjudged": "In {listed} no output has a human score.",
     "pending": "In {listed} intervals are being computed.",
+    "failed": "{listed}: {why}",
 }
 
 
@@ -93,6 +94,8 @@ def _untold(asked: Asked) -> Answer:
         return _plain("constant", f"No metric has a value in {where}.", _gaps(asked))
     if "pending" in cases:
         return _first(asked, "pending", "How sure that is, is being computed.")
+    if "failed" in cases:
+        return _first(asked, "failed", _gaps(asked))
     if set(cases) <= {"unjudged", "unscored", "constant", "distrusted"}:
         said = "These judgments cannot tell which metric is good."
         return _plain("distrusted", said, _gaps(asked))
@@ -217,7 +220,7 @@ def _gaps(asked: Asked) -> str:
     places: dict[tuple[str, str], list[str]] = {}
     for column in asked.columns:
         if column.case not in TELLING:
-            why = column.why if column.case == "uncertain" else ""
+            why = column.why if column.case in ("uncertain", "failed") else ""
             places.setdefault((UNTOLD[column.case], why), []).append(column.name)
     return " ".join(text.format(listed=_listed(at), why=why) for (text, why), at in places.items())
 

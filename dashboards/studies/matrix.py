@@ -146,6 +146,8 @@ def group_of(
     leader = max(known, key=_value)
     if trust is not None and trust.verdict == Verdict.DO_NOT_USE:
         return Group("distrusted", leader.key, why="the judgments do not bear it out")
+    if document.failed:
+        return Group("failed", leader.key, why=marks.failure(document.failed))
     if compared is None or trust is None:
         return Group("pending", leader.key, why="intervals are being computed")
     if reason := marks.refusal(trust, compared):

@@ -93,9 +93,14 @@ class StudySystems(OfSeveral):
 
 
 def study_table(
-    campaigns: Sequence[Campaign], documents: Sequence[Systems], missing: Sequence[str]
+    campaigns: Sequence[Campaign],
+    documents: Sequence[Systems],
+    missing: Sequence[str],
+    failed: Sequence[tuple[str, str]] = (),
 ) -> StudySystems:
     """Return a block for the humans, for every measure and for lengths, those with any line.
+
+    `failed` are campaigns whose numbers could not be computed, with the error.
 
     Systems that were judged in no campaign come last, with what metrics and lengths say of them.
     """
@@ -123,7 +128,10 @@ def study_table(
         blocks=[block for block in blocks if block.lines],
         rows=[row for block in blocks for row in _rows(block, heads)],
         basis=[Basis(c.name, c.slug, d.basis) for c, d in zip(campaigns, documents, strict=True)],
-        warnings=_warnings(campaigns, documents),
+        warnings=[
+            *(f"{name}: the numbers could not be computed: {error}" for name, error in failed),
+            *_warnings(campaigns, documents),
+        ],
         missing=missing,
         versus=documents[0].versus if documents else "next",
         length=length_note(documents),

@@ -167,7 +167,8 @@ def study_systems(request: HttpRequest, slug: str, fmt: str = "") -> HttpRespons
     document = study_table(
         [each for each, _ in known],
         [each for _, each in known],
-        missing=[each.name for each, result in found if not result.document],
+        missing=[each.name for each, r in found if not r.document and not r.message],
+        failed=[(each.name, r.message) for each, r in found if not r.document and r.message],
     )
     as_of = whole.as_of.isoformat(timespec="seconds") if whole.as_of else None
     if fmt == "tex":

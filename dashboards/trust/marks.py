@@ -26,6 +26,8 @@ FEW_SYSTEMS = (
     "would do on others. The limit of hybrids asks about these systems on new segments."
 )
 PENDING = "Ranks come with the intervals."
+# Parts of a page besides its values, as it names them where they could not be computed.
+INTERVALS, VERDICT = "intervals and ranks", "verdict on trust"
 NO_INTERVALS = "Nothing is ranked or bold, because there is no interval: {cause}."
 NO_ERROR = "this metric agrees alike whatever is left out"
 AT_CHANCE = "Not distinguishable from chance: no metric’s interval lies above {chance:.2g}."
@@ -100,6 +102,13 @@ def forbidden(trust: Trust | None) -> str:
     if trust is None:
         return UNKNOWN
     return REFUSED if trust.verdict == Verdict.DO_NOT_USE else ""
+
+
+def failure(failed: Mapping[str, str]) -> str:
+    """Return the sentence that says which parts could not be computed; empty without any."""
+    errors = {part.capitalize(): message.rstrip(".") for part, message in failed.items()}
+    sentences = [f"{part} could not be computed: {error}." for part, error in errors.items()]
+    return " ".join([*sentences, "Nothing is ranked."]) if sentences else ""
 
 
 def leaves_out(low: float | None, high: float | None, value: float = 0.0) -> bool:

@@ -8,6 +8,7 @@ from annotation.filters import Filters
 from annotation.models import Campaign
 from dashboards.documents import results
 from dashboards.pages.choice import general
+from dashboards.trust.marks import VERDICT
 from dashboards.trust.reasons import (
     SUMMARIES,
     CampaignTrust,
@@ -27,6 +28,10 @@ OF_STUDIES = (
 OLDER = (
     "This verdict is as of {when} UTC. The data have changed since; a newer one is being computed."
 )
+OLDER_FAILED = (
+    "This verdict is as of {when} UTC. The data have changed since; a newer one could not be "
+    "computed."
+)
 
 
 def with_trust(
@@ -40,14 +45,18 @@ def with_trust(
     if found.document is not None and found.document.trust is not None:
         return found
     verdict = results.latest("trust", campaign, general(filters))
-    return found if found.document is None else results.completed(found, verdict, _attach)
+    return found if found.document is None else results.completed(found, verdict, _attach, VERDICT)
 
 
 def _attach(document: Any, found: results.Completion[CampaignTrust]) -> Any:
     trust = found.document
     if trust is not None and found.as_of is not None and not found.is_same:
-        trust = replace(trust, older=OLDER.format(when=found.as_of.strftime("%Y-%m-%d %H:%M:%S")))
-    return judged(document, trust)
+        older = OLDER_FAILED if found.message else OLDER
+        trust = replace(trust, older=older.format(when=found.as_of.strftime("%Y-%m-%d %H:%M:%S")))
+    failed = document.failed
+    if trust is None and found.message:
+        failed = {**failed, VERDICT: found.message}
+    return replace(document, trust=trust, failed=failed)
 
 
 def judged(document: Any, trust: Trust | None) -> Any:

@@ -34,6 +34,7 @@ class Campaigns(Kind[Campaign]):
     name, label, home = "campaign", "Campaign", "campaigns"
     model = Campaign
     key, title = "slug", "name"
+    studies = True
 
     def seen(self, user: Any) -> QuerySet[Campaign]:
         """Those that the user may read."""

@@ -21,7 +21,7 @@ class Kind(Generic[Thing]):
     `name` stands in addresses, where `key` is the field that names a thing; `title` is the field
     that people change when they rename it, empty where its name is fixed. `home` is the address
     of the list. `test_set` is the path to the test set that a thing belongs to, empty where there
-    is none. `fixed` says why a name cannot change.
+    is none. `fixed` says why a name cannot change. A thing that `studies` can be put into a study.
     """
 
     name: ClassVar[str]
@@ -33,6 +33,7 @@ class Kind(Generic[Thing]):
     test_set = ""
     fixed = ""
     archives = True
+    studies = False
 
     def seen(self, user: Any) -> QuerySet[Thing]:
         """Return what a user with a reading role may see."""

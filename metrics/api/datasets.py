@@ -71,6 +71,8 @@ class FolderSerializer(serializers.Serializer[object]):
     lower_is_better = _Names(required=False, write_only=True)
     higher_is_better = _Names(required=False, write_only=True)
     name = serializers.CharField(required=False, write_only=True, max_length=80)
+    study = serializers.SlugField(required=False, write_only=True, max_length=80)
+    question = serializers.CharField(required=False, write_only=True, max_length=2_000)
     dry_run = serializers.BooleanField(required=False, write_only=True, default=False)
 
     def validate_language_pair(self, pair: str) -> str:

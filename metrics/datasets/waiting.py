@@ -162,7 +162,7 @@ def choice_of(values: Mapping[str, Any]) -> mtme.Choice:
         metrics=values.get("metrics"),
         lower=values.get("lower_is_better") or (),
         higher=values.get("higher_is_better") or (),
-        name=values.get("name") or "",
+        **{name: values.get(name) or "" for name in ("name", "study", "question")},
     )
 
 

@@ -5,6 +5,7 @@ from typing import Any
 
 from django import forms
 
+from annotation.forms.imports import QuestionField, StudyField
 from annotation.forms.uploads import FilesField, FilesInput, OneFileField
 from annotation.uploads import InputFile
 from metrics.datasets import mtme
@@ -53,6 +54,8 @@ class MtmeForm(forms.Form):
     name = forms.CharField(
         required=False, max_length=80, help_text="Of the test set. Optional: the folder’s."
     )
+    study = StudyField()
+    question = QuestionField()
 
     def clean_language_pair(self) -> str:
         """Refuse what names no two languages."""
@@ -79,6 +82,8 @@ class MtmeForm(forms.Form):
             "lower_is_better": _names(data["lower_is_better"]),
             "higher_is_better": _names(data["higher_is_better"]),
             "name": data["name"].strip(),
+            "study": data["study"],
+            "question": data["question"],
         }
 
     def sent(self, paths: list[str]) -> tuple[str, bytes]:

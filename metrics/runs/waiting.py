@@ -9,9 +9,10 @@ from django.db.models import Sum
 from metrics import catalogue
 from metrics.base import MetricInfo
 from metrics.models import MetricRun, RunWorker
-from metrics.runs import queue, signatures
+from metrics.runs import queue, signatures, starting
 from metrics.workers import capability
 from metrics.workers.fleet import Worker, living
+from metrics.workers.idle import Idle, explain
 
 
 @dataclass(frozen=True)
@@ -58,6 +59,21 @@ def attach(runs: Iterable[MetricRun]) -> None:
     found = turns() if any(run.is_active for run in runs) else {}
     for run in runs:
         run.turn = found.get(run.pk)  # type: ignore[attr-defined]
+
+
+def idle(runs: Iterable[MetricRun]) -> list[Idle]:
+    """Say of each queue in which runs among these wait for long why no worker takes them.
+
+    The runs have their turns (:func:`attach`).
+    """
+    runs = list(runs)
+    queues = set(starting.idle_queues(runs))
+    lacking: dict[str, list[Mapping[str, Sequence[str]]]] = {queue: [] for queue in queues}
+    for run in runs:
+        turn: Turn | None = run.turn  # type: ignore[attr-defined]
+        if run.status == MetricRun.Status.QUEUED and run.queue in queues and turn:
+            lacking[run.queue].append(turn.hosts.lacking)
+    return explain(lacking)
 
 
 def turns() -> dict[int, Turn]:

@@ -10,7 +10,10 @@ from annotation.access import is_site_admin, researcher_required, site_admin_req
 from annotation.web.live import render_live
 from metrics.checkpoints import checks, inventory, places
 from metrics.checkpoints import hosts as stocks
+from metrics.models import MetricRun
+from metrics.runs import starting, waiting
 from metrics.workers import fleet
+from metrics.workers.idle import Idle, Reason
 from metrics.workers.versions import CODE
 
 QUEUES = ("cpu", "gpu", "judges")
@@ -56,12 +59,19 @@ def worker_list(request: HttpRequest) -> HttpResponse:
     """The fleet; htmx asks for what changes alone."""
     seats = fleet.fleet()
     queues = fleet.queue_states(seats, QUEUES)
+    queued = list(MetricRun.objects.filter(status=MetricRun.Status.QUEUED))
+    starting.describe(queued)
+    waiting.attach(queued)
     context = {
         "section": "metrics",
         "tab": "workers",
         "seats": seats,
         "queues": queues,
-        "idle_queues": [queue.name for queue in queues if queue.is_starved],
+        # That nobody is there is said at once; why others take nothing, after a moment.
+        "idle": [
+            *(Idle(queue.name, Reason.ABSENT) for queue in queues if queue.is_starved),
+            *(each for each in waiting.idle(queued) if each.reason != Reason.ABSENT),
+        ],
         "code": CODE,
     }
     return render_live(request, "metrics/workers.html", context)

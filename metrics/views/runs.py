@@ -50,7 +50,7 @@ def run_list(request: HttpRequest) -> HttpResponse:
         "page": page,
         "query": query.urlencode(),
         "is_live": any(run.is_active for run in page),
-        "idle_queues": starting.idle_queues(page),
+        "idle": waiting.idle(page),
         "test_sets": visible_test_sets(request.user).filter(systems__isnull=False).distinct(),
         "campaigns": _campaigns(request, form.cleaned_data["testset"]),
     }
@@ -94,7 +94,8 @@ def run_detail(request: HttpRequest, pk: int) -> HttpResponse:
         "run": run,
         "truncated": truncated,
         "failed_texts": failed_texts(run)[:FAILED_SHOWN],
-        "idle_queues": starting.idle_queues([run]),
+        # The card says what every host lacks.
+        "idle": [] if run.turn and run.turn.hosts.is_stuck else waiting.idle([run]),  # type: ignore[attr-defined]
         "silence": starting.silence(run),
         "campaigns": _campaigns(request, run.test_set),
         "warnings": (*warnings_of(run), *about_texts, *remarks.of_run(run)),

@@ -8,7 +8,6 @@ from django.core.exceptions import PermissionDenied, ValidationError
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
-from django.urls import reverse
 from django.utils.http import urlencode
 from django.views.decorators.http import require_http_methods, require_safe
 
@@ -21,6 +20,7 @@ from annotation.access import (
     test_set_refusal,
 )
 from annotation.exports.tables import csv_response
+from annotation.forms.choices import CHANGED, is_changed
 from annotation.models import Output, TestSet
 from annotation.uploads.waiting import ExpiredError
 from annotation.views.uploads import is_too_large, too_large_sentence
@@ -54,8 +54,7 @@ def metric_spans(request: HttpRequest, slug: str) -> HttpResponse:
     if is_sent and form.is_valid():
         kept = pending.keep(slug, form.sent(), signed_in(request).pk)
         said = {name: form.cleaned_data[name] for name in ("name", "ends")}
-        query = urlencode({"check": kept, **said})
-        return redirect(f"{reverse('metric-spans', args=[slug])}?{query}")
+        return redirect(f"{request.path}?{urlencode({'check': kept, **said})}")
     context = _head(test_set) | {"form": form, "marking": _marking(test_set)}
     return render(request, "metrics/spans_import.html", context, status=422 if form.errors else 200)
 
@@ -78,12 +77,18 @@ def _confirm(request: HttpRequest, test_set: TestSet, token: str) -> HttpRespons
     except ExpiredError:
         messages.error(request, EXPIRED)
         return redirect("metric-spans", test_set.slug)
-    form = SpanFilesForm(request.POST or request.GET, has_files=True)
+    is_sent = request.method == "POST"
+    given = request.POST if is_sent else request.GET
+    form = SpanFilesForm(given, has_files=True, initial=request.GET.dict())
     if not form.is_valid():
         context = _head(test_set) | {"form": form, "token": token}
         return render(request, "metrics/spans_import.html", context, status=422)
+    if is_sent and is_changed(form):
+        if "import" in request.POST:
+            messages.warning(request, CHANGED)
+        return redirect(f"{request.path}?{urlencode({'check': token, **form.cleaned_data})}")
     checked = check(test_set, files, form.cleaned_data["name"], form.ends_included, user)
-    if request.method == "POST" and "import" in request.POST and not checked.report.errors:
+    if "import" in request.POST and not checked.report.errors:
         try:
             outcome = store(checked, user)
         except ValidationError as error:
@@ -102,7 +107,7 @@ def _confirm(request: HttpRequest, test_set: TestSet, token: str) -> HttpRespons
     context = _head(test_set) | {
         "form": form, "token": token, "checked": checked, "shown": checked.report.errors[:SHOWN],
     }  # fmt: skip
-    status = 422 if checked.report.errors and request.method == "POST" else 200
+    status = 422 if checked.report.errors and is_sent else 200
     return render(request, "metrics/spans_import.html", context, status=status)
 
 

@@ -7,11 +7,11 @@ from django.contrib import messages
 from django.core.exceptions import ValidationError
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.urls import reverse
 from django.utils.http import urlencode
 from django.views.decorators.http import require_http_methods
 
 from annotation.access import campaign_for_admin, researcher_required, signed_in
+from annotation.forms.choices import CHANGED, is_changed
 from annotation.models import Campaign, Prefill
 from annotation.prefill import keeping, trial
 from annotation.prefill.suggestions import Condition
@@ -74,8 +74,8 @@ def _choose(request: HttpRequest, campaign: Campaign) -> HttpResponse:
               details)  # fmt: skip
         return redirect("campaign-suggestions", campaign.slug)
     kept = pending.keep(campaign.slug, form.sent(), signed_in(request).pk)
-    query = urlencode({"check": kept, "what": given["what"], "ends": given["ends"]})
-    return redirect(f"{reverse('campaign-suggestions', args=[campaign.slug])}?{query}")
+    query = {"check": kept, "what": given["what"], "ends": given["ends"]}
+    return redirect(f"{request.path}?{urlencode(query)}")
 
 
 def _take_shares(request: HttpRequest, campaign: Campaign) -> HttpResponse:
@@ -105,11 +105,17 @@ def _confirm(request: HttpRequest, campaign: Campaign, token: str) -> HttpRespon
     except ExpiredError:
         messages.error(request, EXPIRED)
         return redirect("campaign-suggestions", campaign.slug)
-    form = SuggestForm(request.POST or request.GET, metrics=(), has_files=True)
+    is_sent = request.method == "POST"
+    given = request.POST if is_sent else request.GET
+    form = SuggestForm(given, metrics=(), has_files=True, initial=request.GET.dict())
     if not form.is_valid():
         return _page(request, campaign, form, token=token)
+    if is_sent and is_changed(form):
+        if "keep" in request.POST:
+            messages.warning(request, CHANGED)
+        return redirect(f"{request.path}?{urlencode({'check': token, **form.cleaned_data})}")
     checked = check(campaign.test_set, files, "suggestions", form.ends_included)
-    if request.method == "POST" and "keep" in request.POST and not checked.report.errors:
+    if "keep" in request.POST and not checked.report.errors:
         _keep(request, campaign, form.cleaned_data["what"], Prefill.Source.FILE, _names(files),
               fit(campaign, checked.spans), _details(checked))  # fmt: skip
         pending.forget(token, campaign.slug, user.pk)

@@ -41,10 +41,10 @@ def test_from_the_file_to_the_campaign(visitor: Callable[..., Visitor], tmp_path
     page.get_by_label("satz", exact=True).select_option("segment")
     page.get_by_label("note", exact=True).select_option("score")
     page.get_by_label("Scale of the scores").fill("0-6")
-    page.get_by_role("button", name="Read the tables again").press("Enter")
+    page.get_by_role("button", name="Read again").press("Enter")
     expect(page.get_by_text("2 scores were mapped from 0–6 to 0–100")).to_be_visible()
     fits(page)
     page.get_by_role("button", name="Import 1 campaign").press("Enter")
-    page.get_by_role("link", name="pilot").wait_for()
+    page.get_by_role("link", name="pilot", exact=True).wait_for()
     fits(page)
     assert list(Judgment.objects.order_by("pk").values_list("score", flat=True)) == [67, 100]

@@ -67,7 +67,7 @@ def test_a_newcomer_opens_a_campaign(visitor: Visitors, tmp_path: Path) -> None:
     assert len(set(links)) == 3
     assert Campaign.objects.get().status == Campaign.Status.OPEN
     assert (new.pages, new.inputs) == (6, 11)
-    expect(page.get_by_text("Next: Send each person their link.")).to_be_visible()
+    expect(page.get_by_text("Send each person their own.")).to_be_visible()
     rater = visitor().page
     rater.goto(links[0])
     expect(rater.get_by_text("Gray text: source").first).to_be_visible()

@@ -2,6 +2,8 @@
 
 import uuid
 
+import pytest
+from django.core.management import CommandError, call_command
 from django.test import Client
 
 from annotation.campaigns import add_annotators, open_campaign
@@ -66,6 +68,7 @@ def test_programs_do_the_same(as_admin: Client, world: World) -> None:
     thing = as_admin.get(address).json()
     assert thing["may"] == {
         "rename": True, "archive": True, "restore": False, "copy": True, "delete": True,
+        "study": True,
     }  # fmt: skip
     sent = {"name": "Pier"}
     renamed = as_admin.post(f"{address}rename/", sent, content_type="application/json").json()
@@ -88,3 +91,46 @@ def test_who_may_read_may_not_therefore_delete(as_researcher: Client, world: Wor
     assert as_researcher.get("/manage/nothing/1/").status_code == 404
     assert as_researcher.get("/manage/run/x/").status_code == 404
     assert as_researcher.get(f"/manage/run/{'9' * 5000}/").status_code == 404
+
+
+def test_a_campaign_is_put_into_a_study_and_taken_out(as_admin: Client, world: World) -> None:
+    make_campaign(world.test_set, "other", study="port")
+    page = as_admin.get("/manage/campaign/harbour-80/").text
+    assert '<option value="port">' in page
+    address = "/manage/campaign/harbour-80/study/"
+    said = as_admin.post(address, {"study": "port"}, follow=True).text
+    assert "Harbour-80 is in the study port." in said
+    assert Campaign.objects.filter(study="port").count() == 2
+    assert "study, before none, now port" in as_admin.get("/campaigns/harbour-80/setup/").text
+    assert "is in no study" in as_admin.post(address, {"study": " "}, follow=True).text
+    assert Campaign.objects.get(slug="harbour-80").study == ""
+
+
+def test_a_study_needs_a_name_that_an_address_takes(as_admin: Client, world: World) -> None:
+    address = "/manage/campaign/harbour-80/study/"
+    said = as_admin.post(address, {"study": "my port"}, follow=True).text
+    assert "“my port” cannot name a study" in said
+    assert Campaign.objects.get(slug="harbour-80").study == ""
+
+
+def test_only_who_runs_a_campaign_changes_its_study(as_researcher: Client, world: World) -> None:
+    sent = {"study": "port"}
+    assert as_researcher.post("/manage/campaign/harbour-80/study/", sent).status_code == 403
+    assert as_researcher.post("/manage/test-set/harbour/study/", sent).status_code == 403
+
+
+def test_commands_and_programs_change_the_study_too(
+    as_admin: Client, world: World, capsys: pytest.CaptureFixture[str]
+) -> None:
+    call_command("lifecycle", "study", "campaign", "harbour-80", "--study", "port")
+    assert capsys.readouterr().out == "Harbour-80 is in the study port.\n"
+    call_command("lifecycle", "study", "campaign", "harbour-80")
+    assert capsys.readouterr().out == "Harbour-80 is in no study.\n"
+    with pytest.raises(CommandError, match="Only campaigns"):
+        call_command("lifecycle", "study", "test-set", "harbour", "--study", "port")
+    sent = {"study": "port"}
+    address = "/api/things/campaign/harbour-80/study/"
+    assert as_admin.post(address, sent, content_type="application/json").status_code == 200
+    assert Campaign.objects.get(slug="harbour-80").study == "port"
+    refused = as_admin.post(address, {"study": "a b"}, content_type="application/json")
+    assert refused.status_code == 409

@@ -9,6 +9,7 @@ from typing import Any
 from django.utils import timezone
 
 from metrics.runs.starting import PATIENCE_SECONDS
+from metrics.workers.idle import Idle, explain
 from training.jobs.kinds import KINDS
 from training.models import TrainingJob
 from training.sweeps import table
@@ -200,20 +201,20 @@ def settings_of(job: TrainingJob) -> list[tuple[str, Any]]:
     return [(labels.get(name, name), value) for name, value in job.settings.items()]
 
 
-def idle_queues(jobs: Iterable[TrainingJob]) -> list[str]:
-    """Return the queues of jobs among these that wait although no worker is busy there."""
+def idle(jobs: Iterable[TrainingJob]) -> list[Idle]:
+    """Say of each queue in which jobs among these wait for long why no worker takes them."""
     now = timezone.now()
-    waiting = {
-        job.queue
+    waiting = [
+        job
         for job in jobs
         if job.status == TrainingJob.Status.QUEUED
         and not job.is_here
-        and (now - job.created_at).total_seconds() > PATIENCE_SECONDS
-    }
-    if not waiting:
-        return []
-    running = TrainingJob.objects.filter(status=TrainingJob.Status.RUNNING)
-    return sorted(waiting - {job.queue for job in running})
+        and (now - max(job.created_at, job.not_before)).total_seconds() > PATIENCE_SECONDS
+    ]
+    return explain(
+        {queue: [job.lacks for job in waiting if job.queue == queue]
+         for queue in {job.queue for job in waiting}}
+    )  # fmt: skip
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ from metrics.checkpoints import hosts, inventory
 from metrics.forms.families import PREFIX
 from metrics.runs import starting as runs
 from metrics.workers import fleet
+from metrics.workers.idle import Reason
 from training.forms import PAPER_SEEDS, JobForm
 from training.jobs import presenting, resuming
 from training.jobs import starting as jobs
@@ -34,7 +35,7 @@ PAGES = WorkPages(
     tab="jobs",
     cancelling=jobs.cancel,
     resuming=resuming.resume,
-    more=lambda page: {"idle_queues": presenting.idle_queues(page)},
+    more=lambda page: {"idle": presenting.idle(page)},
 )
 job_list, job_cancel, job_resume = PAGES.list(), PAGES.cancel(), PAGES.resume()
 
@@ -51,7 +52,8 @@ def job_detail(request: HttpRequest, pk: int) -> HttpResponse:
         "settings": presenting.settings_of(job),
         "progress": presenting.show(_told(job)),
         "result": presenting.show(presenting.findings(job)),
-        "idle_queues": presenting.idle_queues([job]),
+        # The card says what every host lacks.
+        "idle": [each for each in presenting.idle([job]) if each.reason != Reason.REFUSING],
         "test_sets": _sets_to_score(job) if job.metric else [],
     }
     return render_live(request, "training/job.html", context)

@@ -1,6 +1,7 @@
 """`manage.py import_appraise batches.json manifest.json`: a campaign of Appraise as it is."""
 
 from argparse import ArgumentParser
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,7 @@ from django.core.management.base import CommandError
 from django.urls import reverse
 
 from annotation.imports import appraise
-from annotation.imports.drafts import CampaignDraft
+from annotation.imports.drafts import CampaignDraft, described
 from annotation.imports.launch import Launched, examine, launch
 from annotation.imports.sources import Drafts
 from annotation.management.command_line import BaseCommand
@@ -25,6 +26,7 @@ class Command(BaseCommand):
         parser.add_argument("manifest", type=Path, help="JSON manifest of the campaign")
         parser.add_argument("--scores", type=Path, help="CSV of exported scores, without header")
         parser.add_argument("--name", default="", help="name here; the manifest's if not given")
+        add_study_arguments(parser)
         parser.add_argument(
             "--unmatched",
             choices=appraise.UNMATCHED,
@@ -52,7 +54,16 @@ class Command(BaseCommand):
             ends=options["ends"],
             unmatched=options["unmatched"],
         )
-        finish(self, drafts, report, is_dry_run=options["dry_run"])
+        finish(self, drafts, report, options)
+
+
+def add_study_arguments(parser: ArgumentParser) -> None:
+    """Add what an imported campaign can be given: a study, and its question."""
+    parser.add_argument("--study", default="", help="study that the campaigns join")
+    parser.add_argument(
+        "--question", default="",
+        help="what annotators were asked; that of the files or of the protocol if not given",
+    )  # fmt: skip
 
 
 def opened(path: Path) -> InputFile:
@@ -63,12 +74,18 @@ def opened(path: Path) -> InputFile:
         raise CommandError(f"{path}: {error.strerror}.") from error
 
 
-def finish(command: BaseCommand, drafts: Drafts, report: Report, *, is_dry_run: bool) -> None:
-    """Check what was read and store it; raises CommandError, with nothing stored, for errors."""
+def finish(
+    command: BaseCommand, drafts: Drafts, report: Report, options: Mapping[str, Any]
+) -> None:
+    """Check what was read and store it; raises CommandError, with nothing stored, for errors.
+
+    `options` are those of the command: `study`, `question` and `dry_run`.
+    """
+    drafts = described(drafts, options, report)
     if not report.errors:
         examine(drafts, report)
     report_problems(command, report)
-    if is_dry_run:
+    if options["dry_run"]:
         for _, draft in drafts:
             command.stdout.write(f"{draft.slug}: {_foreseen(draft)}.")
         command.stdout.write("Dry run: nothing was stored.")
@@ -90,20 +107,16 @@ def report_problems(command: BaseCommand, report: Report) -> None:
 
 def _foreseen(draft: CampaignDraft) -> str:
     n_published = len(draft.output_scores) + len(draft.system_scores)
-    return _held(n_published, len(draft.items), len(draft.judgments))
-
-
-def _held(n_published: int, n_items: int, n_judgments: int) -> str:
     if n_published:
         return pluralize(n_published, "published score")
-    return f"{pluralize(n_items, 'item')}, {pluralize(n_judgments, 'judgment')}"
+    return f"{pluralize(len(draft.items), 'item')}, {pluralize(len(draft.judgments), 'judgment')}"
 
 
 def _say(command: BaseCommand, launched: Launched) -> None:
     """Write what was stored, with the personal links, which are known only now."""
     result = launched.result
     state = "imported" if result.is_new else "unchanged, it was stored already"
-    held = _held(result.n_published, result.n_items, result.n_judgments)
+    held = ", ".join(result.contents)
     command.stdout.write(f"{result.campaign.slug}: {held}: {state}.")
     for invitation in launched.invitations:
         path = reverse("personal-link", args=[invitation.token])

@@ -12,7 +12,7 @@ from annotation.imports import sources
 from annotation.imports.judgments.options import LAST_WINS
 from annotation.imports.sources import Reading, Sent
 from annotation.management.command_line import BaseCommand, values_by_name
-from annotation.management.commands.import_appraise import finish, opened
+from annotation.management.commands.import_appraise import add_study_arguments, finish, opened
 from annotation.models import Campaign
 from annotation.uploads import Report
 
@@ -49,7 +49,7 @@ class Command(BaseCommand):
         files = {str(n): opened(path) for n, path in enumerate(options["tables"])}
         reading = sources.read(Sent(self.tool, files, self.words_of(options)), report)
         self._say_columns(reading)
-        finish(self, reading.drafts, report, is_dry_run=options["dry_run"])
+        finish(self, reading.drafts, report, options)
 
     def words_of(self, options: dict[str, Any]) -> dict[str, str]:
         """Return what was said beside the tables."""
@@ -69,6 +69,7 @@ def add_table_arguments(parser: ArgumentParser) -> None:
         help="what a column holds, such as seg_id=segment; nothing behind = leaves it unused",
     )  # fmt: skip
     parser.add_argument("--name", help="name here; that of the first file if not given")
+    add_study_arguments(parser)
     parser.add_argument("--testset", dest="test_set", help="stored test set that has the texts")
     parser.add_argument("--source-language", help="code, where no column says it")
     parser.add_argument("--target-language")

@@ -8,7 +8,7 @@ from django.core.management.base import CommandError
 
 from annotation.imports import pearmut
 from annotation.management.command_line import BaseCommand
-from annotation.management.commands.import_appraise import finish, opened
+from annotation.management.commands.import_appraise import add_study_arguments, finish, opened
 from annotation.uploads import Report
 from core import languages
 
@@ -21,6 +21,7 @@ class Command(BaseCommand):
         parser.add_argument("--source-language", required=True, help="such as en")
         parser.add_argument("--target-language", required=True)
         parser.add_argument("--name", default="", help="name here; the campaign_id if not given")
+        add_study_arguments(parser)
         parser.add_argument(
             "--ends",
             choices=("included", "excluded"),
@@ -62,4 +63,4 @@ class Command(BaseCommand):
             log=opened(options["log"]) if options["log"] else None,
             media=[opened(path) for path in options["media"]],
         )
-        finish(self, drafts, report, is_dry_run=options["dry_run"])
+        finish(self, drafts, report, options)

@@ -1,4 +1,4 @@
-"""`manage.py lifecycle VERB KIND KEY`: rename, copy, archive, restore or delete from a shell."""
+"""`manage.py lifecycle VERB KIND KEY`: what pages do with a thing as a whole, from a shell."""
 
 from argparse import ArgumentParser
 from typing import Any
@@ -13,15 +13,18 @@ from lifecycle.things import KINDS
 
 
 class Command(BaseCommand):
-    help = "Look at a thing, rename, copy, archive, restore or delete it."
+    help = "Look at a thing, rename it, put it into a study, copy, archive, restore or delete it."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument(
-            "verb", choices=["show", "rename", "copy", "archive", "restore", "delete"]
+            "verb", choices=["show", "rename", "study", "copy", "archive", "restore", "delete"]
         )
         parser.add_argument("kind", choices=list(KINDS))
         parser.add_argument("key", help="its short name in addresses, or its number")
         parser.add_argument("--name", default="", help="the new name; or, to delete judgments, its")
+        parser.add_argument(
+            "--study", default="", help="the study to put a campaign into; none takes it out"
+        )
         parser.add_argument("--reason", default="", help="kept with the entry of the deletion")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -46,6 +49,9 @@ class Command(BaseCommand):
             return f"{name} is deleted, with: {goes}."
         if verb == "copy":
             return f"{deeds.copy(kind, thing, None).slug} is a draft with the same settings."
+        if verb == "study":
+            deeds.move(kind, thing, None, options["study"])
+            return deeds.moved(thing)
         if verb == "rename":
             deeds.rename(kind, thing, None, options["name"])
             return f"{name} is called {options['name'].strip()}."

@@ -42,7 +42,8 @@ class Choice:
 
     `lower` and `higher` are metrics and human scores that are stated to be better when lower or
     higher; the layout expects that all are better when higher, and the direction of others is
-    inferred. `name` is that of the test set, else the folder's.
+    inferred. `name` is that of the test set, else the folder's. Campaigns join the `study`, else
+    one of that name, and carry the `question`, else that of their protocol.
     """
 
     human: Collection[str] = ()
@@ -50,6 +51,8 @@ class Choice:
     lower: Collection[str] = ()
     higher: Collection[str] = ()
     name: str = ""
+    study: str = ""
+    question: str = ""
 
     def direction(self, name: str, scores: Iterable[Scores], *, is_human: bool) -> Direction:
         """Return the direction of a metric or a human score: stated, or else inferred."""
@@ -239,7 +242,7 @@ def _campaigns(
                 draft,
                 slug=_slug(f"{test_set.slug}-{name}"),
                 name=f"{test_set.name}: {name}"[:LONGEST_NAME],
-                study=slugify(evalset.name)[:LONGEST_SLUG],
+                study=choice.study or slugify(evalset.name)[:LONGEST_SLUG],
             )
         )
     return found
@@ -283,7 +286,7 @@ def _campaign(
             report.warn(said, place)
     if not (rated.judgments or outputs or systems):
         report.warn("it holds no score at all: its campaign has nothing to show", place)
-    question = protocols.get(rated.protocol).question
+    question = choice.question or protocols.get(rated.protocol).question
     return CampaignDraft(
         slug="",
         name="",

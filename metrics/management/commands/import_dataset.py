@@ -2,6 +2,7 @@
 
 from argparse import ArgumentParser
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,10 @@ from django.core.exceptions import ValidationError
 from django.core.management.base import CommandError
 
 from annotation.imports import Pair
+from annotation.imports.drafts import described
 from annotation.management.command_line import BaseCommand
+from annotation.management.commands.import_appraise import add_study_arguments, report_problems
+from annotation.uploads import Report
 from core.text import pluralize
 from metrics import datasets
 from metrics.datasets import DATASETS, Stored
@@ -23,6 +27,7 @@ class Command(BaseCommand):
         parser.add_argument("dataset", nargs="*", metavar="DATASET", help=", ".join(DATASETS))
         parser.add_argument("--all", action="store_true", help="import every data set")
         parser.add_argument("--pair", default="", help="one language pair, such as zh-en")
+        add_study_arguments(parser)
         parser.add_argument(
             "--data", type=Path, default=settings.DATA_DIR, help="folder of the published files"
         )
@@ -36,7 +41,10 @@ class Command(BaseCommand):
             wanted = [datasets.find(name) for name in names]
         except ValidationError as error:
             raise CommandError(" ".join(error.messages)) from error
-        done, failed = self._import_all(wanted, options["pair"], options["data"])
+        report = Report()
+        described([], options, report)
+        report_problems(self, report)
+        done, failed = self._import_all(wanted, options)
         if len(wanted) > 1:
             self.stdout.write(f"Imported: {', '.join(done) or 'nothing'}.")
         if failed:
@@ -44,28 +52,30 @@ class Command(BaseCommand):
             raise CommandError(f"Not imported:\n{lines}")
 
     def _import_all(
-        self, wanted: list[tuple[str, str]], pair: str, data: Path
+        self, wanted: list[tuple[str, str]], options: dict[str, Any]
     ) -> tuple[list[str], dict[str, str]]:
         """Go on after one that is missing or broken; return what came in and what did not."""
         done: list[str] = []
         failed: dict[str, str] = {}
         for name, own in wanted:
             try:
-                found = datasets.pairs(name, data, pair or own)
+                found = datasets.pairs(name, options["data"], options["pair"] or own)
             except ValidationError as error:
                 failed[name] = " ".join(error.messages)
                 continue
             for each in found:
                 label = f"{name} {each.name}"
                 try:
-                    self._import(name, each)
+                    self._import(name, each, options)
                     done.append(label)
                 except ValidationError as error:
                     failed[label] = " ".join(error.messages)
         return done, failed
 
-    def _import(self, name: str, pair: Pair) -> None:
+    def _import(self, name: str, pair: Pair, options: dict[str, Any]) -> None:
         for draft in datasets.read(name, pair):
+            own = described([(draft.test_set, each) for each in draft.campaigns], options, Report())
+            draft = replace(draft, campaigns=[campaign for _, campaign in own])
             for line in sentences(datasets.store(draft)):
                 self.stdout.write(line)
 
@@ -74,11 +84,7 @@ def sentences(stored: Stored) -> Iterator[str]:
     """Say what was stored, a line for each campaign and one for the metrics."""
     for each in stored.campaigns:
         what = "imported" if each.is_new else "unchanged, it was stored already"
-        yield (
-            f"{each.campaign.slug}: {pluralize(each.n_items, 'item')}, "
-            f"{pluralize(each.n_judgments, 'judgment')}, "
-            f"{pluralize(each.n_published, 'published score')}: {what}."
-        )
+        yield f"{each.campaign.slug}: {', '.join(each.contents)}: {what}."
     if stored.metrics:
         new = sum(outcome.row is not None for outcome in stored.metrics)
         metrics = pluralize(len(stored.metrics), "metric")

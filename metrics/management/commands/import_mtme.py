@@ -7,7 +7,9 @@ from typing import Any
 from django.core.exceptions import ValidationError
 from django.core.management.base import CommandError
 
+from annotation.imports.drafts import described
 from annotation.management.command_line import BaseCommand
+from annotation.management.commands.import_appraise import add_study_arguments
 from annotation.uploads import Report
 from core.text import pluralize
 from metrics import datasets
@@ -42,6 +44,7 @@ class Command(BaseCommand):
             help="metrics and human scores that are better when higher",
         )  # fmt: skip
         parser.add_argument("--name", default="", help="name of the test set; the folder's")
+        add_study_arguments(parser)
         parser.add_argument("--dry-run", action="store_true", help="check, store nothing")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -50,7 +53,7 @@ class Command(BaseCommand):
             metrics=None if options["metrics"] == [ALL] else options["metrics"],
             lower=options["lower_is_better"],
             higher=options["higher_is_better"],
-            name=options["name"],
+            **{name: options[name] for name in ("name", "study", "question")},
         )
         try:
             root = mtme.find_root(options["folder"])
@@ -73,6 +76,7 @@ class Command(BaseCommand):
         """Check a language pair and store it; say whether it could be."""
         report = Report()
         draft = mtme.read(root, pair, report, choice)
+        described([], vars(choice), report)
         if not report.errors:
             datasets.examine(draft, report)
         for problem in report.problems[:SHOWN]:

@@ -309,7 +309,8 @@ def test_the_command_stores_all_or_nothing(db: None, tmp_path: Path, capsys: Any
     call_command("import_appraise", *paths, dry_run=True)
     assert not TestSet.objects.exists()
     call_command("import_appraise", *paths)
-    assert "harbour2026: 1 item, 0 judgments: imported.\n  A1: /a/" in capsys.readouterr().out
+    held = "1 annotator, 1 system, 1 segment, 1 item"
+    assert f"harbour2026: {held}: imported.\n  A1: /a/" in capsys.readouterr().out
 
 
 def test_another_campaign_of_the_same_name_is_refused(db: None) -> None:

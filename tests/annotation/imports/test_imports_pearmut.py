@@ -356,7 +356,7 @@ def test_the_command(db: None, tmp_path: Path, capsys: Any) -> None:
     path.write_text(json.dumps(campaign([[item()]])), encoding="utf-8")
     options = {"source_language": "en", "target_language": "cs"}
     call_command("import_pearmut", str(path), **options)
-    assert "wmt25__en-cs: 1 item" in capsys.readouterr().out
+    assert "wmt25__en-cs: 1 annotator, 1 system, 1 segment, 1 item" in capsys.readouterr().out
     path.write_text(json.dumps(campaign([[item(tgt=3)]])), encoding="utf-8")
     with pytest.raises(CommandError, match="1 error; nothing was stored"):
         call_command("import_pearmut", str(path), **options)

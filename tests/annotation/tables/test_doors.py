@@ -47,7 +47,7 @@ def test_the_person_says_what_a_column_holds(world: World, as_admin: Client) -> 
     assert '<option value="annotator" selected>' in page.text
     assert not Campaign.objects.filter(slug="later").exists()
     done = as_admin.post(read.url)
-    assert "Stored: 1 item, 2 judgments." in done.text
+    assert "Stored: 2 annotators, 1 system, 1 segment, 1 item, 2 judgments." in done.text
     campaign = Campaign.objects.get(slug="later")
     assert campaign.created_by == world.admin
     for name in (
@@ -90,7 +90,7 @@ def test_published_scores_on_the_page(world: World, as_admin: Client) -> None:
     checked = send(as_admin, sent(SCORES), tool="human-scores", test_set="harbour", name="Seen")
     page = as_admin.get(checked.url)
     assert "a finished campaign with 1 published score" in page.text
-    assert "Stored: 1 published score." in as_admin.post(checked.url).text
+    assert "Stored: 1 system, 1 segment, 1 published score." in as_admin.post(checked.url).text
     assert PublishedScore.objects.get().value == 0.5
 
 
@@ -139,7 +139,8 @@ def test_the_command_with_its_dry_run(world: World, tmp_path: Path) -> None:
     assert "later: 1 item, 2 judgments.\nDry run: nothing was stored." in said.getvalue()
     assert not Judgment.objects.exists()
     call_command("import_judgments", path, stdout=said, **options)
-    assert "later: 1 item, 2 judgments: imported." in said.getvalue()
+    held = "2 annotators, 1 system, 1 segment, 1 item, 2 judgments"
+    assert f"later: {held}: imported." in said.getvalue()
     with pytest.raises(CommandError, match="1 error; nothing was stored"):
         call_command("import_judgments", path, test_set="harbour", stderr=StringIO())
     with pytest.raises(CommandError, match="write it as COLUMN=FIELD"):
@@ -147,7 +148,7 @@ def test_the_command_with_its_dry_run(world: World, tmp_path: Path) -> None:
     scores = tmp_path / "scores.tsv"
     scores.write_text(SCORES)
     call_command("import_human_scores", scores, test_set="harbour", stdout=said)
-    assert "scores: 1 published score: imported." in said.getvalue()
+    assert "scores: 1 system, 1 segment, 1 published score: imported." in said.getvalue()
 
 
 def post(client: Client, address: str = API, text: str = TABLE, **fields: str) -> Any:

@@ -44,11 +44,11 @@ def test_look_first_then_import(world: World, as_admin: Client) -> None:
     assert "Bad reference 1" in page.text
     assert not Campaign.objects.filter(slug="harbour2026").exists()
     done = as_admin.post(checked.url)
-    assert "Stored: 2 items, 0 judgments." in done.text
+    assert "Stored: 1 annotator, 1 system, 1 segment, 2 items." in done.text
     campaign = Campaign.objects.get(slug="harbour2026")
     assert campaign.created_by == world.admin
     assert campaign.annotators.count() == 1
-    assert "1 personal link for its annotators" in done.text
+    assert "1 personal link, and open the campaign" in done.text
     people = as_admin.get(reverse("access", args=[campaign.slug]))
     assert "<code>http://testserver/a/" in people.text
     again = as_admin.post(checked.url, follow=True)

@@ -93,7 +93,7 @@ def test_entities_are_decoded_on_the_page_and_exactly_that_is_stored(
     assert "1 segment holds HTML entities such as &amp;quot;" in page.text
     page = choose(as_admin, page, *CHOICE, decode="on")
     assert "HTML entities of 2 texts are decoded" in page.text
-    as_admin.post(page.redirect_chain[-1][0])
+    as_admin.post(page.redirect_chain[-1][0], {"decode": "on"})
     assert Output.objects.filter(text='He says "yes"').exists()
 
 

@@ -59,7 +59,7 @@ def test_a_folder_is_checked_by_a_worker_shown_and_then_stored(
     row.refresh_from_db()
     assert (row.state, bytes(row.content)) == (State.STORED, b"")
     page = as_admin.get(row.get_absolute_url()).text
-    assert reverse("correlations", args=["set-en-de-mqm"]) in page
+    assert reverse("results", args=["set-en-de-mqm"]) in page
     assert "scores of 1 metric, 1 of them new" in page
     assert Campaign.objects.get(slug="set-en-de-mqm").created_by is not None
 

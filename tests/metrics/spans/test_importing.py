@@ -196,8 +196,9 @@ def test_the_page_asks_and_stores(test_set: TestSet, client: Client) -> None:
     assert "2 of 2 if an end names the last character, 0 if the place behind it" in page
     assert 'name="import"' not in page
     said = {"name": "My marker", "ends": "included"}
-    assert 'name="import"' in client.post(checked["Location"], said).content.decode()
-    stored = client.post(checked["Location"], said | {"import": "1"}, follow=True).content.decode()
+    read = client.post(checked["Location"], said)
+    assert 'name="import"' in client.get(read["Location"]).content.decode()
+    stored = client.post(read["Location"], said | {"import": "1"}, follow=True).content.decode()
     assert "Imported 2 spans of 1 outputs." in stored
     sent_back = b"".join(client.get(f"/testsets/{test_set.slug}/spans.csv")).decode("utf-8-sig")
     rows = list(csv.DictReader(StringIO(sent_back)))

@@ -60,8 +60,9 @@ def test_a_file_is_asked_what_its_ends_are_and_its_spans_are_shown(
     rows = "strong\t1\t0\t7\tmajor\t\nstrong\t1\t9\t10\tcritical\t\nweak\t1\t\t\tno-error\t\n"
     reply = client.post(address(world), sent(rows, ends=""), follow=True)
     assert "say whether an end names the last character" in reply.text
-    where = reply.redirect_chain[0][0]
-    kept = client.post(where, {"what": "suggested", "ends": "included", "keep": "1"}, follow=True)
+    said = {"what": "suggested", "ends": "included"}
+    where = client.post(reply.redirect_chain[0][0], said)["Location"]
+    kept = client.post(where, said | {"keep": "1"}, follow=True)
     assert "Kept: 2 errors in 2 outputs, 1 of them without any." in kept.text
     prefill = Prefill.objects.get()
     assert prefill.label == "found.tsv"
