@@ -324,7 +324,7 @@ WORK_KINDS: dict[str, str] = {
     "notification": "annotation.notifications.work.notifications",
     "letter": "annotation.notifications.work.letters",
     "slice": "metrics.runs.work.kind",
-    "hash-check": "metrics.checkpoints.checks.hash_checks",
+    "hash-check": "metrics.stock.checks.hash_checks",
     "import": "metrics.datasets.waiting.imports",
     "training": "training.jobs.work.trainings",
     "translation": "training.translation.systems.work.translations",

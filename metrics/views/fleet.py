@@ -8,9 +8,10 @@ from django.views.decorators.http import require_GET, require_POST
 
 from annotation.access import is_site_admin, researcher_required, site_admin_required
 from annotation.web.live import render_live
-from metrics.checkpoints import checks, inventory, places
-from metrics.checkpoints import hosts as stocks
-from metrics.workers import fleet
+from metrics.checkpoints import places
+from metrics.models import fleet
+from metrics.stock import checks, inventory
+from metrics.stock import hosts as stocks
 from metrics.workers.versions import CODE
 
 QUEUES = ("cpu", "gpu", "judges")

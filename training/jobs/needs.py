@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from importlib.util import find_spec
 
 from metrics import catalogue
-from metrics.checkpoints import hosts, inventory
+from metrics.stock import hosts, inventory
 from metrics.workers import capability
 from training.jobs.kinds import KINDS
 from training.models import TrainingJob, Translation

@@ -11,10 +11,10 @@ from django.views.decorators.http import require_GET, require_http_methods
 from annotation.access import researcher_required, signed_in
 from annotation.models import TestSet
 from annotation.web.live import render_live
-from metrics.checkpoints import hosts, inventory
 from metrics.forms.families import PREFIX
+from metrics.models import fleet
 from metrics.runs import starting as runs
-from metrics.workers import fleet
+from metrics.stock import hosts, inventory
 from training.forms import PAPER_SEEDS, JobForm
 from training.jobs import presenting, resuming
 from training.jobs import starting as jobs
