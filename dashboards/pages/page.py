@@ -61,12 +61,14 @@ class Page(Generic[D]):
     and the document; it must be cheap, because it runs in the web process. `ask` returns a question
     to the analysis (`kinds.compute`) beyond the filters; `choose` returns what the reader wants of
     a document, maybe of another class. Both raise FilterError. `slower` is an analysis of the same
-    question whose document `complete` adds when it is there. `tables` are the document as LaTeX;
-    by default the rows of the CSV. `takes` and `repeated` are the parameters that `ask`, `choose`
-    and `context` read, the second several times; `on_page` those that only the page knows, not its
-    data. `verify` raises FilterError for a value that a campaign lacks. Without `has_scores` the
-    form of the human scores is nothing that a reader could choose, nor the systems on which metrics
-    are compared; without `has_unit`, where there are no intervals, the unit is not. `without` are
+    question whose document `complete` adds when it is there. `tables` are the document as LaTeX; by
+    default the rows of the CSV. `figures` are what draws each figure; `statistics` those that the
+    page lets its reader choose, by key, where they are its own, and `statistic` the usual one.
+    `takes` and `repeated` are the parameters that `ask`, `choose` and `context` read, the second
+    several times; `on_page` those that only the page knows, not its data. `verify` raises
+    FilterError for a value that a campaign lacks. Without `has_scores` the form of the human scores
+    is nothing that a reader could choose, nor the systems on which metrics are compared; without
+    `has_unit`, where there are no intervals, the unit is not. `without` are
     other filters that change nothing.
     """
 
@@ -82,6 +84,9 @@ class Page(Generic[D]):
     slower: str = ""
     complete: Callable[[Any, results.Completion[Any]], Any] | None = None
     tables: Callable[[D], Sequence[latex.Table]] | None = None
+    figures: figures.Draws = field(default_factory=dict)
+    statistics: Mapping[str, str] = field(default_factory=dict)
+    statistic: str = ""
     takes: Sequence[str] = ()
     repeated: Sequence[str] = ()
     on_page: Sequence[str] = ()
@@ -109,7 +114,7 @@ class Page(Generic[D]):
     def of_study(self, **others: Any) -> "StudyPage[Any]":
         """Return the page of a study: with what is other than for a campaign."""
         same = {each.name: getattr(self, each.name) for each in fields(Page)}
-        return StudyPage(**same | others)
+        return StudyPage(**same | {"figures": {}} | others)
 
 
 def _named(kind: str, question: str) -> str:
@@ -121,7 +126,7 @@ def _named(kind: str, question: str) -> str:
 class StudyPage(Page[D]):
     """A page of a study; `combine` turns campaigns and their documents into one document.
 
-    Its figures are listed under `study-` and the kind; its `context` gets the study's name.
+    Its figures are its own, not those of a campaign; its `context` gets the study's name.
     """
 
     combine: Callable[[Sequence[Campaign], Sequence[Any]], Any] = field(default=_nothing)
@@ -136,7 +141,6 @@ class _Shown(Generic[D]):
     """
 
     page: Page[D]
-    kind: str
     filters: Filters
     campaigns: Sequence[Campaign]
     result: results.Result[Any]
@@ -203,7 +207,6 @@ def _of_campaign(request: HttpRequest, page: Page[D], slug: str) -> _Shown[D]:
     result = page.latest(request.GET, campaign, filters)
     return _Shown(
         page,
-        page.kind,
         filters,
         [campaign],
         result,
@@ -253,7 +256,6 @@ def _of_all(
     result = results.together(found, lambda documents: _combined(page, campaigns, documents))
     return _Shown(
         page,
-        f"study-{page.kind}",
         filters,
         campaigns,
         result,
@@ -295,7 +297,7 @@ def _answer(request: HttpRequest, shown: _Shown[Any], fmt: str, figure: str) -> 
         "empty": empty(shown.campaigns),
     }
     if shown.document:
-        context["figures"] = figures.figures(shown.kind, shown.document, f"{shown.files}/", query)
+        context["figures"] = figures.figures(page.figures, shown.document, f"{shown.files}/", query)
         context |= page.context(request, shown.subject, shown.document)
     response = render(request, page.template, context)
     # For the page's own script, which asks whether there is something newer.
@@ -324,7 +326,7 @@ def _figure(
 ) -> HttpResponseBase:
     # What goes into a paper is in English like all files.
     with translation.override("en" if fmt in PRINTED else translation.get_language()):
-        found: Mapping[str, figures.Figure] = figures.figures(shown.kind, document, "", "")
+        found: Mapping[str, figures.Figure] = figures.figures(shown.page.figures, document, "", "")
     if name not in found:
         raise Http404
     return figures.response(request, found[name], fmt, shown.filename)

@@ -7,8 +7,7 @@ from typing import Any
 from annotation.filters import Filters
 from annotation.models import Campaign
 from dashboards.documents import results
-from dashboards.pages.choice import general
-from dashboards.trust.reasons import (
+from dashboards.documents.reasons import (
     SUMMARIES,
     CampaignTrust,
     Judged,
@@ -18,6 +17,7 @@ from dashboards.trust.reasons import (
     Verdict,
     said_of,
 )
+from dashboards.panel.choice import general
 
 OF_STUDIES = (
     "The judgments of {n} of {all} campaigns do not bear their numbers out: nothing of theirs is "
