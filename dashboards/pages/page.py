@@ -25,6 +25,7 @@ from annotation.filters.form import filter_choices
 from annotation.models import Campaign
 from annotation.web.parameters import OF_METRICS, Parameters, takes
 from dashboards.charts import files as figures
+from dashboards.charts.files import Draws
 from dashboards.documents import kinds, results
 from dashboards.documents.head import units_among
 from dashboards.pages.answers import cells, data_response, is_unfinished, no_document, public
@@ -84,7 +85,7 @@ class Page(Generic[D]):
     slower: str = ""
     complete: Callable[[Any, results.Completion[Any]], Any] | None = None
     tables: Callable[[D], Sequence[latex.Table]] | None = None
-    figures: figures.Draws = field(default_factory=dict)
+    figures: Draws = field(default_factory=dict)
     statistics: Mapping[str, str] = field(default_factory=dict)
     statistic: str = ""
     takes: Sequence[str] = ()
