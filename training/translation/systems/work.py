@@ -16,7 +16,7 @@ from core.work.models import Now
 from core.work.working import do_one
 from metrics.base import MetricError
 from metrics.stock import hosts, inventory
-from training.jobs.kinds import JobError, StoppedError
+from training.contract import JobError, StoppedError
 from training.jobs.needs import INSTALL, tell
 from training.models import Translation
 
