@@ -329,3 +329,12 @@ def roles(request: HttpRequest) -> dict[str, object]:
 def _is_admin_here(request: HttpRequest) -> bool:
     campaign = getattr(request, "campaign", None)
     return runs_campaign(request.user, campaign) if campaign else is_admin(request.user)
+
+
+def only_rates(user: User | None) -> bool:
+    """Whether an account can do nothing but rate, so that a link may open it."""
+    return (
+        user is not None
+        and not (user.is_staff or user.is_superuser)
+        and not user.groups.exclude(name=ANNOTATOR).exists()
+    )

@@ -147,7 +147,7 @@ SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if HTTPS else None
 SECURE_HSTS_SECONDS = env_int("HSTS_SECONDS", 0)
 X_FRAME_OPTIONS = "DENY"
 SECURE_REFERRER_POLICY = "same-origin"
-CSRF_FAILURE_VIEW = "annotation.web.errors.csrf_failure"
+CSRF_FAILURE_VIEW = "annotation.views.judging.unsent.csrf_failure"
 
 CONTENT_SECURITY_POLICY = {
     "DIRECTIVES": {
@@ -324,7 +324,7 @@ WORK_KINDS: dict[str, str] = {
     "notification": "annotation.notifications.work.notifications",
     "letter": "annotation.notifications.work.letters",
     "slice": "metrics.runs.work.kind",
-    "hash-check": "metrics.checkpoints.checks.hash_checks",
+    "hash-check": "metrics.stock.checks.hash_checks",
     "import": "metrics.datasets.waiting.imports",
     "training": "training.jobs.work.trainings",
     "translation": "training.translation.systems.work.translations",

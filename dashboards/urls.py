@@ -24,7 +24,8 @@ from dashboards.significance.study import STUDY_SIGNIFICANCE
 from dashboards.spans.page import SPANS
 from dashboards.studies import views
 from dashboards.studies.metrics import PRINTED, STUDY
-from dashboards.systems.page import SYSTEMS, study_systems
+from dashboards.studies.system_page import study_systems
+from dashboards.systems.page import SYSTEMS
 from dashboards.trial.page import TRIAL
 from dashboards.whatif.page import SAMPLESIZE, WHATIF
 

@@ -10,7 +10,7 @@ from core.work.models import Now
 from metrics import plugins, registry
 from metrics.base import IMPORTED, InputError, Metric, MetricError, MetricInfo, OnTestSet
 from metrics.families.judges.desk import ComparesSystems, NeedsDesk
-from metrics.judges.replies import RunDesk
+from metrics.judges.replies import RunDesk, UpdateReport
 from metrics.known import everything_known, judges_known
 from metrics.models import ConfiguredMetric, find_info
 
@@ -66,11 +66,13 @@ def load(
     references: References | None = None,
     outputs: Outputs | None = None,
     run: int | None = None,
+    update_report: UpdateReport | None = None,
 ) -> Metric:
     """Import and create a metric for a language pair, as :func:`metrics.registry.load`.
 
     ``references`` gives those of every segment of the test set, for metrics that depend on them,
-    ``outputs`` those of the systems of a run, and ``run`` its key, for those that it pays.
+    ``outputs`` those of the systems of a run, and ``run`` its key, for those that it pays;
+    ``update_report`` stores what a judge's verdicts look like so far.
     InputError where a judge has no run.
     """
     languages = {"source_language": source_language, "target_language": target_language}
@@ -84,7 +86,7 @@ def load(
         metric = plugins.sign(registry.build(info, scorer, **languages), info.family)
     if isinstance(metric, ComparesSystems):
         metric.compare(outputs() if outputs else ())
-    return _seated(_fitted(metric, references), run)
+    return _seated(_fitted(metric, references), run, update_report)
 
 
 def _fitted(metric: Metric, references: References | None) -> Metric:
@@ -93,12 +95,12 @@ def _fitted(metric: Metric, references: References | None) -> Metric:
     return metric
 
 
-def _seated(metric: Metric, run: int | None) -> Metric:
+def _seated(metric: Metric, run: int | None, update_report: UpdateReport | None) -> Metric:
     """Give a judge the desk of its run, where its replies are kept and counted."""
     if isinstance(metric, NeedsDesk):
         if run is None:
             raise InputError(f"{metric.info.label} asks an endpoint, which only a run may do.")
-        metric.sit(RunDesk(metric.info, run))
+        metric.sit(RunDesk(metric.info, run, update_report))
     return metric
 
 

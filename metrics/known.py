@@ -8,9 +8,9 @@ from typing import TypeVar
 from metrics import plugins
 from metrics.families.judges import desk, prompts
 from metrics.judges import endpoints, templates
+from metrics.models.fleet import layers_on_workers, living
 from metrics.options import layers_elsewhere
 from metrics.plugins import Found
-from metrics.workers.fleet import layers_on_workers, living
 
 T = TypeVar("T")
 

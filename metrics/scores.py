@@ -14,12 +14,12 @@ from annotation.models import Output, Segment, System, TestSet
 from core.caching import Cache
 from metrics import catalogue
 from metrics.base import MetricInfo, Scores, ScoreWarning
+from metrics.contents import find_tokenised
 from metrics.grid import Grid, read_grid
 from metrics.imported.reading import imported_measures
 from metrics.imported.storing import shown_imports
 from metrics.measures import Corpus, MeasureScores, ScoreTable
 from metrics.models import MetricRun, MetricSignature, SegmentScore
-from metrics.runs.contents import find_tokenised
 from metrics.truncation import Counts, Mark
 
 __all__ = [

@@ -7,6 +7,7 @@ class TrainingConfig(AppConfig):
     name = "training"
 
     def ready(self) -> None:
+        from training import kinds  # noqa: F401  fills what models and jobs look up
         from training.translation.likelihood import options
 
         options.register()

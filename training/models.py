@@ -14,7 +14,7 @@ from annotation.models import Segment, System, TestSet
 from annotation.uploads.drafts import label as system_label
 from core.work.models import Work
 from metrics.models import ConfiguredMetric
-from training.jobs.kinds import KINDS
+from training.contract import KINDS
 
 # What ReFreeEval's reports name, in words.
 LEVELS = {

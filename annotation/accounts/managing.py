@@ -11,8 +11,8 @@ from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from annotation.access import ADMIN
-from annotation.entry.tokens import hash_token, new_token
 from annotation.models import AccountLink, ChangeEntry
+from annotation.models.tokens import hash_token, new_token
 
 Action = ChangeEntry.Action
 INVITATION, RESET = timedelta(days=7), timedelta(days=1)

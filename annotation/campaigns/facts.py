@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from django.db.models import Count
 
 from annotation.models import Annotator, Campaign, Judgment, Output, System
-from annotation.monitor.completion import wanted
+from annotation.pool.completion import wanted
 from core.caching import ttl_cache
 from core.database.prepared import Statement, stand_in_key
 from core.text import pluralize

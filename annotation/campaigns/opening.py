@@ -9,6 +9,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from annotation.campaigns.conditions import give_out_trial
+from annotation.campaigns.imported import assign_imported, has_imported_items
 from annotation.campaigns.layouts import BATCH, Screens, next_screen, plant_targets
 from annotation.campaigns.people import require_status
 from annotation.campaigns.readiness import faults
@@ -22,9 +23,8 @@ from annotation.controls import (
     spaced_order,
 )
 from annotation.controls.spacing import most_controls
-from annotation.imports.tasks import assign_imported, has_imported_items
 from annotation.models import Annotator, Campaign, Item, is_archived
-from annotation.notifications.events import tell_closed
+from annotation.notices import tell_closed
 from annotation.prefill.keeping import fill_items
 from annotation.prefill.trial import is_trial
 from annotation.protocols import Layout

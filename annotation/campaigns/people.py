@@ -9,8 +9,8 @@ from django.core.exceptions import ValidationError
 from django.db import transaction
 
 from annotation.access import ANNOTATOR
-from annotation.entry.tokens import new_token
 from annotation.models import Annotator, Campaign
+from annotation.models.tokens import new_token
 
 
 @dataclass(frozen=True)

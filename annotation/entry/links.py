@@ -11,11 +11,11 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from annotation.access import only_rates
+from annotation.campaigns.refusals import NotOpenError, refuse_unless_open
 from annotation.entry.places import free_places, is_fixed, new_place
-from annotation.entry.tokens import hash_token, new_token
-from annotation.judging.assignments import only_rates
-from annotation.judging.judgments import NotOpenError, refuse_unless_open
 from annotation.models import AccessLink, Annotator, AuditEntry, Campaign
+from annotation.models.tokens import hash_token, new_token
 
 Provider = AccessLink.Provider
 # Whose parameter names the person, and which others are kept with the entry.

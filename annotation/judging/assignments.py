@@ -11,10 +11,10 @@ from django.db.models import F, Q, QuerySet
 from django.utils import timezone
 
 from annotation import pool
-from annotation.access import ANNOTATOR
-from annotation.entry.tokens import hash_token
+from annotation.access import only_rates
 from annotation.judging.screens import RATED_TEXT, Text, current_judgment, is_editable, text
 from annotation.models import Annotator, Assignment, Campaign, SuggestionFate
+from annotation.models.tokens import hash_token
 from annotation.prefill.suggestions import key_of
 from annotation.protocols import Span
 from core.database.prepared import Prepared, Statement, stand_in_key
@@ -60,15 +60,6 @@ def is_expired(token: str) -> bool:
     return Annotator.objects.filter(
         token_hash=hash_token(token), token_expires_at__lte=timezone.now()
     ).exists()
-
-
-def only_rates(user: User | None) -> bool:
-    """Whether an account can do nothing but rate, so that a link may open it."""
-    return (
-        user is not None
-        and not (user.is_staff or user.is_superuser)
-        and not user.groups.exclude(name=ANNOTATOR).exists()
-    )
 
 
 def find_annotator(*, user: User, slug: str) -> Annotator | None:

@@ -19,18 +19,18 @@ from django.core.signing import BadSignature, Signer
 from django.db import IntegrityError, OperationalError, transaction
 from django.db.models import Q
 from django.utils import timezone
-from django.utils.functional import Promise
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from annotation import pool
+from annotation.campaigns.refusals import RefusedError, refuse_unless_open
 from annotation.judging.answerable import USER, with_texts
 from annotation.judging.answers import Answer, check, is_same
 from annotation.judging.edits import edits_of
 from annotation.judging.saving import ChangedError, counted, is_plain, save, save_plain
 from annotation.judging.screens import is_editable
 from annotation.judging.timing import limit_of_rows, times_of
-from annotation.models import Assignment, Campaign, Judgment
+from annotation.models import Assignment, Judgment
 from core.database.prepared import Prepared, stand_in
 from core.database.waits import write_lock
 
@@ -50,24 +50,10 @@ START_MISSING = _(
 START_TOO_OLD = _(
     "This page was opened more than 7 days ago. Read the texts once more, then submit again."
 )
-NOT_YET_OPEN = _("This campaign is not open yet.")
-CLOSED = _("This campaign is closed and takes no more ratings. What you rated before is saved.")
 TOO_LATE = _("The time to change this answer is over. What you answered before is saved.")
 KEY_OF_ANOTHER_ITEM = _(
     "This form was already sent for another item. Submit again to save the score."
 )
-
-
-class RefusedError(Exception):
-    """An answer that was not stored, with the sentence that says why."""
-
-    def __init__(self, sentence: str | Promise) -> None:
-        super().__init__(sentence)
-        self.sentence = str(sentence)
-
-
-class NotOpenError(RefusedError):
-    """The campaign takes no answers; sending again does not help."""
 
 
 class TooLateError(RefusedError):
@@ -108,12 +94,6 @@ def _unsigned(stamp: str, user_id: int, public_id: UUID) -> str:
 
 def _signer(salt: str, user_id: int, public_id: UUID) -> Signer:
     return Signer(salt=f"{salt}:{user_id}:{public_id}")
-
-
-def refuse_unless_open(status: str) -> None:
-    """Raise NotOpenError unless a campaign with this status takes answers."""
-    if status != Campaign.Status.OPEN:
-        raise NotOpenError(NOT_YET_OPEN if status == Campaign.Status.DRAFT else CLOSED)
 
 
 def submit(

@@ -8,8 +8,9 @@ from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.utils import timezone
 
+from annotation import notices
 from annotation.models import AuditEntry, Campaign, Letter, Notification
-from annotation.notifications import delivery, enclosed, events
+from annotation.notifications import delivery, enclosed
 from annotation.notifications import letters as mails
 from core.work.claims import fail, finish, hold, retry
 from core.work.kinds import Kind, Lease
@@ -50,7 +51,7 @@ class Notifications(Kind[Notification]):
         """Look for campaigns that have become complete, also where a crash left that untold."""
         if time.monotonic() - self.looked_at >= LOOK_SECONDS:
             self.looked_at = time.monotonic()
-            events.check_all()
+            notices.check_all()
 
 
 notifications = Notifications()
@@ -124,7 +125,7 @@ def _try_again(row: Letter, error: delivery.DeliveryError) -> None:
 def take_over(campaign_id: int, channel: str, subject: str, body: str) -> None:
     """Take over a message of the time when notifications had no rows: an upgrade loses none."""
     if Campaign.objects.filter(pk=campaign_id).exists():
-        about = {"channel": channel, "subject": subject, "body": body, "queue": events.QUEUE}
+        about = {"channel": channel, "subject": subject, "body": body, "queue": notices.QUEUE}
         send_on_commit([Notification.objects.create(campaign_id=campaign_id, **about)])
 
 

@@ -18,7 +18,7 @@ from django.utils.translation import gettext as _
 
 from annotation.judging.rules import kept_rules
 from annotation.models import Annotator, Assignment, AuditEntry, Campaign, Item, Judgment, Stop
-from annotation.notifications.events import tell_stopped
+from annotation.notices import tell_stopped
 from annotation.protocols.asked import Scale
 from annotation.quality.scales import scale_of
 from annotation.quality.verdict import low_score

@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from decimal import Decimal
 from functools import partial
 
-from annotation.translators.recognition import note_human
-from annotation.uploads.drafts import SegmentDraft, SystemDraft, TestSetDraft
+from annotation.uploads.drafts import SegmentDraft, SystemDraft, TestSetDraft, note_human
 from annotation.uploads.entities import first_entity
 from annotation.uploads.problems import Place, Report
 from core import languages

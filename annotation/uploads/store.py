@@ -11,10 +11,9 @@ from django.db.models import Model
 from annotation.access import may_change_test_set, test_set_refusal
 from annotation.models import Output, Reference, Segment, System, TestSet
 from annotation.models.corpus import content_key, in_order
-from annotation.translators.recognition import translator_of
 from annotation.uploads.changes import Changes, Stored, compare, read_stored
 from annotation.uploads.checks import check
-from annotation.uploads.drafts import TestSetDraft
+from annotation.uploads.drafts import TestSetDraft, translator_of
 from annotation.uploads.media.keeping import recall
 from annotation.uploads.problems import Problem, Report
 from annotation.uploads.spellings import align

@@ -22,7 +22,7 @@ from annotation.campaigns import describe
 from annotation.campaigns.facts import has_scores
 from annotation.forms.campaign.form import CampaignForm
 from annotation.models import Campaign, Item, listed
-from annotation.monitor.completion import wanted
+from annotation.pool.completion import wanted
 from annotation.presets import fitting, offered, ratio_label
 from annotation.quality.reach import design_doubt
 

@@ -7,8 +7,8 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
 from annotation.access import campaign_for_admin, researcher_required
+from annotation.campaigns.imported import has_imported_items
 from annotation.forms.campaign.editing import IMPORTED, DraftForm
-from annotation.imports.tasks import has_imported_items
 from annotation.models import Campaign
 
 OPENED = "Only drafts are changed: people would be rating by two rules. Copy it instead."

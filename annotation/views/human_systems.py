@@ -7,8 +7,8 @@ from django.shortcuts import get_object_or_404, redirect
 from django.views.decorators.http import require_POST
 
 from annotation.access import admin_required, may_share_test_set, signed_in
+from annotation.human_systems import NOT_YOURS, set_human
 from annotation.models import System
-from annotation.translators.marking import NOT_YOURS, set_human
 
 
 @admin_required

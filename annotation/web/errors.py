@@ -14,17 +14,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 from annotation.entry import throttle
-from annotation.views.judging.unsent import unsent_page
 
-OUT_OF_DATE_TITLE = _("This form is out of date")
-SCORE_OUT_OF_DATE = _(
-    "This page was opened before you last signed in, or cookies are blocked. The score is not "
-    "saved yet: submit it again."
-)
-OUT_OF_DATE = _(
-    "This form is out of date: it was opened before you last signed in, or cookies are "
-    "blocked. Nothing was saved. Reload the page and send it again."
-)
 TOO_MANY_FILES = (
     "More than {limit:,} files were sent at once, and {limit:,} is the limit. Nothing was stored. "
     "Put the outputs of many systems into one table, or add the systems in several uploads."
@@ -126,13 +116,3 @@ def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpR
 def server_error(request: HttpRequest) -> HttpResponse:
     """500, without anything that could fail again."""
     return refuse(request, 500, *SENTENCES[500])
-
-
-def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
-    """403 for a form that was open while the person signed out or in again."""
-    title = OUT_OF_DATE_TITLE
-    if "submit_key" in request.POST and not wants_json(request):
-        return unsent_page(request, status=403, title=title, sentence=SCORE_OUT_OF_DATE)
-    if "submit_key" in request.POST:
-        return refuse(request, 403, title, SCORE_OUT_OF_DATE)
-    return refuse(request, 403, title, OUT_OF_DATE)

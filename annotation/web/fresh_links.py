@@ -17,8 +17,8 @@ from django.utils.crypto import salted_hmac
 from django.utils.http import urlencode
 
 from annotation.campaigns import Invitation
-from annotation.entry.tokens import hash_token
 from annotation.models import Campaign
+from annotation.models.tokens import hash_token
 
 SECONDS = 24 * 3600
 MOST = 1_000

@@ -81,9 +81,9 @@ def faults(campaign, crowd) -> dict[str, int]:
     """Count what may not be, from the tables alone and against what was sent."""
     from django.db.models import Count, F, Q
 
-    from annotation.entry.tokens import hash_token
     from annotation.judging.upcoming import AHEAD
     from annotation.models import Annotator, Assignment, Item, Judgment
+    from annotation.models.tokens import hash_token
 
     mine = Judgment.objects.filter(assignment__annotator__campaign=campaign)
     columns = ("submit_key", "score", "assignment__annotator__token_hash", "assignment__public_id")

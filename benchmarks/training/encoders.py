@@ -30,7 +30,7 @@ import torch
 
 from metaeval.repeats import refuse_repeats
 from metrics.encoding.token_vectors import tokenize
-from training.jobs.kinds import Corpus
+from training.contract import Corpus
 from training.parallel.reading import clean, hash_pairs, read_pairs, write_pairs
 from training.refreeeval import losses
 from training.refreeeval.data import examples, prepare

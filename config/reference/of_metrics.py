@@ -7,7 +7,7 @@ from config.reference.markdown import code, docstring, table
 from metrics.base import MetricInfo
 from metrics.options import Option
 from metrics.registry import METRICS, get_family, our_keys
-from training.jobs.kinds import KINDS
+from training.contract import KINDS
 
 HEAD = ("name", "metric", "reads", "several references", "values a segment", "source")
 OPTION_HEAD = ("option", "", "default", "takes", "")

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 from annotation.filters import FilterError
-from dashboards.pages import selection, statistics
-from dashboards.pages.choice import Choice
+from dashboards.comparisons import selection, statistics
+from dashboards.panel.choice import Choice
 from metaeval.replication.questions import STATISTICS, Question
 
 DEFAULT = "tau-b"

@@ -11,7 +11,7 @@ from annotation.filters import Filters
 from annotation.models import Campaign
 from dashboards.bundle import BundleChoice, build
 from dashboards.documents.head import OfCampaign, about
-from dashboards.trust.reasons import CampaignTrust
+from dashboards.documents.reasons import CampaignTrust
 
 VERSION = 10
 FILTERS = BundleChoice

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from dashboards.bundle.content import Content
 from dashboards.bundle.tables import BundleTable
-from dashboards.trust.reasons import Trust
+from dashboards.documents.reasons import Trust
 from dashboards.trust.shown import lines
 from metaeval.documents import counted as units
 

@@ -6,8 +6,8 @@ from functools import cached_property
 from typing import Any
 
 from dashboards.compare.document import FEWEST_SAMPLES, QUALITY, Known, Line, Side
+from dashboards.comparisons.selection import array
 from dashboards.documents.counted import Number
-from dashboards.pages.selection import array
 from dashboards.published import Published
 from metaeval.resampling import percentile_interval
 from metaeval.sensitivity import LEVELS

@@ -17,10 +17,10 @@ from annotation.quality import quality_report
 from core.text import pluralize
 from dashboards.documents.counted import Number
 from dashboards.documents.head import CampaignDocument, Ends, Estimate, head
-from dashboards.overview import document as overview
 from dashboards.panel.common import each_on_its_own
 from dashboards.panel.human import Floats, HumanScores
 from dashboards.panel.panel import Panel, read_panel
+from dashboards.trust.agreement import WITH_TRAPS, agreement
 from metaeval import Interval
 from metaeval.correlation import kendall, pearson
 from metaeval.correlation.intervals import jackknife_interval, mean_interval
@@ -125,8 +125,8 @@ def _quality(campaign: Campaign, filters: Filters) -> tuple[list[Known], list[st
         levels = ("zero", "low", "high")
         found |= {f"traps_{name}": (getattr(traps, name), None) for name in levels}
     doubts: dict[str, None] = {}
-    for part in overview.agreement(campaign, columns):
-        where = "with_traps" if part.items == overview.WITH_TRAPS else "without_traps"
+    for part in agreement(campaign, columns):
+        where = "with_traps" if part.items == WITH_TRAPS else "without_traps"
         found |= {f"{name}_{where}": getattr(part, key) for key, name in AGREEMENT.items()}
         without = [f"{part.basis[key]}." for key in AGREEMENT if getattr(part, key)[1] is None]
         doubts |= dict.fromkeys([*part.doubts, *without])

@@ -20,17 +20,19 @@ from dashboards.compare.differences import CORRELATIONS, Column, Row
 from dashboards.compare.document import Side
 from dashboards.compare.lines import Comparison, sections, side_by_side
 from dashboards.compare.tables import tables as latex_tables
+from dashboards.comparisons.selection import one_of
 from dashboards.documents import results
 from dashboards.pages.answers import data_response, is_unfinished, no_document, public
 from dashboards.pages.page import Page, with_units
-from dashboards.pages.selection import one_of
 from dashboards.papers import latex
 from dashboards.published import published
 from dashboards.trust.shown import comments, with_trust
 
 MOST_COLUMNS = 6
 DATA = [each.name for each in fields(Row)]
-PAGE: Page[Any] = Page("compare", "Compare", "compare", "dashboards/compare.html", DATA)
+PAGE: Page[Any] = Page(
+    "compare", "Compare", "compare", "dashboards/compare.html", DATA, statistics=CORRELATIONS
+)
 PARAMETERS = ALL.and_others("study", "length", "of", repeated=("campaign", "published"))
 
 

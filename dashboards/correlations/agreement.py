@@ -16,7 +16,7 @@ from dashboards.panel.panel import Panel, read_panel
 from metaeval.replication import CorrelationRow, correlation_table
 from metaeval.replication.questions import N_HYBRIDS
 from metaeval.results import ConstantInputWarning
-from metrics.runs.contents import failed_outputs
+from metrics.contents import failed_outputs
 from metrics.scores import MeasureScores
 
 

@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
+from dashboards.comparisons.bounds import Bounds, FloorValue, Person
 from dashboards.correlations.document import CEILING, FLOOR, PERSON, Correlations, Row
-from dashboards.significance.bounds import Bounds, FloorValue, Person
 from metaeval.replication.bounds import BELOW, NOT_ABOVE
 
 # Of more people only the mean and the range are rows.

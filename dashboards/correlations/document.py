@@ -9,13 +9,13 @@ from dataclasses import dataclass, replace
 
 from annotation.filters import OUT, Filters
 from annotation.models import Campaign
+from dashboards.comparisons import statistics
+from dashboards.comparisons.bounds import Bounds
+from dashboards.comparisons.document import Comparison, Metric, OfMetrics, asked_head, measured
 from dashboards.correlations.agreement import MeasureRow, table
-from dashboards.pages import statistics
-from dashboards.pages.choice import general
+from dashboards.panel.choice import general
 from dashboards.panel.floors import floor_panel
 from dashboards.panel.panel import Panel, read_panel
-from dashboards.significance.bounds import Bounds
-from dashboards.significance.document import Comparison, Metric, OfMetrics, asked_head, measured
 from metaeval.correlation.coefficients import system_correlation
 from metaeval.replication import questions
 from metaeval.replication.questions.statistics import SYSTEM

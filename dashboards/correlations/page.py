@@ -12,16 +12,17 @@ from annotation.models import Campaign
 from core.caching import ttl_cache
 from core.text import join_truncated
 from dashboards.charts.lines import chart
+from dashboards.comparisons import selection, statistics
+from dashboards.comparisons.document import Comparison, Metric, OfMetrics
 from dashboards.correlations.bounded import bound_rows, floored
 from dashboards.correlations.document import DEFAULT, METRIC, Correlations, Row
+from dashboards.correlations.figures import FIGURES
 from dashboards.documents.head import WithUnits
+from dashboards.documents.reasons import with_reasons
 from dashboards.documents.results import Completion
-from dashboards.pages import selection, statistics
 from dashboards.pages.page import Page
 from dashboards.papers import latex
-from dashboards.significance.document import Comparison, Metric, OfMetrics
 from dashboards.trust import marks
-from dashboards.trust.reasons import with_reasons
 from metrics.base import MetricInfo
 from metrics.catalogue import infos
 from metrics.runs.starting import refusals_for
@@ -258,6 +259,7 @@ CORRELATIONS = Page(
     name="correlations",
     title="Correlations",
     kind="correlations",
+    figures=FIGURES,
     slower="significance",
     complete=complete,
     template="dashboards/correlations.html",

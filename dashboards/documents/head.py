@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from annotation.models import Campaign
 from core.text import pluralize
-from dashboards.trust.reasons import CampaignTrust, StudyTrust
+from dashboards.documents.reasons import CampaignTrust, StudyTrust
 from metaeval import Interval
 from metaeval.arrays import IntArray
 from metaeval.documents import DOCUMENTS, SEGMENTS, effective_clusters, sizes_of, unit_of

@@ -3,7 +3,7 @@
 An analysis module has `VERSION`, to be raised whenever its numbers change, `DOCUMENT`, the
 dataclass of its documents, and `compute(campaign, filters)`, which returns one. An analysis that
 answers several questions takes one of them as `question`. A page that lets its reader choose more
-names a subclass of `dashboards.pages.choice.Choice` as `FILTERS`; one whose numbers rest on other
+names a subclass of `dashboards.panel.choice.Choice` as `FILTERS`; one whose numbers rest on other
 campaigns too, which its reader chose, names them by `others(campaign, filters)`.
 """
 
@@ -21,7 +21,7 @@ KINDS: dict[str, str] = {
     "overview": "dashboards.overview.document",
     "whatif": "dashboards.whatif.document",
     "samplesize": "dashboards.whatif.samplesize",
-    "significance": "dashboards.significance.document",
+    "significance": "dashboards.comparisons.document",
     "layers": "dashboards.layers.document",
     "scatter": "dashboards.scatter.document",
     "systems": "dashboards.systems.document",

@@ -25,7 +25,7 @@ from dashboards.documents.computing import QUICK, SLOW, basis_of, data_of, docum
 from dashboards.documents.state import digest, lately
 from dashboards.documents.stored import sized
 from dashboards.models import Analysis
-from metrics.workers.fleet import living
+from metrics.models.fleet import living
 
 # Where no worker takes documents, a request that waited for so long makes the page say so.
 PATIENCE_SECONDS = 15

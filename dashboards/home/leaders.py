@@ -7,14 +7,14 @@ from django.http import QueryDict
 
 from annotation.filters import Filters
 from annotation.models import Campaign
+from dashboards.comparisons import statistics
 from dashboards.correlations.document import DEFAULT
 from dashboards.documents import kinds
 from dashboards.documents.computing import data_of
+from dashboards.documents.reasons import LABELS, Verdict
 from dashboards.documents.state import digest
 from dashboards.documents.stored import unpack
 from dashboards.models import Analysis
-from dashboards.pages import statistics
-from dashboards.trust.reasons import LABELS, Verdict
 
 TABLE, TRUST = f"correlations:{statistics.parse(DEFAULT).key}", "trust"
 

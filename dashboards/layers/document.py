@@ -6,11 +6,11 @@ from typing import Any
 
 from annotation.filters import FilterError, Filters
 from annotation.models import Campaign
+from dashboards.comparisons.values import Bound, values_of_bounds
 from dashboards.documents.head import CampaignDocument, head
 from dashboards.layers.names import PARTS, SHORT, layers_of
 from dashboards.panel.human import Floats
 from dashboards.panel.panel import Panel, read_panel
-from dashboards.significance.values import Bound, values_of_bounds
 from metaeval.sensitivity import Choice, choose, layer_profile
 from metrics.base import MetricInfo
 from metrics.catalogue import infos

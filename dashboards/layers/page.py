@@ -7,9 +7,12 @@ from typing import Any, TypeVar
 from django.http.request import QueryDict
 
 from annotation.models import Campaign
+from dashboards.comparisons.selection import array, shows_bounds
+from dashboards.comparisons.values import CEILING, Bound
 from dashboards.documents.head import StudyDocument
 from dashboards.layers.document import (
     DEFAULT,
+    STATISTICS,
     Encoder,
     Layers,
     Place,
@@ -19,11 +22,10 @@ from dashboards.layers.document import (
     marks,
     parse,
 )
+from dashboards.layers.figures import FIGURES
 from dashboards.layers.names import PARTS
 from dashboards.pages.page import Page
-from dashboards.pages.selection import array, shows_bounds
 from dashboards.papers import latex
-from dashboards.significance.values import CEILING, Bound
 from dashboards.studies.averages import Column, Line, columns_of, latex_table, line, told
 from dashboards.trust.marks import forbidden
 from metaeval.sensitivity import Profile, choose
@@ -263,6 +265,7 @@ LAYERS = Page(
     name="layers",
     title="Layers",
     kind="layers",
+    figures=FIGURES,
     template="dashboards/layers.html",
     columns=COLUMNS,
     rows=lines,
@@ -270,8 +273,11 @@ LAYERS = Page(
     choose=choose_marks,
     tables=tables,
     takes=("statistic", "bounds"),
+    statistics=STATISTICS,
+    statistic=DEFAULT,
 )
 STUDY_LAYERS = LAYERS.of_study(
+    figures=FIGURES,
     template="dashboards/study_layers.html",
     tables=study_tables,
     rows=study_lines,

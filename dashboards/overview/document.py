@@ -3,7 +3,7 @@
 Everything but the progress rests on the judgments that the filters choose.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -11,14 +11,12 @@ import numpy as np
 from annotation.filters import IN, Filters
 from annotation.filters.chosen import read_judgments
 from annotation.models import Campaign, Item, Output
-from annotation.monitor.completion import wanted
+from annotation.pool.completion import wanted
 from annotation.protocols.asked import Scale
 from annotation.quality import (
-    Agreement,
     AnnotatorQuality,
     JudgmentColumns,
     QualityReport,
-    agreement_of,
     quality_report,
     standardise,
 )
@@ -27,15 +25,15 @@ from annotation.quality.columns import Floats
 from annotation.quality.people import CUT_SECONDS, times_of, trap_levels
 from annotation.quality.reach import Tested
 from annotation.quality.scales import scale_of
-from dashboards.documents.head import CampaignDocument, Ends, Estimate, ends, head
+from dashboards.documents.head import CampaignDocument, Ends, ends, head
 from dashboards.overview import annotators
 from dashboards.overview.annotators import Row
 from dashboards.panel.human import HumanScores, human_scores
+from dashboards.trust.agreement import AgreementLine, agreement
 from metaeval.judgments import rolling_means
 from metaeval.judgments.controls import pass_rate
 
 VERSION = 4
-WITH_TRAPS = "outputs and traps"
 # Charts of more people than this cannot be read; the tables have everybody.
 CHARTED = 16
 
@@ -83,23 +81,6 @@ class Traps:
     high: int
     share_low: float | None
     interval: Ends | None
-
-
-@dataclass(frozen=True)
-class AgreementLine:
-    """Agreement on some `items`: `n` judgments of `n_units` that two or more rated.
-
-    `basis` says, by statistic, how its interval was computed.
-    """
-
-    items: str
-    n: int
-    n_units: int
-    one_vs_rest: Estimate
-    alpha_z: Estimate
-    alpha_raw: Estimate
-    basis: Mapping[str, str]
-    doubts: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -198,29 +179,6 @@ def _traps(columns: JudgmentColumns, scale: Scale) -> Traps | None:
         return None
     rate = pass_rate(found.zero + found.low, found.n)
     return Traps(found.n, found.zero, found.low, found.high, rate.statistic, ends(rate.interval))
-
-
-def agreement(campaign: Campaign, columns: JudgmentColumns) -> list[AgreementLine]:
-    """One line for outputs alone and, where there are traps, one for both; z as computed there."""
-    targets, traps = columns.is_kind(Item.Kind.TARGET), columns.is_kind(Item.Kind.TRAP)
-    sets = {"outputs": targets} | ({WITH_TRAPS: targets | traps} if traps.any() else {})
-    found = {
-        name: agreement_of(columns, chosen, seed=campaign.seed) for name, chosen in sets.items()
-    }
-    return [agreement_line(name, each) for name, each in found.items() if each is not None]
-
-
-def agreement_line(items: str, found: Agreement) -> AgreementLine:
-    """Return agreement as documents have it."""
-    figures = found.figures
-    return AgreementLine(
-        items=items,
-        n=found.n,
-        n_units=found.n_units,
-        **{key: (one.statistic, ends(one.interval)) for key, one in figures.items()},
-        basis={key: one.basis for key, one in figures.items()},
-        doubts=found.doubts,
-    )
 
 
 def _series(

@@ -8,6 +8,7 @@ from django.http import HttpRequest
 from annotation.models import Campaign
 from dashboards.overview.annotators import Row
 from dashboards.overview.document import Overview
+from dashboards.overview.figures import FIGURES
 from dashboards.pages.page import Page
 from dashboards.papers.latex import Table, number, texts
 
@@ -57,6 +58,7 @@ OVERVIEW = Page(
     name="dashboard",
     title="Dashboard",
     kind="overview",
+    figures=FIGURES,
     template="dashboards/overview.html",
     columns=[column.name for column in fields(Row)],
     context=overview_context,

@@ -25,6 +25,7 @@ from annotation.filters.form import filter_choices
 from annotation.models import Campaign
 from annotation.web.parameters import OF_METRICS, Parameters, takes
 from dashboards.charts import files as figures
+from dashboards.charts.files import Draws
 from dashboards.documents import kinds, results
 from dashboards.documents.head import units_among
 from dashboards.pages.answers import cells, data_response, is_unfinished, no_document, public
@@ -62,12 +63,14 @@ class Page(Generic[D]):
     and the document; it must be cheap, because it runs in the web process. `ask` returns a question
     to the analysis (`kinds.compute`) beyond the filters; `choose` returns what the reader wants of
     a document, maybe of another class. Both raise FilterError. `slower` is an analysis of the same
-    question whose document `complete` adds when it is there. `tables` are the document as LaTeX;
-    by default the rows of the CSV. `takes` and `repeated` are the parameters that `ask`, `choose`
-    and `context` read, the second several times; `on_page` those that only the page knows, not its
-    data. `verify` raises FilterError for a value that a campaign lacks. Without `has_scores` the
-    form of the human scores is nothing that a reader could choose, nor the systems on which metrics
-    are compared; without `has_unit`, where there are no intervals, the unit is not. `without` are
+    question whose document `complete` adds when it is there. `tables` are the document as LaTeX; by
+    default the rows of the CSV. `figures` are what draws each figure; `statistics` those that the
+    page lets its reader choose, by key, where they are its own, and `statistic` the usual one.
+    `takes` and `repeated` are the parameters that `ask`, `choose` and `context` read, the second
+    several times; `on_page` those that only the page knows, not its data. `verify` raises
+    FilterError for a value that a campaign lacks. Without `has_scores` the form of the human scores
+    is nothing that a reader could choose, nor the systems on which metrics are compared; without
+    `has_unit`, where there are no intervals, the unit is not. `without` are
     other filters that change nothing.
     """
 
@@ -83,6 +86,9 @@ class Page(Generic[D]):
     slower: str = ""
     complete: Callable[[Any, results.Completion[Any]], Any] | None = None
     tables: Callable[[D], Sequence[latex.Table]] | None = None
+    figures: Draws = field(default_factory=dict)
+    statistics: Mapping[str, str] = field(default_factory=dict)
+    statistic: str = ""
     takes: Sequence[str] = ()
     repeated: Sequence[str] = ()
     on_page: Sequence[str] = ()
@@ -110,7 +116,7 @@ class Page(Generic[D]):
     def of_study(self, **others: Any) -> "StudyPage[Any]":
         """Return the page of a study: with what is other than for a campaign."""
         same = {each.name: getattr(self, each.name) for each in fields(Page)}
-        return StudyPage(**same | others)
+        return StudyPage(**same | {"figures": {}} | others)
 
 
 def _named(kind: str, question: str) -> str:
@@ -122,7 +128,7 @@ def _named(kind: str, question: str) -> str:
 class StudyPage(Page[D]):
     """A page of a study; `combine` turns campaigns and their documents into one document.
 
-    Its figures are listed under `study-` and the kind; its `context` gets the study's name.
+    Its figures are its own, not those of a campaign; its `context` gets the study's name.
     """
 
     combine: Callable[[Sequence[Campaign], Sequence[Any]], Any] = field(default=_nothing)
@@ -137,7 +143,6 @@ class _Shown(Generic[D]):
     """
 
     page: Page[D]
-    kind: str
     filters: Filters
     campaigns: Sequence[Campaign]
     result: results.Result[Any]
@@ -204,7 +209,6 @@ def _of_campaign(request: HttpRequest, page: Page[D], slug: str) -> _Shown[D]:
     result = page.latest(request.GET, campaign, filters)
     return _Shown(
         page,
-        page.kind,
         filters,
         [campaign],
         result,
@@ -254,7 +258,6 @@ def _of_all(
     result = results.together(found, lambda documents: _combined(page, campaigns, documents))
     return _Shown(
         page,
-        f"study-{page.kind}",
         filters,
         campaigns,
         result,
@@ -296,7 +299,7 @@ def _answer(request: HttpRequest, shown: _Shown[Any], fmt: str, figure: str) -> 
         "empty": empty(shown.campaigns),
     }
     if shown.document:
-        context["figures"] = figures.figures(shown.kind, shown.document, f"{shown.files}/", query)
+        context["figures"] = figures.figures(page.figures, shown.document, f"{shown.files}/", query)
         context |= page.context(request, shown.subject, shown.document)
     response = render(request, page.template, context)
     # For the page's own script, which asks whether there is something newer.
@@ -325,7 +328,7 @@ def _figure(
 ) -> HttpResponseBase:
     # What goes into a paper is in English like all files.
     with translation.override("en" if fmt in PRINTED else translation.get_language()):
-        found: Mapping[str, figures.Figure] = figures.figures(shown.kind, document, "", "")
+        found: Mapping[str, figures.Figure] = figures.figures(shown.page.figures, document, "", "")
     if name not in found:
         raise Http404
     return figures.response(request, found[name], fmt, shown.filename)

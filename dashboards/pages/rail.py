@@ -4,7 +4,7 @@ What a page takes says which controls it has (`annotation.web.parameters`). Ever
 address travels along hidden.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
@@ -14,10 +14,7 @@ from django.http.request import QueryDict
 from annotation.filters import FilterError, Filters
 from annotation.filters.choice import RAW, Z
 from annotation.filters.form import NAMES
-from dashboards.compare.differences import CORRELATIONS
-from dashboards.layers.document import DEFAULT as LAYER_DEFAULT
-from dashboards.layers.document import STATISTICS as LAYER_STATISTICS
-from dashboards.pages import selection, statistics
+from dashboards.comparisons import selection, statistics
 from metaeval.sensitivity import LEVELS
 
 DEFAULT = "tau-b"
@@ -101,13 +98,16 @@ def rail_of(
     metrics: Sequence[tuple[str, str]],
     own: frozenset[str] = frozenset(),
     usual: str = Z,
+    offered: Mapping[str, str] | None = None,
+    statistic: str = "",
 ) -> Rail:
     """Return the rail of a page that takes these parameters; its template has fields for `own`.
 
     `metrics` are key and label of all that the page's document could show. `usual` is the form of
-    the human scores that the protocol says, which an address need not name.
+    the human scores that the protocol says, which an address need not name. `offered` are the
+    page's own statistics, of which `statistic` is the usual one.
     """
-    every = _controls(taken, query)
+    every = _controls(taken, query, offered or {}, statistic)
     controls = [each for each in every if each.name not in TESTS]
     wanted = set(query.getlist("metric"))
     ticks = [Option(key, label, key in wanted) for key, label in metrics]
@@ -133,23 +133,26 @@ def _scores(filters: Filters, usual: str) -> list[Option]:
     ]
 
 
-def _controls(taken: frozenset[str], query: QueryDict) -> list[Control]:
-    found = _asked(taken, query)
+def _controls(
+    taken: frozenset[str], query: QueryDict, offered: Mapping[str, str], statistic: str
+) -> list[Control]:
+    found = _asked(taken, query, offered, statistic)
     if "bounds" in taken:
         found.append(_one("bounds", BOUNDS, selection.BOUNDS, query.get("bounds")))
     return found
 
 
-def _asked(taken: frozenset[str], query: QueryDict) -> list[Control]:
+def _asked(
+    taken: frozenset[str], query: QueryDict, offered: Mapping[str, str], statistic: str
+) -> list[Control]:
     """What is computed: the statistic, and what belongs to it."""
     if "of" in taken:
-        values = CORRELATIONS if "published" in taken else LEVELS
-        return [_one("of", "Statistic", values, query.get("of"))]
+        return [_one("of", "Statistic", offered or LEVELS, query.get("of"))]
     if "grouping" in taken:
         return _question(taken, query)
     if "statistic" in taken:
-        chosen = query.get("statistic") or LAYER_DEFAULT
-        return [_one("statistic", "Statistic", LAYER_STATISTICS, chosen)]
+        chosen = query.get("statistic") or statistic
+        return [_one("statistic", "Statistic", offered, chosen)]
     return []
 
 

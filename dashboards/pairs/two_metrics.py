@@ -7,11 +7,11 @@ import numpy as np
 
 from annotation.filters import Filters
 from annotation.models import Campaign
+from dashboards.comparisons import statistics
 from dashboards.documents.head import head, units_of
-from dashboards.pages import statistics
-from dashboards.pages.choice import Choice
 from dashboards.pairs.document import Difference, Offered, Pair, Side, most, part, parts_of
 from dashboards.pairs.two_systems import segments_of
+from dashboards.panel.choice import Choice
 from dashboards.panel.panel import Panel, read_panel
 from metaeval.replication import questions
 from metaeval.sensitivity import gaps

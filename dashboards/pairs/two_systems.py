@@ -9,8 +9,8 @@ import numpy as np
 from annotation.filters import IN, Filters
 from annotation.models import Campaign
 from dashboards.documents.head import head, units_of
-from dashboards.pages.choice import Choice
 from dashboards.pairs.document import Difference, Offered, Pair, Side, most, part, parts_of
+from dashboards.panel.choice import Choice
 from dashboards.panel.human import Floats
 from dashboards.panel.panel import Panel, read_panel
 from metaeval.correlation.intervals import mean_interval

@@ -15,7 +15,7 @@ from annotation.quality import JudgmentColumns, remarks, standardise
 from annotation.quality.scales import HTER, scales_of
 from core.caching import memo
 from core.text import join_truncated, pluralize
-from dashboards.pages.choice import general
+from dashboards.panel.choice import general
 from metaeval import ScoreMatrix, StatisticsWarning
 from metaeval.arrays import group_means, mean_along
 from metaeval.documents import clusters_from

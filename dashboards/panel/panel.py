@@ -10,7 +10,7 @@ from functools import cached_property
 from annotation.filters import Filters
 from annotation.models import Campaign
 from core.caching import memo
-from dashboards.pages.choice import general
+from dashboards.panel.choice import general
 from dashboards.panel.human import HumanScores, human_scores
 from dashboards.panel.measures import read_measures
 from metaeval.replication import questions

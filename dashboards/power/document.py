@@ -12,7 +12,7 @@ from annotation.models import Campaign
 from annotation.quality.power import pilot_components
 from dashboards.documents.counted import Counted, Number
 from dashboards.documents.head import Document
-from dashboards.pages.choice import Choice
+from dashboards.panel.choice import Choice
 from metaeval import StatisticsWarning
 from metaeval.judgments.planning import PowerTable, VarianceComponents, power_table
 

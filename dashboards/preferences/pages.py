@@ -21,6 +21,7 @@ from dashboards.charts import files as figures
 from dashboards.pages.answers import data_response
 from dashboards.papers import latex
 from dashboards.preferences import documents, tables
+from dashboards.preferences.figures import FIGURES
 from dashboards.preferences.forms import StartForm
 from training.jobs import presenting
 from training.models import PreferenceResult, TrainingJob
@@ -43,7 +44,7 @@ def preferences(
         return _under_way(request, test_set)
     document = documents.of_test_set(test_set)
     files = reverse("preferences", args=[slug]).removesuffix("/")
-    drawn = figures.figures("preferences", document, f"{files}/", "")
+    drawn = figures.figures(FIGURES, document, f"{files}/", "")
     if figure:
         if figure not in drawn:
             raise Http404

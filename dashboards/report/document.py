@@ -11,13 +11,13 @@ from dashboards.bundle.manifest import Facts
 from dashboards.correlations.agreement import CampaignCorrelations, MeasureRow
 from dashboards.documents.head import Document
 from dashboards.documents.memory import give_back
+from dashboards.documents.reasons import CampaignTrust
 from dashboards.documents.stored import settled
 from dashboards.report.parts import Disagreements, Drawing, MetricTable, Quality, parts
 from dashboards.report.pdf import pdf_of
 from dashboards.results.document import Home
 from dashboards.spans.document import Spans
 from dashboards.systems.document import Systems
-from dashboards.trust.reasons import CampaignTrust
 
 VERSION = 9
 

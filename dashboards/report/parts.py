@@ -13,24 +13,24 @@ from annotation.models import Campaign, Output
 from annotation.quality import QualityReport
 from dashboards.bundle.content import Content, read_content
 from dashboards.bundle.manifest import campaign_facts
-from dashboards.charts import results as charts
-from dashboards.charts.scatter import points
 from dashboards.correlations.agreement import CampaignCorrelations, correlate
 from dashboards.documents.measured import Measured
 from dashboards.documents.stored import settled
-from dashboards.overview.document import AgreementLine, agreement_line
 from dashboards.report.drawing import drawings
 from dashboards.report.people import Group, Person, groups_of
+from dashboards.results import figures as charts
 from dashboards.results import home
 from dashboards.results.document import Home
 from dashboards.scatter import document as scatter
+from dashboards.scatter.figures import points
 from dashboards.scatter.points import Disagreement
 from dashboards.spans import document as spans
 from dashboards.spans.document import Spans
 from dashboards.systems import document as systems
 from dashboards.systems.columns import Row, by_name
+from dashboards.systems.marks import marked
 from dashboards.trust import verdict
-from dashboards.trust.systems import marked
+from dashboards.trust.agreement import AgreementLine, agreement_line
 from metaeval.replication import versions
 
 # Worst disagreements shown with their texts, on each side.

@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from dashboards.comparisons.document import Metric
 from dashboards.documents.head import CampaignDocument
 from dashboards.results.answer import Answer
 from dashboards.results.ground import Standing
-from dashboards.significance.document import Metric
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from annotation.filters import IN, Filters
 from annotation.models import Campaign
 from annotation.quality import Verdict
 from dashboards.documents.head import CampaignDocument, Ends, head
-from dashboards.pages.choice import general
+from dashboards.panel.choice import general
 from dashboards.panel.human import Floats, HumanScores, human_scores
 from dashboards.trust.judging import Evidence
 from dashboards.trust.verdict import evidence_of

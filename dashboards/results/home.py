@@ -10,23 +10,23 @@ from django.http.request import QueryDict
 
 from annotation.filters import Filters
 from annotation.models import Campaign
+from dashboards.comparisons import document as significance
+from dashboards.comparisons import selection, statistics
+from dashboards.comparisons.document import Comparison, Matrix
 from dashboards.correlations import document as correlations
 from dashboards.correlations.bounded import bound_rows, values_of
 from dashboards.correlations.document import DEFAULT, Correlations
 from dashboards.correlations.page import ask
 from dashboards.correlations.page import complete as complete_table
 from dashboards.documents import results
+from dashboards.documents.reasons import CampaignTrust, Verdict, with_reasons
 from dashboards.documents.stored import settled
-from dashboards.pages import selection, statistics
 from dashboards.results import ground as grounds
 from dashboards.results.answer import Asked, Scored, answer, leader
 from dashboards.results.document import Home, Line, Mark, Rival
 from dashboards.results.ground import Ground, Standing
-from dashboards.significance import document as significance
-from dashboards.significance.document import Comparison, Matrix
 from dashboards.trust import marks
 from dashboards.trust.amount import MIN_SYSTEMS
-from dashboards.trust.reasons import CampaignTrust, Verdict, with_reasons
 from metaeval.replication.questions.statistics import SEGMENT
 
 # The most warnings that are listed as causes.

@@ -8,9 +8,8 @@ from django.http.request import QueryDict
 
 from annotation.filters import Filters
 from annotation.models import Campaign
-from annotation.monitor.completion import wanted
+from annotation.pool.completion import wanted
 from dashboards.charts.lines import chart, narrow
-from dashboards.charts.results import ranks
 from dashboards.correlations.bounded import floored
 from dashboards.correlations.page import unscored
 from dashboards.documents import results
@@ -19,6 +18,7 @@ from dashboards.papers import latex
 from dashboards.results import home
 from dashboards.results.answer import Scored, estimate, number
 from dashboards.results.document import Home, Line, Mark
+from dashboards.results.figures import FIGURES, ranks
 from dashboards.results.steps import action, steps
 from dashboards.trust.shown import with_trust
 
@@ -143,6 +143,7 @@ RESULTS = HomePage(
     name="results",
     title="Results",
     kind="results",
+    figures=FIGURES,
     template="dashboards/results.html",
     columns=COLUMNS,
     context=context,

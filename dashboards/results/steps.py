@@ -10,9 +10,9 @@ from django.urls import reverse
 
 from annotation.models import Campaign
 from core.text import pluralize
+from dashboards.documents.reasons import Severity
 from dashboards.results.document import Home, Rival
 from dashboards.trust.amount import MIN_SYSTEMS
-from dashboards.trust.reasons import Severity
 from metrics.base import MetricInfo
 
 POWER, LEVEL = 0.8, 0.95

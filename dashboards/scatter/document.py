@@ -11,7 +11,7 @@ from annotation.filters import FilterError, Filters
 from annotation.models import Campaign
 from dashboards.documents.head import CampaignDocument, head
 from dashboards.documents.measured import Measured
-from dashboards.pages.choice import Choice
+from dashboards.panel.choice import Choice
 from dashboards.panel.human import Floats
 from dashboards.panel.lengths import unit_of
 from dashboards.panel.panel import Panel, read_panel

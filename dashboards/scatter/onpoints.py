@@ -9,12 +9,12 @@ import numpy as np
 
 from annotation.filters import Filters
 from annotation.models import Campaign
+from dashboards.comparisons.values import CEILING, FLOOR
 from dashboards.correlations.bounded import MOST_PEOPLE
 from dashboards.panel.floors import floor_panel
 from dashboards.panel.human import read_ratings
 from dashboards.panel.panel import Panel
 from dashboards.scatter.points import Axis, Points, measure_axis, system_points
-from dashboards.significance.values import CEILING, FLOOR
 from metaeval import StatisticsWarning
 from metaeval.replication.bounds import Ceiling, Ratings, ceiling
 from metaeval.replication.questions import parse

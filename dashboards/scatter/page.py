@@ -10,13 +10,14 @@ from annotation.filters import FilterError
 from annotation.filters.systems import require_system
 from annotation.models import Campaign
 from core.text import key
+from dashboards.comparisons.selection import shows_bounds
 from dashboards.models import Selection
 from dashboards.outputs import output_context
 from dashboards.pages.page import Page
-from dashboards.pages.selection import shows_bounds
-from dashboards.papers.scatter import tables
 from dashboards.scatter import region
 from dashboards.scatter.document import HUMAN, Scatter, ScatterChoice
+from dashboards.scatter.figures import FIGURES
+from dashboards.scatter.tables import tables
 from metrics.scores import measure_keys
 
 SIDES = {
@@ -112,6 +113,7 @@ SCATTER = Page(
     name="scatter",
     title="Metric and human",
     kind="scatter",
+    figures=FIGURES,
     has_unit=False,
     template="dashboards/scatter.html",
     columns=[column.name for column in fields(Line)],

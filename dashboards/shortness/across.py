@@ -10,7 +10,7 @@ from annotation.filters import RAW, FilterError, Filters
 from annotation.filters.chosen import fitted, read_judgments
 from annotation.models import Annotator, Campaign
 from dashboards.documents.head import OfCampaign, WithUnits, about, units_of
-from dashboards.pages.choice import Choice, general
+from dashboards.panel.choice import Choice, general
 from dashboards.panel.human import ALL
 from dashboards.panel.panel import Panel, read_panel
 from dashboards.shortness.losses import N_RESAMPLES, Forms, Side, loss_rows, side_of

@@ -19,13 +19,13 @@ from annotation.web.parameters import OF_METRICS, takes
 from core.text import pluralize
 from dashboards.documents import results
 from dashboards.documents.head import StudyDocument, units_among
+from dashboards.documents.reasons import StudyTrust, Verdict
 from dashboards.pages.answers import cells, data_response, is_unfinished, no_document, public
 from dashboards.pages.page import study_campaigns, with_units
 from dashboards.pages.parameters import parameters
 from dashboards.papers import latex
 from dashboards.shortness.across import AcrossChoice, AcrossForms
 from dashboards.shortness.losses import Forms
-from dashboards.trust.reasons import StudyTrust, Verdict
 from dashboards.trust.shown import comments, judged, worst_of
 
 TITLE = "Outputs and their own shorter forms"

@@ -10,7 +10,7 @@ from annotation.filters import Filters
 from annotation.models import Campaign, System
 from dashboards.documents.head import CampaignDocument, ends, head
 from dashboards.documents.measured import about as told
-from dashboards.pages.choice import Choice
+from dashboards.panel.choice import Choice
 from dashboards.panel.human import Floats
 from dashboards.panel.lengths import unit_of
 from dashboards.panel.panel import Panel, read_panel

@@ -15,11 +15,11 @@ from django.http.request import QueryDict
 
 from annotation.models import Campaign
 from annotation.templatetags.numbers import NOTHING, pvalue
-from dashboards.charts.significance import LABELS
-from dashboards.pages import statistics
+from dashboards.comparisons import statistics
+from dashboards.comparisons.document import DEFAULT, Floored, Pair, Ranked, Shown
 from dashboards.pages.page import Page
 from dashboards.papers import latex
-from dashboards.significance.document import DEFAULT, Floored, Pair, Ranked, Shown
+from dashboards.significance.figures import FIGURES, LABELS
 from dashboards.significance.pairs import choose
 from metaeval.replication.bounds import ABOVE
 
@@ -195,6 +195,7 @@ SIGNIFICANCE = Page(
     name="significance",
     title="Significance",
     kind="significance",
+    figures=FIGURES,
     template="dashboards/significance.html",
     columns=[column.name for column in fields(Pair)],
     rows=lines,

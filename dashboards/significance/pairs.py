@@ -6,9 +6,8 @@ from dataclasses import dataclass, fields
 from django.http.request import QueryDict
 
 from annotation.filters import FilterError
-from dashboards.charts.significance import step
-from dashboards.pages import selection
-from dashboards.significance.document import (
+from dashboards.comparisons import selection
+from dashboards.comparisons.document import (
     Compared,
     Comparison,
     Floored,
@@ -19,6 +18,7 @@ from dashboards.significance.document import (
     RankedMetric,
     Shown,
 )
+from dashboards.significance.figures import step
 from dashboards.trust import marks
 
 # The steps of p, smallest first, of cells that are significant after the correction.

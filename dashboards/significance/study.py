@@ -8,9 +8,9 @@ from django.http import HttpRequest
 from django.http.request import QueryDict
 
 from annotation.models import Campaign
-from dashboards.charts.significance import LABELS
+from dashboards.comparisons.document import Comparison, Pair, Shown, SignificanceOfStudy
 from dashboards.papers import latex
-from dashboards.significance.document import Comparison, Pair, Shown, SignificanceOfStudy
+from dashboards.significance.figures import LABELS, OF_STUDY
 from dashboards.significance.page import SIGNIFICANCE, grid, lines, tables
 from dashboards.significance.pairs import choose
 from dashboards.trust.shown import worst_of
@@ -82,6 +82,7 @@ def _rows(document: SignificanceOfStudy) -> Sequence[Pair]:
 
 
 STUDY_SIGNIFICANCE = SIGNIFICANCE.of_study(
+    figures=OF_STUDY,
     template="dashboards/study_significance.html",
     context=context,
     choose=choose_of_study,

@@ -10,7 +10,7 @@ import numpy as np
 from annotation.filters import Filters
 from annotation.models import Campaign, Output
 from dashboards.documents.head import CampaignDocument, Ends, about, ends, units_of
-from dashboards.pages.choice import Choice
+from dashboards.panel.choice import Choice
 from dashboards.spans.found import Found, Missed, found_rows, missed_rows
 from dashboards.spans.marked import Detector, Gold, agreed_gold, read_detectors, read_gold
 from metaeval.arrays import FloatArray, IntArray

@@ -8,7 +8,7 @@ import numpy as np
 from annotation.filters import Filters
 from annotation.filters.chosen import read_judgments
 from annotation.models import Campaign, ErrorSpan
-from dashboards.pages.choice import general
+from dashboards.panel.choice import general
 from metaeval.arrays import FloatArray, IntArray
 from metaeval.spans import SpanTable, agreed_spans
 from metrics import catalogue

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from annotation.models import Campaign, ErrorSpan, Item, Judgment, Output
 from dashboards.spans.overlay import METRIC, PEOPLE, Mark, Piece, pieces
 from metrics import catalogue
+from metrics.error_spans import MISSING, TARGET
 from metrics.models import MetricSignature
-from metrics.spans.found import MISSING, TARGET
 from metrics.spans.stored import of_output
 
 KINDS = (Item.Kind.TARGET, Item.Kind.REPEAT)

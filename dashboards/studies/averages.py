@@ -8,8 +8,8 @@ from typing import Any, TypeVar
 import numpy as np
 
 from annotation.models import Campaign
+from dashboards.comparisons.selection import array
 from dashboards.documents.head import CampaignDocument
-from dashboards.pages.selection import array
 from dashboards.papers import latex
 from metaeval.arrays import mean_of_all
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from annotation.filters import FilterError
-from dashboards.pages.selection import array
+from dashboards.comparisons.selection import array
 from dashboards.published import Published, published
 from metaeval.arrays import mean_of_all
 

@@ -12,14 +12,14 @@ from itertools import groupby
 from django.http.request import QueryDict
 
 from annotation.models import Campaign
+from dashboards.comparisons import selection
+from dashboards.comparisons.document import Comparison, Metric
 from dashboards.correlations.document import METRIC, Correlations, Row
-from dashboards.pages import selection
-from dashboards.significance.document import Comparison, Metric
+from dashboards.documents.reasons import Verdict
 from dashboards.studies.averages import Line
 from dashboards.studies.beside import Beside
 from dashboards.studies.headline import Trend
 from dashboards.trust import marks
-from dashboards.trust.reasons import Verdict
 from metaeval.replication.bounds import BELOW, NOT_ABOVE
 
 STEPS = 10

@@ -8,9 +8,9 @@ from django.http import HttpRequest
 from django.http.request import QueryDict
 
 from annotation.models import Campaign
+from dashboards.comparisons import selection, statistics
 from dashboards.correlations.document import CEILING, DEFAULT, FLOOR, METRIC, Correlations, Row
 from dashboards.correlations.page import CORRELATIONS, choose, present
-from dashboards.pages import selection, statistics
 from dashboards.papers import latex
 from dashboards.studies.averages import (
     BOLD,
@@ -28,6 +28,7 @@ from dashboards.studies.averages import (
 )
 from dashboards.studies.beside import beside_of, titles
 from dashboards.studies.document import CorrelationsOfStudy, Named
+from dashboards.studies.figures import FIGURES
 from dashboards.studies.headline import Asked, answer
 from dashboards.studies.headline import Column as Told
 from dashboards.studies.headline import Named as Averaged
@@ -233,6 +234,7 @@ def _bold(group: Group) -> str:
 
 
 STUDY = CORRELATIONS.of_study(
+    figures=FIGURES,
     title="Metrics",
     takes=(*CORRELATIONS.takes, "beside"),
     template="dashboards/study.html",

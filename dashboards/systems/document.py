@@ -14,7 +14,7 @@ from annotation.models import Campaign
 from dashboards.documents.head import CampaignDocument, ends, head
 from dashboards.documents.measured import about
 from dashboards.documents.stored import settled
-from dashboards.pages.choice import Choice
+from dashboards.panel.choice import Choice
 from dashboards.panel.human import Floats
 from dashboards.panel.lengths import CHARACTERS, WORDS
 from dashboards.panel.measures import told

@@ -13,7 +13,7 @@ import numpy as np
 from annotation.filters import IN, Filters
 from annotation.filters.systems import unique_names
 from annotation.models import Campaign, System
-from dashboards.pages.choice import general
+from dashboards.panel.choice import general
 from dashboards.panel.human import Floats, human_scores
 from dashboards.panel.panel import Panel
 from dashboards.systems.columns import Row

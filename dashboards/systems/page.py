@@ -1,33 +1,21 @@
 """The MT systems of a campaign, and those of a study side by side."""
 
 from collections.abc import Sequence
-from dataclasses import fields
 from typing import Any
 
 from django.http import HttpRequest
 from django.http.request import QueryDict
-from django.http.response import HttpResponseBase
-from django.shortcuts import render
-from django.views.decorators.http import require_safe
 
-from annotation.access import researcher_required
-from annotation.filters.chosen import fitted
-from annotation.filters.form import filter_choices
 from annotation.models import Campaign
-from annotation.web.parameters import takes
 from dashboards.charts.lines import narrow
-from dashboards.documents import results
-from dashboards.pages.answers import data_response, is_unfinished, no_document, public
-from dashboards.pages.page import Page, study_campaigns, with_units
-from dashboards.papers import latex
-from dashboards.papers.systems import study_tables, tables
+from dashboards.pages.page import Page
 from dashboards.results.document import Mark
-from dashboards.studies.systems import Score, study_table
 from dashboards.systems.columns import AgreementGroup, Row, by_name
-from dashboards.systems.document import Systems, SystemsChoice
+from dashboards.systems.document import Systems
+from dashboards.systems.figures import FIGURES
+from dashboards.systems.marks import marked
 from dashboards.systems.outside import HUMAN
-from dashboards.trust.shown import comments, with_trust
-from dashboards.trust.systems import marked
+from dashboards.systems.tables import tables
 
 # More systems are no columns that a page is wide enough for.
 ACROSS = 10
@@ -136,6 +124,7 @@ SYSTEMS = Page(
     name="systems",
     title="MT systems",
     kind="systems",
+    figures=FIGURES,
     template="dashboards/systems.html",
     columns=(
         "measure", "system", "score", "rank", "cluster", "first", "last", "wins", "p", "mark", "n",
@@ -146,45 +135,3 @@ SYSTEMS = Page(
     choose=choose_marks,
     tables=tables,
 )  # fmt: skip
-
-
-@researcher_required
-@require_safe
-@takes(SYSTEMS.parameters)
-def study_systems(request: HttpRequest, slug: str, fmt: str = "") -> HttpResponseBase:
-    """MT systems over the campaigns of a study: those whose numbers are there."""
-    campaigns = study_campaigns(request, slug)
-    filters = SystemsChoice.from_query(request.GET)
-    asked = [(each, fitted(each, campaigns, filters)) for each in campaigns]
-    found = [
-        (each, with_trust(results.latest("systems", each, own), each, own)) for each, own in asked
-    ]
-    known = [(each, marked(result.document)) for each, result in found if result.document]
-    whole = results.together([result for _, result in found], lambda documents: documents)
-    name = filters.file_name(f"{slug}-systems")
-    if fmt and is_unfinished(whole, of_one_state=True):
-        return no_document(whole)
-    document = study_table(
-        [each for each, _ in known],
-        [each for _, each in known],
-        missing=[each.name for each, r in found if not r.document and not r.message],
-        failed=[(each.name, r.message) for each, r in found if not r.document and r.message],
-    )
-    as_of = whole.as_of.isoformat(timespec="seconds") if whole.as_of else None
-    if fmt == "tex":
-        head = f"% {name}, as of {as_of}\n{comments(document.trust)}"
-        return latex.response(with_units(study_tables(document), document.over), name, head=head)
-    if fmt:
-        columns = [column.name for column in fields(Score)]
-        data = public(document, as_of=as_of, filters=filters.as_json())
-        return data_response(fmt, name, columns, document.rows, data)
-    shown = {
-        "study": slug,
-        "document": document,
-        "section": "studies",
-        "tab": "systems",
-        "query": filters.query(),
-        "filters": filters,
-        "filter_choices": filter_choices(request.GET, campaigns, filters),
-    }
-    return render(request, "dashboards/study_systems.html", shown)

@@ -6,7 +6,7 @@ from django import template
 
 from annotation.models import Campaign
 from annotation.web import navigation
-from dashboards.pages import next_step
+from dashboards.home import next_step
 
 register = template.Library()
 GUIDED = ("setup", "people", "monitor", "export")

@@ -16,6 +16,7 @@ def rail(context: dict[str, Any], own: str = "") -> Rail:
     """The controls of the page that is shown; `own` names the fields of its template."""
     request = context["request"]
     takes = getattr(request.resolver_match.func, "takes", None)
+    page = context.get("page")
     return rail_of(
         takes().names if takes else frozenset(),
         request.GET,
@@ -23,6 +24,8 @@ def rail(context: dict[str, Any], own: str = "") -> Rail:
         _metrics(context.get("document")),
         frozenset(own.split()),
         _usual(context),
+        getattr(page, "statistics", {}),
+        getattr(page, "statistic", ""),
     )
 
 

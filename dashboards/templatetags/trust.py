@@ -4,7 +4,7 @@ import re
 
 from django import template
 
-from dashboards.trust.reasons import Reason
+from dashboards.documents.reasons import Reason
 
 register = template.Library()
 

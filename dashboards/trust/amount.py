@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from core.text import pluralize
+from dashboards.documents.reasons import Reason, Severity
 from dashboards.panel.human import HumanScores
-from dashboards.trust.reasons import Reason, Severity
 from metaeval.correlation.hybrids.limits import ENOUGH
 from metaeval.correlation.intervals.crossed import FEWEST_SEGMENTS
 from metaeval.correlation.intervals.jackknife import FEWEST

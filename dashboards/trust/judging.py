@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 from annotation.quality import AnnotatorQuality, QualityReport, Verdict
 from annotation.quality.verdict import ITEMS, LOW, RATE
-from dashboards.overview.document import AgreementLine
-from dashboards.trust.reasons import Reason, Severity
+from dashboards.documents.reasons import Reason, Severity
+from dashboards.trust.agreement import AgreementLine
 from metaeval.judgments.controls import pass_rate
 
 # From this share of the judgments on, what is true of them is true of the campaign.

@@ -4,11 +4,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from core.text import join_truncated
-from dashboards.pages import selection
+from dashboards.comparisons import selection
+from dashboards.comparisons.document import Comparison, Metric, OfQuestion
+from dashboards.documents.reasons import CampaignTrust, Reason, Severity, Trust, Verdict
 from dashboards.panel.floors import CONSTANT
-from dashboards.significance.document import Comparison, Metric, OfQuestion
 from dashboards.trust.amount import MIN_SYSTEMS
-from dashboards.trust.reasons import CampaignTrust, Reason, Severity, Trust, Verdict
 from metaeval.replication.bounds import BELOW, NOT_ABOVE
 from metaeval.replication.questions.statistics import SYSTEM
 

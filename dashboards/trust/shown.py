@@ -7,9 +7,7 @@ from typing import Any
 from annotation.filters import Filters
 from annotation.models import Campaign
 from dashboards.documents import results
-from dashboards.pages.choice import general
-from dashboards.trust.marks import VERDICT
-from dashboards.trust.reasons import (
+from dashboards.documents.reasons import (
     SUMMARIES,
     CampaignTrust,
     Judged,
@@ -19,6 +17,8 @@ from dashboards.trust.reasons import (
     Verdict,
     said_of,
 )
+from dashboards.panel.choice import general
+from dashboards.trust.marks import VERDICT
 
 OF_STUDIES = (
     "The judgments of {n} of {all} campaigns do not bear their numbers out: nothing of theirs is "

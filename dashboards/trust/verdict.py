@@ -10,13 +10,7 @@ from annotation.models import Campaign
 from annotation.quality import JudgmentColumns, quality_report
 from annotation.quality.columns import Floats
 from core.caching import memo
-from dashboards.documents.stored import settled
-from dashboards.overview.document import agreement
-from dashboards.pages.choice import general
-from dashboards.panel.human import human_scores
-from dashboards.trust import amount, judging
-from dashboards.trust.reading import least_seconds
-from dashboards.trust.reasons import (
+from dashboards.documents.reasons import (
     CampaignTrust,
     Reason,
     Severity,
@@ -24,6 +18,12 @@ from dashboards.trust.reasons import (
     said_of,
     verdict_of,
 )
+from dashboards.documents.stored import settled
+from dashboards.panel.choice import general
+from dashboards.panel.human import human_scores
+from dashboards.trust import amount, judging
+from dashboards.trust.agreement import agreement
+from dashboards.trust.reading import least_seconds
 from metaeval.judgments.controls import reading_speeds
 
 VERSION = 4

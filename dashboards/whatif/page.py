@@ -8,11 +8,12 @@ from django.http import HttpRequest
 from django.http.request import QueryDict
 
 from annotation.models import Campaign
+from dashboards.comparisons.selection import one_of
 from dashboards.pages.page import Page
-from dashboards.pages.selection import one_of
 from dashboards.papers.latex import Cell, Table, interval, number, texts
 from dashboards.trust.marks import forbidden
 from dashboards.whatif.document import Movements, Row, WhatIf, largest
+from dashboards.whatif.figures import MOVEMENT, SAMPLE_SIZE
 from dashboards.whatif.samplesize import SHARES, Point, SampleSize
 from metaeval.sensitivity import LEVELS as STATISTICS
 
@@ -142,6 +143,7 @@ WHATIF = Page(
     name="whatif",
     title="What would change?",
     kind="whatif",
+    figures=MOVEMENT,
     has_unit=False,
     template="dashboards/whatif.html",
     columns=[each.name for each in fields(Row)],
@@ -154,6 +156,7 @@ SAMPLESIZE = Page(
     name="samplesize",
     title="Sample size",
     kind="samplesize",
+    figures=SAMPLE_SIZE,
     template="dashboards/samplesize.html",
     columns=[each.name for each in fields(Point)],
     context=samplesize_context,

@@ -8,9 +8,9 @@ from django.utils.http import urlencode
 
 from core.text import pluralize
 from lifecycle.things.kind import Going, Kind
+from training.contract import KINDS
 from training.jobs import folders
 from training.jobs import starting as jobs
-from training.jobs.kinds import KINDS
 from training.models import ParallelCorpus, TrainingJob, Translation
 from training.translation.systems import starting as translations
 

@@ -18,13 +18,12 @@ from annotation.filters import FilterError
 from metrics import catalogue
 from metrics.api.runs import HostsSerializer
 from metrics.base import MetricError, MetricInfo
-from metrics.checkpoints import hosts, inventory
-from metrics.checkpoints.hosts import Stock
-from metrics.models import ConfiguredMetric
+from metrics.models import ConfiguredMetric, fleet
+from metrics.models.fleet import Seat
 from metrics.runs import waiting
 from metrics.runs.waiting import Hosts
-from metrics.workers import fleet
-from metrics.workers.fleet import Seat
+from metrics.stock import hosts, inventory
+from metrics.stock.hosts import Stock
 
 
 class MayConfigure(BasePermission):

@@ -17,11 +17,11 @@ from annotation.api.parameters import TakesParameters, Texts
 from annotation.filters import FilterError
 from annotation.models import System, TestSet
 from metrics import catalogue
+from metrics.contents import failed_texts
 from metrics.judges.spending import Budget
 from metrics.models import FailedText, JudgeSpending, MetricRun, RunWorker
 from metrics.runs import starting as runs
 from metrics.runs import waiting
-from metrics.runs.contents import failed_texts
 from metrics.runs.state import HeldError
 from metrics.runs.waiting import Hosts, Turn
 from metrics.scores import truncation_of

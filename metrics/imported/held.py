@@ -11,8 +11,8 @@ import numpy as np
 
 from annotation.models import Output, Segment, System, TestSet
 from annotation.uploads.drafts import FULL_LENGTH
+from metrics.contents import pack_ids
 from metrics.models import ImportedScores, MetricSignature
-from metrics.runs.contents import pack_ids
 
 BATCH = 500
 

@@ -2,7 +2,7 @@
 
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from typing import Any
@@ -17,18 +17,24 @@ from metrics.families.judges.desk import Endpoint, Question, Reply
 from metrics.families.judges.prompts import Template
 from metrics.judges import endpoints, templates
 from metrics.judges.connections import Connections, account
-from metrics.models import JudgeReply, JudgeSpending, MetricRun
+from metrics.models import JudgeReply, JudgeSpending, MetricRun, MetricSignature
 
 AT_ONCE = 900
 CHARACTERS_A_TOKEN = 3
 Counted = tuple[Question, JudgeReply]
 
 
+# Stores the report on the verdicts of a run so far.
+UpdateReport = Callable[[MetricRun, MetricSignature], None]
+
+
 class RunDesk:
     """A desk (:class:`metrics.families.judges.desk.Desk`) of one run; InputError without one."""
 
-    def __init__(self, info: MetricInfo, run_id: int) -> None:
-        self._run = run_id
+    def __init__(
+        self, info: MetricInfo, run_id: int, update_report: UpdateReport | None = None
+    ) -> None:
+        self._run, self._update_report = run_id, update_report
         try:
             self.endpoint: Endpoint = endpoints.get(str(info.option("endpoint")))
             self.template: Template = templates.get(str(info.option("template")))
@@ -105,13 +111,13 @@ class RunDesk:
         return JudgeSpending.objects.filter(run=self._run)
 
     def report(self) -> None:
-        """Store what is to be said of the judge, for the page of its run."""
-        from metrics.judges import report  # it reads scores, which ask the catalogue for judges
-
+        """Store the report on the judge's verdicts so far, for the page of its run."""
+        if self._update_report is None:
+            return
         rows = MetricRun.objects.select_related("signature")
         run = db_retry(partial(rows.get, pk=self._run))
         if run.signature is not None:
-            db_retry(partial(report.update, run, run.signature))
+            db_retry(partial(self._update_report, run, run.signature))
 
     @contextmanager
     def connections(self) -> Iterator[int]:

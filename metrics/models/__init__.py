@@ -3,6 +3,7 @@
 from metrics.models.catalogue import ConfiguredMetric, find_info
 from metrics.models.checks import HashCheck
 from metrics.models.datasets import DatasetImport
+from metrics.models.fleet import Worker, WorkerChild
 from metrics.models.judges import JudgeConnection, JudgeReply, JudgeSpending, JudgeTemplate
 from metrics.models.loading import Loading
 from metrics.models.runs import FailedText, MetricRun, RunPlan, RunWorker, Slice
@@ -28,5 +29,7 @@ __all__ = [
     "SegmentScore",
     "SegmentSpans",
     "Slice",
+    "Worker",
+    "WorkerChild",
     "find_info",
 ]

@@ -75,7 +75,7 @@ class JudgeSpending(models.Model):
 
     Counted in the transaction that keeps the replies. `characters` are those of the prompts asked,
     `reread` replies that were there already, `lost` calls without a reply. `report` is what
-    :mod:`metrics.judges.report` says of the judge so far.
+    :mod:`metrics.workers.report` says of the judge so far.
     """
 
     run = models.OneToOneField(MetricRun, models.CASCADE, primary_key=True, related_name="spending")

@@ -9,8 +9,8 @@ from metrics.models.scores import MetricSignature
 class Loading(models.Model):
     """What a host found when it loaded a metric: its signature, or the problem that kept it.
 
-    `key` changes with all that a signature hangs on (:mod:`metrics.runs.signatures`). A problem is
-    held against the host `until` it may try again.
+    `key` changes with all that a signature depends on, see :mod:`metrics.workers.signatures`. A
+    problem is held against the host `until` it may try again.
     """
 
     key = models.CharField(max_length=64)

@@ -11,7 +11,7 @@ class SegmentSpans(models.Model):
     """All spans that a metric found in one content; an empty list where it found none.
 
     Keyed by content as scores are, but for imported ones: those are of one `output`. `spans` lists
-    side, start, end, severity, category and confidence (:class:`metrics.spans.found.FoundSpan`).
+    side, start, end, severity, category and confidence (:class:`metrics.error_spans.FoundSpan`).
     """
 
     signature = models.ForeignKey(MetricSignature, models.CASCADE, related_name="spans")

@@ -9,9 +9,9 @@ from django.db import transaction
 from numpy.typing import NDArray
 
 from metrics.base import Metric, Scores
+from metrics.error_spans import Spans
 from metrics.models import MetricSignature
 from metrics.scores import store_scores
-from metrics.spans.found import Spans
 from metrics.spans.stored import store_spans
 from metrics.truncation import Mark
 

@@ -24,19 +24,13 @@ from metrics.base import (
     ScoresAsTextsCome,
     UnfinishedError,
 )
+from metrics.contents import Chunk, find_missing, load_chunk, load_part, pack_ids
+from metrics.error_spans import FindsSpans, Spans
 from metrics.models import Slice
-from metrics.runs import keeping, queue, remarks, signatures, slices, state, streaming, telling
-from metrics.runs.contents import (
-    Chunk,
-    find_missing,
-    load_chunk,
-    load_part,
-    pack_ids,
-)
+from metrics.runs import keeping, queue, remarks, slices, state, streaming, telling
 from metrics.runs.keeping import Loaded
-from metrics.runs.signatures import HostError
-from metrics.spans.found import FindsSpans, Spans
-from metrics.workers import telemetry
+from metrics.workers import signatures, telemetry
+from metrics.workers.signatures import HostError
 
 logger = logging.getLogger(__name__)
 

@@ -15,8 +15,8 @@ from django.db.models.functions import Coalesce
 
 from core.work import claims, processes, sending
 from core.work.models import Now
+from metrics.contents import describe, load_part
 from metrics.models import FailedText, MetricRun, RunPlan, RunWorker, Slice
-from metrics.runs.contents import describe, load_part
 from metrics.runs.state import Status, count, end, finish_if_done, lock, settle, there
 
 # A text alone has so many tries, and the loading of a metric.

@@ -12,8 +12,8 @@ from django.db.models import Exists, F, OuterRef, QuerySet, Sum
 
 from core.database.waits import is_lock_timeout
 from core.work.models import Now, Work
+from metrics.contents import describe
 from metrics.models import MetricRun, RunPlan, RunWorker, Slice
-from metrics.runs.contents import describe
 
 Status = MetricRun.Status
 # Between two slices a run has nobody at work for a moment.

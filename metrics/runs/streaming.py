@@ -14,11 +14,11 @@ import numpy as np
 from core.database.waits import db_retry
 from core.work import claims, processes
 from metrics.base import MetricError, Scored, ScoresAsTextsCome, SegmentInput
+from metrics.contents import load_chunk, load_part
+from metrics.error_spans import FindsSpans
 from metrics.models import Slice
 from metrics.runs import slices, telling
-from metrics.runs.contents import load_chunk, load_part
 from metrics.runs.keeping import Loaded, store
-from metrics.spans.found import FindsSpans
 from metrics.workers import telemetry
 
 # How often what is done is stored, and when a slice ends although nobody else waits: a task has

@@ -9,9 +9,9 @@ from django.db.models import Sum
 from metrics import catalogue
 from metrics.base import MetricInfo
 from metrics.models import MetricRun, RunWorker
-from metrics.runs import queue, signatures, starting
-from metrics.workers import capability
-from metrics.workers.fleet import Worker, living
+from metrics.models.fleet import Worker, living
+from metrics.runs import queue, starting
+from metrics.workers import capability, signatures
 from metrics.workers.idle import Idle, explain
 
 

@@ -18,12 +18,12 @@ from annotation.uploads.tables.directions import USUAL, direction_text, say_dire
 from core.text import join_truncated, pluralize
 from metaeval.scores.directions import Direction, infer_direction
 from metaeval.spans.ends import EndsAtWords, ends_at_words
+from metrics.error_spans import MISSING, SOURCE, FoundSpan
 from metrics.imported import naming
 from metrics.imported.collecting import Collector
 from metrics.imported.held import Held, names_of
 from metrics.imported.storing import Draft, Outcome, store_all
 from metrics.models import SegmentSpans
-from metrics.spans.found import MISSING, SOURCE, FoundSpan
 from metrics.spans.stored import AT_ONCE, pack
 from metrics.spans.tables import Cell, Read, collect
 

@@ -5,8 +5,8 @@ from collections.abc import Collection, Sequence
 from django.db.models import Q
 
 from annotation.models import Output, System
+from metrics.error_spans import FoundSpan, Spans
 from metrics.models import MetricSignature, SegmentSpans
-from metrics.spans.found import FoundSpan, Spans
 
 Row = tuple[str, int, int, str, str, float | None]
 AT_ONCE = 1_000

@@ -8,8 +8,8 @@ from annotation.judging.screens import span_sides
 from annotation.models import Campaign, Output
 from annotation.protocols import Span
 from annotation.protocols.base import SOURCE, TARGET
+from metrics.error_spans import MISSING, FoundSpan
 from metrics.models import MetricSignature
-from metrics.spans.found import MISSING, FoundSpan
 from metrics.spans.stored import read_rows, unpack
 
 # A severity that a protocol lacks, as the next one that it has.

@@ -14,8 +14,8 @@ from annotation.uploads.problems import Place, Report
 from annotation.uploads.tables.rows import Table, parse
 from core.text import whole
 from metaeval.files.cells import is_missing, read_score
+from metrics.error_spans import MISSING, SIDES, SOURCE, TARGET
 from metrics.imported.collecting import Collector
-from metrics.spans.found import MISSING, SIDES, SOURCE, TARGET
 
 NAMES = {
     "system": ("system", "system_id", "sys"),

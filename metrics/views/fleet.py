@@ -8,11 +8,11 @@ from django.views.decorators.http import require_GET, require_POST
 
 from annotation.access import is_site_admin, researcher_required, site_admin_required
 from annotation.web.live import render_live
-from metrics.checkpoints import checks, inventory, places
-from metrics.checkpoints import hosts as stocks
-from metrics.models import MetricRun
+from metrics.checkpoints import places
+from metrics.models import MetricRun, fleet
 from metrics.runs import starting, waiting
-from metrics.workers import fleet
+from metrics.stock import checks, inventory
+from metrics.stock import hosts as stocks
 from metrics.workers.idle import Idle, Reason
 from metrics.workers.versions import CODE
 

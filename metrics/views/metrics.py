@@ -14,16 +14,16 @@ from django.views.decorators.http import require_GET, require_http_methods
 from annotation.access import is_site_admin, researcher_required, site_admin_required
 from metrics import catalogue, plugins, registry
 from metrics.base import MetricError, MetricInfo
-from metrics.checkpoints import hosts as stocks
-from metrics.checkpoints import inventory
-from metrics.checkpoints.hosts import Stock
 from metrics.forms.families import MetricForm
 from metrics.judges import templates
 from metrics.known import everything_known
-from metrics.models import ConfiguredMetric, MetricImport, MetricRun, MetricSignature
+from metrics.models import ConfiguredMetric, MetricImport, MetricRun, MetricSignature, fleet
 from metrics.options import Family
 from metrics.runs import starting
-from metrics.workers import fleet, provenance
+from metrics.stock import hosts as stocks
+from metrics.stock import inventory
+from metrics.stock.hosts import Stock
+from metrics.workers import provenance
 
 RUNS_SHOWN = SETS_SHOWN = 10
 IMPORTS_SHOWN = 50

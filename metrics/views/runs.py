@@ -21,12 +21,12 @@ from annotation.models import Campaign, TestSet, listed
 from annotation.web.live import render_live
 from annotation.web.paging import page_of
 from annotation.web.parameters import Parameters, takes
+from metrics.contents import failed_texts, warnings_of
 from metrics.forms.runs import FilterForm, StartForm
 from metrics.judges import templates
 from metrics.judges.spending import projected
 from metrics.models import JudgeSpending, MetricRun
 from metrics.runs import remarks, starting, waiting
-from metrics.runs.contents import failed_texts, warnings_of
 from metrics.runs.state import HeldError
 from metrics.scores import truncation_of
 

@@ -25,10 +25,10 @@ from annotation.models import Output, TestSet
 from annotation.uploads.waiting import ExpiredError
 from annotation.views.uploads import is_too_large, too_large_sentence
 from annotation.web.errors import refuse
+from metrics.error_spans import TARGET
 from metrics.forms.spans import SpanFilesForm
 from metrics.imported import pending
 from metrics.scores import latest_signatures
-from metrics.spans.found import TARGET
 from metrics.spans.importing import check, store
 from metrics.spans.stored import find_with_spans, read_rows
 from metrics.views.imports import EXPIRED

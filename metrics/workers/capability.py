@@ -6,14 +6,13 @@ from importlib.util import find_spec
 
 from metrics import catalogue, plugins, registry
 from metrics.base import MetricError, MetricInfo
-from metrics.checkpoints import hosts, inventory
 from metrics.families.judges.options import KEY as JUDGE
 from metrics.families.lexical import tokens
 from metrics.judges import endpoints
 from metrics.models import MetricRun
 from metrics.options import count_layers, precision_of
-from metrics.runs import signatures
-from metrics.workers import devices
+from metrics.stock import hosts, inventory
+from metrics.workers import devices, signatures
 
 UNKNOWN = (
     "The worker's Touchstone does not know the metric: bring it to the web server's version, and "
@@ -28,7 +27,7 @@ def lacking(info: MetricInfo | None, target_language: str = "") -> list[str]:
     """Return what this host lacks to run a metric: a sentence with the command for each.
 
     Into a language it may lack more than into most. Looks at names and places alone: what is wrong
-    inside a checkpoint, loading it shows (:mod:`metrics.runs.signatures`).
+    inside a checkpoint, loading it shows (:mod:`metrics.workers.signatures`).
     """
     if info is None:
         return [UNKNOWN]

@@ -6,7 +6,7 @@ from enum import StrEnum, auto
 
 from core.work.models import Now, Work, all_kinds
 from metrics import catalogue
-from metrics.workers.fleet import Worker, living
+from metrics.models.fleet import Worker, living
 
 # What a host lacks, in sentences.
 Lacking = Mapping[str, Sequence[str]]

@@ -26,10 +26,11 @@ from core.work.models import Now
 from core.work.processes import Periodic
 from metrics import catalogue, plugins
 from metrics.base import MetricError
-from metrics.checkpoints import inventory, places
+from metrics.checkpoints import places
+from metrics.models.fleet import Worker, WorkerChild, drop_old
+from metrics.stock import inventory
 from metrics.workers import capability
 from metrics.workers.devices import device_in_use, devices, process_memory
-from metrics.workers.fleet import Worker, WorkerChild, drop_old
 from metrics.workers.versions import versions
 
 BEAT_SECONDS = 5.0

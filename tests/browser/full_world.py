@@ -6,7 +6,6 @@ from django.test import Client
 from django.utils import timezone
 
 from annotation.campaigns import add_annotators, open_campaign
-from annotation.entry.tokens import hash_token
 from annotation.models import (
     AccessLink,
     Annotator,
@@ -17,6 +16,7 @@ from annotation.models import (
     Reference,
     TestSet,
 )
+from annotation.models.tokens import hash_token
 from annotation.protocols import PROTOCOLS
 from metrics import imported
 from metrics.runs import scoring

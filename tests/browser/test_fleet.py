@@ -9,7 +9,7 @@ from playwright.sync_api import Page, expect
 
 from core.work.models import Now
 from metrics.models import ConfiguredMetric, HashCheck
-from metrics.workers.fleet import Worker
+from metrics.models.fleet import Worker
 from tests.browser.conftest import Visitor
 from tests.metrics.fleet import empty_models, encoder, found, make_worker
 from tests.world import make_world

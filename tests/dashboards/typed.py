@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from typing import Any
 
-from dashboards.significance.document import Comparison, Metric
+from dashboards.comparisons.document import Comparison, Metric
+from dashboards.documents.reasons import CampaignTrust, Verdict, said_of
 from dashboards.systems.columns import Column, Row
 from dashboards.systems.deviations import Lengths
 from dashboards.systems.document import Systems
-from dashboards.trust.reasons import CampaignTrust, Verdict, said_of
 
 HEAD = {
     "campaign": "c",

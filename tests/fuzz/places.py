@@ -11,7 +11,6 @@ from django.test import Client
 
 from annotation.access import ANNOTATOR, CAMPAIGN_ADMIN
 from annotation.campaigns import add_annotators, open_campaign
-from annotation.entry.tokens import hash_token
 from annotation.models import (
     AccessLink,
     Annotator,
@@ -22,6 +21,7 @@ from annotation.models import (
     Output,
     TestSetShare,
 )
+from annotation.models.tokens import hash_token
 from dashboards.models import Selection
 from metrics.families.bertscore.options import make_info
 from metrics.imported import store

@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 from functools import cache
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -126,6 +127,47 @@ def test_no_import_runs_backwards(package: str) -> None:
         if not any(name == good or name.startswith(f"{good}.") for good in ALLOWED[package])
     ]
     assert wrong == []
+
+
+def room_of(module: str) -> str:
+    """An app's folder, or a module that lies beside its folders."""
+    return ".".join(module.split(".")[:2])
+
+
+def rooms_imported(path: Path) -> set[str]:
+    """The rooms that a file imports when it runs, at its top or later."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    for_types = {
+        id(node)
+        for each in ast.walk(tree)
+        if isinstance(each, ast.If) and "TYPE_CHECKING" in ast.unparse(each.test)
+        for node in ast.walk(each)
+    }
+    found: set[str] = set()
+    for node in ast.walk(tree):
+        if id(node) in for_types:
+            continue
+        if isinstance(node, ast.Import):
+            found |= {room_of(alias.name) for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            found |= {room_of(f"{node.module}.{alias.name}") for alias in node.names}
+    return found
+
+
+@pytest.mark.parametrize("app", sorted({name.partition("/")[0] for name in ALLOWED} | {"config"}))
+def test_rooms_of_an_app_import_one_way(app: str) -> None:
+    """What two rooms need of each other belongs into one of them, or below both."""
+    graph: dict[str, set[str]] = {}
+    for path in sorted((ROOT / app).rglob("*.py")):
+        parts = path.relative_to(ROOT).with_suffix("").parts
+        if "migrations" in parts or parts == (app, "__init__"):
+            continue
+        room = room_of(".".join(parts))
+        imported = {name for name in rooms_imported(path) if name.startswith(f"{app}.")}
+        graph.setdefault(room, set()).update(imported - {room})
+    known = {room: others & graph.keys() for room, others in graph.items()}
+    assert len(known) > 1
+    TopologicalSorter(known).prepare()  # CycleError names the rooms of a knot
 
 
 def test_only_their_entry_points_name_the_classic_families() -> None:

@@ -7,9 +7,9 @@ import pytest
 
 from core.work import working
 from metrics import registry
+from metrics.contents import find_missing, pack_ids
 from metrics.models import MetricRun, MetricSignature, Slice
 from metrics.runs import scoring, slices, starting
-from metrics.runs.contents import find_missing, pack_ids
 from metrics.runs.work import kind
 from tests.metrics import fakes
 from tests.world import World

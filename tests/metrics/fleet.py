@@ -9,7 +9,7 @@ import pytest
 from django.utils import timezone
 
 from metrics.models import MetricRun, RunWorker, Slice
-from metrics.workers.fleet import Worker, WorkerChild
+from metrics.models.fleet import Worker, WorkerChild
 
 
 def make_worker(name: str = "gpu0@one", *, silent: float = 0, **fields: Any) -> Worker:

@@ -16,10 +16,10 @@ from metrics import catalogue, plugins, registry
 from metrics.base import MetricError, MetricInfo, SegmentInput
 from metrics.known import everything_known
 from metrics.models import ConfiguredMetric, MetricRun
+from metrics.models.fleet import Worker
 from metrics.options import Option, Options
 from metrics.plugins import CONTRACT, Found, Plugin
 from metrics.workers import capability
-from metrics.workers.fleet import Worker
 from tests.metrics.conftest import start, work_off
 from tests.metrics.wheel import KEY, NAME, install, needs_setuptools
 from tests.world import World

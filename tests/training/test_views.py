@@ -14,7 +14,7 @@ from metrics.models import MetricRun
 from metrics.options import Option
 from tests.training.doing import work_off
 from tests.world import World, make_test_set
-from training.jobs.kinds import KINDS, Kind
+from training.contract import KINDS, Kind
 from training.models import ParallelCorpus, TrainingJob
 from training.parallel import corpora
 from training.parallel.reading import Row

@@ -4,6 +4,6 @@ from dataclasses import replace
 
 from tests.metrics.worker_settings import *  # noqa: F403
 from tests.metrics.worker_settings import QUEUE
-from training.jobs import kinds
+from training import contract
 
-kinds.KINDS.update({key: replace(kind, queue=QUEUE) for key, kind in kinds.KINDS.items()})
+contract.KINDS.update({key: replace(kind, queue=QUEUE) for key, kind in contract.KINDS.items()})

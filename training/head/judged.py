@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from annotation.models import Campaign, Output, PublishedScore
 from annotation.quality import read_columns
 from metaeval.judgments import z_scores
-from training.jobs.kinds import JobError
+from training.contract import JobError
 
 FEWEST_SOURCES = 10
 

@@ -18,10 +18,10 @@ from metaeval.correlation.intervals.crossed import FEWEST_SEGMENTS
 from metrics.base import MetricError
 from metrics.families.sentinels import seen
 from metrics.families.sentinels.options import LENGTHS, SOURCE, Array
+from training.contract import JobError, NewMetric, Outcome, Work
 from training.head import judged, ridge
 from training.head.comparing import compare
 from training.head.judged import Judged, Split
-from training.jobs.kinds import JobError, NewMetric, Outcome, Work
 from training.jobs.saving import save_whole
 
 SHORT = {LENGTHS: "lengths", SOURCE: "sources"}

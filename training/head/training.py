@@ -20,10 +20,10 @@ from metaeval.correlation.intervals.crossed import FEWEST_SEGMENTS
 from metrics.base import MetricError
 from metrics.encoding import encoders
 from metrics.families.refreeeval import features
+from training.contract import JobError, NewMetric, Outcome, Work
 from training.head import judged, ridge
 from training.head.comparing import compare
 from training.head.judged import Judged, Split
-from training.jobs.kinds import JobError, NewMetric, Outcome, Work
 from training.jobs.saving import save_whole
 
 Array = NDArray[np.float64]

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
-from training.jobs.kinds import JobError
+from training.contract import JobError
 from training.jobs.saving import told
 
 logger = logging.getLogger(__name__)

@@ -5,11 +5,10 @@ from collections.abc import Iterator
 from importlib.util import find_spec
 
 from metrics import catalogue
-from metrics.checkpoints import hosts, inventory
+from metrics.stock import hosts, inventory
 from metrics.workers import capability
-from training.jobs.kinds import KINDS
+from training.contract import KINDS
 from training.models import TrainingJob, Translation
-from training.preferences import options as preferences
 
 INSTALL = "pip install -r requirements.txt"
 
@@ -27,9 +26,9 @@ def _lacking(job: TrainingJob) -> Iterator[str]:
     for name in kind.checkpoints(job.options):
         if inventory.find(name) is None:
             yield f"The checkpoint {name} is missing: {hosts.fetch_command(name)}"
-    if job.kind == preferences.KIND:
+    if names := kind.metrics(job.options):
         known = catalogue.infos(retired=True)
-        for name in preferences.listed(str(job.options.get("metrics", ""))):
+        for name in names:
             if name in known:
                 yield from capability.lacking(known[name])
 

@@ -14,7 +14,7 @@ from types import TracebackType
 from typing import Any, BinaryIO
 
 from core import disk
-from training.jobs.kinds import JobError
+from training.contract import JobError
 
 
 def save_whole(

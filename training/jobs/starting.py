@@ -11,7 +11,7 @@ from core.work import claims
 from core.work.models import Now
 from core.work.sending import send_on_commit
 from metrics import options
-from training.jobs.kinds import KINDS
+from training.contract import KINDS
 from training.models import ParallelCorpus, TrainingJob
 
 # The metric that comes of it is named after the job and its number.

@@ -18,8 +18,9 @@ from core.work.models import Now
 from core.work.working import do_one
 from metrics import catalogue
 from metrics.models import ConfiguredMetric
-from training.jobs import folders, kinds, needs
-from training.jobs.kinds import JobError, NewMetric, Outcome, StoppedError, Work
+from training import contract
+from training.contract import JobError, NewMetric, Outcome, StoppedError, Work
+from training.jobs import folders, needs
 from training.models import TrainingJob
 from training.parallel.corpora import as_corpus
 
@@ -34,7 +35,7 @@ COMMAND_ENDED = (
 
 
 class Trainings(Kind[TrainingJob]):
-    """Jobs of all kinds. What a job saved lies in its folder, so that any process that sees the
+    """Jobs of all contract. What a job saved lies in its folder, so that any process that sees the
     folder can go on with it."""
 
     name = "training"
@@ -64,7 +65,7 @@ class Trainings(Kind[TrainingJob]):
         """Train; JobError ends the job, StoppedError leaves it to whoever comes next."""
         try:
             with _folder(row):
-                _store(row, kinds.load(row.kind)(_work(row, lease)))
+                _store(row, contract.load(row.kind)(_work(row, lease)))
         except StoppedError:
             give_back(row)
         except JobError as error:
@@ -107,7 +108,7 @@ def _told(error: Exception, folder: Path) -> str:
 
 def _folder(job: TrainingJob) -> AbstractContextManager[None]:
     """The job's folder for us alone; rows are guarded by the claim."""
-    if not kinds.KINDS[job.kind].has_folder:
+    if not contract.KINDS[job.kind].has_folder:
         return nullcontext()
     return folders.held(job.folder, f"job {job.pk}, {job.name}", PATIENCE_SECONDS)
 

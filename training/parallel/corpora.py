@@ -7,7 +7,7 @@ from typing import Any
 from django.core.exceptions import ValidationError
 from django.db import transaction
 
-from training.jobs.kinds import Corpus
+from training.contract import Corpus
 from training.models import CorpusText, ParallelCorpus
 from training.parallel.reading import (
     MAX_CHARACTERS,

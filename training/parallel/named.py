@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from training.jobs.kinds import Corpus
+from training.contract import Corpus
 from training.parallel.reading import Cleaning, clean, hash_pairs, read_pairs, write_pairs
 
 

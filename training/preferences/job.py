@@ -19,7 +19,7 @@ from django.db import transaction
 
 from annotation.models import TestSet
 from metrics.base import MetricError
-from training.jobs.kinds import JobError, Outcome, Work
+from training.contract import JobError, Outcome, Work
 from training.models import PreferenceFile, PreferenceResult
 from training.perturbations.files import GivenFile
 from training.perturbations.rules import EDITION

@@ -14,7 +14,7 @@ from metaeval.results import TooFewWarning
 from metaeval.systems import Preference, preference
 from metrics import catalogue
 from metrics.base import Metric, MetricError, SegmentInput
-from metrics.runs.contents import references_of
+from metrics.contents import references_of
 from training.preferences.altering import Altered
 
 # A slice takes about a second, so that a job can be cancelled and says how far it is.

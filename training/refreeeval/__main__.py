@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from metaeval.repeats import by_name, refuse_repeats
+from training.contract import Corpus, JobError
 from training.jobs.folders import held
-from training.jobs.kinds import Corpus, JobError
 from training.parallel.named import read_named
 from training.parallel.reading import ParallelError
 from training.refreeeval.processes import joined, rank

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from training.jobs.kinds import Corpus, JobError
+from training.contract import Corpus, JobError
 from training.perturbations.clauses import has_rules
 from training.perturbations.rules import negatives
 from training.refreeeval.recipe import Recipe

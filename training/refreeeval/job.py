@@ -16,7 +16,7 @@ trains L_sent, ``fluency`` L_fl alone, ``sent-fa`` L_fa alone, ``word-level`` L_
 ε 1e-8, no weight decay, gradients of the word level clipped at 1.
 """
 
-from training.jobs.kinds import JobError, NewMetric, Outcome, Work
+from training.contract import JobError, NewMetric, Outcome, Work
 from training.refreeeval.recipe import Recipe
 from training.refreeeval.train import make_metric
 

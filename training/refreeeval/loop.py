@@ -16,7 +16,7 @@ from typing import Any
 
 import torch
 
-from training.jobs.kinds import JobError, StoppedError
+from training.contract import JobError, StoppedError
 from training.jobs.saving import Stream, current, save_whole, write_whole
 from training.refreeeval.levels import Level, Parts, Validation
 from training.refreeeval.losses import rate_factor

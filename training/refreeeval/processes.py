@@ -9,7 +9,7 @@ from typing import TypeVar
 import torch
 from torch import distributed
 
-from training.jobs.kinds import JobError
+from training.contract import JobError
 
 T = TypeVar("T")
 # The others wait while the first has the teacher read; torchrun ends them where one fails.

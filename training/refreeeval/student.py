@@ -14,7 +14,7 @@ from metrics.encoding import encoders
 from metrics.encoding.encoders import Encoder, EncoderSpec
 from metrics.encoding.precision import computing
 from metrics.options import count_layers
-from training.jobs.kinds import JobError
+from training.contract import JobError
 from training.perturbations.clauses import tokens
 from training.refreeeval.pieces import Pieces
 

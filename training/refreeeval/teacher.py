@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from metrics.base import MetricError
 from metrics.checkpoints import places
 from metrics.families.sentence_vectors import SentenceEncoder
-from training.jobs.kinds import JobError
+from training.contract import JobError
 from training.jobs.saving import write_whole
 from training.refreeeval.data import Example
 

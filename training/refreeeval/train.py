@@ -14,7 +14,7 @@ import torch
 from metaeval.significance import paired_gain
 from metrics.base import MetricError
 from metrics.checkpoints import places
-from training.jobs.kinds import Corpus, JobError
+from training.contract import Corpus, JobError
 from training.jobs.saving import current, save_whole, told, write_whole
 from training.perturbations.rules import EDITION
 from training.refreeeval import teacher

@@ -25,7 +25,7 @@ from metrics.encoding import encoders
 from metrics.encoding.encoders import Encoder
 from metrics.families.xmoverscore import mapping
 from metrics.families.xmoverscore.mapping import About, Kind, Mapping
-from training.jobs.kinds import JobError, NewMetric, Outcome, Work
+from training.contract import JobError, NewMetric, Outcome, Work
 from training.jobs.saving import save_whole
 from training.parallel.reading import hash_pairs, write_pairs
 from training.remap import alignment, fitting, links, words

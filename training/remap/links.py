@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from training.jobs.kinds import JobError
+from training.contract import JobError
 from training.remap.alignment import Links
 
 _BLANKS = re.compile(r"\s+")

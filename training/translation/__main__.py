@@ -15,8 +15,8 @@ from typing import Any
 
 from metaeval.repeats import by_name, refuse_repeats
 from metrics.options import clean_all
+from training.contract import JobError, Work
 from training.jobs.folders import held
-from training.jobs.kinds import JobError, Work
 from training.parallel.named import read_named
 from training.parallel.reading import ParallelError
 from training.refreeeval.processes import joined, rank

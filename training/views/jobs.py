@@ -11,18 +11,19 @@ from django.views.decorators.http import require_GET, require_http_methods
 from annotation.access import researcher_required, signed_in
 from annotation.models import TestSet
 from annotation.web.live import render_live
-from metrics.checkpoints import hosts, inventory
 from metrics.forms.families import PREFIX
+from metrics.models import fleet
 from metrics.runs import starting as runs
-from metrics.workers import fleet
+from metrics.stock import hosts, inventory
 from metrics.workers.idle import Reason
+from training.contract import KINDS, Kind
 from training.forms import PAPER_SEEDS, JobForm
 from training.jobs import presenting, resuming
 from training.jobs import starting as jobs
-from training.jobs.kinds import KINDS, Kind
 from training.models import ParallelCorpus, TrainingJob
 from training.sweeps import differences
 from training.sweeps import starting as sweeping
+from training.sweeps.overview import compare
 from training.sweeps.table import SEED
 from training.views.work import WorkPages
 
@@ -91,7 +92,7 @@ def sweep_detail(request: HttpRequest, sweep: str) -> HttpResponse:
         "kind": rows[0].label,
         "jobs": rows,
         "n_ended": sum(not job.is_active for job in rows),
-        "compared": presenting.compare(rows),
+        "compared": compare(rows),
         "tested": differences.over_seeds(rows) if rows[0].kind == "refreeeval" else None,
     }
     return render(request, "training/sweep.html", context)

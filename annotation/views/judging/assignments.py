@@ -11,13 +11,14 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
 from annotation.access import signed_in
-from annotation.entry import codes, throttle, welcome
+from annotation.campaigns.refusals import NotOpenError, refuse_unless_open
+from annotation.entry import throttle, welcome
 from annotation.judging import assignments
-from annotation.judging.judgments import NotOpenError, refuse_unless_open
 from annotation.judging.progress import progress
 from annotation.models import Annotator, Campaign
 from annotation.pay.offers import pay_for
 from annotation.prefill.trial import is_trial
+from annotation.qualification import codes
 from annotation.web.errors import refuse, refuse_guessing
 
 BACKEND = "annotation.entry.accounts.LinkBackend"

@@ -17,7 +17,9 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 from django.views.decorators.vary import vary_on_headers
 
+from annotation import notices
 from annotation.access import pseudonym, signed_in
+from annotation.campaigns.refusals import NotOpenError, refuse_unless_open
 from annotation.entry import welcome
 from annotation.forms.judgments import JudgmentForm
 from annotation.judging import judgments, screens
@@ -25,7 +27,6 @@ from annotation.judging.answerable import Answerable, find_answerable
 from annotation.judging.screens import ShownScreen
 from annotation.judging.upcoming import next_screen
 from annotation.models import Assignment, Item, Judgment
-from annotation.notifications import events
 from annotation.protocols import Layout
 from annotation.qualification.stopping import stop_if_due
 from annotation.views.judging.assignments import not_open_page
@@ -62,7 +63,7 @@ def item(request: HttpRequest, public_id: UUID) -> HttpResponse:
         return ask_first(request, found.asked_first)
     try:
         return _take(request, found) if is_answer else _show(request, found)
-    except (judgments.NotOpenError, judgments.TooLateError) as refusal:
+    except (NotOpenError, judgments.TooLateError) as refusal:
         return _not_open(request, found.campaign_slug, refusal.sentence)
 
 
@@ -84,7 +85,7 @@ def _not_here(request: HttpRequest) -> HttpResponse:
 
 
 def _show(request: HttpRequest, screen: ShownScreen) -> HttpResponse:
-    judgments.refuse_unless_open(screen.campaign_status)
+    refuse_unless_open(screen.campaign_status)
     cards = fresh_cards(request, screen)
     if unsent := kept_score(request.GET.get("unsent", "")):
         cards = [
@@ -99,7 +100,7 @@ def _show(request: HttpRequest, screen: ShownScreen) -> HttpResponse:
 def _take(request: HttpRequest, asked: Answerable) -> HttpResponse:
     forms = _forms(request, asked)
     if not all(form.is_valid() for form in forms):
-        judgments.refuse_unless_open(asked.campaign_status)
+        refuse_unless_open(asked.campaign_status)
         return _refuse(request, asked, forms, status=422)
     annotator = asked.rows[0].annotator
     begun = max(form.cleaned_data["started"] for form in forms)
@@ -195,7 +196,7 @@ def _go_on(request: HttpRequest, stored: Sequence[Judgment], *, is_alone: bool) 
         return JsonResponse({"next": reverse("annotate", args=[annotator.campaign.slug])})
     following = next_screen(annotator=annotator, after=stored[-1].assignment.position)
     if following is None:
-        events.after_last_answer(annotator.campaign)
+        notices.after_last_answer(annotator.campaign)
         return JsonResponse({"next": reverse("annotate-done", args=[annotator.campaign.slug])})
     if is_alone:
         return JsonResponse({"next": reverse("item", args=[following.public_id])})

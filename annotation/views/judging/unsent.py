@@ -16,7 +16,17 @@ from django.utils.translation import gettext_lazy as _
 
 from annotation.forms.judgments import parse_score
 from annotation.judging.answers import MAX_TEXT
+from annotation.web.errors import refuse, wants_json
 
+OUT_OF_DATE_TITLE = _("This form is out of date")
+SCORE_OUT_OF_DATE = _(
+    "This page was opened before you last signed in, or cookies are blocked. The score is not "
+    "saved yet: submit it again."
+)
+OUT_OF_DATE = _(
+    "This form is out of date: it was opened before you last signed in, or cookies are "
+    "blocked. Nothing was saved. Reload the page and send it again."
+)
 SIGNED_OUT_TITLE = _("You are signed out")
 SIGNED_OUT = _("You are signed out, so the answer is not saved yet.")
 GONE = _("This item is no longer one of your tasks, so the answer cannot be stored.")
@@ -54,3 +64,13 @@ def _fields(request: HttpRequest) -> list[tuple[str, str]]:
     """What was sent, each part as long as it may be."""
     sent = [(name, value) for name, value in request.POST.items() if name != "csrfmiddlewaretoken"]
     return [(name[:40], str(value)[:MAX_TEXT]) for name, value in sent]
+
+
+def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
+    """403 for a form that was open while the person signed out or in again."""
+    title = OUT_OF_DATE_TITLE
+    if "submit_key" in request.POST and not wants_json(request):
+        return unsent_page(request, status=403, title=title, sentence=SCORE_OUT_OF_DATE)
+    if "submit_key" in request.POST:
+        return refuse(request, 403, title, SCORE_OUT_OF_DATE)
+    return refuse(request, 403, title, OUT_OF_DATE)

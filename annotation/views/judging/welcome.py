@@ -9,12 +9,12 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
 from annotation.access import signed_in
+from annotation.campaigns.refusals import NotOpenError, refuse_unless_open
 from annotation.entry import links, welcome
 from annotation.entry.throttle import attempt_link
 from annotation.forms.welcome import BackgroundForm, initial
 from annotation.judging import instructions
 from annotation.judging.assignments import find_annotator
-from annotation.judging.judgments import NotOpenError, refuse_unless_open
 from annotation.models import AccessLink, Annotator
 from annotation.views.judging.assignments import BACKEND, annotator_or_404, not_open_page
 from annotation.web.errors import refuse, refuse_guessing, wants_json

@@ -24,7 +24,7 @@ from annotation.access import (
     signed_in,
 )
 from annotation.campaigns import Invitation, add_annotators, takes_annotators
-from annotation.entry import codes, links, members, places
+from annotation.entry import links, members, places
 from annotation.exports import csv_lines
 from annotation.filters import FilterError
 from annotation.forms.access import AccessLinkForm, CodesForm, MemberForm, PeopleForm, RenewForm
@@ -32,7 +32,7 @@ from annotation.forms.welcome import in_words
 from annotation.models import AccessLink, Annotator, Campaign, Item, Membership
 from annotation.pay.offers import pay_for
 from annotation.pay.working_time import COLUMNS, rows, working_time
-from annotation.qualification import stopping
+from annotation.qualification import codes, stopping
 from annotation.views.campaigns import open_or_say
 from annotation.web import fresh_links
 from annotation.web.errors import wants_json

@@ -31,7 +31,7 @@ if __name__ != "__main__":  # the worker finds the app and the metric here
 @contextmanager
 def worker() -> Iterator[None]:
     """A worker with one child that has given its first sign of life."""
-    from metrics.workers.fleet import WorkerChild
+    from metrics.models.fleet import WorkerChild
 
     options = ["-Q", "cpu,gpu", "--concurrency", "1", "--without-gossip", "--without-mingle"]
     quiet = ["-W", "ignore:You're running the worker", "-m", "celery", "--quiet"]
@@ -49,7 +49,7 @@ def worker() -> Iterator[None]:
 
 def resident_of_child() -> int:
     """MiB that the only child holds."""
-    from metrics.workers.fleet import WorkerChild
+    from metrics.models.fleet import WorkerChild
 
     child = WorkerChild.objects.get()
     pages = int(Path(f"/proc/{child.pid}/statm").read_text().split()[1])

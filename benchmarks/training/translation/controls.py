@@ -21,7 +21,7 @@ from statistics import median
 import torch
 
 from metaeval.repeats import refuse_repeats
-from training.jobs.kinds import Corpus, Work
+from training.contract import Corpus, Work
 from training.translation.decoding import checkpoints
 from training.translation.decoding.checkpoints import Checkpoint
 from training.translation.decoding.methods import Output, decode

@@ -24,7 +24,7 @@ import torch
 from sacrebleu.metrics.chrf import CHRF
 
 from metaeval.repeats import refuse_repeats
-from training.jobs.kinds import Corpus, Work
+from training.contract import Corpus, Work
 from training.parallel.reading import clean, read_pairs
 from training.translation.decoding import checkpoints
 from training.translation.decoding.methods import decode

@@ -25,10 +25,10 @@ from annotation.demo.load import LOGINS
 from annotation.management.command_line import BaseCommand
 from annotation.models import TestSet
 from dashboards.documents.computing import QUICK, SLOW
-from metrics.checkpoints import packaged
 from metrics.models import MetricRun
 from metrics.registry import METRICS
 from metrics.runs.starting import start
+from metrics.stock import packaged
 
 GRACE_SECONDS = 15
 # How often killed workers are started again: one that memory kills each time ends the demo.

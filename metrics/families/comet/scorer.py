@@ -33,13 +33,13 @@ from metrics.base import (
     format_signature,
 )
 from metrics.encoding import encoders, precision
+from metrics.error_spans import Spans
 from metrics.families import references
 from metrics.families.comet import heads, loading, sentinels, spans
 from metrics.families.comet.loading import CometModel
 from metrics.families.comet.options import ALL, REFERENCE, TOGETHER, part_of
 from metrics.families.comet.sentinel_options import SIDES
 from metrics.options import precision_of
-from metrics.spans.found import Spans
 
 REVISION = 1
 TEXTS_PER_ESTIMATE = 4_096

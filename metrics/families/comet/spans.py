@@ -12,7 +12,7 @@ from typing import Any
 
 import torch
 
-from metrics.spans.found import TARGET, FoundSpan, Spans
+from metrics.error_spans import TARGET, FoundSpan, Spans
 
 REVISION = 1
 Offsets = Sequence[Sequence[int]]

@@ -8,11 +8,11 @@ from itertools import chain
 import numpy as np
 
 from metrics.base import InputError, MetricInfo, Scores, SegmentInput
+from metrics.error_spans import Spans
 from metrics.families.judges.answering import Answers
 from metrics.families.judges.asking import LETTERS
 from metrics.families.judges.desk import Question
 from metrics.families.judges.scorer import Judge
-from metrics.spans.found import Spans
 
 Segment = tuple[str, tuple[str, ...]]
 

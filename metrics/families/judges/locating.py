@@ -3,8 +3,8 @@
 import unicodedata
 from collections.abc import Sequence
 
+from metrics.error_spans import TARGET, FoundSpan
 from metrics.families.judges.reading import Error
-from metrics.spans.found import TARGET, FoundSpan
 
 
 def place(errors: Sequence[Error], source: str, output: str) -> list[FoundSpan]:

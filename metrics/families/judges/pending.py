@@ -7,9 +7,9 @@ from typing import Protocol
 import numpy as np
 
 from metrics.base import Feed, MetricError, MetricInfo, Scored, Scores, SegmentInput, check_inputs
+from metrics.error_spans import Spans
 from metrics.families.judges.answering import Answers, Asking
 from metrics.families.judges.desk import Question
-from metrics.spans.found import Spans
 
 Passes = Sequence[Sequence[Question]]
 

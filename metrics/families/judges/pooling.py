@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from metrics.spans.found import FoundSpan
+from metrics.error_spans import FoundSpan
 
 # Of spans those are kept that so large a share of the passes marks.
 MAJORITY = 0.5

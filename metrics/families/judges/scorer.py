@@ -27,6 +27,7 @@ from metrics.base import (
     check_inputs,
     format_signature,
 )
+from metrics.error_spans import Spans
 from metrics.families.judges import locating, pooling, prompts
 from metrics.families.judges.answering import Answers, Asking, read_reply
 from metrics.families.judges.asking import Clerk, key_of
@@ -34,7 +35,6 @@ from metrics.families.judges.client import Client
 from metrics.families.judges.desk import Desk, Question, Reply
 from metrics.families.judges.pending import Texts, Whole
 from metrics.families.judges.reading import SEVERITIES, Verdict
-from metrics.spans.found import Spans
 
 REVISION = 1
 # While other runs wait, a judge takes in texts for so long; then connections wait for the slowest.

@@ -8,8 +8,9 @@ from django.core.management.base import CommandError
 
 from annotation.management.command_line import BaseCommand
 from metrics.base import MetricError
-from metrics.checkpoints import fetching, hosts, inventory, places
-from metrics.checkpoints.hosts import Stock
+from metrics.checkpoints import fetching, places
+from metrics.stock import hosts, inventory
+from metrics.stock.hosts import Stock
 from metrics.templatetags.fleet_numbers import in_bytes
 
 

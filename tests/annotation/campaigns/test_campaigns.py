@@ -17,8 +17,8 @@ from annotation.campaigns import (
     reopen_campaign,
     share_out,
 )
-from annotation.entry.tokens import hash_token
 from annotation.models import Annotator, Assignment, Campaign, Item, Judgment, Reference
+from annotation.models.tokens import hash_token
 from tests.world import World, make_campaign, make_test_set
 
 

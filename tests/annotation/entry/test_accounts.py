@@ -8,8 +8,8 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.utils import timezone
 
-from annotation.entry.tokens import hash_token
 from annotation.models import AccountLink, ChangeEntry
+from annotation.models.tokens import hash_token
 from config.redaction import redact
 from tests.world import PASSWORD, World
 

@@ -10,8 +10,8 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotation.campaigns import close_campaign
-from annotation.entry import codes
 from annotation.models import Annotator, Assignment, Campaign, Judgment
+from annotation.qualification import codes
 from tests.annotation.entry.test_links import PROLIFIC, make_link, make_open
 from tests.world import World
 

@@ -12,7 +12,6 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotation.campaigns import open_campaign
-from annotation.entry.codes import check_codes
 from annotation.exports.pearmut import campaign_json
 from annotation.imports import pearmut
 from annotation.imports.launch import launch
@@ -20,6 +19,7 @@ from annotation.judging.rules import kept_rules
 from annotation.judging.screens import Feedback
 from annotation.models import Campaign, Item, Judgment
 from annotation.protocols.asked import Scale
+from annotation.qualification.codes import check_codes
 from annotation.quality.columns import read_columns
 from annotation.quality.verdict import check
 from annotation.uploads import Report

@@ -21,10 +21,10 @@ from django.utils import timezone
 from kombu.exceptions import OperationalError
 from pytest_django import Settings
 
-from annotation import monitor
+from annotation import monitor, notices
 from annotation.campaigns import add_annotators, close_campaign, open_campaign, reopen_campaign
 from annotation.models import Annotator, Assignment, AuditEntry, Campaign, Notification
-from annotation.notifications import delivery, events, work
+from annotation.notifications import delivery, work
 from annotation.notifications.work import notifications
 from core.work import reconciling, working
 from core.work.brokers import app
@@ -88,7 +88,7 @@ def rate_all(campaign: Campaign, *labels: str) -> None:
 def check(campaign: Campaign, capture: Callable[..., object]) -> bool:
     campaign.refresh_from_db()
     with capture(execute=True):  # type: ignore[attr-defined]
-        return events.check_complete(campaign)
+        return notices.check_complete(campaign)
 
 
 def test_a_complete_campaign_is_told_once_by_webhook_and_mail(
@@ -126,7 +126,7 @@ def test_of_two_at_once_only_one_tells(
     rate_all(campaign)
     first, second = (Campaign.objects.get(pk=campaign.pk) for _ in range(2))
     with django_capture_on_commit_callbacks(execute=True):  # type: ignore[attr-defined]
-        told = [events.check_complete(one) for one in (first, second)]
+        told = [notices.check_complete(one) for one in (first, second)]
     assert told == [True, False]
     assert receiver.events == ["complete"]
 
@@ -166,12 +166,12 @@ def test_workers_look_at_open_campaigns_that_somebody_watches(
     campaign = opened(world, notify_webhook=receiver.url)
     rate_all(campaign)
     with django_capture_on_commit_callbacks(execute=True):  # type: ignore[attr-defined]
-        events.check_all()
-        events.check_all()
+        notices.check_all()
+        notices.check_all()
     assert receiver.events == ["complete"]
     Campaign.objects.filter(pk=campaign.pk).update(notify_webhook="", notified_at=None)
     with CaptureQueriesContext(connection) as queries:
-        events.check_all()
+        notices.check_all()
     assert len(queries) == 1
 
 
@@ -225,7 +225,7 @@ def test_trouble_with_the_notification_never_reaches_the_annotator(
     def fail(_: Campaign) -> bool:
         raise RuntimeError("broken")
 
-    monkeypatch.setattr(events, "check_complete", fail)
+    monkeypatch.setattr(notices, "check_complete", fail)
     answer_last(world, client)
 
 

@@ -19,8 +19,8 @@ from annotation.judging import assignments, judgments
 from annotation.judging.answers import Answer
 from annotation.judging.upcoming import screens_ahead
 from annotation.models import Annotator, Assignment, Campaign, Item, Judgment
-from annotation.monitor.completion import wanted
 from annotation.pool import active, dynamic
+from annotation.pool.completion import wanted
 from annotation.pool.releases import release_stale
 from annotation.quality.exclusions import exclude_annotator, reassign_items
 from metaeval.judgments.planning import inclusion, standing_weights

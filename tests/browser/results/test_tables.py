@@ -9,7 +9,7 @@ from playwright.sync_api import expect
 
 from annotation.demo import load_demo
 from annotation.models import Campaign
-from dashboards.significance import document as significance
+from dashboards.comparisons import document as significance
 from metrics.runs import scoring, starting
 from tests.browser.axe import violations
 from tests.browser.conftest import Visitor

@@ -3,7 +3,9 @@
 import re
 from collections.abc import Iterator
 from html import unescape
+from importlib import import_module
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,11 +13,14 @@ from django.test import Client
 from django.urls import reverse
 
 from annotation.models import Campaign
-from dashboards.charts import FIGURES, files, significance
+from dashboards.charts import files
 from dashboards.charts.style import figure
+from dashboards.significance import figures
 from tests.shared import SharedRows
 from tests.test_csp import INLINE
 from tests.world import make_scored_demo, make_user
+
+DASHBOARDS = Path(figures.__file__).parents[1]
 
 
 def spec(label: str = "a") -> dict[str, Any]:
@@ -101,7 +106,7 @@ def test_steps_differ_in_lightness() -> None:
             weight * int(colour[start : start + 2], 16) / 255
             for weight, start in ((0.299, 1), (0.587, 3), (0.114, 5))
         )
-        for colour in significance.COLOURS
+        for colour in figures.COLOURS
     ]
     steps = [after - before for before, after in pairwise(greys)]
     assert min(steps) > 0.1
@@ -117,8 +122,12 @@ def test_another_drawing_has_another_address() -> None:
 
 def test_names_of_figures_fit_templates() -> None:
     # That of preferences goes through its figures, whatever their names.
-    for kind in FIGURES.keys() - {"preferences"}:
-        assert all(name.isidentifier() for name in FIGURES[kind])
+    rooms = {path.parent.name for path in DASHBOARDS.glob("*/figures.py")} - {"preferences"}
+    modules = [import_module(f"dashboards.{room}.figures") for room in rooms]
+    tables = [value for each in modules for value in vars(each).values() if type(value) is dict]
+    names = [name for table in tables for name in table if callable(table[name])]
+    assert len(names) > 12
+    assert all(name.isidentifier() for name in names)
 
 
 def test_addresses(campaign: Campaign, client: Client) -> None:

@@ -1,7 +1,7 @@
 """The chart of metrics: what it claims without intervals."""
 
-from dashboards.charts.correlations import intervals
 from dashboards.correlations.document import Correlations
+from dashboards.correlations.figures import intervals
 from tests.dashboards import typed
 
 

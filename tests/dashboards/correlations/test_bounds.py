@@ -14,6 +14,9 @@ from scipy import stats
 from annotation.filters import Filters
 from annotation.imports import CampaignDraft, store_campaign
 from annotation.models import Campaign, Judgment, Output
+from dashboards.comparisons import document as significance
+from dashboards.comparisons.bounds import Against, Bounds, FloorValue, bounds_of
+from dashboards.comparisons.document import Comparison
 from dashboards.correlations import document as correlations
 from dashboards.correlations.bounded import values_of
 from dashboards.correlations.document import CEILING
@@ -22,9 +25,6 @@ from dashboards.panel import floors
 from dashboards.panel.panel import read_panel
 from dashboards.scatter import document as scatter
 from dashboards.scatter.document import ScatterChoice
-from dashboards.significance import document as significance
-from dashboards.significance.bounds import Against, Bounds, FloorValue, bounds_of
-from dashboards.significance.document import Comparison
 from dashboards.trust import marks
 from metaeval.replication.questions import parse
 from metrics.catalogue import infos

@@ -10,8 +10,8 @@ from django.urls import reverse
 
 from annotation.models import Campaign
 from dashboards.documents import kinds
+from dashboards.documents.reasons import Verdict
 from dashboards.trust.marks import INTERVALS, VERDICT
-from dashboards.trust.reasons import Verdict
 from tests.dashboards.documents.working import compute_waiting, end_rests
 from tests.world import score
 

@@ -12,15 +12,15 @@ from django.test.utils import CaptureQueriesContext
 from annotation.campaigns import add_annotators, open_campaign
 from annotation.filters import Filters
 from annotation.models import Annotator, Assignment, Campaign, Item, Judgment, TestSet
-from annotation.monitor.completion import wanted
+from annotation.pool.completion import wanted
 from core.work.models import Now
+from dashboards.comparisons.document import Metric
 from dashboards.documents import kinds
 from dashboards.documents.state import digest
 from dashboards.documents.stored import pack
 from dashboards.home.leaders import TABLE, read_leaders
 from dashboards.home.progress import read_progress
 from dashboards.models import Analysis
-from dashboards.significance.document import Metric
 from metrics.models import MetricRun
 from tests.world import World, make_campaign, make_test_set
 

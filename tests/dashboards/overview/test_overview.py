@@ -15,11 +15,11 @@ from scipy import stats
 
 from annotation.filters import Filters
 from annotation.models import Campaign, Judgment
-from dashboards.charts import FIGURES
 from dashboards.documents.stored import settled
 from dashboards.overview import document as overview
 from dashboards.overview.annotators import Row
 from dashboards.overview.document import Overview
+from dashboards.overview.figures import FIGURES
 from dashboards.overview.page import OVERVIEW
 from dashboards.pages.answers import UNITS
 from tests.dashboards import raw
@@ -190,12 +190,12 @@ def test_a_draft_says_that_there_is_nothing(world: World, as_researcher: Client)
 
 def test_figures_hold_the_documents_numbers(rated: Campaign) -> None:
     document = compute(rated)
-    scores = FIGURES["overview"]["scores"](document)
+    scores = FIGURES["scores"](document)
     assert scores is not None
     boxes = {each["annotator"]: each for each in scores["data"]["values"]}
     assert boxes["S2"]["raw_median"] == pytest.approx(of(document, "S2").raw_median, abs=5e-4)
     assert set(boxes) == {"S1", "S2", "S3"}
-    drift = FIGURES["overview"]["drift"](document)
+    drift = FIGURES["drift"](document)
     assert drift is not None
     assert drift["description"]
     points = [each for each in drift["data"]["values"] if each["annotator"] == "S1"]
@@ -207,4 +207,4 @@ def test_figures_hold_the_documents_numbers(rated: Campaign) -> None:
 
 def test_figures_without_judgments_are_not_drawn(world: World) -> None:
     document = compute(world.campaign)
-    assert [draw(document) for draw in FIGURES["overview"].values()] == [None] * 3
+    assert [draw(document) for draw in FIGURES.values()] == [None] * 3

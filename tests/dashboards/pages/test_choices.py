@@ -8,8 +8,8 @@ from django.http import QueryDict
 from scipy import stats
 
 from annotation.filters import FilterError
-from dashboards.pages import selection
-from dashboards.significance.document import Comparison
+from dashboards.comparisons import selection
+from dashboards.comparisons.document import Comparison
 from metaeval import ScoreMatrix
 from metaeval.significance import compare_metrics
 from tests.dashboards import typed

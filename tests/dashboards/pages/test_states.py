@@ -10,8 +10,8 @@ from django.urls import reverse
 from django.utils import translation
 
 from annotation.models import Campaign, Judgment
+from dashboards.comparisons import document as significance
 from dashboards.documents.results import Result
-from dashboards.significance import document as significance
 from metrics.models import SegmentScore
 from tests.dashboards.chinese import CHINESE, left_over
 from tests.dashboards.conftest import make_rated

@@ -4,9 +4,9 @@ import pytest
 from django.http import QueryDict
 
 from annotation.filters import FilterError
+from dashboards.comparisons.statistics import STATISTICS, Question, from_query, parse
 from dashboards.documents.kinds import KINDS
 from dashboards.models import Analysis
-from dashboards.pages.statistics import STATISTICS, Question, from_query, parse
 
 
 def test_keys_come_back_and_fit_the_column() -> None:

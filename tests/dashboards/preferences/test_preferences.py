@@ -10,9 +10,9 @@ from django.urls import reverse
 from scipy import stats
 
 from annotation.models import TestSet
-from dashboards.charts.preferences import histograms
 from dashboards.documents.stored import settled
 from dashboards.preferences import documents
+from dashboards.preferences.figures import histograms
 from metaeval.systems import preference
 from tests.world import World, make_test_set
 from training.models import PreferenceFile, PreferenceResult, TrainingJob

@@ -8,7 +8,7 @@ from scipy.stats import norm
 
 from annotation.models import Campaign
 from dashboards.charts import dots
-from dashboards.pages.selection import level
+from dashboards.comparisons.selection import level
 from dashboards.results.answer import FIXED, Answer, Asked, Scored, answer, bound, number
 from dashboards.results.document import Rival
 from dashboards.results.steps import planned, roughly, segments_needed, small, steps

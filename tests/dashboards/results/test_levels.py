@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from dashboards.charts.results import metrics
-from dashboards.charts.whatif import MEASURES, sample_size_curves
 from dashboards.correlations.bounded import floored
 from dashboards.results.document import Line, Mark
+from dashboards.results.figures import metrics
 from dashboards.results.page import tables
+from dashboards.whatif.figures import MEASURES, sample_size_curves
 
 SAID = "A agrees best; the others are worse, p < .001."
 BELOW = "below"

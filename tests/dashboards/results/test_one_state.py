@@ -12,9 +12,9 @@ from django.urls import reverse
 from annotation.filters import Filters
 from annotation.models import Campaign, Judgment, Output
 from annotation.uploads import InputFile
-from dashboards.charts.results import metrics as drawn
 from dashboards.correlations.page import CORRELATIONS
 from dashboards.documents.results import latest
+from dashboards.results.figures import metrics as drawn
 from dashboards.results.page import RESULTS
 from dashboards.studies.metrics import STUDY
 from metrics.imported.checking import bring_in, check

@@ -13,9 +13,9 @@ from django.urls import reverse
 
 from annotation.filters import Filters
 from annotation.models import Campaign
+from dashboards.comparisons import document as significance
+from dashboards.comparisons.document import Comparison
 from dashboards.panel.panel import read_panel
-from dashboards.significance import document as significance
-from dashboards.significance.document import Comparison
 from dashboards.significance.page import MANY, short_p
 from metaeval.correlation import kendall
 from metaeval.significance import compare_metrics

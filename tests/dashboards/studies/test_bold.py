@@ -9,9 +9,9 @@ import pytest
 from django.http import QueryDict
 from scipy.stats import norm
 
+from dashboards.comparisons import selection
 from dashboards.correlations.document import Correlations, Row
 from dashboards.correlations.page import choose, tables
-from dashboards.pages import selection
 from dashboards.studies.metrics import choose_of_study, combine, study_tables
 from dashboards.trust.marks import marking
 from tests.dashboards import typed

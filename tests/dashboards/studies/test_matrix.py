@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
+from dashboards.comparisons.document import Comparison, Metric
 from dashboards.correlations.document import Correlations
-from dashboards.significance.document import Comparison, Metric
+from dashboards.documents.reasons import CampaignTrust, Verdict
 from dashboards.studies.averages import line
 from dashboards.studies.beside import beside_of
 from dashboards.studies.matrix import Group, Head, group_of, matrix_of, step_of, trend_of
-from dashboards.trust.reasons import CampaignTrust, Verdict
 
 TABLES = {"hybrids": "table6_system_pearson", "tau-b": "table7_segment_kendall"}
 TRUSTED = CampaignTrust(

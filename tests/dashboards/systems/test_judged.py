@@ -21,10 +21,10 @@ from annotation.imports import CampaignDraft, store_campaign
 from annotation.imports.drafts import ItemDraft, JudgmentDraft
 from annotation.models import Campaign, Output, TestSet
 from annotation.uploads import InputFile
-from dashboards.papers.systems import study_tables
+from dashboards.studies.system_page import study_tables
 from dashboards.studies.systems import study_table
 from dashboards.systems.document import SystemsChoice, compute
-from dashboards.trust.systems import marked
+from dashboards.systems.marks import marked
 from metrics.imported.checking import bring_in, check
 from metrics.imported.choices import Choices
 from tests.dashboards import typed

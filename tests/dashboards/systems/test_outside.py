@@ -9,9 +9,9 @@ from django.urls import reverse
 
 from annotation.models import Campaign, Output, System
 from annotation.models.corpus import content_key
-from dashboards.charts import results
-from dashboards.papers.systems import tables
+from dashboards.systems import figures
 from dashboards.systems.document import SystemsChoice, compute
+from dashboards.systems.tables import tables
 from tests.dashboards.documents.working import compute_waiting
 from tests.world import score
 
@@ -44,7 +44,7 @@ def bleu(found: dict[int, tuple[str, str]], segments: set[int]) -> float:
 
 def test_weak_systems_beside_those_of_the_task(rated: Campaign, as_researcher: Client) -> None:
     empty = compute(rated, SystemsChoice())
-    assert (empty.outside, results.strips(empty)) == ([], None)
+    assert (empty.outside, figures.strips(empty)) == ([], None)
     add(rated, "one-word")
     add(rated, "copied", every=2)
     add(rated, "other-length", "0.50")
@@ -65,7 +65,7 @@ def test_weak_systems_beside_those_of_the_task(rated: Campaign, as_researcher: C
     # TER is lower for better outputs: its order is turned.
     assert (found["ter", "one-word"].above, found["ter", "copied"].above) == (0, 3)
 
-    drawn = results.strips(document)
+    drawn = figures.strips(document)
     assert drawn is not None
     points = drawn["hconcat"][0]["data"]["values"]
     for key, sign in (("BLEU", 1), ("TER", -1)):

@@ -10,12 +10,12 @@ from django.urls import reverse
 from scipy import stats
 
 from annotation.models import Campaign, Item, Judgment, Output, System
-from dashboards.charts.results import ranking
 from dashboards.panel import lengths
 from dashboards.panel.human import human_scores
-from dashboards.papers.systems import tables
 from dashboards.systems.document import SystemsChoice, compute
-from dashboards.trust.systems import marked
+from dashboards.systems.figures import ranking
+from dashboards.systems.marks import marked
+from dashboards.systems.tables import tables
 from metrics.base import MetricError
 from metrics.scores import system_scores
 from tests.shared import SharedRows

@@ -23,17 +23,17 @@ from annotation.filters.chosen import read_judgments
 from annotation.models import Campaign, TestSet
 from annotation.quality import QualityReport, quality_report
 from dashboards.bundle import BundleChoice, build
+from dashboards.comparisons import document as significance
+from dashboards.comparisons.bounds import Bounds
+from dashboards.comparisons.document import Shown
 from dashboards.correlations.agreement import CampaignCorrelations, correlate
 from dashboards.documents.stored import settled
-from dashboards.overview.document import AgreementLine, agreement
 from dashboards.panel.human import human_scores
-from dashboards.significance import document as significance
-from dashboards.significance.bounds import Bounds
-from dashboards.significance.document import Shown
 from dashboards.significance.pairs import choose
 from dashboards.systems import document as systems
 from dashboards.systems.document import Systems
 from dashboards.trust import verdict
+from dashboards.trust.agreement import AgreementLine, agreement
 from metaeval.commands import main
 from metaeval.files import read_evalset
 from metaeval.replication import plain

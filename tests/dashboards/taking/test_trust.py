@@ -13,13 +13,9 @@ from annotation.models import Annotator, Campaign, Judgment
 from annotation.quality import Checks
 from annotation.quality.verdict import Verdict as Passing
 from core import caching
+from dashboards.comparisons.document import Comparison
 from dashboards.documents.head import Estimate
-from dashboards.overview.document import AgreementLine
-from dashboards.significance.document import Comparison
-from dashboards.systems.document import Systems
-from dashboards.templatetags.trust import brief
-from dashboards.trust import amount, judging, marks, reading, systems, verdict
-from dashboards.trust.reasons import (
+from dashboards.documents.reasons import (
     LABELS,
     SUMMARIES,
     TABS,
@@ -31,6 +27,11 @@ from dashboards.trust.reasons import (
     verdict_of,
     with_reasons,
 )
+from dashboards.systems.document import Systems
+from dashboards.systems.marks import marked
+from dashboards.templatetags.trust import brief
+from dashboards.trust import amount, judging, marks, reading, verdict
+from dashboards.trust.agreement import AgreementLine
 from dashboards.trust.shown import comments, worst_of
 from metaeval.judgments.controls import pass_rate
 from tests.dashboards import typed
@@ -337,14 +338,14 @@ def ranked(mark: str, clusters: Sequence[int], **trust: Any) -> Systems:
 
 
 def test_marks_of_systems() -> None:
-    shown = systems.marked(ranked("†", (1, 2)))
+    shown = marked(ranked("†", (1, 2)))
     assert [each.is_best for each in shown.columns[0].rows] == [True, False]
-    shown = systems.marked(ranked("", (1, 1)))
+    shown = marked(ranked("", (1, 1)))
     assert not any(each.is_best for each in shown.columns[0].rows)
     assert {each.cluster for each in shown.human} == {None}
     assert "not distinguishable" in shown.marks
     told(shown.marks)
-    bare = systems.marked(ranked("‡", (1, 2), verdict=Verdict.DO_NOT_USE))
+    bare = marked(ranked("‡", (1, 2), verdict=Verdict.DO_NOT_USE))
     assert bare.rows
     for each in bare.rows:
         assert (each.cluster, each.rank, each.mark) == (None, None, "")
@@ -352,13 +353,13 @@ def test_marks_of_systems() -> None:
 
 def test_a_study_has_the_verdict_of_its_worst_campaign() -> None:
     fine = typed.trusted(campaign="a", name="A")
-    limits = Reason("few_systems", Severity.LIMITS, "3 systems.", "More.", "systems")
+    limits = Reason("few_systems", Severity.LIMITS, "3 marks.", "More.", "systems")
     some = with_reasons(fine, [limits])
     found = worst_of([fine, some, replace(some, campaign="b", name="B")])
     assert found is not None
     assert found.verdict == Verdict.LIMITED
     assert [(r.scope, r.campaign) for r in found.reasons] == [("A, B", "a")]
-    assert comments(found).splitlines()[1] == "% - Systems (limits): A, B: 3 systems."
+    assert comments(found).splitlines()[1] == "% - Systems (limits): A, B: 3 marks."
     assert worst_of([fine, None]) is None
     bad = replace(fine, verdict=Verdict.DO_NOT_USE)
     found = worst_of([fine, bad])

@@ -12,12 +12,12 @@ from scipy import stats
 
 from annotation.filters import Filters
 from annotation.models import Campaign, Judgment, Output
-from dashboards.charts import FIGURES
 from dashboards.correlations.agreement import correlate
 from dashboards.documents.stored import encoded, settled
 from dashboards.panel.panel import read_panel
 from dashboards.whatif import document as whatif
 from dashboards.whatif import samplesize
+from dashboards.whatif.figures import MOVEMENT, SAMPLE_SIZE
 from dashboards.whatif.page import SAMPLESIZE, WHATIF
 from metaeval.sensitivity import LEVELS, draw_segments, resampled_levels
 from metaeval.significance import boot_interval
@@ -213,15 +213,14 @@ def test_nothing_to_leave_out(world: World, as_researcher: Client) -> None:
 
 def test_figures_hold_the_documents_numbers(rated: Campaign) -> None:
     document = settled(whatif.compute(rated, ALL))
-    drawn = FIGURES["whatif"]["segments"](document)
+    drawn = MOVEMENT["segments"](document)
     assert drawn is not None
     ticks = [p["change"] for p in drawn["data"]["values"] if p["left_out"] == "annotator S2"]
     expected = [row.tau_change for row in document.rows if row.left_out == "S2"]
     assert ticks == pytest.approx(expected, abs=5e-5)
     sizes = settled(samplesize.compute(rated, ALL))
-    curves = FIGURES["samplesize"]["segments"](sizes)
+    curves = SAMPLE_SIZE["segments"](sizes)
     assert curves is not None
     assert len(curves["data"]["values"]) == 2 * len(samplesize.SHARES)
-    empty = {"whatif": replace(document, scenarios=[]), "samplesize": replace(sizes, rows=[])}
-    for kind, bare in empty.items():
-        assert [draw(bare) for draw in FIGURES[kind].values()] == [None, None]
+    assert [draw(replace(document, scenarios=[])) for draw in MOVEMENT.values()] == [None, None]
+    assert [draw(replace(sizes, rows=[])) for draw in SAMPLE_SIZE.values()] == [None, None]

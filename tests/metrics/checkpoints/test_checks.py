@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from core.work import working
-from metrics.checkpoints import checks, hosts, inventory
-from metrics.checkpoints.checks import ask_for_check, hash_checks
 from metrics.models import HashCheck
-from metrics.workers.fleet import Worker
+from metrics.models.fleet import Worker
+from metrics.stock import checks, hosts, inventory
+from metrics.stock.checks import ask_for_check, hash_checks
 from tests.metrics.fleet import empty_models, encoder, found, make_worker
 
 NAME, HERE = "roberta-large-mnli", socket.gethostname()

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from metrics import catalogue
-from metrics.checkpoints import hosts, inventory
-from metrics.checkpoints.hosts import HERE, Stock
-from metrics.workers.fleet import Worker
+from metrics.models.fleet import Worker
+from metrics.stock import hosts, inventory
+from metrics.stock.hosts import HERE, Stock
 from tests.metrics.fleet import comet, empty_models, encoder, found, make_worker
 
 pytestmark = pytest.mark.django_db

@@ -8,11 +8,12 @@ from django.utils import timezone
 
 from dashboards.management.commands import demo
 from metrics import catalogue
-from metrics.checkpoints import hashes, packaged
+from metrics.checkpoints import hashes
 from metrics.encoding import encoders
 from metrics.models import ConfiguredMetric, MetricRun
 from metrics.runs import scoring
 from metrics.runs.starting import start
+from metrics.stock import packaged
 from tests.metrics.families.neural import small
 from tests.world import World
 

@@ -11,9 +11,9 @@ from django.urls import reverse
 
 from annotation.models import Output, PublishedScore, TestSet
 from metrics import registry
+from metrics.contents import find_tokenised
 from metrics.models import MetricRun
 from metrics.runs import scoring, starting
-from metrics.runs.contents import find_tokenised
 from metrics.scores import system_scores
 from tests.metrics.commands.test_score_command import score as score_by_command
 from tests.world import make_campaign, make_test_set

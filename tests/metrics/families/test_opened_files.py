@@ -15,7 +15,7 @@ from metrics import registry
 from metrics.base import MetricInfo, OnTestSet
 from metrics.encoding import encoders
 from metrics.families.xmoverscore import mapping
-from metrics.runs.signatures import make_key
+from metrics.workers.signatures import make_key
 from tests.metrics.families.neural import small
 from tests.metrics.families.reference_free import REFERENCES, TEXTS
 

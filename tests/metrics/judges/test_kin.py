@@ -2,7 +2,7 @@
 
 import pytest
 
-from metrics.judges.report import kin
+from metrics.workers.report import kin
 
 
 @pytest.mark.parametrize(

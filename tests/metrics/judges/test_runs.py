@@ -13,7 +13,6 @@ import pytest
 
 from metrics.families.judges.crew import Crew
 from metrics.families.judges.scorer import Judge
-from metrics.judges import report
 from metrics.judges.replies import RunDesk
 from metrics.models import (
     FailedText,
@@ -24,6 +23,7 @@ from metrics.models import (
     SegmentSpans,
 )
 from metrics.runs import starting, streaming
+from metrics.workers import report
 from tests.metrics.conftest import work_off
 from tests.metrics.judges.answers import output_of, score_by_length, scores
 from tests.metrics.judges.server import Answer, prompt_of, serving

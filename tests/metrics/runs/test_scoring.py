@@ -15,9 +15,9 @@ from core.database import waits
 from core.work import processes, working
 from core.work.models import Now
 from metrics.base import MetricError, MetricWarning, SegmentInput
+from metrics.contents import _unscored
 from metrics.models import FailedText, MetricRun, MetricSignature, SegmentScore, Slice
 from metrics.runs import keeping, scoring, starting
-from metrics.runs.contents import _unscored
 from metrics.runs.work import kind
 from metrics.scores import system_scores
 from tests.metrics import fakes

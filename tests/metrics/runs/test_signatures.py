@@ -10,11 +10,10 @@ import pytest
 from annotation.models import Reference
 from metrics import catalogue, registry
 from metrics.base import InputError, MeanOfSegments, MetricError, MetricInfo
-from metrics.checkpoints import inventory
 from metrics.models import Loading, MetricRun, MetricSignature
-from metrics.runs import signatures
-from metrics.runs.signatures import HostError
-from metrics.workers import versions
+from metrics.stock import inventory
+from metrics.workers import signatures, versions
+from metrics.workers.signatures import HostError
 from tests.metrics import fleet
 from tests.metrics.conftest import start
 from tests.world import World

@@ -6,9 +6,9 @@ import pytest
 from django.utils import timezone
 
 from core.work import claims, processes, reconciling
+from metrics.contents import find_missing, load_part, pack_ids
 from metrics.models import FailedText, MetricRun, MetricSignature, RunPlan, RunWorker, Slice
 from metrics.runs import scoring, slices, starting, state
-from metrics.runs.contents import find_missing, load_part, pack_ids
 from metrics.runs.work import kind
 from tests.metrics.conftest import plan, reread, start, take
 from tests.world import World, make_test_set

@@ -6,11 +6,11 @@ import pytest
 from django.test import Client
 
 from annotation.models import Output
+from metrics.contents import failed_outputs, failed_texts
 from metrics.models import FailedText, MetricRun, MetricSignature, RunWorker
+from metrics.models.fleet import Worker
 from metrics.runs import starting, waiting
-from metrics.runs.contents import failed_outputs, failed_texts
 from metrics.workers import capability
-from metrics.workers.fleet import Worker
 from tests.metrics.fleet import make_child, make_worker, put_to_work
 from tests.world import World
 

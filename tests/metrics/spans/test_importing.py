@@ -11,9 +11,9 @@ from django.test import Client
 
 from annotation.models import Output, TestSet
 from annotation.uploads import InputFile
+from metrics.error_spans import FoundSpan
 from metrics.models import MetricImport, SegmentSpans
 from metrics.scores import latest_signatures
-from metrics.spans.found import FoundSpan
 from metrics.spans.importing import check, store
 from metrics.spans.stored import find_with_spans, read_rows, store_spans, unpack
 from tests.world import make_test_set, make_user

@@ -14,9 +14,9 @@ from annotation.models import Campaign, Item, Output, Prefill
 from annotation.prefill import keeping
 from annotation.protocols import Span
 from annotation.uploads import InputFile
+from metrics.error_spans import FoundSpan
 from metrics.scores import latest_signatures
 from metrics.spans import importing
-from metrics.spans.found import FoundSpan
 from metrics.spans.suggesting import fit
 from metrics.views.imports import EXPIRED
 from tests.world import World

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 from django.test import Client
 
-from metrics.checkpoints import checks
 from metrics.runs import starting
+from metrics.stock import checks
 from metrics.workers.versions import CODE
 from tests.metrics.fleet import (
     empty_models,

@@ -8,10 +8,10 @@ import pytest
 from metrics import catalogue, registry
 from metrics.base import MetricInfo
 from metrics.models import Loading
-from metrics.runs import signatures, starting
-from metrics.runs.signatures import HostError
-from metrics.workers import capability, devices
+from metrics.runs import starting
+from metrics.workers import capability, devices, signatures
 from metrics.workers.devices import Device
+from metrics.workers.signatures import HostError
 from tests.metrics.conftest import start
 from tests.metrics.fleet import comet, empty_models, encoder
 from tests.worker_packages import full

@@ -1,11 +1,10 @@
-"""The rows of workers (metrics/workers/fleet.py): who lives, who works, what waits."""
+"""The rows of workers (metrics/models/fleet.py): who lives, who works, what waits."""
 
 import pytest
 
-from metrics.models import ConfiguredMetric, MetricRun
+from metrics.models import ConfiguredMetric, MetricRun, fleet
+from metrics.models.fleet import Part, Worker
 from metrics.runs import starting
-from metrics.workers import fleet
-from metrics.workers.fleet import Part, Worker
 from tests.metrics.fleet import found, make_child, make_worker, put_to_work
 from tests.world import World
 

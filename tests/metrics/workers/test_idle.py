@@ -8,8 +8,8 @@ from django.utils import timezone
 
 from core.work.models import Now
 from metrics.models import Loading, MetricRun, Slice
+from metrics.models.fleet import Worker
 from metrics.runs import starting, waiting
-from metrics.workers.fleet import Worker
 from metrics.workers.idle import Idle, Reason, explain
 from tests.metrics.fleet import make_child, make_worker, uid_of
 from tests.world import World

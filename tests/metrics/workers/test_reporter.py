@@ -9,9 +9,10 @@ from types import SimpleNamespace
 import pytest
 
 from core.work import processes
-from metrics.checkpoints import inventory, places
+from metrics.checkpoints import places
+from metrics.models.fleet import Worker, WorkerChild
+from metrics.stock import inventory
 from metrics.workers import capability, reporter
-from metrics.workers.fleet import Worker, WorkerChild
 from metrics.workers.reporter import Reporter
 from tests.metrics.fleet import comet, empty_models, encoder, make_worker
 from tests.worker_packages import full

@@ -24,9 +24,9 @@ from metrics.runs import starting as runs
 from tests.metrics.families.neural import small
 from tests.training.doing import work_off
 from tests.world import make_campaign, make_test_set, make_user
+from training.contract import JobError, Work
 from training.head import comparing, judged, training
 from training.jobs import starting as jobs
-from training.jobs.kinds import JobError, Work
 from training.models import TrainingJob
 
 

@@ -20,9 +20,9 @@ from metrics.runs import starting as runs
 from tests.metrics.families.neural import small
 from tests.training.doing import work_off
 from tests.world import make_campaign, make_test_set
+from training.contract import JobError, Outcome, Work
 from training.head import judged, sentinel
 from training.jobs import starting as jobs
-from training.jobs.kinds import JobError, Outcome, Work
 from training.models import TrainingJob
 
 WORDS = ("quiet", "harbour", "ships", "left", "early", "nobody")

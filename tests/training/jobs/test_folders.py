@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from tests.small_disk import SmallDisk
+from training.contract import JobError
 from training.jobs.folders import held, holder
-from training.jobs.kinds import JobError
 
 HOLD = """
 import sys

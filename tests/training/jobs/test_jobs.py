@@ -18,8 +18,9 @@ from metrics import catalogue
 from metrics.options import Option
 from tests.metrics.families.neural import small
 from tests.training.doing import work_off
-from training.jobs import kinds, starting
-from training.jobs.kinds import JobError, Kind, NewMetric, Outcome, Work
+from training import contract
+from training.contract import JobError, Kind, NewMetric, Outcome, Work
+from training.jobs import starting
 from training.jobs.work import trainings
 from training.models import ParallelCorpus, TrainingJob
 from training.parallel import corpora
@@ -48,7 +49,7 @@ def counting(monkeypatch: pytest.MonkeyPatch, settings: Any, tmp_path: Path) -> 
         needs_corpus=True,
         options=(Option("upto", "Up to", "integer", 3, minimum=1),),
     )
-    monkeypatch.setitem(kinds.KINDS, "counting", kind)
+    monkeypatch.setitem(contract.KINDS, "counting", kind)
     Counting.act = staticmethod(lambda work: Outcome({"pairs": len(work.corpora[0].pairs)}))
     return iter([None])
 
@@ -222,15 +223,15 @@ def test_a_job_waits_for_a_host_that_has_what_it_needs_and_says_so(
     lacks: dict[str, Any],
     sentence: str,
 ) -> None:
-    able = kinds.KINDS["counting"]
-    monkeypatch.setitem(kinds.KINDS, "counting", replace(able, **lacks))
+    able = contract.KINDS["counting"]
+    monkeypatch.setitem(contract.KINDS, "counting", replace(able, **lacks))
     job = start(corpus)
     assert working.do_one(trainings) is None
     waiting = reread(job)
     assert waiting.status == "queued"
     assert sentence in waiting.lacks[socket.gethostname()][0]
     assert sentence in as_researcher.get(job.get_absolute_url()).text
-    monkeypatch.setitem(kinds.KINDS, "counting", able)
+    monkeypatch.setitem(contract.KINDS, "counting", able)
     assert working.do_one(trainings) == job
     assert (reread(job).status, reread(job).lacks) == ("done", {})
 

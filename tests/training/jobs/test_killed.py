@@ -15,7 +15,7 @@ from safetensors.torch import load_file
 
 from tests.metrics.families.neural import small
 from tests.metrics.sites import Broker, Site
-from training.jobs.kinds import Corpus
+from training.contract import Corpus
 from training.jobs.saving import current
 from training.refreeeval.recipe import Recipe
 from training.refreeeval.train import make_metric

@@ -4,6 +4,7 @@ import pytest
 
 from training.jobs import presenting
 from training.models import TrainingJob
+from training.sweeps.overview import compare
 
 
 def test_a_document_is_taken_apart() -> None:
@@ -79,7 +80,7 @@ def job(pk: int, found: float | None, **options: object) -> TrainingJob:
 
 def test_a_sweep_shows_what_differs() -> None:
     made = [job(1, 0.5, alpha=1), job(2, 0.7, alpha=2), job(3, None, alpha=3)]
-    table = presenting.compare(made)
+    table = compare(made)
     assert (table.settings, table.measures) == (["alpha"], ["accuracy"])
     assert [(settings, values) for _, settings, values in table.rows] == [
         ([1], [0.5]), ([2], [0.7]), ([3], [None])
@@ -92,7 +93,7 @@ def test_seeds_are_averaged_by_setting() -> None:
         job(1, 0.5, alpha=1, seed=1), job(2, 0.7, alpha=1, seed=2), job(3, 0.9, alpha=2, seed=1),
         job(4, None, alpha=2, seed=2),
     ]  # fmt: skip
-    first, second = presenting.compare(made).groups
+    first, second = compare(made).groups
     assert first[:2] == ([1], 2)
     # 0.5 and 0.7: mean 0.6, standard deviation 0.2/√2.
     assert first[2][0] == pytest.approx((0.6, 0.2 / 2**0.5))
@@ -107,7 +108,7 @@ def test_what_was_held_out_comes_first_and_settings_not_again() -> None:
             "held_out": {"trained": each.result["accuracy"]},
         }
     assert list(presenting.findings(made[0])) == ["held_out", "n", "accuracy", "encoder"]
-    assert presenting.compare(made).measures == ["held out trained", "accuracy"]
+    assert compare(made).measures == ["held out trained", "accuracy"]
 
 
 def test_jobs_without_results_still_make_a_table() -> None:

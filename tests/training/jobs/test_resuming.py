@@ -15,8 +15,9 @@ from django.utils import timezone
 from core.work import reconciling, sending, working
 from metrics.options import Option
 from tests.training.doing import work_off
-from training.jobs import folders, kinds, resuming, starting, work
-from training.jobs.kinds import JobError, Kind, Outcome, StoppedError, Work
+from training import contract
+from training.contract import JobError, Kind, Outcome, StoppedError, Work
+from training.jobs import folders, resuming, starting, work
 from training.jobs.saving import current, save_whole
 from training.jobs.work import trainings
 from training.models import TrainingJob
@@ -45,7 +46,7 @@ def _doing(monkeypatch: pytest.MonkeyPatch, db: None) -> None:
         needs_corpus=True,
         options=(Option("upto", "Up to", "integer", 3, minimum=1),),
     )
-    monkeypatch.setitem(kinds.KINDS, "doing", kind)
+    monkeypatch.setitem(contract.KINDS, "doing", kind)
     monkeypatch.setattr(sending, "send", lambda *_: True)
     monkeypatch.setattr(work, "PATIENCE_SECONDS", 0.0)
     Doing.act = staticmethod(lambda work: Outcome({"done": True}))

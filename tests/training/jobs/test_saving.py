@@ -8,7 +8,7 @@ import torch
 from safetensors.torch import save_file
 
 from tests.small_disk import SmallDisk
-from training.jobs.kinds import JobError
+from training.contract import JobError
 from training.jobs.saving import Stream, current, save_whole, write_whole
 
 ROOM = 200_000

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from training.jobs.kinds import Corpus
+from training.contract import Corpus
 from training.parallel.reading import clean, read_pairs
 from training.refreeeval.recipe import Recipe
 

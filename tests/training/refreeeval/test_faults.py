@@ -10,7 +10,7 @@ import torch
 from safetensors.torch import load_file
 
 from tests.small_disk import SmallDisk
-from training.jobs.kinds import Corpus, JobError, StoppedError
+from training.contract import Corpus, JobError, StoppedError
 from training.jobs.saving import current
 from training.refreeeval import loop
 from training.refreeeval.data import prepare

@@ -73,7 +73,7 @@ def test_parts_and_recomputing_give_the_same_gradient(gradient, level, change):
 # scikit-learn brings is never loaded (metrics.encoding.sparing).
 SCRIPT = """
 import contextlib, runpy, sys, torch
-from training.jobs.kinds import JobError
+from training.contract import JobError
 from training.refreeeval import processes
 joined = processes.joined
 

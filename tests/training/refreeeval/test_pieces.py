@@ -8,7 +8,7 @@ import pytest
 from metrics.encoding import encoders
 from metrics.encoding.token_vectors import tokenize
 from tests.metrics.families.neural import small
-from training.jobs.kinds import Corpus
+from training.contract import Corpus
 from training.parallel.reading import clean, read_pairs
 from training.refreeeval.pieces import Pieces
 

@@ -11,7 +11,7 @@ from safetensors.torch import load_file
 
 from metrics.encoding import encoders, token_vectors
 from tests.metrics.families.neural import small
-from training.jobs.kinds import Corpus, JobError, StoppedError
+from training.contract import Corpus, JobError, StoppedError
 from training.refreeeval import job, loop, teacher
 from training.refreeeval.data import Example, examples, order, prepare, swap
 from training.refreeeval.levels import find_genuine
@@ -282,7 +282,7 @@ def test_an_untrained_encoder_is_near_chance_and_dropout_is_off(recipe, corpus):
 
 
 def test_the_job_returns_a_metric_of_the_family(recipe, corpus, tmp_path):
-    from training.jobs.kinds import Work
+    from training.contract import Work
 
     outcome = job.run(Work(recipe(variant="fluency").as_json(), tmp_path, [corpus]))
     assert outcome.metric.family == "refreeeval"

@@ -18,8 +18,8 @@ from metrics.runs import starting as runs
 from tests.metrics.families.neural import small
 from tests.training.doing import work_off
 from tests.world import World, make_test_set
+from training.contract import Corpus, JobError, StoppedError, Work
 from training.jobs import starting as jobs
-from training.jobs.kinds import Corpus, JobError, StoppedError, Work
 from training.models import TrainingJob
 from training.parallel import corpora
 from training.parallel.reading import Row

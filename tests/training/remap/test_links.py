@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from training.jobs.kinds import JobError
+from training.contract import JobError
 from training.remap import links
 
 

@@ -11,7 +11,7 @@ from transformers.models.marian.modeling_marian import MarianSinusoidalPositiona
 
 from tests.shared import once_a_run
 from tests.training.translation.copying import pairs, work
-from training.jobs.kinds import Outcome
+from training.contract import Outcome
 from training.translation.learning import job
 
 # What each needs to learn it. Tokens need many updates, and learn no less from smaller batches.

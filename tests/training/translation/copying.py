@@ -7,7 +7,7 @@ import random
 from pathlib import Path
 from typing import Any
 
-from training.jobs.kinds import Corpus, Work
+from training.contract import Corpus, Work
 from training.translation.models import marian, vocabulary
 from training.translation.options import OPTIONS
 

@@ -16,7 +16,7 @@ from transformers import (
 from tests.metrics.families.neural import small
 from tests.training.translation.copying import pairs, shorten, untrained
 from tests.training.translation.foreign import KINDS, TEXTS
-from training.jobs.kinds import JobError, Outcome
+from training.contract import JobError, Outcome
 from training.translation import lengths
 from training.translation.decoding import checkpoints, ctranslate, methods
 from training.translation.decoding.checkpoints import Checkpoint

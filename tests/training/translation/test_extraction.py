@@ -12,7 +12,7 @@ import torch
 from transformers import GPT2Config, GPT2LMHeadModel
 
 from tests.metrics.families.neural import small
-from training.jobs.kinds import JobError
+from training.contract import JobError
 from training.translation.extraction import fluency
 from training.translation.extraction.extracting import Extractor, cut
 from training.translation.extraction.objective import budget, objective

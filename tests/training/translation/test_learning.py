@@ -16,7 +16,7 @@ from transformers import MarianMTModel
 
 from tests.small_disk import SmallDisk
 from tests.training.translation.copying import N_WORDS, SMALL, WORDS, pairs, shorten, work
-from training.jobs.kinds import Corpus, JobError, Outcome, StoppedError, Work
+from training.contract import Corpus, JobError, Outcome, StoppedError, Work
 from training.jobs.saving import current
 from training.translation.decoding import checkpoints
 from training.translation.decoding.generating import Beam, Row, search

@@ -10,8 +10,8 @@ from django.db import InterfaceError, OperationalError
 
 from annotation.management.command_line import BaseCommand
 from metrics.management.commands.add_metric import meaning_of, pairs_of
+from training.contract import KINDS, Kind
 from training.jobs import resuming, starting, work
-from training.jobs.kinds import KINDS, Kind
 from training.models import ParallelCorpus, TrainingJob
 
 POLL_SECONDS = 0.5

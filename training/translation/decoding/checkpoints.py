@@ -16,7 +16,7 @@ from transformers import (
 from metrics.base import MetricError
 from metrics.checkpoints import places
 from metrics.encoding.encoders import best_device, require_weights, summary
-from training.jobs.kinds import JobError
+from training.contract import JobError
 from training.translation.decoding import languages
 from training.translation.models import marian, vocabulary
 from training.translation.models.vocabulary import length_token

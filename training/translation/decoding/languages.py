@@ -10,7 +10,7 @@ from typing import Any
 from langcodes import Language
 
 from core.languages import display_name
-from training.jobs.kinds import JobError
+from training.contract import JobError
 
 
 @dataclass(frozen=True)

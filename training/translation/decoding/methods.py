@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from training.jobs.kinds import JobError
+from training.contract import JobError
 from training.translation import lengths
 from training.translation.decoding.checkpoints import Checkpoint, has_length_tokens
 from training.translation.decoding.ctranslate import best

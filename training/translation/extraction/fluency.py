@@ -13,7 +13,7 @@ from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer
 from metrics.base import MetricError
 from metrics.checkpoints import places
 from metrics.encoding.encoders import best_device, summary
-from training.jobs.kinds import JobError
+from training.contract import JobError
 from training.translation.extraction.objective import Floats
 
 # Pieces of texts that are read at once.

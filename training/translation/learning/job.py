@@ -25,7 +25,7 @@ from typing import Any
 
 from metrics.checkpoints import places
 from metrics.encoding.encoders import best_device
-from training.jobs.kinds import JobError, Outcome, Work
+from training.contract import JobError, Outcome, Work
 from training.jobs.saving import current, save_whole, told, write_whole
 from training.refreeeval.processes import first_alone
 from training.translation.decoding.checkpoints import Checkpoint

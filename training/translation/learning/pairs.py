@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 from torch.utils.data import Dataset, Sampler
 
-from training.jobs.kinds import Corpus, JobError
+from training.contract import Corpus, JobError
 from training.translation.models.vocabulary import length_token
 from training.translation.options import LENGTH_TOKEN
 

@@ -22,7 +22,7 @@ from transformers import (
 )
 from transformers.trainer_callback import PrinterCallback
 
-from training.jobs.kinds import JobError, StoppedError
+from training.contract import JobError, StoppedError
 from training.jobs.saving import write_whole
 from training.refreeeval.processes import first_alone, world
 from training.translation.decoding.checkpoints import Checkpoint

@@ -32,7 +32,7 @@ from metrics.encoding.memory import ModelSpec
 from metrics.encoding.placing import placed
 from metrics.families import references
 from metrics.options import precision_of
-from training.jobs.kinds import JobError
+from training.contract import JobError
 from training.translation.decoding import checkpoints
 from training.translation.decoding.checkpoints import Checkpoint, has_length_tokens
 from training.translation.decoding.generating import Row

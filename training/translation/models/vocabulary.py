@@ -13,7 +13,7 @@ import regex  # type: ignore[import-untyped]
 import sentencepiece
 from transformers import MarianTokenizer
 
-from training.jobs.kinds import JobError
+from training.contract import JobError
 
 END, UNKNOWN, PADDING = "</s>", "<unk>", "<pad>"
 MODEL = "source.spm"

@@ -20,7 +20,7 @@ from core.work import claims
 from core.work.models import Now
 from core.work.sending import send_on_commit
 from metrics import catalogue
-from metrics.checkpoints import inventory
+from metrics.stock import inventory
 from training.models import TrainingJob, Translation
 from training.translation import options as training_options
 from training.translation.requests import (

@@ -18,7 +18,7 @@ from core.work.models import Now
 from metaeval.systems import length_deviation
 from metrics import catalogue
 from metrics.base import SegmentInput
-from training.jobs.kinds import JobError, StoppedError
+from training.contract import JobError, StoppedError
 from training.models import TranslatedText, Translation
 from training.translation import lengths
 from training.translation.decoding import checkpoints

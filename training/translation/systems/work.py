@@ -15,8 +15,8 @@ from core.work.kinds import Kind, Lease
 from core.work.models import Now
 from core.work.working import do_one
 from metrics.base import MetricError
-from metrics.checkpoints import hosts, inventory
-from training.jobs.kinds import JobError, StoppedError
+from metrics.stock import hosts, inventory
+from training.contract import JobError, StoppedError
 from training.jobs.needs import INSTALL, tell
 from training.models import Translation
 

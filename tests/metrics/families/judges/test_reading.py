@@ -4,11 +4,11 @@ import json
 
 import pytest
 
+from metrics.error_spans import FoundSpan
 from metrics.families.judges import locating, pooling, prompts, reading
 from metrics.families.judges.asking import seed_of
 from metrics.families.judges.prompts import Template
 from metrics.families.judges.reading import Error, UnusableError
-from metrics.spans.found import FoundSpan
 from tests.metaeval.published import DATA
 
 CHECKS = json.loads((DATA.parent / "specs/spans-checks.json").read_text(encoding="utf-8"))["checks"]

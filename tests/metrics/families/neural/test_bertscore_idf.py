@@ -13,12 +13,12 @@ from annotation.models import TestSet
 from annotation.models.corpus import content_key
 from metrics import catalogue, registry
 from metrics.base import MetricError, Scores, SegmentInput
+from metrics.contents import references_of
 from metrics.encoding import encoders
 from metrics.families.bertscore import baseline
 from metrics.families.bertscore.scorer import BertScore
 from metrics.models import ConfiguredMetric, MetricRun
 from metrics.runs import starting
-from metrics.runs.contents import references_of
 from metrics.scores import latest_signatures, system_scores
 from tests.metrics.conftest import work_off
 from tests.metrics.families.neural import small

@@ -30,10 +30,11 @@ from django.db.models import QuerySet
 from core.work.models import Now
 from metrics import catalogue
 from metrics.base import EndpointError, InputError, Metric, MetricError, MetricInfo
-from metrics.checkpoints import hashes, inventory, places
+from metrics.checkpoints import hashes, places
+from metrics.contents import outputs_of, references_of
 from metrics.models import Loading, MetricRun, MetricSignature
-from metrics.runs.contents import outputs_of, references_of
-from metrics.workers import versions
+from metrics.stock import inventory
+from metrics.workers import report, versions
 
 # After so long a host tries again, though nothing has changed: what others took of a GPU, or a
 # permission, is no part of a key.
@@ -102,6 +103,7 @@ def _load(run: MetricRun) -> Metric:
         references=partial(references_of, test_set),
         outputs=partial(outputs_of, run),
         run=run.pk,
+        update_report=report.update,
     )
 
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 from annotation.filters import Filters
 from annotation.models import Campaign
+from dashboards.comparisons.bounds import CeilingValue, ceiling_of
 from dashboards.panel.floors import floor_panel
 from dashboards.panel.panel import Panel
-from dashboards.significance.bounds import CeilingValue, ceiling_of
 from metaeval import StatisticsWarning
 from metaeval.replication.questions import parse, values_of
 

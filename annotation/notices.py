@@ -18,6 +18,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotation.models import Annotator, Campaign, Notification
+from annotation.pool.completion import wanted
 from core.work.sending import send_on_commit
 
 logger = logging.getLogger(__name__)
@@ -36,7 +37,7 @@ def check_complete(campaign: Campaign) -> bool:
     """Tell if the campaign has just become complete; return whether this call did so."""
     if not wants_notice(campaign):
         return False
-    done, total, is_complete = _ratings(campaign)
+    done, total, is_complete = wanted(campaign)
     row = Campaign.objects.filter(pk=campaign.pk)
     if not is_complete:
         row.filter(notified_at=campaign.notified_at, notified_at__isnull=False).update(
@@ -75,7 +76,7 @@ def after_last_answer(campaign: Campaign) -> None:
 def tell_closed(campaign: Campaign) -> None:
     """Tell that a campaign was closed, in the transaction that closes it."""
     if wants_notice(campaign):
-        done, total, _ = _ratings(campaign)
+        done, total, _ = wanted(campaign)
         _tell(campaign, CLOSED, done, total)
 
 
@@ -83,16 +84,8 @@ def tell_stopped(person: Annotator) -> None:
     """Tell that somebody was stopped and waits for a decision, in the transaction that stops."""
     campaign = person.campaign
     if wants_notice(campaign):
-        done, total, _ = _ratings(campaign)
+        done, total, _ = wanted(campaign)
         _tell(campaign, STOPPED, done, total, annotator=person.label)
-
-
-def _ratings(campaign: Campaign) -> tuple[int, int, bool]:
-    """How many there are, how many are wanted, and whether that is all: workers load the
-    statistics behind the monitor only where somebody asks."""
-    from annotation.monitor import wanted
-
-    return wanted(campaign)
 
 
 def _tell(campaign: Campaign, event: str, done: int, total: int, **more: str) -> None:

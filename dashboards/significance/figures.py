@@ -3,7 +3,7 @@
 from typing import Any
 
 from dashboards.charts.style import INK, Spec, figure
-from dashboards.significance.document import Pair, Shown, SignificanceOfStudy
+from dashboards.comparisons.document import Pair, Shown, SignificanceOfStudy
 
 QUESTION = "Does the metric of the row agree better with the humans than that of the column?"
 # Upper bounds of the steps of p; darker means smaller, in grey too.
@@ -125,3 +125,7 @@ def _numbers() -> Spec:
             },
         },
     }
+
+
+FIGURES = {"heatmap": heat_map}
+OF_STUDY = {"heatmaps": heat_maps}

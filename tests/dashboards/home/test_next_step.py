@@ -23,12 +23,12 @@ from annotation.models import (
 from annotation.quality.exclusions import exclude_annotator, reassign_items
 from core.work.models import Now
 from dashboards.documents import kinds
+from dashboards.documents.reasons import Verdict
 from dashboards.documents.state import digest
 from dashboards.documents.stored import pack
 from dashboards.home.leaders import TABLE, TRUST
+from dashboards.home.next_step import STEPS, State, next_step, state_of, steps
 from dashboards.models import Analysis
-from dashboards.pages.next_step import STEPS, State, next_step, state_of, steps
-from dashboards.trust.reasons import Verdict
 from metrics.models import MetricRun
 from tests.world import World, score
 

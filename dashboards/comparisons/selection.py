@@ -11,8 +11,8 @@ import numpy as np
 from django.http.request import QueryDict
 
 from annotation.filters import FilterError
+from dashboards.comparisons.document import Comparison, Matrix, OfMetrics
 from dashboards.panel.human import Floats
-from dashboards.significance.document import Comparison, Matrix, OfMetrics
 from metaeval.replication import questions
 from metaeval.replication.questions import ALPHA, CORRECTIONS, SCOPES
 from metaeval.significance import rank_clusters

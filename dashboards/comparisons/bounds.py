@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from annotation.filters import Filters
 from annotation.models import Campaign
+from dashboards.comparisons.statistics import Question
 from dashboards.documents.measured import Measured, about
-from dashboards.pages.statistics import Question
 from dashboards.panel.floors import CONSTANT, CONSTANT_LABEL, RANDOM, floor_panel
 from dashboards.panel.human import read_ratings
 from dashboards.panel.panel import Panel

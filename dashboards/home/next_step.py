@@ -9,7 +9,7 @@ from django.urls import reverse
 from annotation.campaigns.facts import has_scores
 from annotation.campaigns.readiness import hindrances
 from annotation.models import Campaign, Judgment, Output
-from annotation.monitor.completion import wanted
+from annotation.pool.completion import wanted
 from annotation.quality.exclusions import REASSIGN
 from annotation.web.guide import FIRST, NAMES, Step
 from annotation.web.navigation import Link

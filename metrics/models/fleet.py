@@ -13,7 +13,8 @@ from django.db import models
 from django.db.models import DurationField, ExpressionWrapper, F, QuerySet
 
 from core.work.models import Now
-from metrics.models import ConfiguredMetric, MetricRun, Slice
+from metrics.models.catalogue import ConfiguredMetric
+from metrics.models.runs import MetricRun, Slice
 from metrics.registry import METRICS
 
 # Workers report every five seconds; a process that loads a large model may miss a round or two.

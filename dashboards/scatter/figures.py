@@ -76,3 +76,6 @@ def _grid(document: Scatter, x: Spec, y: Spec) -> Spec:
         "mark": "rect",
         "encoding": {"x": x | bins, "y": y | bins, "color": color},
     }
+
+
+FIGURES = {"points": points}

@@ -130,3 +130,7 @@ def _rounded(row: dict[str, Any]) -> dict[str, Any]:
     return {
         key: round(value, 4) if isinstance(value, float) else value for key, value in row.items()
     }
+
+
+MOVEMENT = {"segments": movement, "systems": movement_over_systems}
+SAMPLE_SIZE = {"segments": sample_size_curves, "systems": curves_over_systems}

@@ -7,9 +7,10 @@ from core.work.claims import ask, finish
 from core.work.kinds import Kind, Lease
 from core.work.models import Now
 from metrics.base import MetricError
-from metrics.checkpoints import inventory, places
+from metrics.checkpoints import places
 from metrics.models import HashCheck
-from metrics.workers.fleet import Worker
+from metrics.models.fleet import Worker
+from metrics.stock import inventory
 
 # Reading gigabytes should not keep a GPU waiting where another queue is served, too.
 QUEUES = ("slow", "mail", "documents-slow", "documents", "cpu")

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from dashboards.charts.style import CATEGORY, DASHES, INK, SHAPES, Spec, figure
+from dashboards.comparisons.values import CEILING, FLOOR
 from dashboards.layers.document import Layers
 from dashboards.layers.names import PARTS
-from dashboards.significance.values import CEILING, FLOOR
 
 
 def profiles(document: Layers) -> Spec | None:
@@ -92,3 +92,6 @@ def _rules() -> list[Spec]:
             "encoding": {"text": {"field": "bound"}, "x": {"value": 0}},
         },
     ]
+
+
+FIGURES = {"profiles": profiles}

@@ -6,14 +6,14 @@ from typing import Any
 
 from annotation.filters import Filters
 from annotation.models import Campaign
+from dashboards.comparisons import statistics
+from dashboards.comparisons.bounds import Bounds, bounds_of
+from dashboards.comparisons.statistics import Question
 from dashboards.documents.head import CampaignDocument, StudyDocument, head
 from dashboards.documents.measured import Measured, about
-from dashboards.pages import statistics
-from dashboards.pages.statistics import Question
 from dashboards.panel.common import compared_on
 from dashboards.panel.human import Floats
 from dashboards.panel.panel import Panel, read_panel
-from dashboards.significance.bounds import Bounds, bounds_of
 from metaeval.replication.questions import answer, can_answer
 
 VERSION = 11

@@ -1,15 +1,11 @@
-"""MT systems for a paper; those of a study as tables 9 and 10 of Cheng et al. 2023."""
+"""MT systems for a paper."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from dashboards.papers.latex import Cell, Table, number, small_number, texts
-from dashboards.studies.averages import direction_heads
-from dashboards.studies.systems import Block, StudySystems
 from dashboards.systems import columns as shown
 from dashboards.systems.columns import AgreementGroup, Column, Row, by_name
 from dashboards.systems.document import Systems
-from dashboards.trust.systems import BOLD
 
 Line = list[Cell]
 MARKS = "† p < .05, ‡ p < .01, two-sided paired bootstrap: {}"
@@ -74,7 +70,7 @@ def _grid(document: Systems) -> list[Line]:
     grid = [texts("System", "Human", "Cluster", "Ranks", *named)]
     best = [by_name(column.rows) for column in document.columns]
     for name in document.systems:
-        cells = [_score(found.get(name), 3) for found in best]
+        cells = [score_cell(found.get(name), 3) for found in best]
         grid.append([Cell(name), *_human(human.get(name)), *cells])
     if document.columns:
         taus = [number(column.tau, 3) for column in document.columns]
@@ -128,7 +124,8 @@ def _human(row: Row | None) -> Line:
     return [number(row.score, 3), *texts(row.cluster, ranks)]
 
 
-def _score(row: shown.Cell | None, places: int) -> Cell:
+def score_cell(row: shown.Cell | None, places: int) -> Cell:
+    """Return a score with its mark of significance, or of a system that nobody judged."""
     if row is None:
         return Cell("–")
     found = number(row.score, places, is_bold=row.is_best)
@@ -157,38 +154,3 @@ def _lengths(document: Systems) -> Table:
     if not all(row.is_judged for row in lengths.rows):
         caption += f" {NOT_JUDGED} not judged."
     return Table(caption, f"{document.campaign}-lengths", "lrrrrrr", [head], body)
-
-
-def study_tables(document: StudySystems) -> list[Table]:
-    """Tables 9 and 10 of the study with a campaign's column each; the humans come first."""
-    scores = [block for block in document.blocks if block.key != "length"]
-    lengths = [block for block in document.blocks if block.key == "length"]
-    found = []
-    if scores:
-        marks = MARKS.format(VERSUS[document.versus])
-        caption = f"Scores of the MT systems. {marks}. {BOLD}"
-        if any(not cell.is_judged for block in scores for line in block.lines
-               for cell in line.cells if cell):  # fmt: skip
-            caption += f" {UNJUDGED}"
-        found.append(_of_study(document, caption, "systems", scores))
-    for block in lengths:
-        caption = f"Deviation of the MT systems from the wanted length. {document.length}"
-        found.append(_of_study(document, caption, "lengths", [replace(block, label="")]))
-    return found
-
-
-def _of_study(document: StudySystems, caption: str, label: str, blocks: Sequence[Block]) -> Table:
-    body: list[Line] = []
-    for block in blocks:
-        if block.label:
-            body.append([Cell(block.label, is_bold=True)])
-        is_length = block.key == "length"
-        for line in block.lines:
-            cells = [_length(c) if is_length else _score(c, 4) for c in line.cells]
-            body.append([Cell(line.system), *cells])
-    heads = [(head.direction, head.percent) for head in document.campaigns]
-    return Table(caption, f"study-{label}", "l" + "r" * len(heads), direction_heads(heads), body)
-
-
-def _length(cell: shown.Cell | None) -> Cell:
-    return small_number(cell.score if cell else None)

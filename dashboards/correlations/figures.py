@@ -2,8 +2,8 @@
 
 from dashboards.charts.dotted import Dotted, panel
 from dashboards.charts.style import Spec, figure
+from dashboards.comparisons.document import Metric
 from dashboards.correlations.document import Correlations
-from dashboards.significance.document import Metric
 
 WIDTH = 620
 
@@ -42,3 +42,6 @@ def _points(document: Correlations, label: str, has_intervals: bool) -> str:
     points = f"Points: {label} of each metric with the humans."
     lines = f"Lines: 95 % intervals, {document.interval}."
     return f"{points} {lines}" if has_intervals else points
+
+
+FIGURES = {"intervals": intervals}

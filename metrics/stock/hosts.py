@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from metrics.base import MetricInfo
-from metrics.checkpoints import checks
-from metrics.checkpoints.inventory import Found, needed
-from metrics.workers.fleet import Worker
+from metrics.models.fleet import Worker
+from metrics.stock import checks
+from metrics.stock.inventory import Found, needed
 
 HERE = "this web server"
 

@@ -115,3 +115,10 @@ def _points(series: Sequence[Series]) -> list[dict[str, Any]]:
         for one in series
         for place, mean in one.points
     ]
+
+
+FIGURES = {
+    "scores": annotator_distributions,
+    "drift": drift_of_scores,
+    "pace": drift_of_seconds,
+}

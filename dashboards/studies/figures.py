@@ -84,3 +84,6 @@ def _description(document: CorrelationsOfStudy, n: int) -> str:
         f"the average; darker is higher, a dot marks what is bold. {document.bold} {said} "
         f"{document.over}"
     )
+
+
+FIGURES = {"matrix": matrix}

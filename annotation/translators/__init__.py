@@ -1,1 +1,0 @@
-"""Who translated: which systems of a test set are human translations, and who says so."""

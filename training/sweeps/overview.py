@@ -1,0 +1,69 @@
+"""The jobs of a sweep beside each other, as pages show them."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import mean, stdev
+from typing import Any
+
+from training.jobs.presenting import INTERVAL, findings, flatten, is_number
+from training.models import TrainingJob
+from training.sweeps import table
+from training.sweeps.table import Setting
+
+# The values of a setting, how many of its jobs found something, mean and deviation of each measure.
+Group = tuple[list[Any], int, list[tuple[float, float | None]]]
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """The jobs of a sweep as a table: what differs between them, and what they found.
+
+    `groups` has a row for every setting, over its seeds: mean, standard deviation, number. `notes`
+    say how the intervals of the gains were computed, or why there are none.
+    """
+
+    settings: list[str]
+    measures: list[str]
+    rows: list[tuple[TrainingJob, list[Any], list[Any]]]
+    groups: list[Group]
+    notes: list[str]
+
+
+def compare(jobs: Sequence[TrainingJob]) -> Sweep:
+    """Set the jobs of a sweep beside each other."""
+    found = {job.pk: dict(flatten(findings(job))) for job in jobs}
+    numbers = [{k for k, v in each.items() if is_number(v)} for each in found.values() if each]
+    shared = set.intersection(*numbers) if numbers else set()
+    order = list(dict.fromkeys(key for each in found.values() for key in each))
+    names = table.varied(jobs)
+    # What is the same in all of them, such as how many pairs were read, tells nothing apart.
+    measures = [key for key in order if key in shared and _differs(found, key)]
+    measures = [key for key in measures if key not in names]
+    values = {pk: [each.get(measure) for measure in measures] for pk, each in found.items()}
+    rows = [(job, [job.options.get(name) for name in names], values[job.pk]) for job in jobs]
+    groups = _groups(table.group(jobs), values) if table.SEED in names else []
+    told = (str(each[INTERVAL]) for each in found.values() if INTERVAL in each)
+    return Sweep(names, measures, rows, groups, list(dict.fromkeys(told)))
+
+
+def _differs(found: Mapping[int, Mapping[str, Any]], key: str) -> bool:
+    values = [each[key] for each in found.values() if key in each]
+    return len(values) == 1 or len(set(values)) > 1
+
+
+def _groups(found: Sequence[Setting], values: Mapping[int, list[Any]]) -> list[Group]:
+    groups = []
+    for each in found:
+        rows = [row for row in (values[job.pk] for job in each.jobs.values()) if _is_known(row)]
+        if rows:
+            spreads = [_spread(column) for column in zip(*rows, strict=True)]
+            groups.append((list(each.varied.values()), len(rows), spreads))
+    return groups
+
+
+def _is_known(row: Iterable[Any]) -> bool:
+    return any(value is not None for value in row)
+
+
+def _spread(column: Sequence[Any]) -> tuple[float, float | None]:
+    return mean(column), stdev(column) if len(column) > 1 else None
