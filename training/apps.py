@@ -5,8 +5,3 @@ from django.apps import AppConfig
 
 class TrainingConfig(AppConfig):
     name = "training"
-
-    def ready(self) -> None:
-        from training.translation.likelihood import options
-
-        options.register()

@@ -5,14 +5,12 @@ words what a figure shows; a specification without one is refused (`dashboards.c
 """
 
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 from dashboards.charts import (
     correlations,
     layers,
     overview,
-    preferences,
     results,
     scatter,
     significance,
@@ -20,7 +18,6 @@ from dashboards.charts import (
     whatif,
 )
 from dashboards.charts.style import Spec
-from training.preferences.altering import CONDITIONS
 
 Draw = Callable[[Any], Spec | None]
 
@@ -42,5 +39,4 @@ FIGURES: dict[str, dict[str, Draw]] = {
     "samplesize": {"segments": whatif.sample_size_curves, "systems": whatif.curves_over_systems},
     "scatter": {"points": scatter.points},
     "systems": {"ranking": results.ranking, "strips": results.strips},
-    "preferences": {name: partial(preferences.histograms, condition=name) for name in CONDITIONS},
 }

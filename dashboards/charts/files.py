@@ -7,7 +7,7 @@ under a hash of the specification, so it is never out of date.
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from threading import Lock
@@ -19,7 +19,6 @@ from django.http.request import HttpRequest
 from django.http.response import HttpResponseBase
 
 from annotation.web.sentences import said
-from dashboards.charts import FIGURES
 from dashboards.charts.phone import narrow
 from dashboards.charts.style import Spec
 from dashboards.documents.state import digest
@@ -36,6 +35,8 @@ SIZE = re.compile(rb'width="([\d.]+)" height="([\d.]+)"')
 WORDS = frozenset({"title", "description"})
 DATA = frozenset({"values", "datasets"})
 _drawing = Lock()
+# What draws each figure of a page, by its name in the address.
+Draws = Mapping[str, Callable[[Any], Spec | None]]
 
 
 @dataclass(frozen=True)
@@ -83,9 +84,9 @@ class Figure:
         return found
 
 
-def figures(kind: str, document: Any, address: str, query: str) -> dict[str, Figure]:
+def figures(draws: Draws, document: Any, address: str, query: str) -> dict[str, Figure]:
     """Return, by name, the figures that a document has something to draw for."""
-    drawn = {name: worded(draw(document)) for name, draw in FIGURES.get(kind, {}).items()}
+    drawn = {name: worded(draw(document)) for name, draw in draws.items()}
     return {
         name: Figure(name, spec, f"{address}figures/{name}", query)
         for name, spec in drawn.items()

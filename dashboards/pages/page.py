@@ -24,6 +24,7 @@ from annotation.filters.chosen import check, fitted
 from annotation.filters.form import filter_choices
 from annotation.models import Campaign
 from annotation.web.parameters import OF_METRICS, Parameters, takes
+from dashboards.charts import FIGURES
 from dashboards.charts import files as figures
 from dashboards.documents import kinds, results
 from dashboards.documents.head import units_among
@@ -295,7 +296,8 @@ def _answer(request: HttpRequest, shown: _Shown[Any], fmt: str, figure: str) -> 
         "empty": empty(shown.campaigns),
     }
     if shown.document:
-        context["figures"] = figures.figures(shown.kind, shown.document, f"{shown.files}/", query)
+        draws = FIGURES.get(shown.kind, {})
+        context["figures"] = figures.figures(draws, shown.document, f"{shown.files}/", query)
         context |= page.context(request, shown.subject, shown.document)
     response = render(request, page.template, context)
     # For the page's own script, which asks whether there is something newer.
@@ -324,7 +326,8 @@ def _figure(
 ) -> HttpResponseBase:
     # What goes into a paper is in English like all files.
     with translation.override("en" if fmt in PRINTED else translation.get_language()):
-        found: Mapping[str, figures.Figure] = figures.figures(shown.kind, document, "", "")
+        draws = FIGURES.get(shown.kind, {})
+        found: Mapping[str, figures.Figure] = figures.figures(draws, document, "", "")
     if name not in found:
         raise Http404
     return figures.response(request, found[name], fmt, shown.filename)

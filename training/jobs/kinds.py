@@ -1,11 +1,12 @@
 """Kinds of jobs by name. Importing this module imports no torch: the web process stays light."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Protocol
 
+from core.extensions import Section
 from metrics.options import Option
 from training.head import options as head
 from training.preferences import options as preferences
@@ -187,3 +188,12 @@ def load(kind: str) -> Run:
     module, _, name = KINDS[kind].path.partition(":")
     run: Run = getattr(import_module(module), name)
     return run
+
+
+def sections() -> Iterator[Section]:
+    """Yield what the generated documentation says of trainings."""
+    told = "Set by *Start a job*, `manage.py train KIND`, the API."
+    yield Section("## Trainings", told)
+    for key, kind in KINDS.items():
+        module = kind.path.partition(":")[0]
+        yield Section(f"### Job `{key}`: {kind.label}", kind.description, module, kind.options)

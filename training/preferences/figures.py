@@ -1,9 +1,11 @@
 """How d(a, b; x) is distributed: a panel for every measure under one condition."""
 
+from functools import partial
 from typing import Any
 
 from dashboards.charts.style import ACCENT, CATEGORY, INK, SOFT, Spec, figure
-from dashboards.preferences.documents import OfTestSet, Row
+from training.preferences.altering import CONDITIONS
+from training.preferences.documents import OfTestSet, Row
 
 CHARTED = 24
 WIDTH, HEIGHT, COLUMNS = 250, 90, 2
@@ -93,3 +95,6 @@ def _panel() -> dict[str, Any]:
         "encoding": {"x": {"datum": 0, "type": "quantitative"}},
     }
     return {"width": WIDTH, "height": HEIGHT, "layer": [bars, zero]}
+
+
+FIGURES = {name: partial(histograms, condition=name) for name in CONDITIONS}

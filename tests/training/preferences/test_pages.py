@@ -5,14 +5,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+from dashboards.charts.preferences import histograms
+from dashboards.preferences import documents
 from django.test import Client
 from django.urls import reverse
 from scipy import stats
 
 from annotation.models import TestSet
-from dashboards.charts.preferences import histograms
 from dashboards.documents.stored import settled
-from dashboards.preferences import documents
 from metaeval.systems import preference
 from tests.world import World, make_test_set
 from training.models import PreferenceFile, PreferenceResult, TrainingJob

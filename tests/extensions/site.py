@@ -1,0 +1,68 @@
+"""Walk the main pages of the core as an administrator, in an installation of its own.
+
+Run with DJANGO_SETTINGS_MODULE and a fresh TOUCHSTONE_VAR. Prints a page that does not answer 200,
+and each link or form of a page that leads to a missing address; nothing where all is well.
+"""
+
+import re
+import sys
+from urllib.parse import urlsplit
+
+import django
+
+django.setup()
+
+from django.contrib.auth.models import User
+from django.core.management import call_command
+from django.test import Client
+from django.urls import Resolver404, resolve
+
+from annotation.demo import load_demo
+from annotation.models import Campaign
+from core import extensions
+
+PLACES = ("/", "/campaigns/", "/testsets/", "/testsets/upload/", "/metrics/", "/studies/",
+          "/search/?q=training", "/workers/", "/archive/", "/changes/", "/glossary/")  # fmt: skip
+
+
+def faults(client: Client, address: str) -> list[str]:
+    """What is wrong with a page."""
+    response = client.get(address, follow=True)
+    if response.status_code not in (200, 202):
+        return [f"{address}: {response.status_code}"]
+    wrong = []
+    for link in re.findall(r'(?:href|action)="(/[^"]*)"', response.content.decode()):
+        path = urlsplit(link.replace("&amp;", "&")).path
+        try:
+            resolve(path)
+        except Resolver404:
+            if not path.startswith("/static/"):
+                wrong.append(f"{address}: {path}")
+    return wrong
+
+
+def main() -> None:
+    """Migrate, load the demo, walk."""
+    call_command("migrate", verbosity=0)
+    test_sets = load_demo()
+    client = Client()
+    client.force_login(User.objects.create_superuser("walker"))
+    places = [*PLACES, *(each.get_absolute_url() for each in test_sets)]
+    for campaign in Campaign.objects.exclude(study="")[:1]:
+        links = set(
+            re.findall(
+                rf'href="(/campaigns/{campaign.slug}/[^"?#.]*)"',
+                client.get(f"/campaigns/{campaign.slug}/results/").content.decode(),
+            )
+        )
+        places += sorted(links)
+    places += sys.argv[1:]
+    for address in places:
+        for fault in faults(client, address):
+            print(fault)
+    for package in ("torch", *(() if extensions.installed() else ("training",))):
+        if package in sys.modules:
+            print(f"{package} was imported")
+
+
+main()
