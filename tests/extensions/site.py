@@ -1,7 +1,8 @@
 """Walk the main pages of the core as an administrator, in an installation of its own.
 
 Run with DJANGO_SETTINGS_MODULE and a fresh TOUCHSTONE_VAR. Prints a page that does not answer 200,
-and each link or form of a page that leads to a missing address; nothing where all is well.
+and each link or form of a page that leads to a missing address; of each argument `address|text`, whether the page lacks the text. Nothing where
+all is well.
 """
 
 import re
@@ -45,21 +46,20 @@ def main() -> None:
     """Migrate, load the demo, walk."""
     call_command("migrate", verbosity=0)
     test_sets = load_demo()
-    client = Client()
+    client = Client(SERVER_NAME="localhost")
     client.force_login(User.objects.create_superuser("walker"))
     places = [*PLACES, *(each.get_absolute_url() for each in test_sets)]
-    for campaign in Campaign.objects.exclude(study="")[:1]:
-        links = set(
-            re.findall(
-                rf'href="(/campaigns/{campaign.slug}/[^"?#.]*)"',
-                client.get(f"/campaigns/{campaign.slug}/results/").content.decode(),
-            )
-        )
-        places += sorted(links)
-    places += sys.argv[1:]
+    for campaign in Campaign.objects.exclude(study=""):
+        shown = client.get(f"/campaigns/{campaign.slug}/results/").content.decode()
+        links = re.findall(rf'href="(/campaigns/{campaign.slug}/[^"?#.]*)"', shown)
+        places += sorted(set(links))
+        break
     for address in places:
         for fault in faults(client, address):
             print(fault)
+    for address, _, text in (each.partition("|") for each in sys.argv[1:]):
+        if text not in client.get(address, follow=True).content.decode():
+            print(f"{address}: no {text!r}")
     for package in ("torch", *(() if extensions.installed() else ("training",))):
         if package in sys.modules:
             print(f"{package} was imported")

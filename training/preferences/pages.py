@@ -25,7 +25,7 @@ from training.models import PreferenceResult, TrainingJob
 from training.preferences import documents, starting, tables
 from training.preferences.altering import CONDITIONS, LABELS
 from training.preferences.figures import FIGURES
-from training.preferences.forms import StartForm
+from training.preferences.form import StartForm
 
 MAIN = "word-by-word"
 

@@ -5,8 +5,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from dashboards.charts.preferences import histograms
-from dashboards.preferences import documents
 from django.test import Client
 from django.urls import reverse
 from scipy import stats
@@ -16,6 +14,8 @@ from dashboards.documents.stored import settled
 from metaeval.systems import preference
 from tests.world import World, make_test_set
 from training.models import PreferenceFile, PreferenceResult, TrainingJob
+from training.preferences import documents
+from training.preferences.figures import histograms
 
 
 def store(test_set: TestSet, differences: Sequence[float], **what: Any) -> PreferenceResult:
