@@ -1,9 +1,11 @@
 """Walk the main pages of the core as an administrator, in an installation of its own.
 
-Run with DJANGO_SETTINGS_MODULE and a fresh TOUCHSTONE_VAR. Prints a page that does not answer 200,
-and each link or form of a page that leads to a missing address; of each argument `address|text`, whether the page lacks the text. Nothing where
-all is well.
+Run with DJANGO_SETTINGS_MODULE and a fresh TOUCHSTONE_VAR. Prints each page that does not answer
+200, each link or form that leads to a missing address and, of each argument `address|text`, whether
+the page lacks the text; nothing where all is well.
 """
+# Django's settings come before its models.
+# ruff: noqa: E402
 
 import re
 import sys
