@@ -21,6 +21,7 @@ from config.environment import (
     secret_key,
     site_url,
 )
+from core import extensions
 from core.work import brokers
 
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -39,6 +40,10 @@ HTTPS = env_bool("HTTPS", False)
 # The only peers whose X-Forwarded-For is believed; "unix" for a proxy on a Unix socket.
 TRUSTED_PROXIES = env_networks("TRUSTED_PROXIES")
 
+# Packages that add to the core (core/extensions.py, docs/extensions.md).
+EXTENSIONS = env_list("EXTENSIONS", "training")
+EXTENSION_RECORDS = [extensions.load(package) for package in EXTENSIONS]
+
 INSTALLED_APPS = [
     "django.contrib.admin",
     "django.contrib.auth",
@@ -56,7 +61,7 @@ INSTALLED_APPS = [
     "core",
     "annotation",
     "metrics",
-    "training",
+    *(record.app for record in EXTENSION_RECORDS),
     "dashboards",
     "lifecycle",
 ]
@@ -326,8 +331,7 @@ WORK_KINDS: dict[str, str] = {
     "slice": "metrics.runs.work.kind",
     "hash-check": "metrics.stock.checks.hash_checks",
     "import": "metrics.datasets.waiting.imports",
-    "training": "training.jobs.work.trainings",
-    "translation": "training.translation.systems.work.translations",
+    **{name: path for record in EXTENSION_RECORDS for name, path in record.work.items()},
     "document": "dashboards.documents.computing.documents",
 }
 # Seconds without a heartbeat after which another worker takes over what one had in hand.

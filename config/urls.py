@@ -7,6 +7,7 @@ from django.urls import include, path
 from annotation.views.judging.language import choose_language
 from annotation.views.login import SignIn, admin_sign_in
 from annotation.web.appearance import choose_appearance
+from core import extensions
 
 urlpatterns = [
     path("login/", SignIn.as_view(), name="login"),
@@ -15,7 +16,7 @@ urlpatterns = [
     path("language/", choose_language, name="set_language"),
     path("", include("annotation.urls")),
     path("", include("metrics.urls")),
-    path("", include("training.urls")),
+    *(path("", include(each.urls)) for each in extensions.installed() if each.urls),
     path("", include("dashboards.urls")),
     path("", include("lifecycle.urls")),
     path("api/", include("config.api.routes")),

@@ -12,7 +12,6 @@ from dashboards.overview.page import OVERVIEW
 from dashboards.pages.page import routes, view
 from dashboards.pairs.page import METRICS_PAIR, SYSTEMS_PAIR
 from dashboards.power import page
-from dashboards.preferences.pages import preference_table, preferences, preferences_start
 from dashboards.quality.page import QUALITY, STUDY_QUALITY
 from dashboards.results.page import RESULTS
 from dashboards.scatter import selections
@@ -50,16 +49,6 @@ urlpatterns = [
     *routes(LAYERS),
     path("compare/", compare, name="compare"),
     path("compare.<str:fmt>", compare, name="compare-data"),
-    path("testsets/<slug:slug>/preferences/", preferences, name="preferences"),
-    path("testsets/<slug:slug>/preferences.<str:fmt>", preferences, name="preferences-data"),
-    path(
-        "testsets/<slug:slug>/preferences/figures/<slug:figure>.<str:fmt>",
-        preferences,
-        name="preferences-figure",
-    ),
-    path("testsets/<slug:slug>/preferences/start/", preferences_start, name="preferences-start"),
-    path("preferences/", preference_table, name="preference-table"),
-    path("preferences.<str:fmt>", preference_table, name="preference-table-data"),
     path("studies/", views.studies, name="studies"),
     path("studies/<slug:slug>/", view(STUDY), name="study"),
     path("studies/<slug:slug>/correlations.<str:fmt>", view(STUDY), name="study-data"),

@@ -111,12 +111,9 @@ FAMILIES: dict[str, str] = {
 }
 
 
-def add_family(path: str, family: options.Family, known: Mapping[str, Entry]) -> None:
-    """Let a package that comes after this one bring a family and its known metrics.
-
-    `path` is the dotted path of the family's description.
-    """
-    FAMILIES[family.key] = path
+def extend(families: Mapping[str, str], known: Mapping[str, Entry]) -> None:
+    """Add the families and the known metrics of extensions."""
+    FAMILIES.update(families)
     METRICS.update(known)
 
 

@@ -33,6 +33,7 @@ from dashboards.documents import computing
 from dashboards.report import document, drawing, parts, pdf
 from metrics.runs import scoring
 from tests.leftovers import end_with_this_process
+from tests.needing import needs
 from tests.shared import RUN, SharedRows, emptied_quickly, once_a_run, share
 from tests.small_disk import SmallDisk, full_disk, limited_files
 from tests.world import World, make_world
@@ -54,6 +55,13 @@ hypothesis_settings.load_profile("fixed")
 # SQLite whatever the database of the run. Tests in the browser say themselves what may differ.
 NEEDS_DATABASE = {"db", "transactional_db", "shared_rows", "live_server", "site"}
 NOT_FOR_ITSELF = {"migrated", "browser"}
+
+
+def pytest_ignore_collect(collection_path: Path) -> bool | None:
+    """Leave out the tests of extensions that are not installed."""
+    if collection_path.suffix != ".py":
+        return None
+    return bool(needs(collection_path) - set(conf.settings.EXTENSIONS)) or None
 
 
 def pytest_configure() -> None:

@@ -30,6 +30,7 @@ from annotation.qualification.stopping import stop
 from annotation.templatetags.remarks import grouped
 from annotation.templatetags.said import dated
 from annotation.web.sentences import Sentences, said
+from core.extensions import template_folders
 from dashboards.published import published
 from metrics.families.judges.prompts import BUILT_IN
 from metrics.registry import METRICS
@@ -265,7 +266,8 @@ def test_a_page_says_moments_as_people_do() -> None:
 
 def test_no_page_has_iso_dates() -> None:
     """Files and what prints have; `datetime` is for machines."""
-    templates = Path(settings.BASE_DIR, "templates").rglob("*.html")
+    folders = template_folders(Path(settings.BASE_DIR))
+    templates = [path for folder in folders for path in folder.rglob("*.html")]
     found = {path.name for path in templates if 'date:"Y-' in path.read_text(encoding="utf-8")}
     assert found == set()
 

@@ -28,10 +28,11 @@ from annotation.management.commands.messages import (
     compiled,
 )
 from annotation.models import Annotator, Assignment
+from core.extensions import template_folders
 from tests.world import PASSWORD, World
 
 LANGUAGES = ["zh-hans", "de", "cs", "ar"]
-TEMPLATES = Path(settings.BASE_DIR) / "templates"
+ROOT = Path(settings.BASE_DIR)
 # %(name)s of Python and templates, {name} of scripts.
 PLACEHOLDER = re.compile(r"%\((\w+)\)[sd]|\{(\w+)\}")
 READ_ALOUD = {"alt", "title", "aria-label", "aria-valuetext", "aria-description", "placeholder"}
@@ -180,7 +181,7 @@ class Words(HTMLParser):
 
 
 @pytest.mark.parametrize(
-    "path", annotators_templates(), ids=lambda path: path.relative_to(TEMPLATES).as_posix()
+    "path", annotators_templates(), ids=lambda path: path.relative_to(ROOT).as_posix()
 )
 def test_templates_have_no_words_outside_tags(path: Path) -> None:
     assert Words(path.read_text(encoding="utf-8")).found == []
@@ -223,8 +224,13 @@ def visited(world: World, client: Client) -> Iterator[tuple[str, object]]:
 
 
 def test_annotators_see_no_other_template(world: World, client: Client) -> None:
-    ours = {path.relative_to(TEMPLATES).as_posix() for path in annotators_templates()}
-    existing = {path.relative_to(TEMPLATES).as_posix() for path in TEMPLATES.rglob("*.html")}
+    folders = template_folders(ROOT)
+    existing = {
+        path.relative_to(folder).as_posix(): path
+        for folder in folders
+        for path in folder.rglob("*.html")
+    }
+    ours = {name for name, path in existing.items() if path in annotators_templates()}
     seen = {
         template.name
         for _, response in visited(world, client)

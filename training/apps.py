@@ -1,5 +1,7 @@
 """The app that fits and trains metrics."""
 
+from importlib import import_module
+
 from django.apps import AppConfig
 
 
@@ -7,7 +9,5 @@ class TrainingConfig(AppConfig):
     name = "training"
 
     def ready(self) -> None:
-        from training import kinds  # noqa: F401  fills what models and jobs look up
-        from training.translation.likelihood import options
-
-        options.register()
+        """Fill what models and jobs look up by name."""
+        import_module("training.kinds")

@@ -1,5 +1,8 @@
 """The kinds of trainings. Importing this module imports no torch: the web process stays light."""
 
+from collections.abc import Iterator
+
+from core.extensions import Section
 from training.contract import KINDS, Kind
 from training.head import options as head
 from training.preferences import options as preferences
@@ -87,3 +90,12 @@ KINDS |= {
         has_folder=False,
     ),
 }
+
+
+def sections() -> Iterator[Section]:
+    """Yield what the generated documentation says of trainings."""
+    told = "Set by *Start a job*, `manage.py train KIND`, the API."
+    yield Section("## Trainings", told)
+    for key, kind in KINDS.items():
+        module = kind.path.partition(":")[0]
+        yield Section(f"### Job `{key}`: {kind.label}", kind.description, module, kind.options)

@@ -1,7 +1,8 @@
-"""Addresses of parallel text, of the jobs that read it, and of translations."""
+"""Addresses of parallel text, of the jobs that read it, of translations and preferences."""
 
 from django.urls import path
 
+from training.preferences.pages import preference_table, preferences, preferences_start
 from training.views import corpora, jobs, translations
 
 urlpatterns = [
@@ -28,4 +29,14 @@ urlpatterns = [
     path("training/corpora/", corpora.corpus_list, name="corpora"),
     path("training/corpora/upload/", corpora.corpus_upload, name="corpus-upload"),
     path("training/corpora/<slug:name>/", corpora.corpus_detail, name="corpus"),
+    path("testsets/<slug:slug>/preferences/", preferences, name="preferences"),
+    path("testsets/<slug:slug>/preferences.<str:fmt>", preferences, name="preferences-data"),
+    path(
+        "testsets/<slug:slug>/preferences/figures/<slug:figure>.<str:fmt>",
+        preferences,
+        name="preferences-figure",
+    ),
+    path("testsets/<slug:slug>/preferences/start/", preferences_start, name="preferences-start"),
+    path("preferences/", preference_table, name="preference-table"),
+    path("preferences.<str:fmt>", preference_table, name="preference-table-data"),
 ]

@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
+from core.extensions import template_folders
+
 # Code that writes no page.
 OUT = re.compile(r"/(migrations|management)/|^(tests|benchmarks|static|docs)/|^var/")
 FIELD = re.compile(r"\{([a-z]\w*)(?:[.\[!:][^{}]*)?\}")
@@ -27,7 +29,7 @@ def literals(root: Path) -> frozenset[str]:
     for path in sorted((root / "dashboards" / "published").glob("*.json")):
         columns = json.loads(path.read_text(encoding="utf-8"))["columns"]
         found |= {column["label"].replace("%", "%%") for column in columns}
-    for path in sorted((root / "templates").rglob("*.html")):
+    for path in sorted(each for room in template_folders(root) for each in room.rglob("*.html")):
         found |= set(_counts(path.read_text(encoding="utf-8")))
     return frozenset(found)
 

@@ -13,6 +13,7 @@ from django.urls import resolve, reverse
 
 from annotation.filters.form import NAMES
 from annotation.models import Campaign
+from core import extensions
 
 # Pages that ask the same question of metrics, and what says which.
 ASKING = frozenset({"results", "correlations", "significance"})
@@ -93,6 +94,7 @@ CAMPAIGN = (
             Place("whatif", "What if"),
             Place("samplesize", "Sample size"),
             Place("power", "Power", "campaign-power"),
+            *(Place(name, label) for name, label in extensions.merged("results").items()),
             Place("report", "Report"),
         ),
     ),

@@ -10,7 +10,7 @@ from metrics import registry
 from metrics.base import Metric
 from training.translation.likelihood import options as likelihood
 
-likelihood.register()
+registry.extend({}, likelihood.KNOWN)
 
 
 @dataclass(frozen=True)

@@ -1,19 +1,19 @@
 """The API's addresses, gathered from the apps."""
 
 from django.urls import include, path
+from django.utils.module_loading import import_string
 from drf_spectacular.views import SpectacularAPIView
 from rest_framework.routers import DefaultRouter
 
 from annotation.api.imports import HumanScoresImportView, JudgmentsImportView
 from annotation.api.stages import CampaignViewSet, JudgmentViewSet, TestSetViewSet
+from core import extensions
 from dashboards.api import ResultViewSet
 from lifecycle.api import DeedView, ThingView
 from metrics.api.datasets import FolderImportViewSet, PublishedImportViewSet
 from metrics.api.fleet import CheckpointViewSet, MetricViewSet, WorkerViewSet
 from metrics.api.imports import MetricImportViewSet
 from metrics.api.runs import RunViewSet
-from training.api import CorpusViewSet, JobViewSet
-from training.translation.systems.api import TranslationViewSet
 
 router = DefaultRouter()
 router.register("test-sets", TestSetViewSet, basename="api-testset")
@@ -24,9 +24,9 @@ router.register("metrics", MetricViewSet, basename="api-metric")
 router.register("imports/metric-scores", MetricImportViewSet, basename="api-metric-import")
 router.register("checkpoints", CheckpointViewSet, basename="api-checkpoint")
 router.register("workers", WorkerViewSet, basename="api-worker")
-router.register("corpora", CorpusViewSet, basename="api-corpus")
-router.register("jobs", JobViewSet, basename="api-job")
-router.register("translations", TranslationViewSet, basename="api-translation")
+for extension in extensions.installed():
+    for prefix, viewset, basename in extension.api:
+        router.register(prefix, import_string(viewset), basename=basename)
 router.register("imports/mt-metrics-eval", FolderImportViewSet, basename="api-mtme-import")
 router.register("imports/data-sets", PublishedImportViewSet, basename="api-dataset-import")
 router.register("results", ResultViewSet, basename="api-result")

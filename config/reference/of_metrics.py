@@ -4,10 +4,10 @@ from collections.abc import Iterable
 from itertools import groupby
 
 from config.reference.markdown import code, docstring, table
+from core import extensions
 from metrics.base import MetricInfo
 from metrics.options import Option
 from metrics.registry import METRICS, get_family, our_keys
-from training.contract import KINDS
 
 HEAD = ("name", "metric", "reads", "several references", "values a segment", "source")
 OPTION_HEAD = ("option", "", "default", "takes", "")
@@ -18,7 +18,7 @@ def write() -> str:
     parts = ["# Metrics, families, trainings", "## Metrics", *_metrics()]
     parts += ["## Families", "Set by *Add a metric*, `manage.py add_metric FAMILY`, the API."]
     parts += [*_families()]
-    parts += ["## Trainings", "Set by *Start a job*, `manage.py train KIND`, the API.", *_jobs()]
+    parts += [*_of_extensions()]
     return "\n\n".join(filter(None, parts))
 
 
@@ -43,13 +43,15 @@ def _families() -> Iterable[str]:
         said.add(family.scorer)
 
 
-def _jobs() -> Iterable[str]:
-    for key, kind in KINDS.items():
-        yield f"### Job `{key}`: {kind.label}"
-        yield kind.description
-        # The first paragraph of a job's module is its description in other words.
-        yield docstring(kind.path.partition(":")[0]).partition("\n\n")[2]
-        yield _options(kind.options)
+def _of_extensions() -> Iterable[str]:
+    for sections in extensions.imported("reference"):
+        for section in sections():
+            yield section.heading
+            yield section.text
+            if section.module:
+                yield docstring(section.module).partition("\n\n")[2]
+            if section.options:
+                yield _options(section.options)
 
 
 def _said(paths: Iterable[str]) -> Iterable[str]:

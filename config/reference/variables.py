@@ -85,6 +85,10 @@ VARIABLES = (
     Variable(
         "JUDGE_ENDPOINTS", "[]", "servers of language models, as JSON: [judges](../judges.md)"
     ),
+    Variable(
+        *("EXTENSIONS", "training"),
+        "packages that add to the core; empty for the core alone: [extensions](../extensions.md)",
+    ),
     Variable("METRIC_PLUGINS", "", "distributions whose metrics load: [plug-ins](../plugins.md)"),
     Variable("LOG_LEVEL", "WARNING", "of everything that is logged"),
     Variable("DEBUG", "no", "error pages with details; never on a server"),

@@ -13,6 +13,7 @@ from typing import Any, Protocol
 
 from annotation.filters import Filters
 from annotation.models import Campaign
+from core import extensions
 
 KINDS: dict[str, str] = {
     "results": "dashboards.results.ground",
@@ -37,6 +38,7 @@ KINDS: dict[str, str] = {
     "quality": "dashboards.quality.document",
     "agreement": "dashboards.quality.agreement",
     "power": "dashboards.power.document",
+    **extensions.merged("analyses"),
 }
 
 # What may take longer than a reader waits: resampling, and all pages at once.

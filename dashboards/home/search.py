@@ -20,6 +20,7 @@ from annotation.glossary import all_terms
 from annotation.models import System
 from annotation.web.parameters import Parameters, takes
 from annotation.web.sentences import said
+from core import extensions
 from metrics import catalogue
 
 # So many of each kind are shown.
@@ -33,12 +34,9 @@ PAGES = (
     ("runs", "Runs"),
     ("models", "Models"),
     ("workers", "Workers"),
-    ("jobs", "Training"),
-    ("corpora", "Parallel text"),
     ("studies", "Studies"),
     ("compare", "Compare campaigns"),
     ("power", "How many judgments do I need?"),
-    ("preference-table", "Preferences of metrics"),
     ("datasets", "Published data sets"),
     ("glossary", "Glossary"),
     ("own-account", "Your account"),
@@ -110,7 +108,7 @@ def _metrics(words: list[str]) -> Iterator[Hit]:
 
 
 def _pages(words: list[str]) -> Iterator[Hit]:
-    for name, heading in PAGES:
+    for name, heading in (*PAGES, *extensions.merged("pages").items()):
         if _has(words, heading, said(gettext(heading))):
             yield Hit(said(gettext(heading)), reverse(name))
     for term in all_terms():

@@ -2,11 +2,11 @@
 
 from typing import Any
 
+from core import extensions
 from lifecycle.things.campaigns import Campaigns
 from lifecycle.things.kind import Kind
 from lifecycle.things.scores import Imports, Metrics, Runs
 from lifecycle.things.test_sets import Systems, TestSets
-from lifecycle.things.training import Corpora, Jobs, Translations
 
 KINDS: dict[str, Kind[Any]] = {
     kind.name: kind
@@ -17,9 +17,7 @@ KINDS: dict[str, Kind[Any]] = {
         Metrics(),
         Imports(),
         Runs(),
-        Corpora(),
-        Jobs(),
-        Translations(),
+        *(each for types in extensions.imported("types") for each in types),
     )
 }
 

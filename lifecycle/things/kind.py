@@ -3,16 +3,28 @@
 from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 from django.db.models import Model, QuerySet
 
 from annotation.access import is_site_admin, not_blinded
-from annotation.models import Archived, is_archived, listed
+from annotation.models import Archived, TestSet, is_archived, listed
 
 Thing = TypeVar("Thing", bound=Model)
 # What goes, by what it is called in the singular, and how many of it.
 Going = Sequence[tuple[str, int]]
+
+
+class Attached(Protocol):
+    """What an extension keeps of test sets: it is deleted with them."""
+
+    def going(self, thing: TestSet) -> Going:
+        """Return what is deleted with a test set."""
+        ...
+
+    def stop(self, thing: TestSet) -> None:
+        """Cancel the background work that needs it."""
+        ...
 
 
 class Kind(Generic[Thing]):

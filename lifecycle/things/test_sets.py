@@ -1,5 +1,6 @@
 """Test sets and their systems: kept while a campaign judges them."""
 
+from collections.abc import Iterator
 from typing import Any
 
 from django.db.models import Count
@@ -7,17 +8,18 @@ from django.urls import reverse
 
 from annotation.access import may_share_test_set
 from annotation.models import Campaign, Item, Output, PublishedScore, Reference, System, TestSet
-from lifecycle.things.kind import Going, Kind
+from core import extensions
+from lifecycle.things.kind import Attached, Going, Kind
 from metrics.models import ImportedScores, MetricRun, MetricSignature
 from metrics.runs import starting as runs
-from training.jobs import starting as jobs
-from training.models import PreferenceResult, TrainingJob, Translation
-from training.preferences.options import KIND as PREFERENCES
-from training.translation.systems import starting as translations
 
 
 def _judges(n: int) -> str:
     return "1 campaign judges it" if n == 1 else f"{n:,} campaigns judge it"
+
+
+def _attached() -> Iterator[Attached]:
+    return extensions.imported("test_set")
 
 
 class TestSets(Kind[TestSet]):
@@ -41,8 +43,7 @@ class TestSets(Kind[TestSet]):
             ("output", Output.objects.filter(system__test_set=thing).count()),
             ("metric run", MetricRun.objects.filter(test_set=thing).count()),
             ("score import", thing.metric_imports.count()),
-            ("translation", Translation.objects.filter(test_set=thing).count()),
-            ("preference result", PreferenceResult.objects.filter(test_set=thing).count()),
+            *(row for each in _attached() for row in each.going(thing)),
             ("decision", thing.audit.count()),
         ]
 
@@ -59,14 +60,11 @@ class TestSets(Kind[TestSet]):
         return f"{_judges(n)}: delete those first, or archive this." if n else ""
 
     def stop(self, thing: TestSet) -> None:
-        """Runs, translations and preference analyses over it."""
+        """Runs over it, and what extensions do with it."""
         for run in MetricRun.objects.filter(test_set=thing, status__in=MetricRun.ACTIVE):
             runs.cancel(run)
-        for row in Translation.objects.filter(test_set=thing, status__in=Translation.ACTIVE):
-            translations.cancel(row)
-        asked = TrainingJob.objects.filter(kind=PREFERENCES, status__in=TrainingJob.ACTIVE)
-        for job in asked.filter(options__test_set=thing.slug):
-            jobs.cancel(job)
+        for each in _attached():
+            each.stop(thing)
 
     def erase(self, thing: TestSet) -> None:
         """The signatures of its imported scores name it, and serve nothing else."""

@@ -7,6 +7,7 @@ from django.test import Client, RequestFactory
 
 from annotation.glossary import TERMS, all_terms
 from annotation.templatetags.glossary import term
+from core.extensions import template_folders
 from tests.world import World
 
 ROOT = Path(__file__).parents[2]
@@ -21,7 +22,8 @@ def test_every_term_has_a_key_of_its_own_and_a_sentence() -> None:
 def test_templates_ask_for_terms_that_there_are() -> None:
     asked = {
         key
-        for path in (ROOT / "templates").rglob("*.html")
+        for folder in template_folders(ROOT)
+        for path in folder.rglob("*.html")
         for key in re.findall(r'\{% term "([^"]+)" %\}', path.read_text(encoding="utf-8"))
     }
     assert len(asked) > 5

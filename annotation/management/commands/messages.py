@@ -25,6 +25,7 @@ from annotation.interface import ENGLISH
 from annotation.management.command_line import BaseCommand
 from annotation.management.literals import literals
 from annotation.web.sentences import DOMAIN as SAID
+from core.extensions import template_folders
 
 CODE = ("annotation", "config", "core")
 KEYWORDS: dict[str, Any] = {
@@ -41,6 +42,7 @@ KEYWORDS: dict[str, Any] = {
 # What annotators see, by folder or file below templates/. Everything else is researchers'.
 ANNOTATORS = (
     "base.html",
+    "*/_navigation.html",
     "error.html",
     "_field.html",
     "_languages.html",
@@ -95,8 +97,10 @@ class Texts:
 
 def annotators_templates() -> list[Path]:
     """The templates that annotators see."""
-    root = Path(settings.BASE_DIR) / "templates"
-    return sorted(path for pattern in ANNOTATORS for path in root.glob(pattern))
+    folders = template_folders(Path(settings.BASE_DIR))
+    return sorted(
+        path for folder in folders for pattern in ANNOTATORS for path in folder.glob(pattern)
+    )
 
 
 def collect() -> Catalog:
@@ -109,7 +113,8 @@ def collect() -> Catalog:
 def collect_readers() -> Catalog:
     """Return the texts of researchers' templates that annotators do not see as well."""
     known, ours = collect(), set(annotators_templates())
-    templates = sorted((Path(settings.BASE_DIR) / "templates").rglob("*.html"))
+    folders = template_folders(Path(settings.BASE_DIR))
+    templates = sorted(path for folder in folders for path in folder.rglob("*.html"))
     found = _collected([path for path in templates if path not in ours])
     for message in list(found):
         if message.id and known.get(message.id, message.context):

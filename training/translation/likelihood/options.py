@@ -1,6 +1,5 @@
 """Likelihood under a translation model. Neither Django nor torch: web and workers read it."""
 
-from metrics import registry
 from metrics.base import MetricInfo, one_measure
 from metrics.families import references
 from metrics.options import PRECISION, Family, Option, Options, clean
@@ -72,10 +71,7 @@ FAMILY = Family(
     packages=("sentencepiece",),
 )
 
-
-def register() -> None:
-    """Add the family to the registry, which knows nothing of translation models."""
-    chosen = clean(FAMILY, {"checkpoint": "facebook/bart-large-cnn"})
-    info = describe("bartscore-cnn", "BARTScore CNN", chosen)
-    path = f"{__name__}:FAMILY"
-    registry.add_family(path, FAMILY, {info.name: (info, FAMILY.scorer)})
+_BARTSCORE = describe(
+    "bartscore-cnn", "BARTScore CNN", clean(FAMILY, {"checkpoint": "facebook/bart-large-cnn"})
+)
+KNOWN = {_BARTSCORE.name: (_BARTSCORE, FAMILY.scorer)}

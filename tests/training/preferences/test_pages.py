@@ -11,11 +11,11 @@ from scipy import stats
 
 from annotation.models import TestSet
 from dashboards.documents.stored import settled
-from dashboards.preferences import documents
-from dashboards.preferences.figures import histograms
 from metaeval.systems import preference
 from tests.world import World, make_test_set
 from training.models import PreferenceFile, PreferenceResult, TrainingJob
+from training.preferences import documents
+from training.preferences.figures import histograms
 
 
 def store(test_set: TestSet, differences: Sequence[float], **what: Any) -> PreferenceResult:

@@ -6,12 +6,14 @@ from pathlib import Path
 from django.urls import reverse
 from django.utils.http import urlencode
 
+from annotation.models import TestSet
 from core.text import pluralize
 from lifecycle.things.kind import Going, Kind
 from training.contract import KINDS
 from training.jobs import folders
 from training.jobs import starting as jobs
-from training.models import ParallelCorpus, TrainingJob, Translation
+from training.models import ParallelCorpus, PreferenceResult, TrainingJob, Translation
+from training.preferences.options import KIND as PREFERENCES
 from training.translation.systems import starting as translations
 
 
@@ -100,3 +102,26 @@ class Translations(Kind[Translation]):
     def stop(self, thing: Translation) -> None:
         """Its worker stops after the texts in hand."""
         translations.cancel(thing)
+
+
+class WithTestSet:
+    """Translations and preference results of a test set."""
+
+    def going(self, thing: TestSet) -> Going:
+        """Return how many of them there are."""
+        return [
+            ("translation", Translation.objects.filter(test_set=thing).count()),
+            ("preference result", PreferenceResult.objects.filter(test_set=thing).count()),
+        ]
+
+    def stop(self, thing: TestSet) -> None:
+        """Cancel translations and preference analyses over it."""
+        for row in Translation.objects.filter(test_set=thing, status__in=Translation.ACTIVE):
+            translations.cancel(row)
+        asked = TrainingJob.objects.filter(kind=PREFERENCES, status__in=TrainingJob.ACTIVE)
+        for job in asked.filter(options__test_set=thing.slug):
+            jobs.cancel(job)
+
+
+TYPES = (Corpora(), Jobs(), Translations())
+WITH_TEST_SET = WithTestSet()

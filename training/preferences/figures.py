@@ -4,8 +4,8 @@ from functools import partial
 from typing import Any
 
 from dashboards.charts.style import ACCENT, CATEGORY, INK, SOFT, Spec, figure
-from dashboards.preferences.documents import OfTestSet, Row
 from training.preferences.altering import CONDITIONS
+from training.preferences.documents import OfTestSet, Row
 
 CHARTED = 24
 WIDTH, HEIGHT, COLUMNS = 250, 90, 2

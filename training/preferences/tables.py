@@ -6,7 +6,7 @@ from operator import attrgetter
 
 from dashboards.charts.files import Figure
 from dashboards.papers import latex
-from dashboards.preferences.documents import Across, Condition, OfTestSet, Preferred, Row
+from training.preferences.documents import Across, Condition, OfTestSet, Preferred, Row
 
 
 @dataclass(frozen=True)

@@ -20,13 +20,12 @@ from annotation.web.parameters import Parameters, takes
 from dashboards.charts import files as figures
 from dashboards.pages.answers import data_response
 from dashboards.papers import latex
-from dashboards.preferences import documents, tables
-from dashboards.preferences.figures import FIGURES
-from dashboards.preferences.forms import StartForm
 from training.jobs import presenting
 from training.models import PreferenceResult, TrainingJob
-from training.preferences import starting
+from training.preferences import documents, starting, tables
 from training.preferences.altering import CONDITIONS, LABELS
+from training.preferences.figures import FIGURES
+from training.preferences.form import StartForm
 
 MAIN = "word-by-word"
 
@@ -60,7 +59,7 @@ def preferences(
         "parts": tables.parts(document, drawn),
         **_jobs(test_set),
     }
-    return render(request, "dashboards/preferences.html", context)
+    return render(request, "training/preferences.html", context)
 
 
 def _jobs(test_set: TestSet) -> dict[str, Any]:
@@ -72,7 +71,7 @@ def _jobs(test_set: TestSet) -> dict[str, Any]:
 def _under_way(request: HttpRequest, test_set: TestSet) -> HttpResponse:
     """The part that changes while workers are at it; a new page once they are done."""
     context = {"test_set": test_set, **_jobs(test_set)}
-    response = render(request, "dashboards/_preference_jobs.html", context)
+    response = render(request, "training/_preference_jobs.html", context)
     if not context["jobs"]:
         response["HX-Refresh"] = "true"
     return response
@@ -105,7 +104,7 @@ def preferences_start(request: HttpRequest, slug: str) -> HttpResponse:
             return redirect("preferences", slug)
     context = {"section": "testsets", "form": form, "test_set": test_set}
     status = 422 if form.errors else 200
-    return render(request, "dashboards/preferences_start.html", context, status=status)
+    return render(request, "training/preferences_start.html", context, status=status)
 
 
 def _tell(request: HttpRequest, job: TrainingJob, is_new: bool) -> None:
@@ -141,4 +140,4 @@ def preference_table(request: HttpRequest, fmt: str = "") -> HttpResponseBase:
         "offered": [(name, LABELS[name]) for name in offered],
         "query": f"?condition={condition}",
     }
-    return render(request, "dashboards/preference_table.html", context)
+    return render(request, "training/preference_table.html", context)

@@ -1,1 +1,0 @@
-"""Preference analyses: the page of a test set, its form, and the table over all test sets."""

@@ -1,0 +1,1 @@
+"""Extensions: the core without any, and one that follows docs/extensions.md."""

@@ -1,0 +1,85 @@
+"""The core runs without extensions, and one that is written from the documentation runs in it."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from django.core.exceptions import ImproperlyConfigured
+from django.db import models
+
+from core import extensions
+
+ROOT = Path(__file__).parents[2]
+GUIDE = ROOT / "docs" / "extensions.md"
+# A file's name in the text, and the blocks of code that follow it.
+NAMED = re.compile(r"`(lengths/[\w/.]+)`")
+BLOCK = re.compile(r"```\w+\n(.*?)```", re.DOTALL)
+
+
+def walk(var: Path, installed: str, *seen: str, path: str = "") -> str:
+    """Walk an installation of its own (`tests.extensions.site`); return what is wrong."""
+    environment = os.environ | {
+        "DJANGO_SETTINGS_MODULE": "tests.settings",
+        "DATABASE_URL": "",
+        "TOUCHSTONE_VAR": str(var),
+        "EXTENSIONS": installed,
+        "PYTHONPATH": path,
+    }
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.extensions.site", *seen],
+        cwd=ROOT,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return done.stdout + (done.stderr if done.returncode else "")
+
+
+def test_the_core_runs_without_extensions(tmp_path: Path) -> None:
+    assert walk(tmp_path, "") == ""
+
+
+def test_the_extension_of_the_documentation_runs(tmp_path: Path) -> None:
+    (tmp_path / "lengths").mkdir()
+    (tmp_path / "lengths" / "__init__.py").touch()
+    text = GUIDE.read_text(encoding="utf-8")
+    names = NAMED.findall(text)
+    blocks = BLOCK.findall(text)
+    assert len(names) == len(blocks) == 5
+    for name, code in zip(names, blocks, strict=True):
+        file = tmp_path / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(code, encoding="utf-8")
+    seen = (
+        "/metrics/length-gap/|Length gap",
+        "/campaigns/demo-en-zh-80/results/|Output lengths",
+        "/campaigns/demo-en-zh-80/lengths/|characters</li>",
+        "/campaigns/demo-en-zh-80/lengths.csv|system,characters",
+    )
+    assert walk(tmp_path / "var", "lengths", *seen, path=str(tmp_path)) == ""
+
+
+@pytest.mark.parametrize("name", ["no.such.package", "metrics"])
+def test_a_package_without_a_record_is_refused_by_name(name: str) -> None:
+    with pytest.raises(ImproperlyConfigured, match=re.escape(name)):
+        extensions.load(name)
+
+
+def test_no_other_app_has_a_relation_to_a_model_of_an_extension() -> None:
+    from django.apps import apps
+
+    ours = {each.app for each in extensions.installed()}
+    wrong = [
+        str(field)
+        for model in apps.get_models()
+        if model._meta.app_label not in ours
+        for field in model._meta.get_fields()
+        if isinstance(field, models.ForeignObject)
+        and field.related_model is not None
+        and field.related_model._meta.app_label in ours
+    ]
+    assert wrong == []

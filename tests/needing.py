@@ -1,0 +1,38 @@
+"""Which extensions a module of the tests needs: what it imports, and what that imports in turn."""
+
+import ast
+from functools import cache
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+
+
+@cache
+def extensions_of_the_project() -> frozenset[str]:
+    """The packages of this project that are extensions."""
+    return frozenset(path.parent.name for path in ROOT.glob("*/extension.py"))
+
+
+def needs(path: Path) -> set[str]:
+    """Return the extensions without which a module cannot be imported or run."""
+    waiting, seen, found = [path], {path}, set[str]()
+    while waiting:
+        for name in _imports(waiting.pop()):
+            package = name.partition(".")[0]
+            found |= {package} & extensions_of_the_project()
+            module = ROOT / f"{name.replace('.', '/')}.py"
+            if package == "tests" and module not in seen and module.exists():
+                seen.add(module)
+                waiting.append(module)
+    return found
+
+
+@cache
+def _imports(path: Path) -> frozenset[str]:
+    names = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            names |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
+    return frozenset(names)

@@ -1,0 +1,32 @@
+"""The extension: parallel text, trainings, translations and preference analyses."""
+
+from core.extensions import Extension
+
+EXTENSION = Extension(
+    app="training",
+    urls="training.urls",
+    api=(
+        ("corpora", "training.api.CorpusViewSet", "api-corpus"),
+        ("jobs", "training.api.JobViewSet", "api-job"),
+        ("translations", "training.translation.systems.api.TranslationViewSet", "api-translation"),
+    ),
+    work={
+        "training": "training.jobs.work.trainings",
+        "translation": "training.translation.systems.work.translations",
+    },
+    families={"likelihood": "training.translation.likelihood.options:FAMILY"},
+    metrics="training.translation.likelihood.options.KNOWN",
+    types="training.lifecycle.TYPES",
+    test_set="training.lifecycle.WITH_TEST_SET",
+    pages={
+        "jobs": "Training",
+        "corpora": "Parallel text",
+        "preference-table": "Preferences of metrics",
+    },
+    fragments={
+        "navigation": "training/_navigation.html",
+        "test-set": "training/_test_set.html",
+        "test-sets": "training/_test_sets.html",
+    },
+    reference="training.kinds.sections",
+)
