@@ -60,7 +60,7 @@ def main() -> None:
         for fault in faults(client, address):
             print(fault)
     for address, _, text in (each.partition("|") for each in sys.argv[1:]):
-        if text not in client.get(address, follow=True).content.decode():
+        if text not in client.get(address, follow=True).getvalue().decode():
             print(f"{address}: no {text!r}")
     for package in ("torch", *(() if extensions.installed() else ("training",))):
         if package in sys.modules:
