@@ -15,7 +15,9 @@ from core.extensions import template_folders
 # Code that writes no page.
 OUT = re.compile(r"/(migrations|management)/|^(tests|benchmarks|static|docs)/|^var/")
 FIELD = re.compile(r"\{([a-z]\w*)(?:[.\[!:][^{}]*)?\}")
-COUNTED = re.compile(r'counted(?::|\((?:[^"()]|\([^"()]*\))+, )"([a-z -]+)"')
+COUNTED = re.compile(r'(?:counted:|pluralize\((?:[^"()]|\([^"()]*\))+, )"([a-z -]+)"')
+# What catalogs call the values of some functions.
+PLACEHOLDERS = {"pluralize": "counted", "join_truncated": "some"}
 
 
 @cache
@@ -78,7 +80,8 @@ def _base(value: ast.expr) -> str:
         case ast.Call(func=ast.Attribute(attr="join" | "strip" | "rstrip") as function):
             return _base(value.args[0] if value.args else function.value)
         case ast.Call():
-            return _base(value.func)
+            base = _base(value.func)
+            return PLACEHOLDERS.get(base, base)
         case ast.Attribute():
             return value.attr
         case ast.Subscript():
