@@ -42,13 +42,14 @@ def agreement_so_far(campaign: Campaign) -> results.Result[AgreementSoFar]:
 def monitor(request: HttpRequest, slug: str, fmt: str = "") -> HttpResponseBase:
     """Where the campaign stands; htmx asks for what changes alone."""
     campaign = campaign_for_reader(request, slug)
-    report = _report(campaign)
+    report, so_far = _report(campaign), agreement_so_far(campaign)
     if fmt:
-        document = as_json(campaign, report, agreement_so_far(campaign))
+        document = as_json(campaign, report, so_far)
         return JsonResponse(document, json_dumps_params={"ensure_ascii": False})
     context = {
         "campaign": campaign,
         "report": report,
+        "too_fast": so_far.document.too_fast if so_far.document else (),
         "is_live": campaign.status == Campaign.Status.OPEN,
         "section": "campaigns",
         "tab": "monitor",
@@ -116,6 +117,7 @@ def as_json(
         "hours": [asdict(hour) for hour in report.hours],
         "agreement": _agreement(agreement),
         "tested": report.tested,
+        "too_fast": agreement.document.too_fast if agreement.document else None,
         "annotators": [
             {name: value for name, value in asdict(one).items() if name != "pk"}
             for one in report.annotators

@@ -1,4 +1,4 @@
-"""Agreement on outputs so far, for the monitor: it has to be there soon and often."""
+"""What the monitor needs soon and often: agreement on outputs so far, and who is too fast."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -7,8 +7,9 @@ from annotation import quality
 from annotation.filters import Filters
 from annotation.models import Campaign, Item
 from dashboards.documents.counted import Number, Warned, warned
+from dashboards.trust.verdict import too_fast
 
-VERSION = 4
+VERSION = 5
 
 
 @dataclass(frozen=True)
@@ -24,11 +25,15 @@ class Figure:
 
 @dataclass(frozen=True)
 class AgreementSoFar:
-    """Agreement on `n_units` outputs; `figures` is empty where nothing has two ratings."""
+    """Agreement on `n_units` outputs; `figures` is empty where nothing has two ratings.
+
+    `too_fast` are the labels of those who answered faster than the texts can be skimmed.
+    """
 
     n_units: int
     figures: Mapping[str, Figure]
     doubts: Sequence[str]
+    too_fast: Sequence[str] = ()
 
 
 DOCUMENT = AgreementSoFar
@@ -39,9 +44,10 @@ def compute(campaign: Campaign, filters: Filters) -> AgreementSoFar:
     columns = quality.read_columns(campaign)
     chosen = columns.is_kind(Item.Kind.TARGET)
     found = quality.agreement_of(columns, chosen, seed=campaign.seed)
+    fast = sorted(too_fast(campaign))
     if found is None or not found.n_units:
-        return AgreementSoFar(0, {}, ())
-    return AgreementSoFar(found.n_units, figures_of(found), found.doubts)
+        return AgreementSoFar(0, {}, (), fast)
+    return AgreementSoFar(found.n_units, figures_of(found), found.doubts, fast)
 
 
 def figures_of(found: quality.Agreement) -> dict[str, Figure]:

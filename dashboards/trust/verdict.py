@@ -64,9 +64,7 @@ def _evidence(campaign: Campaign, filters: Filters) -> judging.Evidence | None:
     columns = everybody.select(~np.isin(everybody.annotator, excluded))
     if not len(columns):
         return None
-    rated = columns.select(columns.is_target)
-    if campaign.origin == Campaign.Origin.IMPORTED:
-        rated = replace(rated, seconds=without_gaps(rated.seconds))
+    rated = _timed(campaign, columns.select(columns.is_target))
     labels = {one.pk: one.label for one in report.annotators}
     lines = agreement(campaign, rated)
     least = least_seconds(campaign, rated)
@@ -77,6 +75,22 @@ def _evidence(campaign: Campaign, filters: Filters) -> judging.Evidence | None:
         filters.scores == RAW,
         int((~np.isnan(rated.seconds)).sum()),
     )
+
+
+def too_fast(campaign: Campaign) -> set[str]:
+    """Return the labels of those, not excluded, who were faster than texts can be skimmed."""
+    columns, _ = read_judgments(campaign, replace(general(Filters()).of(campaign), traps=IN))
+    rated = _timed(campaign, columns.select(columns.is_target))
+    labels = dict(campaign.annotators.values_list("pk", "label"))
+    speeds = speeds_of(rated, least_seconds(campaign, rated), labels)
+    return {one.label for one in speeds if one.is_impossible}
+
+
+def _timed(campaign: Campaign, rated: JudgmentColumns) -> JudgmentColumns:
+    """Leave out the times of a foreign log that were not measured."""
+    if campaign.origin != Campaign.Origin.IMPORTED:
+        return rated
+    return replace(rated, seconds=without_gaps(rated.seconds))
 
 
 def without_gaps(seconds: Floats) -> Floats:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from django.test import Client
+from django.urls import reverse
 
 from annotation.filters import Filters
 from annotation.models import Annotator, Campaign, Judgment
@@ -376,3 +377,15 @@ def test_pages_say_why_nothing_is_bold(world: World, as_researcher: Client) -> N
     assert "Nothing is ranked or bold" in page
     lines = as_researcher.get(f"{address}/correlations.csv").getvalue().decode().splitlines()
     assert lines[0].startswith("campaign,")
+
+
+def test_progress_says_who_was_too_fast_to_have_read(as_researcher: Client) -> None:
+    hasty, careful = make_clicked(), make_clicked("careful", seconds=60.0)
+    for campaign, n in ((hasty, 3), (careful, 0)):
+        address = reverse("monitor", args=[campaign.slug])
+        page = as_researcher.get(address).text
+        review = reverse("quality", args=[campaign.slug])
+        assert page.count(f'<a href="{review}">Review or exclude') == n
+        assert ('badge good">finished' in page) == (n == 0)
+        found = as_researcher.get(reverse("monitor-data", args=[campaign.slug])).json()
+        assert len(found["too_fast"]) == n
