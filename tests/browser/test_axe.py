@@ -371,6 +371,10 @@ def check(
         for width in widths:
             page.set_viewport_size({"width": width, "height": 800})
             if problems := violations(page):
+                # What a sticky foot half covers is whole once somebody scrolls.
+                page.evaluate("window.scrollTo(0, document.documentElement.scrollHeight)")
+                problems = [each for each in violations(page) if each in problems]
+            if problems:
                 found[f"{path} at {width}"] = problems
         if narrowest and interface.is_translated(path):
             page.set_viewport_size({"width": narrowest, "height": 800})

@@ -4,6 +4,6 @@ from dataclasses import replace
 
 from tests.metrics.worker_settings import *  # noqa: F403
 from tests.metrics.worker_settings import QUEUE
-from training import contract
+from training.kinds import KINDS
 
-contract.KINDS.update({key: replace(kind, queue=QUEUE) for key, kind in contract.KINDS.items()})
+KINDS.update({key: replace(kind, queue=QUEUE) for key, kind in KINDS.items()})

@@ -12,6 +12,7 @@ from django.db import IntegrityError, connections, transaction
 from django.utils import timezone
 
 from annotation.campaigns import add_annotators, close_campaign, open_campaign
+from annotation.campaigns.refusals import NotOpenError
 from annotation.judging import judgments
 from annotation.judging.answerable import with_texts
 from annotation.judging.answers import Answer
@@ -146,7 +147,7 @@ def test_only_ones_own_items_and_open_campaigns(world: World) -> None:
     with pytest.raises(Assignment.DoesNotExist):
         submit(world, assignment, 50, user=world.outsider)
     close_campaign(campaign=world.campaign)
-    with pytest.raises(judgments.NotOpenError, match="closed"):
+    with pytest.raises(NotOpenError, match="closed"):
         submit(world, assignment, 50)
     assert not Judgment.objects.exists()
 

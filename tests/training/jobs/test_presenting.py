@@ -112,5 +112,5 @@ def test_what_was_held_out_comes_first_and_settings_not_again() -> None:
 
 
 def test_jobs_without_results_still_make_a_table() -> None:
-    table = presenting.compare([job(1, None, alpha=1), job(2, None, alpha=2)])
+    table = compare([job(1, None, alpha=1), job(2, None, alpha=2)])
     assert (table.settings, table.measures) == (["alpha"], [])

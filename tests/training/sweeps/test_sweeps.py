@@ -25,7 +25,7 @@ from training.models import ParallelCorpus, TrainingJob
 from training.parallel import corpora
 from training.parallel.reading import Row
 from training.refreeeval.train import compare
-from training.sweeps import columns
+from training.sweeps import columns, overview
 from training.sweeps import starting as sweeping
 from training.sweeps import table as sweeps
 
@@ -100,7 +100,7 @@ def test_settings_stand_in_the_order_of_the_form(corpus: ParallelCorpus) -> None
         job.save()
     found = sweeps.trainings_of("alphas")
     assert [list(each.varied) for each in sweeps.group(found)] == [["negatives", "alpha"]] * 4
-    assert presenting.compare(found).settings == ["negatives", "alpha", "seed"]
+    assert overview.compare(found).settings == ["negatives", "alpha", "seed"]
     assert [label for label, _ in presenting.settings_of(found[0])][:3] == [
         "Encoder", "Sentence encoder", "Variant"
     ]  # fmt: skip
