@@ -18,7 +18,7 @@ NEWEST := .venv-newest
 # test falls in with its room. Out are rooms that ask who may see, render and word, or compute from rows already read.
 # Files of published data are stored as small ones are. The longest file first: begun last, it would keep one process busy alone.
 WITH_SERVICES := tests/fuzz tests/annotation tests/browser tests/config tests/core tests/lifecycle tests/metrics tests/training \
-  $(addprefix tests/dashboards/,documents home pages preferences) tests/house/test_traces.py \
+  $(addprefix tests/dashboards/,documents home pages) tests/house/test_traces.py \
   $(addprefix --ignore=tests/annotation/,blindness demo tables test_access.py views) \
   $(addprefix --ignore=tests/annotation/imports/test_,crowd_workers.py imports.py mqm.py) \
   $(addprefix --ignore=tests/config/test_,full_disk.py redaction.py) \

@@ -1,6 +1,7 @@
 """The documentation names what there is: modules, data sets, pages, what measures and tests."""
 
 import re
+import subprocess
 from pathlib import Path
 
 from metrics.datasets import DATASETS
@@ -81,3 +82,12 @@ def test_the_index_names_every_page() -> None:
     pages = {path.relative_to(folders[0]) for folder in folders for path in folder.glob("*.md")}
     named = {Path(target) for target in re.findall(r"\]\((.+?)\)", index)}
     assert sorted(pages - named) == [Path("README.md")]
+
+
+def test_folders_that_the_makefile_names_are_there() -> None:
+    """A folder that was moved would end every run over the services before its first test."""
+    command = ["make", "-n", "test-services", "test-kernels"]
+    told = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    named = set(re.findall(r"tests/[\w/.]+", told))
+    assert len(named) > 20
+    assert [path for path in sorted(named) if not (ROOT / path).exists()] == []
