@@ -50,8 +50,8 @@ export function measure(text, language) {
   const clusterAt = (unit) => ({ start: before(clusters, unit + 1), end: after(clusters, unit) });
 
   /**
-   * The word at a place, or the cluster where no word is or none is told apart. A double click means
-   * a word as a dictionary has it, and never the blank behind one.
+   * Return the word at a position, or the cluster where there is no word. A double click selects a
+   * word as a dictionary has it, and never the blank behind it.
    */
   function wordAt(unit, isDouble) {
     const piece = pieces.findLast((each) => each.index <= unit && (!isDouble || each.segment.trim()));

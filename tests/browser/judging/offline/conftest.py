@@ -18,10 +18,10 @@ class Line:
         self.server = (parts.hostname, parts.port)
         self.connections: list[socket.socket] = []
         self.port = 0
-        self.mend()
+        self.restore()
         self.address = f"http://localhost:{self.port}"
 
-    def mend(self) -> None:
+    def restore(self) -> None:
         """Take connections, on the same port as before."""
         self.listener = socket.create_server(("localhost", self.port))
         self.port = self.listener.getsockname()[1]

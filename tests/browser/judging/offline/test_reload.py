@@ -38,7 +38,7 @@ def begin(visitor: MakeVisitor, line: Line) -> tuple[Visitor, Page]:
 
 
 def wait_for_pages(page: Page, count: int) -> None:
-    """Wait until so many screens are kept, with the page around them, and the files of a page."""
+    """Wait until `n` screens are cached, with the page around them and its static files."""
     page.evaluate("async () => { await navigator.serviceWorker.ready }")
     expect_kept(page, count)
 
@@ -69,7 +69,7 @@ def test_a_reload_without_a_connection_shows_the_item_and_loses_nothing(
     page.goto(f"{one.address}/annotate/segment-da/")
     expect_item(page, "Item 4 of 6")
     assert not Judgment.objects.exists()
-    line.mend()
+    line.restore()
     page.get_by_role("button", name="Send now").click()
     wait_until_sent(page)
     expect(page.locator("#left")).to_be_hidden()
