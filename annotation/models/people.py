@@ -1,6 +1,7 @@
 """People of a campaign: annotators, members, the links they come by, and what was decided."""
 
 from datetime import datetime
+from typing import Any
 
 from django.conf import settings
 from django.db import models
@@ -172,3 +173,8 @@ class AuditEntry(models.Model):
 
     def __str__(self) -> str:
         return f"{self.action} {self.created_at:%Y-%m-%d}"
+
+    @property
+    def facts(self) -> list[tuple[str, Any]]:
+        """`details` in the order in which they are read: databases keep none of their own."""
+        return sorted(self.details.items(), key=lambda pair: (pair[0] != "before", pair[0]))
