@@ -282,11 +282,16 @@ def _evalset(content: Content) -> Files:
         # The layout has no place for a missing metric score.
         if measure.is_complete and not np.isnan(measure.values).any():
             name = f"{top}/metric-scores/{pair}/{_safe(key)}-{_used(content)}.seg.score"
-            yield name, _column(content, measure.values[:, order])
+            yield name, _column(content, _oriented(content, key, measure.values[:, order]))
     for key, scores in content.given.items():
         if not np.isnan(scores).any():
             name = f"{top}/metric-scores/{pair}/{_safe(key)}-{_used(content)}.sys.score"
-            yield name, _column(content, scores[:, None])
+            yield name, _column(content, _oriented(content, key, scores[:, None]))
+
+
+def _oriented(content: Content, key: str, scores: Floats) -> Floats:
+    """Orient scores as the layout has them: of every metric, the higher one is better."""
+    return scores if content.measures[key].higher_is_better else 0.0 - scores
 
 
 def _used(content: Content) -> str:

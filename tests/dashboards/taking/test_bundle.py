@@ -445,14 +445,17 @@ def test_excluded_annotators_are_there_and_count_in_nothing(
     assert main(["reproduce", str(folder)]) == 0
 
 
-def test_mt_metrics_eval_reads_its_layout(folder: Path) -> None:
+@pytest.mark.parametrize(("metric", "sign"), [("chrf", 1), ("ter", -1)])
+def test_mt_metrics_eval_reads_its_layout_where_higher_is_better(
+    folder: Path, metric: str, sign: int
+) -> None:
     evalset = read_evalset(folder / "mt-metrics-eval/demo-en-zh", "en-zh")
     assert len(evalset.sources) == 44
     table = (folder / "scores.tsv").read_text().splitlines()
-    column = table[0].split("\t").index("chrf")
-    ours = sorted(line.split("\t")[column] for line in table[1:])
-    theirs = evalset.metrics()["chrf-refA"].values.ravel().tolist()
-    assert sorted(float(cell) for cell in ours) == sorted(theirs)
+    column = table[0].split("\t").index(metric)
+    ours = sorted(sign * float(line.split("\t")[column]) for line in table[1:])
+    theirs = evalset.metrics()[f"{metric}-refA"].values.ravel().tolist()
+    assert ours == sorted(theirs)
 
 
 def test_published_scores_of_real_data(db: None, data_dir: Path, tmp_path: Path) -> None:
