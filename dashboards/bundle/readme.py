@@ -54,8 +54,8 @@ change. One by one, inside this folder (`reproduce.sh` runs all):
   nothing was marked has one line, with `no-error`.
 - `lengths.tsv`: lengths of outputs and the wanted ones.
 - `mt-metrics-eval/`: texts and scores in the layout of mt-metrics-eval, version 2; metrics with
-  missing scores are left out there, because the layout has no place for them. Higher scores are
-  better in this layout, so the scores of a metric whose lower scores are better have the other sign.
+  missing scores are left out there, because the layout has no place for them. In this layout
+  higher scores are better: those of a metric whose lower scores are better have the other sign.
 - `expected/`: the numbers.
 
 `judgments.tsv` and `mt-metrics-eval/` hold the whole campaign. The column `human` of `scores.tsv`
