@@ -154,6 +154,7 @@ def _plain(value: Any) -> Any:
 
 def _table(title: str, rows: Rows) -> Table:
     columns = list(dict.fromkeys(key for row in rows for key in row))
+    columns.sort(key=lambda column: column not in ACROSS)  # PostgreSQL sorts the keys of a row
     cells = [[row.get(column) for column in columns] for row in rows]
     return Table(title, [column.replace("_", " ") for column in columns], cells)
 
