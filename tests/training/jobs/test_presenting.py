@@ -12,7 +12,7 @@ def test_a_document_is_taken_apart() -> None:
         "held_out": {"after": {"cosine": 0.5}},
         "remarks": ["One.", "Two."],
         "layers": [8, 12],
-        "curve": [{"pairs": 100, "found": 0.25}, {"pairs": 300, "found": 0.75}],
+        "curve": [{"found": 0.25, "pairs": 100}, {"found": 0.75, "pairs": 300}],
     })  # fmt: skip
     assert shown.facts == [
         ("held out after cosine", 0.5),
