@@ -105,6 +105,8 @@ TEMPLATES = [
 TRAINED_DIR = Path(os.environ.get("TOUCHSTONE_TRAINED", VAR_DIR / "trained"))
 
 # --- Database -----------------------------------------------------------------------------------
+# A server that is started without its settings would otherwise get a new, empty SQLite file.
+IS_DATABASE_CHOSEN = DEBUG or bool({"DATABASE_URL", "TOUCHSTONE_VAR"} & os.environ.keys())
 DATABASES = {
     "default": dj_database_url.parse(
         os.environ.get("DATABASE_URL") or f"sqlite:///{VAR_DIR / 'touchstone.sqlite3'}",

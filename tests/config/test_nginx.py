@@ -1,4 +1,4 @@
-"""nginx as docs/server/nginx.conf sets it up, within a configuration like Debian's: logs hold no link."""
+"""nginx with docs/server/nginx.conf in a configuration like Debian's: logs hold no link."""
 
 import http.client
 import shutil
