@@ -44,7 +44,11 @@ class SilentProxy:
                 self._sockets.append(near)
                 if silent.is_set():
                     continue
-                far = socket.create_connection(("127.0.0.1", self._target))
+                try:
+                    far = socket.create_connection(("127.0.0.1", self._target))
+                except OSError:  # as if there were no proxy
+                    near.close()
+                    continue
                 self._sockets.append(far)
                 for ends in ((near, far), (far, near)):
                     Thread(target=_forward, args=(*ends, silent), daemon=True).start()
