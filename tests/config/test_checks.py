@@ -70,6 +70,12 @@ def test_the_command_ends_with_an_error(settings: Any) -> None:
         call_command("check", deploy=True)
 
 
+def test_a_folder_that_cannot_be_made_is_named() -> None:
+    found = check(Path("/dev/null/var"))
+    assert found.returncode != 0
+    assert "TOUCHSTONE_VAR" in found.stderr
+
+
 def test_no_database_is_made_where_the_settings_are_missing(tmp_path: Path) -> None:
     """In a copy: without settings, everything goes into a folder beside the code."""
     shutil.copy(ROOT / "manage.py", tmp_path)

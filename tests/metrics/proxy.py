@@ -44,11 +44,7 @@ class SilentProxy:
                 self._sockets.append(near)
                 if silent.is_set():
                     continue
-                try:
-                    far = socket.create_connection(("127.0.0.1", self._target))
-                except OSError:  # as if there were no proxy
-                    near.close()
-                    continue
+                far = socket.create_connection(("127.0.0.1", self._target))
                 self._sockets.append(far)
                 for ends in ((near, far), (far, near)):
                     Thread(target=_forward, args=(*ends, silent), daemon=True).start()
