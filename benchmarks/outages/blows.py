@@ -59,14 +59,14 @@ def host_suspended(site: World) -> Iterator[tuple[str, int]]:
     found, first, second = NOBODY, site.pids("first"), site.pids("second")
     while found == NOBODY:
         send(second, signal.SIGSTOP)  # so that it is the first who stores
-        with psycopg.connect(str(site.database_url)) as other:
-            other.execute("LOCK TABLE metrics_segmentscore IN SHARE MODE")
-            for _ in range(40):
+        with suppress(psycopg.Error), psycopg.connect(str(site.database_url)) as other:
+            other.execute("LOCK TABLE metrics_segmentscore IN SHARE MODE NOWAIT")
+            deadline = time.monotonic() + 10
+            while found == NOBODY and time.monotonic() < deadline:
+                time.sleep(0.05)
                 if site.query(waiting) == [(1,)]:
                     send(first, signal.SIGSTOP)
                     found = site.struck("first")
-                    break
-                time.sleep(0.05)
         send(second, signal.SIGCONT)
     yield found
     send(first, signal.SIGCONT)
