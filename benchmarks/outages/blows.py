@@ -50,25 +50,27 @@ def send(pids: list[int], number: int) -> None:
             os.kill(pid, number)
 
 
-@blow("worker's host suspended while it stores scores", holds_run=True)
+@blow("worker's host suspended while it holds a run", holds_run=True)
 def host_suspended(site: World) -> Iterator[tuple[str, int]]:
+    """Scores are stored and the run's row is locked: the longest that a transaction holds."""
     waiting = (
         "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' "
-        "AND query LIKE 'INSERT INTO metrics_segmentscore%'"
+        "AND query LIKE '%metrics_metricrun%FOR UPDATE%'"
     )
-    found, first, second = NOBODY, site.pids("first"), site.pids("second")
-    while found == NOBODY:
-        send(second, signal.SIGSTOP)  # so that it is the first who stores
+    held, first, second = NOBODY, site.pids("first"), site.pids("second")
+    while held == NOBODY:
+        send(second, signal.SIGSTOP)  # so that it is the first who waits
         with suppress(psycopg.Error), psycopg.connect(str(site.database_url)) as other:
-            other.execute("LOCK TABLE metrics_segmentscore IN SHARE MODE NOWAIT")
+            _, run = site.struck("first")
+            other.execute(f"SELECT FROM metrics_metricrun WHERE id = {run} FOR UPDATE NOWAIT")
             deadline = time.monotonic() + 10
-            while found == NOBODY and time.monotonic() < deadline:
+            while held == NOBODY and time.monotonic() < deadline:
                 time.sleep(0.05)
                 if site.query(waiting) == [(1,)]:
                     send(first, signal.SIGSTOP)
-                    found = site.struck("first")
+                    held = site.struck("first")
         send(second, signal.SIGCONT)
-    yield found
+    yield held
     send(first, signal.SIGCONT)
 
 
