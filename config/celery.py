@@ -9,8 +9,6 @@ from core.work.brokers import app
 
 __all__ = ["app"]
 
-os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
-
 
 @worker_init.connect  # type: ignore[untyped-decorator]
 def refuse_unsafe_loading(**_: object) -> None:

@@ -1,10 +1,11 @@
-"""What a server that others reach may not lack: errors of `manage.py check --deploy`."""
+"""Errors of `manage.py check --deploy`, and of `manage.py migrate` before it makes tables."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 from django.conf import settings
 from django.core.checks import CheckMessage, Error, Tags, Warning, register
+from django.db import connections
 
 # As Django warns (security.W009): what get_random_secret_key makes has 50.
 KEY_LENGTH, KEY_CHARACTERS = 50, 8
@@ -59,4 +60,34 @@ def _of_the_way() -> Iterator[CheckMessage]:
             "delays for guessing cannot tell them apart.",
             hint="Set it to the addresses of the proxy that terminates TLS.",
             id="touchstone.W001",
+        )
+
+
+@register(Tags.database)
+def can_hold_tables(
+    app_configs: Sequence[Any] | None, databases: Sequence[str] | None = None, **options: Any
+) -> list[CheckMessage]:
+    """Return an error for a new SQLite file that nobody chose, and for a wrong encoding."""
+    return [error for alias in databases or () for error in _of_the_database(alias)]
+
+
+def _of_the_database(alias: str) -> Iterator[CheckMessage]:
+    connection = connections[alias]
+    if connection.vendor == "postgresql":
+        with connection.cursor() as cursor:
+            cursor.execute("SHOW server_encoding")
+            (encoding,) = cursor.fetchone()
+        if encoding != "UTF8":
+            yield Error(
+                f"The encoding of the database is {encoding}: it counts bytes, not letters.",
+                hint="createdb --encoding=UTF8 --template=template0 makes a database with UTF8.",
+                id="touchstone.E005",
+            )
+    elif not settings.IS_DATABASE_CHOSEN and not connection.introspection.table_names():
+        yield Error(
+            "Neither DATABASE_URL nor TOUCHSTONE_VAR is set, so the tables would go into a new "
+            f"SQLite file, {connection.settings_dict['NAME']}.",
+            hint="On a server, `touchstone migrate` has the settings of the site "
+            "(docs/deployment.md). To use SQLite here, set TOUCHSTONE_VAR=var.",
+            id="touchstone.E006",
         )

@@ -27,7 +27,10 @@ from core.work import brokers
 BASE_DIR = Path(__file__).resolve().parent.parent
 # Everything that the app writes when no server is configured: database, broker, secret key.
 VAR_DIR = Path(os.environ.get("TOUCHSTONE_VAR", BASE_DIR / "var"))
-VAR_DIR.mkdir(parents=True, exist_ok=True)
+try:
+    VAR_DIR.mkdir(parents=True, exist_ok=True)
+except OSError as error:
+    raise ImproperlyConfigured(f"TOUCHSTONE_VAR, a folder, cannot be made: {error}.") from None
 # Real evaluation data for the import commands and the tests; never part of the repository.
 DATA_DIR = Path(os.environ.get("TOUCHSTONE_DATA", BASE_DIR.parent / "shared" / "data"))
 
@@ -105,6 +108,8 @@ TEMPLATES = [
 TRAINED_DIR = Path(os.environ.get("TOUCHSTONE_TRAINED", VAR_DIR / "trained"))
 
 # --- Database -----------------------------------------------------------------------------------
+# A server that is started without its settings would otherwise get a new, empty SQLite file.
+IS_DATABASE_CHOSEN = DEBUG or bool({"DATABASE_URL", "TOUCHSTONE_VAR"} & os.environ.keys())
 DATABASES = {
     "default": dj_database_url.parse(
         os.environ.get("DATABASE_URL") or f"sqlite:///{VAR_DIR / 'touchstone.sqlite3'}",

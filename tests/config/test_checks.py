@@ -1,16 +1,20 @@
-"""`check --deploy` refuses what must not face a network."""
+"""`check --deploy` refuses what must not face a network, `migrate` what cannot be meant."""
 
 import os
+import shutil
 import subprocess
 import sys
+from contextlib import nullcontext
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from django.core.management import call_command
 from django.core.management.base import SystemCheckError
 
-from config.checks import is_ready_to_deploy
+from config import checks
+from config.checks import can_hold_tables, is_ready_to_deploy
 
 ROOT = Path(__file__).parents[2]
 GOOD = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
@@ -47,7 +51,8 @@ def test_errors(settings: Any, changes: dict[str, Any], expected: set[str]) -> N
     assert _errors(settings, **good | changes) == expected
 
 
-def _check(var: Path, **variables: str) -> subprocess.CompletedProcess[str]:
+def check(var: Path, **variables: str) -> subprocess.CompletedProcess[str]:
+    """Run `manage.py check --deploy`."""
     environment = {name: value for name, value in os.environ.items() if name != "DEBUG"}
     return subprocess.run(
         [sys.executable, "manage.py", "check", "--deploy"],
@@ -65,9 +70,41 @@ def test_the_command_ends_with_an_error(settings: Any) -> None:
         call_command("check", deploy=True)
 
 
-def test_a_server_as_the_guide_sets_it_up_passes(tmp_path: Path) -> None:
-    found = _check(
-        tmp_path, SECRET_KEY=GOOD, HTTPS="yes", HSTS_SECONDS="3600", TRUSTED_PROXIES="10.0.0.1"
-    )
-    assert found.returncode == 0, found.stderr
-    assert "touchstone" not in found.stderr
+def test_a_folder_that_cannot_be_made_is_named() -> None:
+    found = check(Path("/dev/null/var"))
+    assert found.returncode != 0
+    assert "TOUCHSTONE_VAR" in found.stderr
+
+
+def test_no_database_is_made_where_the_settings_are_missing(tmp_path: Path) -> None:
+    """In a copy: without settings, everything goes into a folder beside the code."""
+    shutil.copy(ROOT / "manage.py", tmp_path)
+    for package in ("config", "core"):
+        shutil.copytree(ROOT / package, tmp_path / package)
+    missing = ("DATABASE_URL", "TOUCHSTONE_VAR", "DEBUG", "DJANGO_SETTINGS_MODULE")
+    environment = {name: value for name, value in os.environ.items() if name not in missing}
+    environment["PYTHONPATH"] = str(ROOT)
+
+    def plan(**variables: str) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "manage.py", "migrate", "--plan"]
+        return subprocess.run(
+            command, cwd=tmp_path, env=environment | variables, capture_output=True, text=True,
+            check=False,
+        )  # fmt: skip
+
+    refused = plan()
+    assert refused.returncode == 1
+    assert "touchstone.E006" in refused.stderr
+    assert str(tmp_path / "var" / "touchstone.sqlite3") in refused.stderr
+    assert plan(TOUCHSTONE_VAR="var").returncode == 0
+
+
+@pytest.mark.parametrize(("encoding", "expected"), [("UTF8", []), ("SQL_ASCII", ["E005"])])
+def test_postgresql_keeps_texts_as_unicode(
+    encoding: str, expected: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cursor = SimpleNamespace(execute=lambda _: None, fetchone=lambda: (encoding,))
+    server = SimpleNamespace(vendor="postgresql", cursor=lambda: nullcontext(cursor))
+    monkeypatch.setattr(checks, "connections", {"default": server})
+    found = [str(error.id).partition(".")[2] for error in can_hold_tables(None, ["default"])]
+    assert found == expected

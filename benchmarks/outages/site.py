@@ -1,0 +1,155 @@
+"""A site whose parts can be struck, and those who notice: annotator, researcher, and a watch."""
+
+import os
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from http.client import HTTPException
+from itertools import pairwise
+from typing import Any
+
+import psycopg
+
+from benchmarks.annotation.browsing import Browser, Server
+from benchmarks.outages.servers import SECOND, Broker, Postgres, on
+from benchmarks.processes import family
+from tests.metrics.sites import ROOT, Site
+
+PASSWORD = "a benchmark's reader"  # noqa: S105 - for one that is gone with its site
+# Process numbers of its own: to other workers it is another machine.
+HOST = ["unshare", "--pid", "--fork", "--mount-proc", "--kill-child"]
+
+
+class World(Site):
+    """A web server and a worker `first` on this machine, and a worker on the host `second`."""
+
+    server: Postgres
+    services: Broker
+    web: Server
+
+    def start_worker(self, name: str, *queues: str, **environment: str) -> Any:
+        """Start the worker of a host."""
+        celery = [sys.executable, "-W", "ignore", "-m", "celery", "-A", "config", "worker", "-c1"]
+        options = ["-Q", "cpu", "-n", f"cpu@{name}", "--without-gossip", "--without-mingle"]
+        command = [*HOST, *celery, *options]
+        with (self.var / f"{name}.log").open("ab") as log:
+            self.workers[name] = subprocess.Popen(
+                on(SECOND, *command) if name == "second" else command,
+                cwd=ROOT, env=os.environ | environment, stdout=log, stderr=log,
+            )  # fmt: skip
+        return self.workers[name]
+
+    def pids(self, host: str) -> list[int]:
+        """The processes of a worker; its child, which works, comes last."""
+        return family(self.workers[host].pid)[1:]
+
+    def hands(self) -> dict[str, tuple[str, int]]:
+        """The process and the run of each host that has a slice in hand."""
+        sql = (
+            "SELECT w.name, w.process, s.run_id FROM metrics_slice s "
+            "JOIN metrics_runworker w ON w.id = s.worker_id WHERE s.status = 'running'"
+        )
+        return {name.split("@")[1]: (process, run) for name, process, run in self.query(sql)}
+
+    def struck(self, host: str) -> tuple[str, int]:
+        """Wait until a host has work in hand, and return whose and of which run."""
+        self.wait_for(f"{host} at work", lambda: host in self.hands())
+        return self.hands().get(host) or self.struck(host)
+
+
+@dataclass
+class Watch:
+    """Looks ten times a second at how many scores there are and who has work in hand."""
+
+    site: World
+    process: str = ""
+    scored: list[float] = field(default_factory=list)
+    held_until: float = 0.0
+    _is_over: threading.Event = field(default_factory=threading.Event)
+
+    @contextmanager
+    def watching(self) -> Iterator[None]:
+        thread = threading.Thread(target=self._watch)
+        thread.start()
+        try:
+            yield
+        finally:
+            self._is_over.set()
+            thread.join()
+
+    def pause(self, since: float) -> float:
+        """Return the longest time without a new score."""
+        times = [since, *(moment for moment in self.scored if moment > since)]
+        return max((b - a for a, b in pairwise(times)), default=0.0)
+
+    def next_after(self, since: float) -> float:
+        """Return the seconds until the next score."""
+        return next((moment - since for moment in self.scored if moment > since), 0.0)
+
+    def _watch(self) -> None:
+        known = 0
+        while not self._is_over.wait(0.1):
+            with suppress(psycopg.Error):
+                [(n,)] = self.site.query("SELECT count(*) FROM metrics_segmentscore")
+                if n > known:
+                    self.scored.append(time.monotonic())
+                known = n
+                if self.process and self.process in dict(self.site.hands().values()):
+                    self.held_until = time.monotonic()
+
+
+@dataclass
+class Annotator(Browser):
+    """Rates as long as a trial goes on; notes when it asked and how long an answer took."""
+
+    answers: list[tuple[float, float]] = field(default_factory=list)
+    stored: list[tuple[float, float]] = field(default_factory=list)
+
+    def ask(
+        self, method: str, address: str, fields: dict[str, str] | None = None
+    ) -> tuple[int, str, str]:
+        began = time.monotonic()
+        answer = super().ask(method, address, fields)
+        self.answers.append((began, time.monotonic() - began))
+        return answer
+
+    def fetch_ahead(self) -> None:
+        """Fetch screens where the site answers; without them the next comes with the answer."""
+        with suppress(OSError, HTTPException, ValueError, KeyError):
+            super().fetch_ahead()
+
+    def work_until(self, is_over: threading.Event) -> None:
+        while not (is_over.is_set() or self.is_done):
+            began = time.monotonic()
+            self.rate()
+            self.stored.append((began, time.monotonic() - began))
+            self.connection.close()
+            time.sleep(0.3)
+
+
+def longest(waits: list[tuple[float, float]], since: float) -> float:
+    return max((seconds for began, seconds in waits if began + seconds > since), default=0.0)
+
+
+def cancel(reader: Browser, run: int) -> str:
+    """Click on Cancel until there is an answer: how long that took, and a status that is bad."""
+    began = time.monotonic()
+    while True:
+        with suppress(OSError, HTTPException):
+            status, _, _ = reader.ask("POST", f"/runs/{run}/cancel/", {"cancel": "yes"})
+            code = "" if status == 302 else f" ({status})"
+            return f"{time.monotonic() - began:.1f} s{code}"
+        time.sleep(0.1)
+
+
+def sign_in(port: int) -> Browser:
+    """A researcher's browser."""
+    browser = Browser(port, "reader")
+    browser.ask("GET", "/login/")
+    status, _, body = browser.ask("POST", "/login/", {"username": "reader", "password": PASSWORD})
+    assert status == 302, body[:300]
+    return browser
