@@ -112,8 +112,8 @@ async function send(isKey = false) {
   if (isKey && sheet.goOn?.()) return;
   const missing = sheet.missing(isKey);
   if (missing) {
-    sheet.complain(missing.sentence);
     missing.focus();
+    sheet.complain(missing.sentence);
     return;
   }
   const times = clock.read();
@@ -301,7 +301,7 @@ function rate(digit) {
   const digits = (isNext ? typed.digits : "") + digit;
   typed = { slider, digits: slider.type(digits) ? digits : digit, at: Date.now() };
   if (typed.digits !== digits) slider.type(digit);
-  // Nobody rates what lies behind the foot of the screen, or further down.
+  // Nobody rates what is out of sight.
   slider.range.closest(".answer").scrollIntoView({ block: "nearest", inline: "nearest" });
 }
 
