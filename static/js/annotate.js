@@ -196,7 +196,7 @@ function proceed(data) {
   own?.mark(Number(item.dataset.first));
   if (!data.html && (data.leaves || !step())) return leave(data.next);
   if (data.html) {
-    if (data.next !== path) history.pushState(null, "", data.next);
+    if (data.path !== path) history.pushState(null, "", data.path);
     show(data.html);
   }
   say(`${words.saved} ${item.dataset.title}`);
