@@ -309,8 +309,8 @@ function rate(digit) {
 function begin(later) {
   still.hidden = true;
   ({ ahead, around, pages } = later);
-  visits = later.visits.makeVisits({ show, complain: () => sheet.complain(words.unreachable) });
-  own = later.makeOwn(document.getElementById("own"), visits.visit);
+  visits = later.visits.makeVisits({ show, complain: () => sheet.complain(words.away) });
+  own = later.makeOwn(document.getElementById("own"));
   surround();
   own.load();
   return later;

@@ -146,7 +146,9 @@ def test_what_is_missing_is_said_in_sight_on_a_phone(
     visitor: Callable[..., Visitor], transactional_db: None, protocol: str
 ) -> None:
     n_texts = 4 if protocol == "contrastive-esa" else 1
-    plant(protocol, sources=("源文一。", "源文二。"), outputs=[("One two.", "Three four.")] * n_texts)
+    plant(
+        protocol, sources=("源文一。", "源文二。"), outputs=[("One two.", "Three four.")] * n_texts
+    )
     page = start(visitor(360, 740))
     if protocol == "segment-da":
         assert in_reach(page)  # short as it is, all of it fits
