@@ -162,7 +162,7 @@ class Browser:
                 time.sleep(0.2 + self.rng.random() / 2)
         self.times.append(time.perf_counter() - began)
         answer = json.loads(body)
-        self.go_on(answer["next"], answer.get("html", ""))
+        self.go_on(answer.get("path", answer["next"]), answer.get("html", ""))
 
     def go_on(self, address: str, card: str) -> None:
         """To a screen that is here, or to the one that came; more are fetched as by the page."""

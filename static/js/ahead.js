@@ -26,15 +26,18 @@ let here = {};
 const left = document.getElementById("left");
 const onTheWay = document.getElementById("sending");
 
-const isOpen = ({ path }) => !unsentFor(path);
+/** Whether a screen can be rated now: without a connection not one that lacks its picture. */
+const isOpen = ({ path, html, isWhole }) =>
+  !unsentFor(path) && (!isAway || isWhole || !pages.filesOf(html).length);
 
 /** Whether there is another screen than the one at `path`. */
 export const hasNext = (path) => screens.some((each) => each.path !== path && isOpen(each));
 
 /** Take the next screen that was not answered here: {path, html}, or nothing. */
 export function take(path) {
-  screens = screens.filter((each) => each.path !== path && isOpen(each));
-  return screens.shift();
+  const next = screens.find((each) => each.path !== path && isOpen(each));
+  screens = screens.filter((each) => ![path, next?.path].includes(each.path));
+  return next;
 }
 
 /** Forget a screen that was answered. */
@@ -97,7 +100,7 @@ function look(began) {
   fill(here.address, here.path);
 }
 
-const isOutOfReach = (status) => status === 0 || status >= 500;
+export const isOutOfReach = (status) => status === 0 || status >= 500;
 
 function reach(status) {
   isAway = isOutOfReach(status);
@@ -115,6 +118,7 @@ const tell = () => setTimeout(() => {
   if (left.textContent !== sentence) left.textContent = isAway ? sentence : "";
 });
 
-document.addEventListener("answer", ({ detail: { reply } }) => reply && reach(reply.status));
+// Before the page goes on to a screen that can be rated without a connection.
+document.addEventListener("answer", ({ detail: { reply } }) => reply && reach(reply.status), true);
 window.addEventListener("offline", () => reach(0));
 window.addEventListener("online", () => look(round));

@@ -112,8 +112,8 @@ async function send(isKey = false) {
   if (isKey && sheet.goOn?.()) return;
   const missing = sheet.missing(isKey);
   if (missing) {
-    sheet.complain(missing.sentence);
     missing.focus();
+    sheet.complain(missing.sentence);
     return;
   }
   const times = clock.read();
@@ -196,7 +196,7 @@ function proceed(data) {
   own?.mark(Number(item.dataset.first));
   if (!data.html && (data.leaves || !step())) return leave(data.next);
   if (data.html) {
-    if (data.next !== path) history.pushState(null, "", data.next);
+    if (data.path !== path) history.pushState(null, "", data.path);
     show(data.html);
   }
   say(`${words.saved} ${item.dataset.title}`);
@@ -301,7 +301,7 @@ function rate(digit) {
   const digits = (isNext ? typed.digits : "") + digit;
   typed = { slider, digits: slider.type(digits) ? digits : digit, at: Date.now() };
   if (typed.digits !== digits) slider.type(digit);
-  // Nobody rates what lies behind the foot of the screen, or further down.
+  // Nobody rates what is out of sight.
   slider.range.closest(".answer").scrollIntoView({ block: "nearest", inline: "nearest" });
 }
 
@@ -309,8 +309,8 @@ function rate(digit) {
 function begin(later) {
   still.hidden = true;
   ({ ahead, around, pages } = later);
-  visits = later.visits.makeVisits({ show, complain: () => sheet.complain(words.unreachable) });
-  own = later.makeOwn(document.getElementById("own"), visits.visit);
+  visits = later.visits.makeVisits({ show, complain: () => sheet.complain(words.away) });
+  own = later.makeOwn(document.getElementById("own"));
   surround();
   own.load();
   return later;

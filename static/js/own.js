@@ -1,10 +1,9 @@
 // The strip of own items, each one click away, and the practice done so far. Both are fetched once
-// and follow what is answered here.
+// and follow what is answered here; visits.js follows the links.
 
 import { ask } from "./send.js";
 
-/** `visit(path)` goes to an item without leaving the page. */
-export function makeOwn(nav, visit) {
+export function makeOwn(nav) {
   const list = nav.querySelector("ol");
   const links = new Map();
   let here = null;
@@ -36,11 +35,6 @@ export function makeOwn(nav, visit) {
     const item = document.createElement("li");
     item.append(link);
     list.append(item);
-    link.addEventListener("click", (event) => {
-      if (event.ctrlKey || event.metaKey || event.shiftKey) return;
-      event.preventDefault();
-      visit(link.pathname);
-    });
     links.set(place, link);
     return link;
   }

@@ -26,6 +26,8 @@ export function makeSheet(root, words, { makeSpans, onChange } = {}) {
   function changed() {
     if (!isReady) return;
     save();
+    // A way to sign in stays.
+    if (!problem.firstElementChild) sheet.complain("");
     onChange?.(sheet);
   }
 

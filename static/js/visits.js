@@ -1,32 +1,46 @@
 // Items fetched by their address: one's own, those of Back and Forward, and one anew.
 
 import * as ahead from "./ahead.js";
+import { find } from "./pages.js";
 import { ask } from "./send.js";
 
 /** `page` can `show(html)` an item and `complain()` that one is out of reach. */
 export function makeVisits(page) {
-  /** Show what an answer brought; false if it brought nothing to be shown here. */
-  function take({ status, data }) {
-    if (status === 0) page.complain();
-    else if (status !== 200 || !data.html) return false;
-    else {
+  /** Fetch an item; where the server is out of reach, as it is kept here. */
+  async function bring(wanted) {
+    const { status, data } = await ask(wanted);
+    return { status, html: data.html ?? (ahead.isOutOfReach(status) && await find(wanted)) };
+  }
+
+  /** Show what came; false if nothing did that can be shown here. */
+  function take({ status, html }) {
+    if (html) {
       ahead.forget();
-      page.show(data.html);
-    }
+      page.show(html);
+    } else if (status === 0) page.complain();
+    else return false;
     return true;
   }
 
+  /** One of the own items: what was entered here stays in the browser. */
+  async function visit(wanted) {
+    const reply = await bring(wanted);
+    if (reply.html) history.pushState(null, "", wanted);
+    if (!take(reply)) window.location.assign(wanted);
+  }
+
+  document.addEventListener("click", (event) => {
+    const link = event.target.closest("#own a, #item .back");
+    if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    event.preventDefault();
+    visit(link.pathname);
+  });
+
   return {
-    /** One of the own items: what was entered here stays in the browser. */
-    async visit(wanted) {
-      const reply = await ask(wanted);
-      if (reply.data.html) history.pushState(null, "", wanted);
-      if (!take(reply)) window.location.assign(wanted);
-    },
     /** Back and Forward: the address has changed already, the item follows. */
     async follow() {
       const wanted = window.location.pathname;
-      const reply = await ask(window.location.href);
+      const reply = await bring(wanted);
       if (wanted === window.location.pathname && !take(reply)) window.location.reload();
     },
   };

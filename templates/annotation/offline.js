@@ -1,7 +1,8 @@
 // Shows an annotator's page without a connection: as it was kept by static/js/pages.js.
 //
-// The server comes first, and whatever it answers is what is shown. What is kept belongs to one
-// person; it is forgotten when somebody signs in or out, and when the work is over.
+// The server comes first, and whatever it answers is what is shown; a picture or recording that is kept
+// needs no server. What is kept belongs to one person; it is forgotten when somebody signs in or out,
+// and when the work is over.
 
 const FILES = {{ files|safe }};
 const NAME = "touchstone-files-{{ version }}";
@@ -11,6 +12,7 @@ const ITEM = `${HOME}item/`, CAMPAIGN = `${HOME}annotate/`;
 // Here the person at the browser changes.
 const CHANGES = /\/(login|logout)\/$|\/(a|enter|password)\/[^/]+\/$/;
 const OVER = /\/(done|stopped)\/$/;
+const FILE = /\/media\/$/;
 // A server that has not answered by then is out of reach.
 const PATIENCE_MS = 10_000;
 const BEGIN = '<article id="item"', END = "</article>";
@@ -37,8 +39,7 @@ async function activate() {
   // Pages of an older version have files that are no longer here.
   for (const name of await pageCaches()) {
     const cache = await caches.open(name);
-    for (const request of await cache.keys()) {
-      const text = await (await match(cache, request.url)).text();
+    for (const { request, text } of await pagesIn(cache)) {
       if (isShell(text) && !loaded(text).every((each) => urls.has(each))) await cache.delete(request);
     }
   }
@@ -46,6 +47,20 @@ async function activate() {
 }
 
 const match = (cache, path) => cache.match(path, { ignoreVary: true, ignoreSearch: true });
+/** All that is kept but pictures and recordings: [{request, text, isAnswered}]. */
+async function pagesIn(cache) {
+  const requests = (await cache.keys()).filter(({ url }) => !FILE.test(new URL(url).pathname));
+  return Promise.all(requests.map(async (request) => {
+    const page = await match(cache, request.url);
+    return { request, text: await page.text(), isAnswered: page.headers.has("X-Answered") };
+  }));
+}
+
+async function remove(cache, at, text) {
+  const files = [...text.matchAll(/ src="([^"#]+\/media\/)[#"]/g)].map(([, file]) => file);
+  for (const each of [at, ...files]) await cache.delete(each);
+}
+
 const isShell = (text) => !text.startsWith(BEGIN);
 const loaded = (text) =>
   [...text.matchAll(/<(?:link|script)[^>]* (?:href|src)="([^"]+)"/g)].map(([, url]) =>
@@ -59,11 +74,31 @@ self.addEventListener("fetch", (event) => {
       (await match(await caches.open(NAME), request.url)) ?? Response.error()));
     return;
   }
-  if (request.mode !== "navigate" || origin !== location.origin) return;
+  if (origin !== location.origin) return;
+  if (pathname.startsWith(ITEM) && FILE.test(pathname)) event.respondWith(file(request, pathname));
+  if (request.mode !== "navigate") return;
   if (CHANGES.test(pathname)) event.waitUntil(forget());
   const isOurs = pathname.startsWith(ITEM) || pathname.startsWith(CAMPAIGN);
   if (request.method === "GET" && isOurs) event.respondWith(answer(event, pathname));
 });
+
+/** A picture or recording as it is kept, or the part of it that a player asks for; else the server's. */
+async function file(request, path) {
+  const names = await pageCaches();
+  const whole = names.length === 1 && await match(await caches.open(names[0]), path);
+  if (!whole) return fetch(request);
+  const range = request.headers.get("Range");
+  if (!range) return whole;
+  const [, first, end] = /^bytes=(\d+)-(\d*)$/.exec(range) ?? [];
+  const body = await whole.blob();
+  const last = Math.min(end || Infinity, body.size - 1);
+  // Players ask for nothing else: whatever it is, the server knows.
+  if (first === undefined || first > last) return fetch(request);
+  const headers = new Headers(whole.headers);
+  headers.set("Content-Range", `bytes ${first}-${last}/${body.size}`);
+  headers.set("Content-Length", last - first + 1);
+  return new Response(body.slice(first, last + 1), { status: 206, headers });
+}
 
 /** What the server answers, or the page that is kept where it does not. */
 async function answer(event, path) {
@@ -98,16 +133,18 @@ async function keep(response) {
 }
 
 async function drop(path) {
-  for (const name of await pageCaches()) await (await caches.open(name)).delete(path);
+  for (const name of await pageCaches()) {
+    const cache = await caches.open(name);
+    await remove(cache, path, await (await match(cache, path))?.text() ?? "");
+  }
 }
 
 /** The work on a campaign is over: nothing of it is kept. */
 async function end(address) {
   for (const name of await pageCaches()) {
     const cache = await caches.open(name);
-    for (const request of await cache.keys()) {
-      const text = await (await match(cache, request.url)).text();
-      if (campaignOf(text) === address) await cache.delete(request);
+    for (const { request, text } of await pagesIn(cache)) {
+      if (campaignOf(text) === address) await remove(cache, request, text);
     }
   }
 }
@@ -132,13 +169,13 @@ async function kept(path) {
   return new Response(page, { headers });
 }
 
-/** The way to a campaign leads to the first of its items that are kept. */
+/** The way to a campaign leads to the first of its items that are kept and were not answered. */
 async function next(cache, address) {
   const places = [];
-  for (const request of await cache.keys()) {
-    const text = await (await match(cache, request.url)).text();
+  for (const { request, text, isAnswered } of await pagesIn(cache)) {
     const place = Number(/data-first="(\d+)"/.exec(text)?.[1]);
-    if (!isShell(text) && campaignOf(text) === address) places.push([place, request.url]);
+    const isOpen = !isShell(text) && !isAnswered;
+    if (isOpen && campaignOf(text) === address) places.push([place, request.url]);
   }
   places.sort(([one], [other]) => one - other);
   return places.length ? Response.redirect(places[0][1]) : undefined;

@@ -1,10 +1,12 @@
 """Ways through the item page that the browser tests share, and what is stored in the end."""
 
+from contextlib import suppress
+
 from django.urls import reverse
-from playwright.sync_api import Page, Route, expect
+from playwright.sync_api import Error, Page, Route, expect
 
 from annotation.models import Campaign, Judgment
-from tests.browser.conftest import Visitor
+from tests.browser.conftest import PATIENCE, Visitor
 from tests.planting import plant
 
 __all__ = [
@@ -16,11 +18,13 @@ __all__ = [
     "press",
     "spans",
     "start",
+    "wait_for",
     "wait_for_screens",
 ]
 
 
 WAITS = "1 answer waits to be sent."
+POLL_MS = 50
 
 
 def start(visitor: Visitor, *, has_scripts: bool = True) -> Page:
@@ -52,7 +56,8 @@ def wait_for_screens(page: Page) -> None:
 def wait_until_sent(page: Page) -> None:
     """Wait until the browser keeps no answer: the bar is hidden already while one is sent."""
     expect(page.locator("#outbox")).to_be_hidden()
-    page.wait_for_function(
+    wait_for(
+        page,
         """() => new Promise((resolve) => {
           const request = indexedDB.open("touchstone");
           request.onupgradeneeded = () => request.transaction.abort();
@@ -63,8 +68,21 @@ def wait_until_sent(page: Page) -> None:
             names.onsuccess = () =>
               resolve(!names.result.some((name) => name.startsWith("touchstone:answer:")));
           };
-        })"""
+        })""",
     )
+
+
+def wait_for(page: Page, promise: str) -> None:
+    """Wait until a function's promise brings true, also past another page.
+
+    Playwright's `wait_for_function` takes the promise itself for true.
+    """
+    for _ in range(PATIENCE // POLL_MS):
+        with suppress(Error):  # the page is on its way to another one
+            if page.evaluate(promise):
+                return
+        page.wait_for_timeout(POLL_MS)
+    raise AssertionError(promise)
 
 
 def press(page: Page, *keys: str) -> None:

@@ -1,4 +1,4 @@
-"""Recordings beside a text: heard by keyboard and by thumb, logged, and never fetched unseen."""
+"""Recordings beside a text: heard by keyboard and by thumb, logged, and fetched unseen only to be kept."""
 
 import math
 import struct
@@ -57,7 +57,8 @@ def test_played_by_keyboard_and_logged(
     page = start(own)
     page.wait_for_function("() => document.querySelector('audio').readyState >= 1")
     page.wait_for_load_state("networkidle")
-    # The screens that came ahead fetch nothing before they are shown.
+    # Without a service worker nothing can be kept: the screens that came ahead fetch nothing before
+    # they are shown.
     assert {each.split("/")[-3] for each in asked} == {page.url.split("/")[-2]}
     expect(page.get_by_text("plays and pauses")).to_be_visible()
     press(page, "p")

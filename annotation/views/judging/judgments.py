@@ -1,7 +1,8 @@
 """The item page: one address that shows a screen and takes its answers.
 
-Scripts ask for JSON and get the next screen's card with the answer; browsers without scripts get
-pages and redirects. Both get the same status codes and sentences.
+Browsers without scripts get pages and redirects. Scripts ask for JSON: `html` is the screen to show
+and `path` its address, `next` is where work goes on. The two differ after practice, whose own screen
+comes once more with feedback. Both get the same status codes and sentences.
 """
 
 from collections.abc import Sequence
@@ -213,11 +214,16 @@ def _practice(request: HttpRequest, stored: Sequence[Judgment]) -> HttpResponse 
         return None
     if not wants_json(request):
         return redirect("item", public_id=own.public_id)
-    return _reply(request, screen, fresh_cards(request, screen))
+    going_on = reverse("annotate", args=[screen.campaign_slug])
+    return _reply(request, screen, fresh_cards(request, screen), going_on=going_on)
 
 
 def _reply(
-    request: HttpRequest, screen: ShownScreen, cards: Sequence[Card], status: int = 200
+    request: HttpRequest,
+    screen: ShownScreen,
+    cards: Sequence[Card],
+    status: int = 200,
+    going_on: str = "",
 ) -> HttpResponse:
     problems = [card for card in cards if card.problem]
     if not wants_json(request):
@@ -230,8 +236,9 @@ def _reply(
                 fields |= card.fields()
         error = {"error": problems[0].problem, "field": problems[0].problem_field, "form": fields}
         return JsonResponse(error, status=status)
+    path = reverse("item", args=[screen.public_id])
     html = drawn(request, screen, cards)
-    return JsonResponse({"next": reverse("item", args=[screen.public_id]), "html": html})
+    return JsonResponse({"next": going_on or path, "path": path, "html": html})
 
 
 def _not_open(request: HttpRequest, slug: str, sentence: str) -> HttpResponse:

@@ -30,8 +30,8 @@ export function build(item, { words, say, marking }) {
     const place = open.indexOf(last);
     const lacking = last && place >= 0 && sheet.missing(true, last);
     if (lacking) {
-      sheet.complain(lacking.sentence);
       lacking.focus();
+      sheet.complain(lacking.sentence);
       return true;
     }
     if (place >= 0) passed.add(last);

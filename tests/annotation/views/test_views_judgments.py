@@ -16,7 +16,7 @@ from django.urls import reverse
 
 from annotation import protocols
 from annotation.campaigns import add_annotators, close_campaign, open_campaign
-from annotation.models import Assignment, Judgment
+from annotation.models import Assignment, Item, Judgment
 from config.storage import bare
 from tests.world import World, make_campaign, make_test_set
 
@@ -204,6 +204,27 @@ def test_without_a_csrf_token(world: World) -> None:
         assert response.status_code == 403
         assert "not saved" in response.text
     assert not Judgment.objects.exists()
+
+
+def test_a_program_that_follows_next_comes_to_the_end(world: World, client: Client) -> None:
+    """Also where practice comes first: its own screen stands beside the way on."""
+    rows = opened(world)
+    Item.objects.filter(pk__in=[row.item_id for row in rows[:2]]).update(
+        kind=Item.Kind.TUTORIAL, low=20, high=40, feedback="Half is missing."
+    )
+    client.force_login(world.annotators[0])
+    place, rated = reverse("annotate", args=[rows[0].annotator.campaign.slug]), []
+    for _ in rows:
+        page = client.get(place, follow=True)
+        row = next(row for row in rows if address(row) == page.request["PATH_INFO"])
+        reply = client.post(address(row), form(client, row), headers=JSON).json()
+        place = reply["next"]
+        rated.append(row)
+        is_practice = row in rows[:2]
+        assert ("data-feedback" in reply.get("html", "")) == is_practice
+        assert (reply.get("path") == address(row)) == is_practice
+    assert rated == rows
+    assert "/done/" in place
 
 
 def test_twice_the_same(world: World, client: Client) -> None:

@@ -79,9 +79,6 @@ def rate(link: str, person: str) -> int:
         assert reply.status_code == 200, reply.text
         n += 1
         page = client.get(reply.json()["next"], follow=True)
-        # What is said of a practice item stands with it, before the next one.
-        if on := re.search(r'data-go-on href="([^"]+)"', page.text):
-            page = client.get(on.group(1), follow=True)
     return n
 
 

@@ -14,6 +14,7 @@ from tests.browser.planting import (
     plant,
     press,
     start,
+    wait_for,
     wait_for_screens,
     wait_until_sent,
 )
@@ -44,7 +45,7 @@ def wait_for_pages(page: Page, count: int) -> None:
 
 
 def expect_kept(page: Page, count: int) -> None:
-    page.wait_for_function(f"async () => (await ({PAGES})()).length === {count}")
+    wait_for(page, f"async () => (await ({PAGES})()).length === {count}")
 
 
 def test_a_reload_without_a_connection_shows_the_item_and_loses_nothing(

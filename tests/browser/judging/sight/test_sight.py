@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from annotation import protocols
 from annotation.models import Assignment, Item
@@ -12,7 +12,9 @@ from annotation.protocols import Layout
 from tests.browser.conftest import Visitor
 from tests.browser.planting import current, expect_item, plant, press, spans, start
 
-SIZES = [(1280, 800), (1366, 650), (1920, 950), (360, 740)]
+WIDE = [(1280, 800), (1366, 650), (1920, 950)]
+# The last one is a window of 1280 pixels at twice its size.
+NARROW = [(360, 740), (390, 844), (320, 640), (640, 512)]
 SOURCES = (
     "Die Hafenbehörde kündigte an, die Wasserqualität wöchentlich zu prüfen und die Arbeiten "
     "sofort zu stoppen, falls die Messwerte den gesetzlichen Grenzwert überschreiten.",
@@ -24,32 +26,59 @@ OUTPUTS = (
     "Residents demand a report.",
 )
 TOLD = "Read both texts to the end before you rate. " * 30
-# What of the texts is within the window, and what of that lies under something else. A text that
-# scrolls in itself ends where its box does.
-LOOK = """() => {
-  let [seen, covered] = [0, []];
-  for (const text of document.querySelectorAll("#item :is(.gray, .black).text")) {
+# What of texts, question and controls is in the window at each of some positions, and what of that
+# lies under something else. What scrolls in itself ends where its box does. What has been scrolled
+# past lies behind the head of the screen, and behind the source, which stays above its texts.
+LOOK = """(positions) => {
+  const WHAT = ".text, .question, .slider, .words button, .choice label, textarea, .token";
+  const seen = new Set(), covered = [];
+  const pieces = (element) => {
+    if (!element.matches(".text, .question")) return [element.getBoundingClientRect()];
     const range = document.createRange();
-    range.selectNodeContents(text);
-    let [top, bottom] = [0, innerHeight - 1];
-    for (let box = text.parentElement; box; box = box.parentElement) {
+    range.selectNodeContents(element);
+    return [...range.getClientRects()];
+  };
+  const edges = (element) => {
+    let { top, bottom, left, right } =
+      { top: 0, bottom: innerHeight - 1, left: 0, right: innerWidth - 1 };
+    for (let box = element.parentElement; box; box = box.parentElement) {
       if (box === document.body || getComputedStyle(box).overflowY === "visible") continue;
-      const edges = box.getBoundingClientRect();
-      [top, bottom] = [Math.max(top, edges.top), Math.min(bottom, edges.bottom)];
+      const own = box.getBoundingClientRect();
+      [top, bottom] = [Math.max(top, own.top), Math.min(bottom, own.bottom)];
+      [left, right] = [Math.max(left, own.left), Math.min(right, own.right)];
     }
-    for (const line of range.getClientRects()) {
-      for (let y = Math.max(top, line.top) + 1; y < Math.min(bottom, line.bottom); y += 5) {
-        for (let x = line.left + 1; x < Math.min(innerWidth, line.right); x += 9) {
-          const box = text.closest(".rows")?.getBoundingClientRect();
-          if (box && x >= box.right) continue;
-          const over = document.elementFromPoint(x, y);
-          if (text.contains(over) || over?.contains(text)) seen += 1;
-          else covered.push([x, y, over?.className]);
+    const heads = [...document.querySelectorAll(".where"), element.closest(".row")?.children[0]];
+    for (const head of heads) {
+      if (!head || head.contains(element) || scrollY === 0) continue;
+      const [own, other] = [head, element].map((each) => each.getBoundingClientRect());
+      if (own.right > other.left) top = Math.max(top, own.bottom);
+    }
+    return { top, bottom, left, right };
+  };
+  for (const position of positions) {
+    scrollTo({ top: position, behavior: "instant" });
+    for (const element of document.querySelectorAll(`#item :is(${WHAT})`)) {
+      const box = element.getBoundingClientRect();
+      if (box.bottom < 0 || box.top > innerHeight || !element.checkVisibility()) continue;
+      const { top, bottom, left, right } = edges(element);
+      for (const piece of pieces(element)) {
+        const [first, last] = [Math.max(top, piece.top) + 1, Math.min(bottom, piece.bottom) - 1];
+        for (const y of [first, (first + last) / 2, last]) {
+          if (last < first || !piece.width) continue;
+          for (let x = Math.max(left, piece.left) + 2; x < Math.min(right, piece.right); x += 60) {
+            const over = document.elementFromPoint(x, y);
+            if (element.contains(over) || over?.contains(element)) seen.add(element.className);
+            else covered.push([scrollY, element.outerHTML.slice(0, 30), y, over?.className]);
+          }
         }
       }
     }
   }
-  return { seen, covered: covered.slice(0, 5) };
+  return { seen: [...seen].join(" "), covered: covered.slice(0, 5) };
+}"""
+THROUGHOUT = """() => {
+  const step = 0.4 * innerHeight;
+  return Array.from({ length: 1 + document.body.scrollHeight / step }, (_, n) => n * step);
 }"""
 
 
@@ -75,30 +104,64 @@ def test_nothing_covers_the_texts(
     outputs = [OUTPUTS] * (1 if is_alone else 3)
     plant(protocol, sources=SOURCES, outputs=outputs, languages=("de", "en"), instructions=TOLD)
     page = start(visitor())
-    for width, height in SIZES:
+    for width, height in WIDE:
         page.set_viewport_size({"width": width, "height": height})
-        page.reload()
-        page.locator("#item.is-ready").wait_for()
-        sight = page.evaluate(LOOK)
+        page.evaluate("scrollTo(0, 0)")
+        sight = page.evaluate(LOOK, [0])
         assert sight["covered"] == [], (width, height)
-        assert sight["seen"], (width, height)
-        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        assert "text" in sight["seen"], (width, height)
         page.locator("#item form [type=submit]").evaluate(
             "(button) => button.scrollIntoView({ block: 'nearest' })"
         )
         assert in_reach(page), (width, height)
-        assert page.evaluate(LOOK)["seen"], (width, height)
+        assert "text" in page.evaluate(LOOK, [page.evaluate("scrollY")])["seen"], (width, height)
+    # On a phone nothing is covered however far one has scrolled, before and after the first answer.
+    page.set_viewport_size({"width": 360, "height": 740})
+    page.reload()
+    page.locator("#item.is-ready").wait_for()
+    for is_begun in (False, True):
+        if is_begun:
+            begin(page)
+        for width, height in NARROW:
+            page.set_viewport_size({"width": width, "height": height})
+            assert page.evaluate("document.documentElement.scrollWidth") <= width
+            sight = page.evaluate(LOOK, page.evaluate(THROUGHOUT))
+            assert sight["covered"] == [], (width, height, is_begun)
+            assert "question" in sight["seen"]
+            page.evaluate("scrollTo(0, document.body.scrollHeight)")
+            assert in_reach(page), (width, height, is_begun)
 
 
-@pytest.mark.parametrize("protocol", ["segment-da", "esa", "mqm", "adequacy-fluency"])
-def test_submit_is_in_reach_at_once_on_a_phone(
+def begin(page: Page) -> None:
+    """Give a first score; where there is none, mark a first error."""
+    if page.locator(".words button").count():
+        page.locator(".words button").first.click()
+    elif page.locator("[data-severity]").count():
+        page.locator("#item .black.text").first.press("Control+Shift+ArrowRight")
+        press(page, "m", "Escape")
+
+
+@pytest.mark.parametrize("protocol", ["segment-da", "adequacy-fluency", "contrastive-esa"])
+def test_what_is_missing_is_said_in_sight_on_a_phone(
     visitor: Callable[..., Visitor], transactional_db: None, protocol: str
 ) -> None:
-    plant(protocol, sources=("源文一。", "源文二。"), outputs=[("One two.", "Three four.")])
+    n_texts = 4 if protocol == "contrastive-esa" else 1
+    plant(
+        protocol, sources=("源文一。", "源文二。"), outputs=[("One two.", "Three four.")] * n_texts
+    )
     page = start(visitor(360, 740))
-    assert in_reach(page)
-    foot = page.locator(".foot").bounding_box() or {}
-    assert foot["height"] <= 64
+    if protocol == "segment-da":
+        assert in_reach(page)  # short as it is, all of it fits
+    page.get_by_role("button", name="Submit").click()
+    problem, slider = page.locator(".foot .problem"), page.get_by_role("slider").first
+    expect(problem).to_contain_text("is chosen yet")
+    expect(problem).to_be_in_viewport(ratio=1)
+    expect(slider).to_be_focused()
+    assert top(slider) >= 40
+    assert bottom(slider) <= top(page.locator(".foot"))
+    page.locator(".words button").first.click()
+    expect(problem).to_be_empty()
+    assert page.evaluate(LOOK, page.evaluate(THROUGHOUT))["covered"] == []
 
 
 @pytest.mark.parametrize("width", [1280, 360])
@@ -203,10 +266,29 @@ def test_the_editor_of_an_error_leaves_its_words_in_sight(
     visitor: Callable[..., Visitor], transactional_db: None
 ) -> None:
     long = "Some words of a text that is long. " * 25
-    plant("mqm", sources=("源文一。", "源文二。"), outputs=[(long.strip(), "b")])
+    outputs = [("a", "b"), (long.strip(), "b")]
+    plant("side-by-side-mqm", sources=("源文一。", "源文二。"), outputs=outputs)
     page = start(visitor(360, 740))
-    press(page, "End", "Control+Shift+ArrowLeft", "m")
-    expect(page.locator(".editor button").first).to_be_focused()
-    mark, editor = (page.locator(each).bounding_box() or {} for each in (".mark-open", ".editor"))
-    assert mark["y"] >= 40
-    assert mark["y"] + mark["height"] <= editor["y"]
+    text, end = page.locator(".black.text").last, "scrollTo(0, document.body.scrollHeight)"
+    text.press("End")
+    press(page, "Control+Shift+ArrowLeft")
+    page.evaluate(end)
+    assert bottom(text) <= top(page.locator(".mark-buttons"))
+    press(page, "m")
+    editor = page.locator(".editor")
+    expect(editor.get_by_role("button").first).to_be_focused()
+    mark = page.locator(".mark-open")
+    assert top(mark) >= 40
+    assert bottom(mark) <= top(editor)
+    page.evaluate(end)
+    assert bottom(text) <= top(editor)
+
+
+def top(element: Locator) -> float:
+    box = element.bounding_box()
+    assert box
+    return box["y"]
+
+
+def bottom(element: Locator) -> float:
+    return top(element) + element.evaluate("(element) => element.getBoundingClientRect().height")
