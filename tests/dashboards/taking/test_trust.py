@@ -14,6 +14,7 @@ from annotation.models import Annotator, Campaign, Judgment
 from annotation.quality import Checks
 from annotation.quality.verdict import Verdict as Passing
 from core import caching
+from core.reading import seconds_to_read
 from dashboards.comparisons.document import Comparison
 from dashboards.documents.head import Estimate
 from dashboards.documents.reasons import (
@@ -221,8 +222,8 @@ def test_amounts_are_counted_on_the_scores() -> None:
 
 def test_reading_rates() -> None:
     """238 words a minute (Brysbaert 2019), four times as fast: 952."""
-    assert reading.seconds_of(952, "words") == pytest.approx(60)
-    assert reading.seconds_of(4 * 357, "characters") == pytest.approx(60)
+    assert seconds_to_read("word " * 952, "en") == pytest.approx(60)
+    assert seconds_to_read("字 " * 4 * 357, "ja") == pytest.approx(60)
 
 
 def test_random_clicks(db: None) -> None:
