@@ -14,7 +14,7 @@ class Migration(migrations.Migration):
             name="speed_rule",
             field=models.CharField(
                 choices=[
-                    ("off", "Nothing"),
+                    ("off", "Nothing happens"),
                     ("slow", "Slow down: a rating is taken once its texts can be read"),
                     ("stop", "Stop the annotator until an admin has decided"),
                 ],

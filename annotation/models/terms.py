@@ -27,7 +27,7 @@ class Terms(models.Model):
     """
 
     class SpeedRule(models.TextChoices):
-        OFF = "off", "Nothing"
+        OFF = "off", "Nothing happens"
         SLOW = "slow", "Slow down: a rating is taken once its texts can be read"
         STOP = "stop", "Stop the annotator until an admin has decided"
 

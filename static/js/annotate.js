@@ -28,7 +28,7 @@ let isLeaving = false;
 let done = 0;
 const counted = new Set();
 let typed = {};
-let path = window.location.pathname;
+let path = location.pathname;
 
 /** Make an item work, and put the focus where work goes on: at once, so that no key is lost. */
 function adopt(element, html) {
@@ -82,7 +82,7 @@ function show(html) {
   // Read once; from here on a key away.
   fold(next, true);
   item.replaceWith(next);
-  path = window.location.pathname;
+  path = location.pathname;
   document.title = `${next.dataset.title} · Touchstone`;
   window.scrollTo(0, 0);
   still.hidden = limit.hidden = true;
@@ -174,7 +174,7 @@ function onAnswer({ detail: { entry, reply } }) {
   if (!isHere && reply?.status === 401) sheet.complain(...refusal(reply));
   // A segment of this document was answered by itself before; what waits for all of it goes on.
   if (!isHere && isStored && !isLeaving && "submit_key" in entry.fields && !outbox.waits(sheet.key)
-    && item.querySelector(`[data-path="${entry.path}"]`)) window.location.reload();
+    && item.querySelector(`[data-path="${entry.path}"]`)) location.reload();
   if (!isHere) return;
   // Whoever is changing an answer that is on its way or went out behind their back goes on with it.
   if (isStored && !sheet.holds(entry.fields)) renew("");
@@ -201,7 +201,7 @@ function proceed(data) {
 /** Go to another page: what still comes in until it is there changes nothing here. */
 function leave(url) {
   isLeaving = true;
-  window.location.assign(url);
+  location.assign(url);
 }
 
 function fail(reply) {
@@ -320,9 +320,9 @@ window.addEventListener("pageshow", () => (isLeaving = false));
 document.addEventListener("keydown", onKey);
 // A jump within the page, such as the skip link's, is not followed.
 window.addEventListener("popstate", () => {
-  if (window.location.pathname === path) return;
+  if (location.pathname === path) return;
   if (visits) visits.follow();
-  else window.location.reload();
+  else location.reload();
 });
 clock.restart(Number(first.dataset.limit));
 adopt(first);

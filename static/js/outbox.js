@@ -26,9 +26,7 @@ export let isHeld = false;
 let showRefused = null;
 
 /** Answers of the signed-in person, the oldest first. */
-export function answers() {
-  return all().filter((entry) => entry.person === person);
-}
+export const answers = () => all().filter((entry) => entry.person === person);
 
 const all = () => keys(PREFIX).map((key) => read(key)).filter((entry) => entry?.key)
   .sort((one, other) => one.at - other.at);
@@ -46,9 +44,7 @@ export function unsentFor(path, names) {
   return answers().findLast((entry) => entry.path === path && (!names || isOf(entry.fields, names)));
 }
 
-export function isOnItsWay(key) {
-  return inFlight.has(key);
-}
+export const isOnItsWay = (key) => inFlight.has(key);
 
 /** How many answers are being sent now. */
 export const sending = () => inFlight.size;
@@ -168,6 +164,7 @@ export function show() {
   bar.querySelector("[data-send]").hidden = !waiting.length;
   if (refused.length || showRefused) list(refused);
   bar.hidden = !text && !refused.length;
+  bar.toggleAttribute("data-held", isHeld);
   document.querySelector("[data-all-saved]")?.toggleAttribute("hidden", answers().length > 0);
   // What had the focus is gone: on to what the page is about.
   if (focused?.checkVisibility() === false) {

@@ -88,9 +88,9 @@ HELP = {
     "test_attempts": "Who fails the last one is stopped. 0: no limit.",
     "stop_after": "Traps and gold items, looked at after every tenth answer. The person can write "
     "you a message, and you decide under People whether they go on. 0: nobody is stopped.",
-    "speed_rule": "That is more than 952 words, or 1,428 characters, a minute of the texts on the "
-    "screen. To stop, more than half of the last ten screens must be so fast. Progress shows who "
-    "was too fast in any case.",
+    "speed_rule": "More than 952 words, or 1,428 characters, a minute of the texts on the screen. "
+    "Annotators are stopped after more than half of their last ten screens were rated so fast. "
+    "Progress names them in any case.",
     "time_cap_seconds": "Longer pauses are stored, and not paid.",
     "seconds_per_word": "Or for each character, where the language counts those. 0: the same for "
     "all screens.",

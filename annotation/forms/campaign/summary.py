@@ -14,8 +14,8 @@ from core.text import pluralize, whole
 MODES = {"static": "fixed shares", "pool": "an open pool", "active": "most where undecided",
          "dynamic": "better systems more often"}  # fmt: skip
 SPEEDS = {
-    Campaign.SpeedRule.SLOW: "who is faster than one can read is slowed down",
-    Campaign.SpeedRule.STOP: "who is faster than one can read is stopped",
+    Campaign.SpeedRule.SLOW: "those too fast to have read are slowed down",
+    Campaign.SpeedRule.STOP: "those too fast to have read are stopped",
 }
 TESTS = {
     Reach.ENOUGH: "enough to tell careless work",

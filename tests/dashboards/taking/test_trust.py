@@ -32,7 +32,7 @@ from dashboards.documents.reasons import (
 from dashboards.systems.document import Systems
 from dashboards.systems.marks import marked
 from dashboards.templatetags.trust import brief
-from dashboards.trust import amount, judging, marks, reading, verdict
+from dashboards.trust import amount, judging, marks, verdict
 from dashboards.trust.agreement import AgreementLine
 from dashboards.trust.shown import comments, worst_of
 from metaeval.judgments.controls import pass_rate
