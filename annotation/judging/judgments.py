@@ -193,8 +193,7 @@ def _judgments(
         for judgment, (assignment, answer) in pairs
     ]
     for each in made:
-        passed = each.submitted_at - each.started_at
-        if each.pk is None and each.revision == 1 and passed < least:
+        if each.pk is None and (passed := each.submitted_at - each.started_at) < least:
             raise TooFastError(math.ceil((least - passed).total_seconds()))
     return made
 

@@ -13,6 +13,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotation import protocols
+from annotation.judging import judgments
 from annotation.judging.answers import Answer
 from annotation.judging.judgments import TooFastError, submit
 from annotation.judging.timing import least_time
@@ -272,6 +273,25 @@ def test_two_submits_at_once_do_not_share_their_time(time: Time) -> None:
     time.pass_by(LEAST)
     submit(user=user, answers=[answer(other, began)], rows=[other])
     assert Judgment.objects.count() == 2
+
+
+@pytest.mark.django_db
+def test_a_submit_counts_from_the_one_that_came_between(
+    time: Time, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As where another one of the same person is stored after this one has read its rows."""
+    user, rows = queue()
+    began, lock = time.now, judgments._lock
+
+    def lock_late(*asked: Any) -> Any:
+        found = lock(*asked)
+        Annotator.objects.update(answered_at=time.now)
+        return found
+
+    time.pass_by(1.5 * LEAST)
+    monkeypatch.setattr(judgments, "_lock", lock_late)
+    with pytest.raises(TooFastError):
+        submit(user=user, answers=[answer(rows[0], began)])
 
 
 @pytest.mark.django_db
