@@ -59,7 +59,8 @@ STARTS = (
 QUESTION = {"question": "评什么？", "choices": ["意思", "文风"], "right": 0}
 TERMS: dict[str, Any] = {
     "comprehension": [QUESTION], "stop_after": 2, "speed_rule": "slow", "hourly_rate": 12,
-    "shows_pay": True, "seconds_per_word": 2, "is_private": True, "asks_background": True, "consent": "同意",
+    "shows_pay": True, "seconds_per_word": 2, "is_private": True, "asks_background": True,
+    "consent": "同意",
 }  # fmt: skip
 ANSWERS = {
     "segments": "document", "systems": "several",
