@@ -7,7 +7,7 @@ from annotation.models import Campaign
 from annotation.prefill.trial import shares_of
 from core.text import pluralize
 
-SPEED = {Campaign.SpeedRule.SLOW: "slowed down", Campaign.SpeedRule.STOP: "stopped"}
+SPEED: dict[str, str] = {Campaign.SpeedRule.SLOW: "slowed down", Campaign.SpeedRule.STOP: "stopped"}
 
 
 def describe(campaign: Campaign) -> list[tuple[str, str]]:

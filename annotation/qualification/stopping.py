@@ -114,7 +114,7 @@ def _screen(judgment: Judgment) -> int:
     return -judgment.assignment_id if screen is None else screen
 
 
-def _is_too_fast(screen: Sequence[Judgment]) -> bool:
+def _is_too_fast(screen: Sequence[Any]) -> bool:
     """Answers that were submitted as one have one time."""
     times = {(each.started_at, each.submitted_at) for each in screen}
     passed = sum((given - began for began, given in times), timedelta(0))

@@ -58,7 +58,8 @@ def _shown(campaign: Campaign) -> dict[int, float]:
     segments, test_set = campaign.test_set.segments.order_by(), campaign.test_set
     if campaign.shown_text == campaign.ShownText.SOURCE:
         seconds = _seconds(test_set.source_language)
-        return {pk: seconds(text) for pk, text in segments.values_list("pk", "source")}
+        read = segments.exclude(beside__is_source=True)  # a recording or picture is not read
+        return {pk: seconds(text) for pk, text in read.values_list("pk", "source")}
     seconds, texts = _seconds(test_set.target_language), dict[int, list[str]]()
     for pk, text in segments.values_list("pk", "references__text"):
         texts.setdefault(pk, []).append(text or "")

@@ -89,8 +89,8 @@ HELP = {
     "stop_after": "Traps and gold items, looked at after every tenth answer. The person can write "
     "you a message, and you decide under People whether they go on. 0: nobody is stopped.",
     "speed_rule": "More than 952 words, or 1,428 characters, a minute of the texts on the screen. "
-    "Annotators are stopped after more than half of their last ten screens were rated so fast. "
-    "Progress names them in any case.",
+    "To be stopped, an annotator must have rated more than half of their last ten screens so fast. "
+    "Progress names such annotators in any case.",
     "time_cap_seconds": "Longer pauses are stored, and not paid.",
     "seconds_per_word": "Or for each character, where the language counts those. 0: the same for "
     "all screens.",

@@ -1,5 +1,6 @@
 """The verdict of trust: every reason on and off, what it comes to, and what it lets be marked."""
 
+import uuid
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -10,6 +11,7 @@ from django.test import Client
 from django.urls import reverse
 
 from annotation.filters import Filters
+from annotation.filters.chosen import read_judgments
 from annotation.models import Annotator, Campaign, Judgment
 from annotation.quality import Checks
 from annotation.quality.verdict import Verdict as Passing
@@ -32,7 +34,7 @@ from dashboards.documents.reasons import (
 from dashboards.systems.document import Systems
 from dashboards.systems.marks import marked
 from dashboards.templatetags.trust import brief
-from dashboards.trust import amount, judging, marks, verdict
+from dashboards.trust import amount, judging, marks, reading, verdict
 from dashboards.trust.agreement import AgreementLine
 from dashboards.trust.shown import comments, worst_of
 from metaeval.judgments.controls import pass_rate
@@ -40,6 +42,7 @@ from tests.dashboards import typed
 from tests.dashboards.chinese import told
 from tests.dashboards.clicking import make_clicked
 from tests.dashboards.conftest import make_rated
+from tests.planting import plant
 from tests.world import World
 
 
@@ -224,6 +227,17 @@ def test_reading_rates() -> None:
     """238 words a minute (Brysbaert 2019), four times as fast: 952."""
     assert seconds_to_read("word " * 952, "en") == pytest.approx(60)
     assert seconds_to_read("字 " * 4 * 357, "ja") == pytest.approx(60)
+
+
+def test_a_recording_is_not_read(db: None) -> None:
+    """Beside a source that is heard, only the output is: four words, at 952 a minute."""
+    campaign = plant("segment-da", sources=["听写"], outputs=[["The harbour was quiet."]])
+    person, item = campaign.annotators.get(), campaign.items.get()
+    row = person.assignments.get(item=item)
+    Judgment.objects.create(assignment=row, score=1, submit_key=uuid.uuid4())
+    campaign.test_set.segments.update(beside={"is_source": True})
+    judged = read_judgments(campaign, Filters())[0]
+    assert reading.least_seconds(campaign, judged).tolist() == [pytest.approx(60 * 4 / 952)]
 
 
 def test_random_clicks(db: None) -> None:
