@@ -21,7 +21,7 @@ from django import conf
 from django.core.cache import cache
 from django.core.management import call_command
 from django.db import connection
-from django.db.backends.sqlite3.operations import DatabaseOperations as SQLiteOperations
+from django.db.backends.sqlite3.base import DatabaseOperations as SQLiteOperations
 from django.test import Client
 from django.utils import translation
 from hypothesis import HealthCheck

@@ -58,8 +58,9 @@ STARTS = (
 )  # fmt: skip
 QUESTION = {"question": "评什么？", "choices": ["意思", "文风"], "right": 0}
 TERMS: dict[str, Any] = {
-    "comprehension": [QUESTION], "stop_after": 2, "hourly_rate": 12, "shows_pay": True,
-    "seconds_per_word": 2, "is_private": True, "asks_background": True, "consent": "同意",
+    "comprehension": [QUESTION], "stop_after": 2, "speed_rule": "slow", "hourly_rate": 12,
+    "shows_pay": True, "seconds_per_word": 2, "is_private": True, "asks_background": True,
+    "consent": "同意",
 }  # fmt: skip
 ANSWERS = {
     "segments": "document", "systems": "several",
@@ -124,8 +125,9 @@ def make_decided(campaign: Campaign) -> None:
     find(campaign=campaign, gap=1, overlap=0.5)
     item = disagreements(campaign)[0].item
     Adjudication.objects.create(item=item, score=50, submit_key=uuid.uuid4())
-    first, second, *_ = campaign.annotators.all()
+    first, second, third, *_ = campaign.annotators.all()
     stop(first, Stop.Reason.TEST, n_failed=2)
+    stop(third, Stop.Reason.SPEED, n_failed=6)
     Stop.objects.filter(pk=stop(second, Stop.Reason.CHECKS, n_failed=3).pk).update(may_go_on=True)
 
 

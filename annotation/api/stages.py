@@ -118,6 +118,7 @@ class CampaignSerializer(serializers.ModelSerializer[Campaign]):
             "systems_per_screen",
             "assignment_mode",
             "annotators_per_item",
+            "speed_rule",
             "traps_per_annotator",
             "trap_ratio",
             "z_pool",

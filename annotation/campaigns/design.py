@@ -7,6 +7,8 @@ from annotation.models import Campaign
 from annotation.prefill.trial import shares_of
 from core.text import pluralize
 
+SPEED: dict[str, str] = {Campaign.SpeedRule.SLOW: "slowed down", Campaign.SpeedRule.STOP: "stopped"}
+
 
 def describe(campaign: Campaign) -> list[tuple[str, str]]:
     """Return names and values of what was decided, without what plays no part."""
@@ -74,6 +76,8 @@ def _people(campaign: Campaign) -> Iterator[tuple[str, str]]:
         yield "Asked first", " and ".join(asked)
     if campaign.stop_after:
         yield "Stopped after", pluralize(campaign.stop_after, "failed check")
+    if campaign.speed_rule != Campaign.SpeedRule.OFF:
+        yield "Faster than anyone can read", SPEED[campaign.speed_rule]
     if campaign.shows_context:
         yield "Can be opened", "the document around a segment"
     if campaign.edit_minutes is not None:

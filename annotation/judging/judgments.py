@@ -7,6 +7,7 @@ PostgreSQL by row and on SQLite by IMMEDIATE transactions; the constraints decid
 cannot see: the same key sent for two items at once.
 """
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
@@ -19,7 +20,7 @@ from django.core.signing import BadSignature, Signer
 from django.db import IntegrityError, OperationalError, transaction
 from django.db.models import Q
 from django.utils import timezone
-from django.utils.translation import gettext
+from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
 from annotation import pool
@@ -29,11 +30,12 @@ from annotation.judging.answers import Answer, check, is_same
 from annotation.judging.edits import edits_of
 from annotation.judging.saving import ChangedError, counted, is_plain, save, save_plain
 from annotation.judging.screens import is_editable
-from annotation.judging.timing import limit_of_rows, times_of
-from annotation.models import Assignment, Judgment
+from annotation.judging.timing import least_time, limit_of_rows, times_of
+from annotation.models import Annotator, Assignment, Campaign, Judgment
 from core.database.prepared import Prepared, stand_in
 from core.database.waits import write_lock
 
+Rule = Campaign.SpeedRule
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 START_MAX_AGE = timedelta(days=7)
 # Forms that are open or wait offline during an upgrade were signed by the release before: the
@@ -58,6 +60,19 @@ KEY_OF_ANOTHER_ITEM = _(
 
 class TooLateError(RefusedError):
     """The edit window of an answer is over; sending again does not help."""
+
+
+class TooFastError(RefusedError):
+    """The texts cannot have been read yet; the same answer is taken after so many `seconds`."""
+
+    def __init__(self, seconds: int) -> None:
+        sentence = ngettext(
+            "Please take the time to read: you can submit in %(seconds)s second.",
+            "Please take the time to read: you can submit in %(seconds)s seconds.",
+            seconds,
+        )
+        super().__init__(sentence % {"seconds": seconds})
+        self.seconds = seconds
 
 
 class ConflictError(RefusedError):
@@ -112,13 +127,14 @@ def submit(
     who changes one segment of a document revises that one, and times are those of what is new.
 
     Raises Assignment.DoesNotExist for an item of somebody else, NotOpenError for a campaign that
-    takes no answers, TooLateError after the edit window, ConflictError where the stored answer
+    takes no answers, TooLateError after the edit window, TooFastError for a first answer before its
+    texts can be read where the campaign asks for that, ConflictError where the stored answer
     differs, ValidationError for an answer that its protocol does not allow.
     """
     is_fresh = all(row.completed_at is None and row.released_at is None for row in rows)
     known = {row.public_id: row for row in rows} if is_fresh else {}
     try:
-        if known:
+        if known and _rule(rows[0]) == Rule.OFF:
             return _store_first(answers, known, draws_next=draws_next)
         return _store(user, answers, draws_next=draws_next)
     except (IntegrityError, OperationalError, ChangedError):
@@ -150,6 +166,7 @@ def _store(
 ) -> list[Judgment]:
     with write_lock(), transaction.atomic():
         assignments = _lock(user, [answer.public_id for answer in answers])
+        _queue(list(assignments.values()))
         is_new = is_first_try and all(row.completed_at is None for row in assignments.values())
         earlier = [] if is_new else _stored(assignments.values(), answers)
         stored = _judgments(answers, assignments, earlier)
@@ -168,10 +185,21 @@ def _judgments(
     sent = [(assignments[answer.public_id], answer) for answer in answers]
     standing = [_standing(*each, earlier, is_alone=len(sent) == 1) for each in sent]
     together = standing.count(None), limit_of_rows(list(assignments.values()))
-    return [
-        judgment or _make(answer, assignment, _current(assignment, earlier), together)
-        for judgment, (assignment, answer) in zip(standing, sent, strict=True)
+    pairs = list(zip(standing, sent, strict=True))
+    first = [a for judgment, (a, _) in pairs if not (judgment or _current(a, earlier))]
+    least = least_time(first) if first and _rule(first[0]) == Rule.SLOW else timedelta(0)
+    made = [
+        judgment or _make(answer, assignment, _current(assignment, earlier), together, least)
+        for judgment, (assignment, answer) in pairs
     ]
+    for each in made:
+        if each.pk is None and (passed := each.submitted_at - each.started_at) < least:
+            raise TooFastError(math.ceil((least - passed).total_seconds()))
+    return made
+
+
+def _rule(row: Assignment) -> str:
+    return row.annotator.campaign.speed_rule
 
 
 def _lock(user: User, public_ids: Sequence[UUID]) -> Mapping[UUID, Assignment]:
@@ -189,6 +217,15 @@ def _locked(n_items: int) -> Prepared[Assignment]:
         public_id__in=[stand_in(number) for number in range(1, n_items + 1)], annotator__user=USER
     )
     return Prepared(lambda: own.select_for_update(of=("self",)).order_by("pk"))
+
+
+def _queue(rows: Sequence[Assignment]) -> None:
+    """Where speed matters, wait for the annotator's other submits: times must not overlap."""
+    if _rule(rows[0]) == Rule.OFF:
+        return
+    now = Annotator.objects.select_for_update().get(pk=rows[0].annotator_id)
+    for row in rows:
+        row.annotator.answered_at = now.answered_at
 
 
 def _standing(
@@ -268,7 +305,11 @@ def _differs(current: Judgment, answer: Answer) -> str:
 
 
 def _make(
-    answer: Answer, assignment: Assignment, current: Judgment | None, together: tuple[int, int]
+    answer: Answer,
+    assignment: Assignment,
+    current: Judgment | None,
+    together: tuple[int, int],
+    least: timedelta,
 ) -> Judgment:
     """`together` is how many new answers came at once, and the seconds paid at most for them."""
     n_sent, cap = together
@@ -296,5 +337,6 @@ def _make(
             now=timezone.now(),
             cap=cap,
             together=n_sent,
+            least=least,
         ),
     )

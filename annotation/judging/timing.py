@@ -1,12 +1,14 @@
 """Annotation time: what the server saw, what the browser reports, and what is paid."""
 
+import math
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
 from annotation.judging.answers import Answer, rated_text
-from annotation.models import Assignment, Judgment
+from annotation.models import Assignment, Campaign, Judgment, Reference
 from annotation.pay.limits import limit_of
+from core.reading import seconds_to_read
 
 # A report may run ahead of the server's clock by a slow network, not by more.
 TOLERANCE_MS = 5_000
@@ -16,22 +18,31 @@ TimeDoubt = Judgment.TimeDoubt
 
 
 def times_of(
-    answer: Answer, *, before: datetime | None, now: datetime, cap: int, together: int
+    answer: Answer,
+    *,
+    before: datetime | None,
+    now: datetime,
+    cap: int,
+    together: int,
+    least: timedelta = timedelta(0),
 ) -> dict[str, Any]:
     """Return the time fields of a judgment; `cap` in seconds.
 
     Its time begins when the item was issued, or with the answer `before` it if that came later:
     screens are issued ahead. It ends now, or as much earlier as the browser says that the answer
     had to wait for a connection, but not before the time that the item was visible has passed: the
-    wait is told by the browser's calendar clock, which may be put forward meanwhile. So the times
-    of a person never overlap, and together never exceed what passed on the server. What the browser
+    wait is told by the browser's calendar clock, which may be put forward meanwhile. Nor does it
+    end before the `least` time has passed: an answer that was held back counts as given when it
+    was let through. So the times of a person never overlap, and together never exceed what passed
+    on the server. What the browser
     says was idle after it asked is not paid: such a report can only make the paid time shorter.
     Reports are stored as they came, and doubted where they cannot be.
     """
     # The clocks of two web servers may differ by a moment.
     now = max(now, answer.started_at)
     began = min(now, max(answer.started_at, before or answer.started_at))
-    seen = began + timedelta(milliseconds=_storable(answer.visible_ms) or 0)
+    visible = timedelta(milliseconds=_storable(answer.visible_ms) or 0)
+    seen = began + max(visible, least)
     given = max(min(seen, now), now - timedelta(milliseconds=answer.waited_ms))
     return {
         "started_at": began,
@@ -48,6 +59,25 @@ def times_of(
 def limit_of_rows(rows: Sequence[Assignment]) -> int:
     """Return the limit of the screen of some assignments, their texts loaded."""
     return limit_of(rows[0].annotator.campaign, [rated_text(row.item) for row in rows])
+
+
+def least_time(rows: Sequence[Assignment]) -> timedelta:
+    """Return the time in which the texts of one screen can be skimmed at best.
+
+    `rows` are its assignments, their texts loaded. Each text counts once, whatever kind of item
+    shows it; a source that is a recording or a picture has none.
+    """
+    campaign = rows[0].annotator.campaign
+    test_set, segments = campaign.test_set, {row.item.segment for row in rows}
+    texts = {(rated_text(row.item), test_set.target_language) for row in rows}
+    if campaign.shown_text == Campaign.ShownText.SOURCE:
+        read = (each for each in segments if not (each.beside or {}).get("is_source"))
+        texts |= {(each.source, test_set.source_language) for each in read}
+    else:
+        references = Reference.objects.filter(segment__in=segments).order_by("-name")
+        shown = dict(references.values_list("segment", "text"))
+        texts |= {(text, test_set.target_language) for text in shown.values()}
+    return timedelta(seconds=math.fsum(seconds_to_read(*each) for each in texts))
 
 
 def paid_milliseconds(passed: timedelta, *, cap: int, together: int = 1) -> int:

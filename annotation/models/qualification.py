@@ -1,4 +1,4 @@
-"""Whether people may rate: attempts at the comprehension test, and stops after failed checks."""
+"""Whether people may rate: attempts at the comprehension test, and stops."""
 
 from django.conf import settings
 from django.db import models
@@ -33,12 +33,14 @@ class TestAttempt(models.Model):
 class Stop(models.Model):
     """An annotator was stopped: what they wrote, and what was decided; None while nobody did.
 
-    `n_failed` counts the attention checks that were failed, or the questions of the test.
+    `n_failed` counts the attention checks that were failed, the questions of the test, or the
+    screens that were answered faster than anyone can read.
     """
 
     class Reason(models.TextChoices):
         TEST = "test", "Comprehension test"
         CHECKS = "checks", "Attention checks"
+        SPEED = "speed", "Faster than anyone can read"
 
     annotator = models.ForeignKey(Annotator, models.CASCADE, related_name="stops")
     reason = models.CharField(max_length=10, choices=Reason.choices)

@@ -12,7 +12,9 @@ class Terms(models.Model):
     `comprehension` is the test before the first item, a list of questions
     (:mod:`annotation.qualification.comprehension`), None for none; `pass_mark` right answers pass
     it, 0 for all, within `test_attempts` attempts, 0 for any number. Who fails `stop_after`
-    attention checks is stopped until an admin has decided; 0 for never.
+    attention checks is stopped until an admin has decided; 0 for never. `speed_rule` says what
+    becomes of answers given in less time than their texts can be read
+    (:func:`annotation.judging.timing.least_time`).
 
     `hourly_rate` in `currency` is paid for working time, and told before the first item with
     `shows_pay`. The paid time of a screen is at most the campaign's seconds plus
@@ -24,10 +26,16 @@ class Terms(models.Model):
     `shows_corrections`, annotators see what was decided about what they rated.
     """
 
+    class SpeedRule(models.TextChoices):
+        OFF = "off", "Nothing happens"
+        SLOW = "slow", "Slow down: a rating is taken once its texts can be read"
+        STOP = "stop", "Stop the annotator until an admin has decided"
+
     comprehension = models.JSONField(null=True, blank=True)
     pass_mark = models.PositiveSmallIntegerField(default=0)
     test_attempts = models.PositiveSmallIntegerField(default=2)
     stop_after = models.PositiveSmallIntegerField(default=0)
+    speed_rule = models.CharField(max_length=4, choices=SpeedRule.choices, default=SpeedRule.OFF)
     hourly_rate = models.DecimalField(
         max_digits=8, decimal_places=2, null=True, blank=True, validators=[MinValueValidator(0)]
     )

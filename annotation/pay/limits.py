@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from annotation.models import Campaign
 from annotation.protocols import Layout
-from core.languages import is_character_based
+from core.reading import words_in
 
 
 def limit_of(campaign: Campaign, texts: Sequence[str]) -> int:
@@ -19,12 +19,3 @@ def limit_of(campaign: Campaign, texts: Sequence[str]) -> int:
         return most
     n_words = sum(words_in(text, campaign.test_set.target_language) for text in texts)
     return most + round(campaign.seconds_per_word * n_words)
-
-
-def words_in(text: str, language: str) -> int:
-    """Count words, or characters that are no blanks where the language has lengths in those.
-
-    >>> words_in("The harbour was quiet.", "en"), words_in("港口很 安静。", "zh")
-    (4, 6)
-    """
-    return sum(map(len, text.split())) if is_character_based(language) else len(text.split())

@@ -1,11 +1,13 @@
-"""Stopping people who fail attention checks, hearing them, and deciding whether they go on.
+"""Stopping people who fail attention checks or cannot have read, and deciding if they go on.
 
-When somebody is stopped must not tell which item was a check. So checks are looked at after every
-tenth answer, whatever its item, with the same queries for everybody. Answers that were begun
-before the stop are stored all the same.
+When somebody is stopped must not tell which item was a check. So checks, and speed with them, are
+looked at after every tenth answer, whatever its item, with the same queries for everybody. Answers
+that were begun before the stop are stored all the same.
 """
 
 from collections.abc import Sequence
+from datetime import timedelta
+from itertools import groupby, islice
 from typing import Any
 
 from django.contrib.auth.models import User
@@ -17,6 +19,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from annotation.judging.rules import kept_rules
+from annotation.judging.timing import least_time
 from annotation.models import Annotator, Assignment, AuditEntry, Campaign, Item, Judgment, Stop
 from annotation.notices import tell_stopped
 from annotation.protocols.asked import Scale
@@ -25,14 +28,18 @@ from annotation.quality.verdict import low_score
 
 # Checks are looked at after so many answers.
 EVERY = 10
+# The speed of so many screens counts, the last ones, where there are at least so many.
+LAST, FEWEST = 10, 5
 MAX_MESSAGE = 2_000
 _KIND = "assignment__item__kind"
 
 
 def stop_if_due(stored: Sequence[Judgment]) -> bool:
-    """Stop the annotator of answers that were just stored, where they fail too many checks."""
+    """Stop the annotator of answers that were just stored, where a rule of the campaign says so."""
     annotator = stored[0].assignment.annotator
-    if not annotator.campaign.stop_after or annotator.stopped_at is not None:
+    campaign = annotator.campaign
+    has_rule = campaign.stop_after or campaign.speed_rule == Campaign.SpeedRule.STOP
+    if not has_rule or annotator.stopped_at is not None:
         return False
     n_new = sum(judgment.revision == 1 for judgment in stored)
     own = Assignment.objects.filter(annotator=annotator)
@@ -46,11 +53,23 @@ def stop_if_due(stored: Sequence[Judgment]) -> bool:
 @transaction.atomic
 def _look(annotator: Annotator) -> bool:
     person = Annotator.objects.select_for_update().get(pk=annotator.pk)
-    n_failed = failures(annotator)
-    if person.stopped_at is None and n_failed >= annotator.campaign.stop_after:
-        stop(person, Stop.Reason.CHECKS, n_failed=n_failed)
-        return True
+    if person.stopped_at is None and (due := _due(annotator)):
+        reason, n_failed = due
+        stop(person, reason, n_failed=n_failed)
     return person.stopped_at is not None
+
+
+def _due(annotator: Annotator) -> tuple[Stop.Reason, int] | None:
+    """Return why somebody is to be stopped, with the number of failures, or None."""
+    campaign = annotator.campaign
+    if campaign.stop_after and (n_failed := failures(annotator)) >= campaign.stop_after:
+        return Stop.Reason.CHECKS, n_failed
+    if campaign.speed_rule == Campaign.SpeedRule.STOP:
+        are_too_fast = too_fast(annotator)
+        n_fast, n = sum(are_too_fast), len(are_too_fast)
+        if n >= FEWEST and 2 * n_fast > n:
+            return Stop.Reason.SPEED, n_fast
+    return None
 
 
 def failures(annotator: Annotator) -> int:
@@ -59,15 +78,47 @@ def failures(annotator: Annotator) -> int:
     A trap is failed above the lowest fifth of the scale, a gold item outside its range or against
     its rules; where answers are errors and no scores, by its rules alone.
     """
-    since = annotator.stops.aggregate(at=Max("decided_at"))["at"]
-    rows = Judgment.objects.filter(assignment__annotator=annotator, is_current=True)
-    if since is not None:
-        rows = rows.filter(submitted_at__gt=since)
+    rows = Judgment.objects.filter(_since_decision(annotator), is_current=True)
     gold = Q(**{_KIND: Item.Kind.GOLD})
     failed = {pk for pk, is_kept in kept_rules(rows.filter(gold)).items() if not is_kept}
     if scale := scale_of(annotator.campaign):
         failed |= set(rows.filter(_outside(scale)).values_list("pk", flat=True))
     return len(failed)
+
+
+def _since_decision(annotator: Annotator) -> Q:
+    since = annotator.stops.aggregate(at=Max("decided_at"))["at"]
+    own = Q(assignment__annotator=annotator)
+    return own if since is None else own & Q(submitted_at__gt=since)
+
+
+def too_fast(annotator: Annotator) -> list[bool]:
+    """Return of the last screens, the newest first, which ones nobody can have read in the time.
+
+    First answers count, since somebody last let the annotator go on.
+    """
+    item = "assignment__item"
+    rows = (
+        Judgment.objects.filter(_since_decision(annotator), revision=1, started_at__isnull=False)
+        .select_related(
+            "assignment__annotator__campaign__test_set", f"{item}__output", f"{item}__segment"
+        )
+        .order_by("-submitted_at", "-assignment__position")
+    )
+    screens = (list(each) for _, each in groupby(rows.iterator(), key=_screen))
+    return [_is_too_fast(screen) for screen in islice(screens, LAST)]
+
+
+def _screen(judgment: Judgment) -> int:
+    screen = judgment.assignment.item.screen
+    return -judgment.assignment_id if screen is None else screen
+
+
+def _is_too_fast(screen: Sequence[Any]) -> bool:
+    """Answers that were submitted as one have one time."""
+    times = {(each.started_at, each.submitted_at) for each in screen}
+    passed = sum((given - began for began, given in times), timedelta(0))
+    return passed < least_time([each.assignment for each in screen])
 
 
 def passes(annotator: Annotator, most: float) -> bool:

@@ -10,22 +10,11 @@ from annotation.protocols import Layout
 from annotation.quality import JudgmentColumns
 from annotation.quality.columns import Floats
 from core.caching import Cache
-from dashboards.panel.lengths import CHARACTERS, WORDS, counter, unit_of
+from core.reading import seconds_to_read
 
-# Silent reading of English non-fiction, words a minute (Brysbaert 2019, a meta-analysis of 190
-# studies); Japanese, the faster of the two languages without blanks, characters a minute
-# (Trauzettel-Klosinski and Dietz 2012).
-PER_MINUTE = {WORDS: 238, CHARACTERS: 357}
-# Nobody is called too fast who could have skimmed.
-GENEROUS = 4
 # Times of some 300,000 outputs.
 BYTES, BYTES_A_TEXT = 32 * 2**20, 100
 _kept: Cache[dict[int, float]] = Cache(BYTES)
-
-
-def seconds_of(units: float, unit: str) -> float:
-    """Return the seconds in which so many words or characters can be skimmed at best."""
-    return 60 * units / (GENEROUS * PER_MINUTE[unit])
 
 
 def least_seconds(campaign: Campaign, columns: JudgmentColumns) -> Floats:
@@ -69,7 +58,8 @@ def _shown(campaign: Campaign) -> dict[int, float]:
     segments, test_set = campaign.test_set.segments.order_by(), campaign.test_set
     if campaign.shown_text == campaign.ShownText.SOURCE:
         seconds = _seconds(test_set.source_language)
-        return {pk: seconds(text) for pk, text in segments.values_list("pk", "source")}
+        read = segments.exclude(beside__is_source=True)  # a recording or picture is not read
+        return {pk: seconds(text) for pk, text in read.values_list("pk", "source")}
     seconds, texts = _seconds(test_set.target_language), dict[int, list[str]]()
     for pk, text in segments.values_list("pk", "references__text"):
         texts.setdefault(pk, []).append(text or "")
@@ -81,6 +71,4 @@ def _least(seconds: Callable[[str], float], texts: Sequence[str]) -> float:
 
 
 def _seconds(language: str) -> Callable[[str], float]:
-    unit = unit_of(language)
-    count = counter(unit)
-    return lambda text: seconds_of(count(text), unit)
+    return lambda text: seconds_to_read(text, language)

@@ -28,20 +28,17 @@ let isLeaving = false;
 let done = 0;
 const counted = new Set();
 let typed = {};
-let path = window.location.pathname;
+let path = location.pathname;
 
 /** Make an item work, and put the focus where work goes on: at once, so that no key is lost. */
 function adopt(element, html) {
   item = element;
   sheet = protocol.build(item, { words, say });
   if (!sheet.isLocked) listen(sheet);
-  for (const button of item.querySelectorAll("[data-keys]")) {
-    button.addEventListener("click", () => keys.showModal());
+  const acts = { keys: () => keys.showModal(), break: takeBreak, instructions: instruct };
+  for (const [name, act] of Object.entries(acts)) {
+    for (const button of item.querySelectorAll(`[data-${name}]`)) button.addEventListener("click", act);
   }
-  for (const button of item.querySelectorAll("[data-break]")) {
-    button.addEventListener("click", takeBreak);
-  }
-  item.querySelector("[data-instructions]").addEventListener("click", instruct);
   item.classList.add("is-ready");
   const goOn = item.querySelector("[data-go-on]");
   if (goOn) goOn.focus({ preventScroll: true });
@@ -85,7 +82,7 @@ function show(html) {
   // Read once; from here on a key away.
   fold(next, true);
   item.replaceWith(next);
-  path = window.location.pathname;
+  path = location.pathname;
   document.title = `${next.dataset.title} · Touchstone`;
   window.scrollTo(0, 0);
   still.hidden = limit.hidden = true;
@@ -127,7 +124,7 @@ async function send(isKey = false) {
   const { title } = item.dataset;
   const goesOn = ahead?.hasNext(sheet.path);
   const fields = { ...sheet.fields(), idle_ms: times.idle_ms, ...(goesOn ? { ahead: 1 } : {}) };
-  const mustWait = goesOn && outbox.isWaiting();
+  const mustWait = goesOn && outbox.isWaiting() && !outbox.isHeld;
   const { key } = sheet;
   await outbox.keep({ key, path: sheet.path, fields, title });
   if (mustWait) {
@@ -149,10 +146,9 @@ async function send(isKey = false) {
 function step() {
   const next = ahead?.take(sheet.path);
   if (!next) return false;
-  const revisions = [...sheet.form.querySelectorAll("[name$=revision]")].map(({ value }) => value);
-  const fresh = counted.has(sheet.path) ? [] : revisions.filter((each) => each === "0");
+  const fresh = sheet.form.querySelectorAll("[name$=revision][value='0']").length;
+  done = Math.max(done, Number(item.dataset.done)) + (counted.has(sheet.path) ? 0 : fresh);
   counted.add(sheet.path);
-  done = Math.max(done, Number(item.dataset.done)) + fresh.length;
   history.pushState(null, "", next.path);
   own?.mark(Number(item.dataset.first));
   show(next.html);
@@ -178,7 +174,7 @@ function onAnswer({ detail: { entry, reply } }) {
   if (!isHere && reply?.status === 401) sheet.complain(...refusal(reply));
   // A segment of this document was answered by itself before; what waits for all of it goes on.
   if (!isHere && isStored && !isLeaving && "submit_key" in entry.fields && !outbox.waits(sheet.key)
-    && item.querySelector(`[data-path="${entry.path}"]`)) window.location.reload();
+    && item.querySelector(`[data-path="${entry.path}"]`)) location.reload();
   if (!isHere) return;
   // Whoever is changing an answer that is on its way or went out behind their back goes on with it.
   if (isStored && !sheet.holds(entry.fields)) renew("");
@@ -205,27 +201,29 @@ function proceed(data) {
 /** Go to another page: what still comes in until it is there changes nothing here. */
 function leave(url) {
   isLeaving = true;
-  window.location.assign(url);
+  location.assign(url);
 }
 
-function fail({ status, late, data }) {
+function fail(reply) {
+  const { status, data } = reply;
   sheet.renew(data.form ?? {});
-  sheet.complain(...refusal({ status, late, data }));
+  sheet.complain(...refusal(reply));
   if (status !== 422) return;
-  if (/score$/.test(data.field)) (sheet.sliders.find((each) => each.name === data.field))?.refuse();
+  if (/score$/.test(data.field)) sheet.sliders.find(({ name }) => name === data.field)?.refuse();
   else sheet.focus();
 }
 
-const refusal = ({ status, late, data }) => [explanation(status, late, data), ...waysOut(status)];
+const refusal = (reply) => [explanation(reply), ...waysOut(reply)];
 
-function explanation(status, late, data) {
+function explanation(reply) {
+  const { status, late, data } = reply;
   if (status === 0) return late ? words.late : words.offline;
-  if (status === 404 && !outbox.isGone({ status, data })) return words.foreign;
+  if (status === 404 && !outbox.isGone(reply)) return words.foreign;
   if (status >= 500) return words.broken;
   return data.error ?? words.refused;
 }
 
-function waysOut(status) {
+function waysOut({ status }) {
   if (status !== 401) return [];
   const link = document.createElement("a");
   link.href = `${words.login}?${new URLSearchParams({ next: sheet.path })}`;
@@ -271,11 +269,12 @@ function onKey(event) {
   if (event.defaultPrevented || document.querySelector("dialog[open]")) return;
   if (event.target.closest("input:not([type=range]), textarea, select")) return;
   if (event.key === "Tab") return toNextSlider(event);
+  // The key at its place, where the keyboard has another script.
+  const letter = /^[a-z]$/i.test(event.key) ? event.key : event.code?.slice(3).toLowerCase();
   if (event.key === "?") keys.showModal();
-  else if (event.key === "i" || event.code === "KeyI" && !/^[a-z]$/i.test(event.key)) instruct();
-  else if (player && (event.key === "p" || event.code === "KeyP" && !/^[a-z]$/i.test(event.key))) {
-    player.toggle();
-  } else if (/^[0-9-]$/.test(event.key)) rate(event.key);
+  else if (letter === "i") instruct();
+  else if (player && letter === "p") player.toggle();
+  else if (/^[0-9-]$/.test(event.key)) rate(event.key);
   else if (event.key === "Enter" && (event.repeat || !event.target.closest("a, button, summary"))) {
     // A key held down must not run through the items.
     if (!event.repeat && !sheet.isLocked) send(true);
@@ -321,9 +320,9 @@ window.addEventListener("pageshow", () => (isLeaving = false));
 document.addEventListener("keydown", onKey);
 // A jump within the page, such as the skip link's, is not followed.
 window.addEventListener("popstate", () => {
-  if (window.location.pathname === path) return;
+  if (location.pathname === path) return;
   if (visits) visits.follow();
-  else window.location.reload();
+  else location.reload();
 });
 clock.restart(Number(first.dataset.limit));
 adopt(first);

@@ -3,7 +3,8 @@
 // An answer is written down before it is sent. Its submit key makes sending it again harmless, so
 // every page of an annotator sends what waits: at once, when the connection or the window is back,
 // and ever less often in between. What the server refuses stays too, with a link to its item; where
-// the refusal may pass, as that by a campaign that is closed, the next page sends it again.
+// the refusal may pass, as that by a campaign that is closed, the next page sends it again. An
+// answer that came faster than its texts can be read goes out again after so many seconds.
 
 import { submit } from "./send.js";
 import { erase, isForgetful, keys, listen, read, write } from "./store.js";
@@ -19,18 +20,16 @@ const inFlight = new Map();
 let delay = FIRST_DELAY_MS;
 let timer = 0;
 let flushing = null;
+/** Whether the server has just asked to take the time to read. */
+export let isHeld = false;
 // What `refused.js` brings, where something was refused.
 let showRefused = null;
 
 /** Answers of the signed-in person, the oldest first. */
-export function answers() {
-  return all().filter((entry) => entry.person === person);
-}
+export const answers = () => all().filter((entry) => entry.person === person);
 
-function all() {
-  const found = keys(PREFIX).map((key) => read(key));
-  return found.filter((entry) => entry?.key).sort((one, other) => one.at - other.at);
-}
+const all = () => keys(PREFIX).map((key) => read(key)).filter((entry) => entry?.key)
+  .sort((one, other) => one.at - other.at);
 
 export const draftKey = (path) => `${DRAFT}${person}:${path}`;
 
@@ -45,18 +44,18 @@ export function unsentFor(path, names) {
   return answers().findLast((entry) => entry.path === path && (!names || isOf(entry.fields, names)));
 }
 
-export function isOnItsWay(key) {
-  return inFlight.has(key);
-}
+export const isOnItsWay = (key) => inFlight.has(key);
 
 /** How many answers are being sent now. */
 export const sending = () => inFlight.size;
 
+const unsent = () => answers().filter((entry) => !entry.problem);
+
 /** Whether an answer could not be sent so far, so that the next ones have to wait behind it. */
-export const isWaiting = () => answers().some((entry) => !entry.problem);
+export const isWaiting = () => unsent().length > 0;
 
 /** Whether an answer is still to be sent. */
-export const waits = (key) => answers().some((entry) => entry.key === key && !entry.problem);
+export const waits = (key) => unsent().some((entry) => entry.key === key);
 
 /** Write an answer down; {key, path, fields, title}. */
 export function keep(answer) {
@@ -85,6 +84,8 @@ async function attempt(key) {
   const waited = { waited_ms: Math.max(0, Date.now() - entry.at) };
   const reply = await submit(entry.path, { ...entry.fields, ...waited });
   const isStored = reply.status === 200 && reply.data.next;
+  isHeld = reply.status === 429 && reply.data.seconds > 0;
+  if (isHeld) delay = reply.data.seconds * 1000;
   if (isStored) settle(entry);
   else if ([409, 422].includes(reply.status) && reply.data.error || isGone(reply)) {
     // Where something else is stored, or an answer is wrong, the reply has a form to go on with.
@@ -113,7 +114,7 @@ function settle(entry) {
   }
 }
 
-/** Send everything that waits, in order; stop where the server cannot be reached. */
+/** Send everything that waits, in order; stop where the server cannot be reached or asks to wait. */
 export function flush() {
   clearTimeout(timer);
   flushing ??= sendAll().finally(() => (flushing = null));
@@ -123,11 +124,11 @@ export function flush() {
 async function sendAll() {
   // Refused without a sentence, or not this person's: the others are not held up.
   const tried = new Set();
-  const next = () => answers().find((each) => !each.problem && !tried.has(each.key));
+  const next = () => unsent().find((each) => !tried.has(each.key));
   for (let entry = next(); entry; entry = next()) {
     tried.add(entry.key);
     const reply = await deliver(entry.key);
-    if (reply && (reply.status === 0 || reply.status === 401 || reply.status >= 500)) break;
+    if (reply && ([0, 401, 429].includes(reply.status) || reply.status >= 500)) break;
   }
 }
 
@@ -152,8 +153,9 @@ export function show() {
   const words = bar.dataset;
   const focused = bar.querySelector(":focus");
   const shown = [...document.querySelectorAll("#item form")].map((form) => pathOf(form));
-  const refused = answers().filter((entry) => entry.problem && !shown.includes(entry.path));
-  const waiting = answers().filter((entry) => !entry.problem && !inFlight.has(entry.key));
+  const isShown = ({ path }) => shown.includes(path);
+  const refused = answers().filter((entry) => entry.problem && !isShown(entry));
+  const waiting = unsent().filter((entry) => !inFlight.has(entry.key) && !(isHeld && isShown(entry)));
   const isOthers = all().some((entry) => entry.person !== person);
   const sentence = waiting.length === 1 ? words.one : words.many.replace("{count}", waiting.length);
   const text = waiting.length ? sentence : isOthers ? words.others : "";
@@ -162,6 +164,7 @@ export function show() {
   bar.querySelector("[data-send]").hidden = !waiting.length;
   if (refused.length || showRefused) list(refused);
   bar.hidden = !text && !refused.length;
+  bar.toggleAttribute("data-held", isHeld);
   document.querySelector("[data-all-saved]")?.toggleAttribute("hidden", answers().length > 0);
   // What had the focus is gone: on to what the page is about.
   if (focused?.checkVisibility() === false) {

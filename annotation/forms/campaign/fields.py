@@ -31,6 +31,7 @@ LABELS = {
     "pass_mark": "Right answers that pass",
     "test_attempts": "Attempts",
     "stop_after": "Failed checks until somebody is stopped",
+    "speed_rule": "Ratings faster than anyone can read",
     "edit_minutes": "Minutes to revise an answer",
     "time_cap_seconds": "Seconds paid at most for one screen",
     "seconds_per_word": "and for each word to rate",
@@ -87,6 +88,9 @@ HELP = {
     "test_attempts": "Who fails the last one is stopped. 0: no limit.",
     "stop_after": "Traps and gold items, looked at after every tenth answer. The person can write "
     "you a message, and you decide under People whether they go on. 0: nobody is stopped.",
+    "speed_rule": "More than 952 words, or 1,428 characters, a minute of the texts on the screen. "
+    "To be stopped, an annotator must have rated more than half of their last ten screens so fast. "
+    "Progress names such annotators in any case.",
     "time_cap_seconds": "Longer pauses are stored, and not paid.",
     "seconds_per_word": "Or for each character, where the language counts those. 0: the same for "
     "all screens.",
@@ -179,7 +183,14 @@ GROUPS = (
     Group(
         "qualification",
         "Qualification",
-        ("comprehension", "pass_mark", "test_attempts", "stop_after", "shows_corrections"),
+        (
+            "comprehension",
+            "pass_mark",
+            "test_attempts",
+            "stop_after",
+            "speed_rule",
+            "shows_corrections",
+        ),
     ),
     Group(
         "pay",

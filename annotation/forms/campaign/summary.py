@@ -13,6 +13,10 @@ from core.text import pluralize, whole
 
 MODES = {"static": "fixed shares", "pool": "an open pool", "active": "most where undecided",
          "dynamic": "better systems more often"}  # fmt: skip
+SPEEDS = {
+    Campaign.SpeedRule.SLOW: "those too fast to have read are slowed down",
+    Campaign.SpeedRule.STOP: "those too fast to have read are stopped",
+}
 TESTS = {
     Reach.ENOUGH: "enough to tell careless work",
     Reach.PASSES: "enough to tell careful work only",
@@ -127,7 +131,8 @@ def _qualification(form: Any, value: Value) -> str:
     tested = "a comprehension test first" if value("comprehension") else "no test first"
     after = _number(value("stop_after"))
     stops = f"stopped after failed checks: {after:,}" if after else "nobody is stopped"
-    return f"{tested}, {stops}"
+    fast = SPEEDS.get(value("speed_rule"))
+    return f"{tested}, {stops}" + (f", {fast}" if fast else "")
 
 
 def _pay(form: Any, value: Value) -> str:

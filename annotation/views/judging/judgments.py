@@ -118,6 +118,8 @@ def _take(request: HttpRequest, asked: Answerable) -> HttpResponse:
         return _refuse(request, asked, forms, status=422, problem=error.messages[0])
     except Assignment.DoesNotExist:
         return _not_here(request)
+    except judgments.TooFastError as refusal:
+        return _hold(request, asked, forms, refusal)
     except judgments.ConflictError as conflict:
         return _refuse(request, asked, forms, status=409, problem=conflict.sentence)
     return _go_on(request, stored, is_alone=_is_alone(request, asked))
@@ -182,6 +184,19 @@ def _refuse(
         for card in fresh_cards(request, screen)
     ]
     return _reply(request, screen, cards, status=status)
+
+
+def _hold(
+    request: HttpRequest,
+    asked: Answerable,
+    forms: Sequence[JudgmentForm],
+    refusal: judgments.TooFastError,
+) -> HttpResponse:
+    """429: the form as it was sent, good to be sent again. A script keeps what it sent."""
+    if wants_json(request):
+        told = {"error": refusal.sentence, "seconds": refusal.seconds}
+        return JsonResponse(told, status=429)
+    return _refuse(request, asked, forms, status=429, problem=refusal.sentence)
 
 
 def _go_on(request: HttpRequest, stored: Sequence[Judgment], *, is_alone: bool) -> HttpResponse:

@@ -12,7 +12,7 @@ from annotation.entry import welcome
 from annotation.forms.qualifying import TestForm
 from annotation.judging import instructions
 from annotation.judging.progress import progress
-from annotation.models import Annotator, Stop
+from annotation.models import Annotator
 from annotation.qualification import stopping, testing
 from annotation.views.judging.assignments import annotator_or_404, not_open_page
 
@@ -77,7 +77,7 @@ def _told(annotator: Annotator) -> dict[str, object]:
         "written": stop.message if stop else "",
         "written_at": stop.written_at if stop else None,
         "is_ended": annotator.excluded_at is not None or bool(stop and stop.may_go_on is False),
-        "is_test": bool(stop and stop.reason == Stop.Reason.TEST),
+        "reason": stop.reason if stop else "",
         "reply": stop.reply if stop else "",
         "most": stopping.MAX_MESSAGE,
         "progress": progress(annotator),

@@ -65,6 +65,7 @@ def test_what_is_written_makes_the_same_campaign(world: World, tmp_path: Path) -
         consent="Agreed?",
         goodbye="Hand in ${TOKEN}.",
         edit_minutes=30,
+        speed_rule="stop",
         seed=11,
     )
     segment = world.test_set.segments.first()
@@ -81,10 +82,10 @@ def test_what_is_written_makes_the_same_campaign(world: World, tmp_path: Path) -
     copy = Campaign.objects.get(slug="copy")
     assert (copy.consent, copy.goodbye) == ("Agreed?", "Hand in ${TOKEN}.")
     again = to_values(copy, with_secret=True)
-    again_task = again["task"]
-    assert again.pop("task").pop("slug") == "copy"
-    assert written.pop("task").pop("slug") == campaign.slug
-    assert again == written
+    again_task, task = again.pop("task"), written.pop("task")
+    assert (again_task.pop("slug"), task.pop("slug")) == ("copy", campaign.slug)
+    assert (again_task, again) == (task, written)
+    assert task["speed_rule"] == "stop"
     assert TestSet.objects.count() == 1
     # Secret, seed and labels are the same, so each annotator gets the same texts in one order.
     assert orders(copy) == orders(campaign)
@@ -129,6 +130,7 @@ def changed(path: str, value: Any) -> dict[str, Any]:
         ),
         (changed("texts/systems/0/outputs/c", "No."), "campaign.json"),
         (changed("task/colour", "red"), "task: not known here: colour (there are slug, name"),
+        (changed("task/speed_rule", "fast"), "task.speed_rule: 'fast' is none of off, slow, stop"),
         (changed("task/protocol", "guess"), "task.protocol: 'guess' is none of segment-da"),
         (changed("task/systems", ["Y"]), "task.systems: Select a valid choice"),
         (changed("task/shown_text", "reference"), "task.shown_text: Error span annotation"),

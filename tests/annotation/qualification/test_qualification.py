@@ -157,13 +157,21 @@ def test_what_is_wrong_with_a_test_in_a_file_is_named(values: Any, words: str) -
 def test_the_task_page_keeps_the_test_and_the_file_tells_it(world: World, boss: Client) -> None:
     too_many = FORM | {"comprehension": LINES, "pass_mark": "3"}
     assert "pass_mark" in problems(boss.post(new_address(world), too_many).text)
-    given = FORM | {"comprehension": LINES, "pass_mark": "1", "stop_after": "2"}
+    given = FORM | {
+        "comprehension": LINES, "pass_mark": "1", "stop_after": "2", "speed_rule": "slow",
+    }  # fmt: skip
     assert boss.post(new_address(world), given).status_code == 302
     campaign = Campaign.objects.get(name=FORM["name"])
     assert (campaign.comprehension, campaign.test_attempts) == (QUESTIONS, 2)
     assert "Does 0 count as an answer?\n* Yes" in boss.get(way(campaign, "campaign-edit")).text
     task = to_values(campaign)["task"]
     assert (task["comprehension"], task["pass_mark"], task["stop_after"]) == (QUESTIONS, 1, 2)
+    assert task["speed_rule"] == "slow"
+    # The page says how it is set, and what happens.
+    assert "slowed down" in boss.get(way(campaign, "campaign-edit")).text
+    assert "slowed down" in boss.get(campaign.get_absolute_url()).text
+    stored = boss.get(f"/api/campaigns/{campaign.slug}/").json()
+    assert stored["speed_rule"] == "slow"
 
 
 def test_nobody_rates_before_the_test_is_passed(world: World, visitor: Client) -> None:

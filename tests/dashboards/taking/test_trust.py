@@ -1,5 +1,6 @@
 """The verdict of trust: every reason on and off, what it comes to, and what it lets be marked."""
 
+import uuid
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -10,10 +11,12 @@ from django.test import Client
 from django.urls import reverse
 
 from annotation.filters import Filters
+from annotation.filters.chosen import read_judgments
 from annotation.models import Annotator, Campaign, Judgment
 from annotation.quality import Checks
 from annotation.quality.verdict import Verdict as Passing
 from core import caching
+from core.reading import seconds_to_read
 from dashboards.comparisons.document import Comparison
 from dashboards.documents.head import Estimate
 from dashboards.documents.reasons import (
@@ -39,6 +42,7 @@ from tests.dashboards import typed
 from tests.dashboards.chinese import told
 from tests.dashboards.clicking import make_clicked
 from tests.dashboards.conftest import make_rated
+from tests.planting import plant
 from tests.world import World
 
 
@@ -221,8 +225,19 @@ def test_amounts_are_counted_on_the_scores() -> None:
 
 def test_reading_rates() -> None:
     """238 words a minute (Brysbaert 2019), four times as fast: 952."""
-    assert reading.seconds_of(952, "words") == pytest.approx(60)
-    assert reading.seconds_of(4 * 357, "characters") == pytest.approx(60)
+    assert seconds_to_read("word " * 952, "en") == pytest.approx(60)
+    assert seconds_to_read("字 " * 4 * 357, "ja") == pytest.approx(60)
+
+
+def test_a_recording_is_not_read(db: None) -> None:
+    """Beside a source that is heard, only the output is: four words, at 952 a minute."""
+    campaign = plant("segment-da", sources=["听写"], outputs=[["The harbour was quiet."]])
+    person, item = campaign.annotators.get(), campaign.items.get()
+    row = person.assignments.get(item=item)
+    Judgment.objects.create(assignment=row, score=1, submit_key=uuid.uuid4())
+    campaign.test_set.segments.update(beside={"is_source": True})
+    judged = read_judgments(campaign, Filters())[0]
+    assert reading.least_seconds(campaign, judged).tolist() == [pytest.approx(60 * 4 / 952)]
 
 
 def test_random_clicks(db: None) -> None:
