@@ -78,15 +78,20 @@ class Swaps:
         units = self.n_clusters
         found = np.zeros((len(values), self.n_resamples + 1))
         found[:, 0] = [row @ weights for row in values]
+        # Single precision counts what is true, one by one, exactly.
+        is_count = values.dtype == np.bool_ and np.ptp(weights) == 0.0
+        dtype, scale = (np.float32, weights[0]) if is_count else (np.float64, 1.0)
         for number, start, stop in blocks(self.n_resamples):
             octets = random_octets(stream(self.seed, number), BLOCK, units)[: stop - start]
             swapped = np.zeros((stop - start, len(values)))
             for first in range(0, units, COLUMNS):
                 last = min(first + COLUMNS, units)
                 bits = unpacked(octets[:, first // 8 : -(-last // 8)], last - first)
-                some = values[:, first:last] * weights[first:last]
-                swapped += bits.astype(np.float64) @ some.T
-            found[:, start + 1 : stop + 1] = found[:, :1] - 2.0 * swapped.T
+                some = values[:, first:last].T
+                if not is_count:
+                    some = some * weights[first:last, None]
+                swapped += bits.astype(dtype) @ some.astype(dtype)
+            found[:, start + 1 : stop + 1] = found[:, :1] - 2.0 * scale * swapped.T
         return found
 
     def _block(self, number: int) -> NDArray[np.int8]:
