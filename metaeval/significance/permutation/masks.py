@@ -17,7 +17,7 @@ SWAPS = ("both", "xor", "inputs", "systems", "pairs")
 # Numbers in one chunk of masks: bounds the memory, never the draws.
 CHUNK = 2**23
 # Columns of packed masks unpacked at once, a multiple of eight.
-COLUMNS = 2**16
+COLUMNS = 2**13
 
 
 class Swaps:
