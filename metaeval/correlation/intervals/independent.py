@@ -34,19 +34,15 @@ def fisher_interval(r: float, n: int, method: str) -> Interval:
     )
 
 
-def independent_pvalue(r: float, left: FloatArray, right: FloatArray, method: str) -> float:
-    """Two-sided p against zero: t for r and rho, the tie-corrected normal for tau."""
-    from scipy.stats import kendalltau
-
-    valid = ~(np.isnan(left) | np.isnan(right))
-    n = int(valid.sum())
+def independent_pvalue(r: float, n: int) -> float:
+    """Two-sided p of Pearson's r or Spearman's rho of n pairs against zero, by t."""
     if np.isnan(r) or n < 3:
         return np.nan
-    if method == "kendall":
-        return float(kendalltau(left[valid], right[valid]).pvalue)
-    if abs(r) == 1.0:
-        return 0.0
-    return float(2.0 * stdtr(n - 2, -abs(r) * np.sqrt((n - 2) / (1.0 - r * r))))
+    return (
+        0.0
+        if abs(r) == 1.0
+        else float(2.0 * stdtr(n - 2, -abs(r) * np.sqrt((n - 2) / (1.0 - r * r))))
+    )
 
 
 def mean_interval(
