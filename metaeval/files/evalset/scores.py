@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import TypeAlias
 import numpy as np
 
 from metaeval.arrays import FloatArray
-from metaeval.files.text import FormatError, number, plain_number, read_lines
+from metaeval.files.text import FormatError, numbers, plain_number, read_lines
 
 Ratings: TypeAlias = Mapping[str, Sequence[tuple[str | None, str | None]]]
 Documents: TypeAlias = Sequence[tuple[str, str]]
@@ -31,26 +32,28 @@ class Scores:
 def read_scores(path: Path, level: str, documents: Documents, size: int | None) -> Scores:
     """Read a file of SYSTEM SCORE lines (DOMAIN SYSTEM SCORE for domains) on `size` segments."""
     width = 3 if level == "domain" else 2
-    values: dict[str, list[float]] = {}
-    domains: dict[str, list[str]] = {}
-    for line, text in enumerate(read_lines(path), start=1):
-        cells = text.split()
+    rows = [text.split() for text in read_lines(path)]
+    for line, cells in enumerate(rows, start=1):
         if len(cells) != width:
             raise FormatError(path, line, f"expected {width} fields, got {len(cells)}")
-        score = number(path, line, "SCORE", cells[-1])
-        values.setdefault(cells[-2], []).append(score)
-        domains.setdefault(cells[-2], []).append(cells[0])
+    scores = numbers(path, "SCORE", range(1, len(rows) + 1), [cells[-1] for cells in rows])
+    values: dict[str, list[float]] = defaultdict(list)
+    for cells, score in zip(rows, scores, strict=True):
+        values[cells[-2]].append(score)
+    domains: dict[str, list[str]] = defaultdict(list)
+    for domain, system, _ in rows if level == "domain" else ():
+        domains[system].append(domain)
     labels = next(iter(domains.values()), []) if level == "domain" else []
     expected = len(labels) if level == "domain" else expected_scores(level, documents, size)
-    for system, scores in values.items():
-        expected = len(scores) if expected is None else expected
-        if len(scores) != expected:
+    for system, own in values.items():
+        expected = len(own) if expected is None else expected
+        if len(own) != expected:
             raise FormatError(
-                path, None, f"system {system}: {len(scores)} scores, expected {expected}"
+                path, None, f"system {system}: {len(own)} scores, expected {expected}"
             )
         if level == "domain" and domains[system] != labels:
             raise FormatError(path, None, f"system {system}: its domains differ from the first's")
-    return Scores({name: np.array(scores) for name, scores in values.items()}, tuple(labels))
+    return Scores({name: np.array(own) for name, own in values.items()}, tuple(labels))
 
 
 def score_lines(scores: Scores, level: str, documents: Documents, size: int) -> list[str]:
