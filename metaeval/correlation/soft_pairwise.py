@@ -174,13 +174,20 @@ def pair_pvalues(values: FloatArray, valid: BoolArray, flips: FloatArray) -> Flo
         +-1, flips x segments.
     """
     upper, lower = np.triu_indices(len(values), 1)
-    filled = np.where(valid, values, 0.0)
+    filled = within_segments(values, valid)
     shared = valid[upper] & valid[lower]
     differences = np.where(shared, filled[upper] - filled[lower], 0.0)
     observed = differences.sum(axis=1)
+    sizes = np.abs(filled).sum(axis=1)
     # Equal sums in another order differ in the last bits; a tie must count as reached.
-    slack = 1e-12 * np.abs(differences).sum(axis=1)
-    reached = (flips @ differences.T >= observed - slack).sum(axis=0)
+    slack = 1e-12 * np.abs(differences).sum(axis=1) + 1e-13 * (sizes[upper] + sizes[lower])
+    if (valid.all(axis=0) == valid.any(axis=0)).all():
+        # All systems have the same segments: their sums give those of their differences.
+        sums = flips @ filled.T
+        flipped = sums[:, upper] - sums[:, lower]
+    else:
+        flipped = flips @ differences.T
+    reached = (flipped >= observed - slack).sum(axis=0)
     pvalues = (reached + 1.0) / (len(flips) + 1.0)
     return np.where(shared.any(axis=1), pvalues, np.nan)
 
