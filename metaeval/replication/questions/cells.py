@@ -36,7 +36,7 @@ MANY_CELLS = 3_000
 MANY_PAIRS = 500_000
 # Mixtures of two metrics may tie, and then a permutation test of an order statistic compares all
 # pairs of a group: with more members than this it takes hours.
-WIDE_GROUP = 1_500
+WIDE_GROUP = 3_000
 # By unit of the test.
 LIMIT_TEST = {
     SEGMENTS: "one-sided t test of the difference over segments",

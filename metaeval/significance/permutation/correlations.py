@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from metaeval.arrays import FloatArray, mean_along
+from metaeval.arrays import BoolArray, FloatArray, mean_along
 from metaeval.correlation.measure import Measure
 from metaeval.correlation.panel import Panel, grouped, snapped
 from metaeval.correlation.rows import centred, distinct_counts, row_ranks
 from metaeval.significance.permutation.masks import Chunk, Masks, Swaps
 from metaeval.significance.permutation.mixtures import (
+    WIDE,
     Codes,
     Kernel,
     Levels,
@@ -167,16 +169,23 @@ class PearsonTest(GroupedTest):
 
 
 class OrderTest(GroupedTest):
-    """Kendall's tau-b or tau-c, or Spearman's rho, by forms in the mask (`orders`)."""
+    """Kendall's tau-b or tau-c, or Spearman's rho, by forms in the mask (`mixtures`).
+
+    Where ``screen`` has a slack, and whether p is two-sided, a difference need only be on the right
+    side of the observed one: most are, whatever their quadratic part, which then is not computed.
+    """
+
+    screen: tuple[float, bool] | None = None
 
     def __init__(self, panel: Panel, measure: Measure) -> None:
         super().__init__(panel, measure.grouping)
         self.n_held = panel.valid.size
-        self.kind = measure.kind()
+        self.measure, self.kind = measure, measure.kind()
         self.kernel = Kernel(self.human, measure.correlation)
         self.human_scale, self.human_levels = self._human_side()
         self.defined = self.human_scale > 0.0
         self._own: dict[int, FloatArray] = {}
+        self._observed: dict[tuple[int, int], float] = {}
         self._forms: dict[tuple[int, int], tuple[FloatArray, FloatArray]] = {}
 
     def linear(self, first: int, second: int) -> FloatArray | None:
@@ -199,12 +208,62 @@ class OrderTest(GroupedTest):
             plus, minus = (mean_along(chunk.gathered(side), axis=0) for side in sides)
             return plus - minus
         linear: Any = 0.0
+        start = 0.0
         if not tied[self.defined].all():
-            free = self._coefficients(first, second, x, y) * ~tied[:, None]
-            linear = chunk.flat @ self.spread(free).ravel()
-        signs = chunk.signs if tied.all() else chunk.signs[tied]
-        plus, minus = self._mixtures(x, y, signs, tied, (first, second))
-        return np.asarray(linear + (plus - minus).sum(axis=0) / self.defined.sum())
+            free = self.spread(self._coefficients(first, second, x, y) * ~tied[:, None]).ravel()
+            linear, start = chunk.flat @ free, float(free.sum())
+        if self.screen is None or self.kind == "kendall_c":
+            signs = chunk.signs if tied.all() else chunk.signs[tied]
+            plus, minus = self._mixtures(x, y, signs, tied, (first, second))
+            return np.asarray(linear + (plus - minus).sum(axis=0) / self.defined.sum())
+        return self._screened((linear, start), (x, y), chunk, tied, (first, second))
+
+    def _screened(
+        self,
+        free: tuple[Any, float],
+        codes: tuple[Codes, Codes],
+        chunk: Chunk,
+        groups: BoolArray,
+        pair: tuple[int, int],
+    ) -> FloatArray:
+        """Return the difference for each mask, exact to the side of the observed one.
+
+        ``free`` is what groups that cannot tie add to it, for each mask and observed.
+
+        With q the even and l the odd part of the sum of a mixture, and s and t the denominators of
+        both mixtures, the difference is q (1/s - 1/t) + l (1/s + 1/t) in each group. No correlation
+        exceeds 1, so q lies between -s - l and s - l, and between -t + l and t + l. Where both ends
+        are on one side of the observed difference, q is not needed.
+        """
+        (linear, start), signs = free, chunk.signs if groups.all() else chunk.signs[groups]
+        parts = self._parts(*codes, signs, groups, pair)
+        odd, (s, t) = parts.odd, parts.scales
+        n, slope = self.defined.sum(), 1.0 / s - 1.0 / t
+        low, high = np.maximum(-s - odd, odd - t), np.minimum(s - odd, odd + t)
+        known = linear + (odd * (1.0 / s + 1.0 / t)).sum(axis=0) / n
+        middle = known + (slope * (low + high)).sum(axis=0) / 2.0 / n
+        reach = np.abs(slope * (high - low)).sum(axis=0) / 2.0 / n + 1e-9
+        if pair not in self._observed:
+            ones = self._parts(*codes, np.ones_like(signs[:, :1]), groups, pair)
+            x, y = (self._own[index][groups].sum(axis=1) / 2.0 for index in pair)
+            parted = x / ones.scales[0][:, 0] - y / ones.scales[1][:, 0]
+            self._observed[pair] = float(start + parted.sum() / n)
+        middle[chunk.keeps_all], reach[chunk.keeps_all] = self._observed[pair], 0.0
+        slack, is_two_sided = self.screen or (0.0, False)
+        levels = np.outer((1.0, -1.0) if is_two_sided else (1.0,), [self._observed[pair]])
+        levels = np.concatenate([levels - slack, levels + slack]).ravel()
+        is_open = (np.abs(middle - levels[:, None]) <= reach).any(axis=0) & (reach > 0.0)
+        if len(self.human) == 1 and self.human.size > WIDE:
+            # All pairs of so many cells cost more than sorting them for a few masks.
+            for place in np.flatnonzero(is_open):
+                keep = signs[0, place] > 0
+                mixed = np.array([np.where(keep, *codes)[0], np.where(keep, *codes[::-1])[0]])
+                values = self.measure.rows(mixed.astype(np.float64), np.repeat(self.human, 2, 0))
+                middle[place] = values[0] - values[1]
+        elif is_open.any():
+            even = parts.even(signs[:, is_open])
+            middle[is_open] = known[is_open] + (even * slope[:, is_open]).sum(axis=0) / n
+        return np.asarray(middle)
 
     def _codes(self, first: int, second: int) -> tuple[Codes, Codes]:
         x = self.metrics[first]
@@ -239,25 +298,27 @@ class OrderTest(GroupedTest):
         x: Codes,
         y: Codes,
         signs: NDArray[Any],
-        groups: Any,
+        groups: BoolArray,
         pair: tuple[int, int],
     ) -> tuple[FloatArray, FloatArray]:
+        """Return groups x masks: the correlation of each mixture, and of its complement."""
+        parts = self._parts(x, y, signs, groups, pair)
+        even, (s, t) = parts.even(signs), parts.scales
+        return (even + parts.odd) / _or_nan(s), (even - parts.odd) / _or_nan(t)
+
+    def _parts(
+        self, x: Codes, y: Codes, signs: NDArray[Any], groups: BoolArray, pair: tuple[int, int]
+    ) -> _Parts:
         a, b = (part[groups] for part in self._form(x, y, pair))
         kernel = self.kernel.narrowed(groups)
         x, y = x[groups], y[groups]
-        odd = np.matmul(signs, b[:, :, None])[..., 0]
-        even = a[:, None] + np.concatenate(
-            [_quadratic(kernel, x, y, signs, part) for part in _by_group(kernel)]
-        )
         constant, forms = Levels(x, y, kernel.valid).forms()
         shift = np.matmul(signs, forms)
-        above = (even + odd, even - odd)
-        sides = (constant[:, None] + shift, constant[:, None] - shift)
-        results = [
-            num / _or_nan(self._scale(*_ties(shown), groups))
-            for num, shown in zip(above, sides, strict=True)
-        ]
-        return results[0], results[1]
+        s, t = (
+            self._scale(*_ties(constant[:, None] + sign * shift), groups) for sign in (1.0, -1.0)
+        )
+        odd = np.matmul(signs, b[:, :, None])[..., 0]
+        return _Parts(kernel, x, y, a, odd, (s, t))
 
     def _scale(
         self, pairs: FloatArray, cubes: FloatArray, merged: FloatArray, groups: Any = slice(None)
@@ -283,6 +344,23 @@ class OrderTest(GroupedTest):
             return np.nansum((ranks - means[:, None]) ** 2, axis=1), levels
         all_pairs = self.counts * (self.counts - 1.0) / 2.0
         return all_pairs - tied_pairs(self.human), levels
+
+
+@dataclass(frozen=True, eq=False)
+class _Parts:
+    """The sums of mixtures of two metrics, even and odd in the mask, with their denominators."""
+
+    kernel: Kernel
+    x: Codes
+    y: Codes
+    constant: FloatArray
+    odd: FloatArray
+    scales: tuple[FloatArray, FloatArray]
+
+    def even(self, signs: NDArray[Any]) -> FloatArray:
+        """Return groups x masks: a + e'Ce."""
+        parts = [_quadratic(self.kernel, self.x, self.y, signs, p) for p in _by_group(self.kernel)]
+        return np.asarray(self.constant[:, None] + np.concatenate(parts))
 
 
 def _by_group(kernel: Kernel) -> list[list[tuple[slice, slice]]]:

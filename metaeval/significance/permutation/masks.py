@@ -140,6 +140,11 @@ class Chunk:
         return self.masks.reshape(len(self.masks), -1).astype(np.float64)
 
     @cached_property
+    def keeps_all(self) -> BoolArray:
+        """Whether a mask swaps nothing, (masks,)."""
+        return np.asarray((self.masks > 0).all(axis=(1, 2)))
+
+    @cached_property
     def by_system(self) -> NDArray[np.float32]:
         """Systems x masks x segments."""
         moved = np.swapaxes(self.masks, 0, 1)

@@ -184,7 +184,8 @@ def permuted_pvalues(
     observed = np.full(len(pairs), np.nan)
     is_new = np.ones(len(pairs), dtype=np.bool_)
     missed = np.zeros((2, len(pairs)), dtype=np.int64)
-    for some, part in _permuted(scores, measure, swap, n_resamples, seed, pairs):
+    screen = slack, alternative == "two-sided"
+    for some, part in _permuted(scores, measure, swap, n_resamples, seed, pairs, screen):
         if is_new[some.start]:
             observed[some], is_new[some], part = part[:, 0], False, part[:, 1:]
         for row, sign in enumerate((1.0, -1.0)):
@@ -201,8 +202,11 @@ def _permuted(
     n_resamples: int,
     seed: int,
     pairs: Sequence[tuple[int, int]],
+    screen: tuple[float, bool] | None = None,
 ) -> Iterator[tuple[slice, FloatArray]]:
     test, shape, clusters = permuted_test(measure, scores, swap, seed)
+    if isinstance(test, OrderTest):
+        test.screen = screen
     return test.permuted(pairs, Swaps(seed, n_resamples, shape, swap, clusters))
 
 

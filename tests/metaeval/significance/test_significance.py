@@ -201,6 +201,22 @@ def test_counting_as_permutations_are_made_gives_the_p_of_all_of_them(
         assert back[place] == permutation_pvalue(-row, alternative, measure)
 
 
+@pytest.mark.parametrize("name", ["kendall", "spearman"])
+@pytest.mark.parametrize("alternative", ["greater", "two-sided"])
+def test_screening_decides_wide_groups_as_all_of_their_pairs_do(name, alternative):
+    """Whole numbers, half zeros and two decimals of 1,600 outputs; metrics that hardly differ."""
+    rng = np.random.default_rng(4)
+    human = rng.normal(size=(4, 400)).round(1)
+    base = human + 4 * rng.normal(size=human.shape)
+    metrics = base.round(), np.where(rng.random(human.shape) < 0.5, 0.0, base), base.round(2)
+    panel, pairs = panel_of(human, *metrics), [(0, 1), (0, 2), (1, 2)]
+    arguments = panel, Measure(name, "none"), "both", 60, 3, pairs
+    there, back = permuted_pvalues(*arguments, alternative)
+    for place, row in enumerate(permuted_differences(*arguments)):
+        assert there[place] == permutation_pvalue(row, alternative, arguments[1])
+        assert back[place] == permutation_pvalue(-row, alternative, arguments[1])
+
+
 @pytest.mark.parametrize("kind", ["continuous", "ties", "gaps"])
 def test_a_hundred_systems_swap_their_outcomes_one_by_one(kind):
     panel = scores(kind, (100, 7))
