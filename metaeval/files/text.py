@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import math
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from metaeval.files.cells import read_score
@@ -54,12 +55,14 @@ def number(path: Path, line: int, field: str, text: str) -> float:
 def numbers(path: Path, field: str, lines: Iterable[int], cells: Sequence[str]) -> list[float]:
     """Return what `number` does of many cells and their lines, in a fifth of the time."""
     empty = ("", "None")
-    try:
-        values = [math.nan if cell in empty else float(cell) for cell in cells]
-    except ValueError:
-        values = [math.nan] * len(cells)
-    if "_" in "".join(cells):
-        values = [math.nan] * len(cells)
+    values = [math.nan] * len(cells)
+    if "_" not in "".join(cells):
+        with suppress(ValueError):
+            values = list(map(float, cells))
+            if all(map(math.isfinite, values)):
+                return values
+        with suppress(ValueError):
+            values = [math.nan if cell in empty else float(cell) for cell in cells]
     # Whatever is no finite number is looked at again: words for missing scores are read there.
     return [
         value if math.isfinite(value) or cell in empty else number(path, line, field, cell)

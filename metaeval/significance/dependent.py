@@ -84,13 +84,13 @@ def williams_test(
 
 def williams_statistics(r12: ArrayLike, r13: ArrayLike, r23: ArrayLike, n: int) -> FloatArray:
     """Return `williams_test`'s t of arrays of correlations (of one shape); nan where undefined."""
-    r12, r13, r23 = _checked(r12, r13, r23, n)
+    x, y, z = _checked(r12, r13, r23, n)
     if n <= 3:
-        return np.full(r12.shape, np.nan)
-    k = 1.0 - r12**2 - r13**2 - r23**2 + 2.0 * r12 * r13 * r23
+        return np.full(x.shape, np.nan)
+    k = 1.0 - x**2 - y**2 - z**2 + 2.0 * x * y * z
     k = np.where(k > ROUNDING, k, 0.0)
-    below = 2.0 * k * (n - 1) / (n - 3) + (r12 + r13) ** 2 / 4.0 * (1.0 - r23) ** 3
-    t = (r12 - r13) * np.sqrt((n - 1) * (1.0 + r23)) / np.sqrt(np.where(below > 0.0, below, np.nan))
+    below = 2.0 * k * (n - 1) / (n - 3) + (x + y) ** 2 / 4.0 * (1.0 - z) ** 3
+    t = (x - y) * np.sqrt((n - 1) * (1.0 + z)) / np.sqrt(np.where(below > 0.0, below, np.nan))
     return np.asarray(t)
 
 
@@ -156,10 +156,10 @@ def zou_ends(
 
     All arrays are of one shape; ``confidence`` may have a level for each.
     """
-    r12, r13, r23 = _checked(r12, r13, r23, n)
+    x, y, z = _checked(r12, r13, r23, n)
     if n <= 3:
-        return np.full(r12.shape, np.nan), np.full(r12.shape, np.nan)
-    return _ends(r12, r13, _between(r12, r13, r23), n, np.asarray(confidence))
+        return np.full(x.shape, np.nan), np.full(x.shape, np.nan)
+    return _ends(x, y, _between(x, y, z), n, np.asarray(confidence))
 
 
 def zou_pvalues(r12: ArrayLike, r13: ArrayLike, r23: ArrayLike, n: int) -> FloatArray:
@@ -167,18 +167,18 @@ def zou_pvalues(r12: ArrayLike, r13: ArrayLike, r23: ArrayLike, n: int) -> Float
 
     Of arrays of one shape; nan where the interval is undefined.
     """
-    r12, r13, r23 = _checked(r12, r13, r23, n)
+    x, y, z = _checked(r12, r13, r23, n)
     if n <= 3:
-        return np.full(r12.shape, np.nan)
-    larger, smaller = np.maximum(r12, r13), np.minimum(r12, r13)
-    c = _between(larger, smaller, r23)
-    low, high = np.zeros(r12.shape), np.ones(r12.shape)
+        return np.full(x.shape, np.nan)
+    larger, smaller = np.maximum(x, y), np.minimum(x, y)
+    c = _between(larger, smaller, z)
+    low, high = np.zeros(x.shape), np.ones(x.shape)
     for _ in range(40):
         middle = (low + high) / 2.0
         ends = _ends(larger, smaller, c, n, middle)[0]
         low, high = np.where(ends > 0.0, middle, low), np.where(ends > 0.0, high, middle)
     p = np.where(np.isnan(ends), np.nan, (1.0 - low) / 2.0)
-    return np.where(r12 < r13, 1.0 - p, p)
+    return np.where(x < y, 1.0 - p, p)
 
 
 def _ends(
@@ -201,7 +201,8 @@ def _between(r12: FloatArray, r13: FloatArray, r23: FloatArray) -> FloatArray:
     """Return the correlation of two correlations; beyond 1 by what r23 was rounded."""
     c = (r23 - r12 * r13 / 2.0) * (1.0 - r12**2 - r13**2 - r23**2) + r23**3
     below = (1.0 - r12**2) * (1.0 - r13**2)
-    return np.maximum(np.minimum(c / np.where(below > 0.0, below, np.nan), 1.0), -1.0)
+    c = c / np.where(below > 0.0, below, np.nan)
+    return np.asarray(np.maximum(np.minimum(c, 1.0), -1.0))
 
 
 def _checked(r12: ArrayLike, r13: ArrayLike, r23: ArrayLike, n: int) -> FloatArray:
@@ -232,4 +233,4 @@ def _are_possible(r: FloatArray) -> BoolArray:
 
 
 def _spread(first: FloatArray, second: FloatArray, c: FloatArray) -> FloatArray:
-    return np.sqrt(np.maximum(first**2 + second**2 - 2.0 * c * first * second, 0.0))
+    return np.asarray(np.sqrt(np.maximum(first**2 + second**2 - 2.0 * c * first * second, 0.0)))

@@ -32,16 +32,13 @@ class Scores:
 def read_scores(path: Path, level: str, documents: Documents, size: int | None) -> Scores:
     """Read a file of SYSTEM SCORE lines (DOMAIN SYSTEM SCORE for domains) on `size` segments."""
     width = 3 if level == "domain" else 2
-    rows = [text.split() for text in read_lines(path)]
-    for line, cells in enumerate(rows, start=1):
-        if len(cells) != width:
-            raise FormatError(path, line, f"expected {width} fields, got {len(cells)}")
-    scores = numbers(path, "SCORE", range(1, len(rows) + 1), [cells[-1] for cells in rows])
-    values: dict[str, list[float]] = defaultdict(list)
-    for cells, score in zip(rows, scores, strict=True):
-        values[cells[-2]].append(score)
-    domains: dict[str, list[str]] = defaultdict(list)
-    for domain, system, _ in rows if level == "domain" else ():
+    columns = _columns(path, width)
+    systems, domains = columns[-2], defaultdict[str, list[str]](list)
+    scores = numbers(path, "SCORE", range(1, len(systems) + 1), columns[-1])
+    values = defaultdict[str, list[float]](list)
+    for system, score in zip(systems, scores, strict=True):
+        values[system].append(score)
+    for domain, system in zip(columns[0], systems, strict=True) if level == "domain" else ():
         domains[system].append(domain)
     labels = next(iter(domains.values()), []) if level == "domain" else []
     expected = len(labels) if level == "domain" else expected_scores(level, documents, size)
@@ -54,6 +51,22 @@ def read_scores(path: Path, level: str, documents: Documents, size: int | None) 
         if level == "domain" and domains[system] != labels:
             raise FormatError(path, None, f"system {system}: its domains differ from the first's")
     return Scores({name: np.array(own) for name, own in values.items()}, tuple(labels))
+
+
+def _columns(path: Path, width: int) -> list[list[str]]:
+    """Return the fields of all lines, which white space parts, by column."""
+    lines = read_lines(path)
+    cells = "\n".join(lines).split()
+    columns = [cells[place::width] for place in range(width)]
+    # Where single tabs part them this is a fifth of the work of looking at every line.
+    if (
+        len(cells) != width * len(lines)
+        or list(map("\t".join, zip(*columns, strict=True))) != lines
+    ):
+        for line, text in enumerate(lines, start=1):
+            if (found := len(text.split())) != width:
+                raise FormatError(path, line, f"expected {width} fields, got {found}")
+    return columns
 
 
 def score_lines(scores: Scores, level: str, documents: Documents, size: int) -> list[str]:
