@@ -79,16 +79,24 @@ def positive_int(name: str, value: int, *, minimum: int = 1) -> int:
 def factorize(labels: Iterable[Hashable]) -> tuple[tuple[Any, ...], IntArray]:
     """Return the sorted distinct labels and, per entry, the index of its label.
 
-    A dictionary beats sorting for strings: a million entries take about 0.1 s.
+    Nothing that large is sorted: whole numbers close to each other are counted, and of all else a
+    dictionary holds the distinct ones.
     """
     if isinstance(labels, np.ndarray) and labels.dtype.kind in "iub":
+        if labels.dtype.kind in "iu" and labels.ndim == 1 and len(labels):
+            low, high = int(labels.min()), int(labels.max())
+            if high - low <= len(labels) and high < 2**63:
+                offsets = labels.astype(np.int64) - low
+                present = np.bincount(offsets) > 0
+                distinct = np.flatnonzero(present) + low
+                return tuple(distinct.tolist()), (np.cumsum(present) - 1)[offsets]
         unique, inverse = np.unique(labels, return_inverse=True)
         return tuple(unique.tolist()), inverse.reshape(-1).astype(np.int64)
     entries = labels.tolist() if isinstance(labels, np.ndarray) else list(labels)
-    distinct = _sorted(set(entries))
-    index = {label: position for position, label in enumerate(distinct)}
-    codes = np.fromiter((index[entry] for entry in entries), dtype=np.int64, count=len(entries))
-    return tuple(distinct), codes
+    names = _sorted(set(entries))
+    index = {label: position for position, label in enumerate(names)}
+    codes = np.fromiter(map(index.__getitem__, entries), dtype=np.int64, count=len(entries))
+    return tuple(names), codes
 
 
 def _sorted(labels: set[Any]) -> list[Any]:

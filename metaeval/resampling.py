@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtr, ndtri, stdtr, stdtrit
 
 from metaeval.arrays import BoolArray, FloatArray
@@ -58,9 +58,18 @@ def blocks(n_resamples: int, size: int = BLOCK) -> Iterator[tuple[int, int, int]
 
 def random_bits(generator: np.random.Generator, rows: int, columns: int) -> BoolArray:
     """Return fair random bits, rows x columns, 1/64 of a draw each."""
+    return unpacked(random_octets(generator, rows, columns), columns)
+
+
+def random_octets(generator: np.random.Generator, rows: int, columns: int) -> NDArray[np.uint8]:
+    """Return the same bits eight to a number, rows x octets: an eighth of the memory."""
     words = -(-columns // 64)
     raw = generator.integers(0, 2**64, size=(rows, words), dtype=np.uint64, endpoint=False)
-    octets = raw.astype("<u8", copy=False).view(np.uint8).reshape(rows, -1)
+    return raw.astype("<u8", copy=False).view(np.uint8).reshape(rows, -1)
+
+
+def unpacked(octets: NDArray[np.uint8], columns: int) -> BoolArray:
+    """Return the first bits of octets, rows x columns."""
     bits = np.unpackbits(octets, axis=1, count=columns, bitorder="little")
     return bits.view(np.bool_)
 
@@ -100,14 +109,20 @@ def resampled_pvalue(
     What is equal up to ``slack`` reaches it, and so does an undefined resample; nan where nothing
     is observed. Where all resamples there are were taken (``is_exact``), they hold the observed.
     """
-    if alternative == "two-sided":
-        missed = np.abs(null) < np.abs(observed) - slack
-    else:
-        sign = 1.0 if alternative == "greater" else -1.0
-        missed = sign * null < sign * observed - slack
+    missed = falls_short(null, observed, alternative, slack)
     own = 0 if is_exact else 1
     found = (len(null) - missed.sum(axis=0) + own) / (len(null) + own)
     return np.where(np.isnan(observed), np.nan, found)
+
+
+def falls_short(
+    null: FloatArray, observed: FloatArray | float, alternative: str, slack: FloatArray | float
+) -> BoolArray:
+    """Tell which resamples (axis 0) do not reach what was observed; what is undefined does."""
+    if alternative == "two-sided":
+        return np.asarray(np.abs(null) < np.abs(observed) - slack)
+    sign = 1.0 if alternative == "greater" else -1.0
+    return np.asarray(sign * null < sign * observed - slack)
 
 
 def expanded_tail(tail: float, n_units: float) -> float:

@@ -142,8 +142,8 @@ def pairs() -> None:
     """acc_eq, 45 pairs of 10 metrics, 15 x 1,000, 1,000 permutations."""
     data = scores(15, 1000, 10)
     own, deltas = ours(data, Measure("acc_eq"))
-    test, shape = permuted_test(Measure("acc_eq"), data, "pairs", SEED)
-    weights, outcomes = test.tables[0].weights, test.outcomes  # type: ignore[attr-defined]
+    test, shape, _ = permuted_test(Measure("acc_eq"), data, "pairs", SEED)
+    weights, outcomes = test.weights, test.outcomes  # type: ignore[attr-defined]
     swaps = next(Swaps(SEED, 1000, shape, "pairs").chunks())[:21, 0] > 0
 
     def outcome_loop() -> np.ndarray:
@@ -227,7 +227,7 @@ def with_flips(data: Panel) -> tuple[float, np.ndarray]:
     soft = Measure("soft_pairwise_accuracy", n_flips=1000)
     test, *_ = permuted_test(soft, data, "both", SEED)
     chunk = Chunk(masks_of(data), data.valid, "system")
-    return seconds(lambda: test.differences(0, 1, chunk), 1)
+    return seconds(lambda: test.differences([(0, 1)], [None], chunk)[0], 1)  # type: ignore[attr-defined]
 
 
 def systems() -> None:

@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+import math
 import time
 import warnings
 from collections.abc import Callable
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 from scipy.stats import kendalltau, spearmanr
 
 from metaeval import ScoreMatrix
-from metaeval.correlation import acc_eq
+from metaeval.correlation import acc_eq, kendall, spearman
 from metaeval.correlation.hybrids import hybrid_supersample
+from metaeval.correlation.soft_pairwise import pair_pvalues, sign_flips
+from metaeval.files import EvalSet, read_evalset, write_evalset
+from metaeval.files.evalset.scores import Scores
 from metaeval.judgments import z_scores
 from metaeval.judgments.agreement import krippendorff_alpha
 from metaeval.scores import CorpusStatistics, bleu_star_score
-from metaeval.significance import boot_interval, zou_interval
+from metaeval.significance import boot_interval
+from metaeval.significance.dependent import zou_ends
 
 
 def median_seconds(job: Callable[[], object], repeats: int = 5) -> float:
@@ -52,6 +59,119 @@ def bootstrap(rng: np.random.Generator, segments: int, name: str, n_resamples: i
     )
 
 
+def peers(rng: np.random.Generator) -> None:
+    """Print what plain numpy, scipy or a plain loop takes for each job, by what ours takes."""
+    who, scores = rng.integers(0, 300, 1_000_000), rng.integers(0, 101, 1_000_000).astype(float)
+    beside(
+        "z-scores, 1,000,000 judgments", lambda: z_scores(scores, who), lambda: plain_z(scores, who)
+    )
+    words = who.astype(str).tolist()
+    names = np.array(words)
+    beside("the same, names", lambda: z_scores(scores, words), lambda: plain_z(scores, names))
+    for n in (50, 500, 5_000, 50_000):
+        x = rng.normal(size=n).round(2)
+        y = (x + rng.normal(size=n)).round(2)
+        beside(f"kendall, {n:,}", lambda x=x, y=y: kendall(x, y), lambda x=x, y=y: kendalltau(x, y))
+        beside(
+            f"spearman, {n:,}", lambda x=x, y=y: spearman(x, y), lambda x=x, y=y: spearmanr(x, y)
+        )
+    r = np.corrcoef(rng.normal(size=(19, 40)) + rng.normal(size=40))
+    first, second = np.tril_indices(18, -1)
+    three = r[0, 1:][first], r[0, 1:][second], r[1:, 1:][first, second]
+    beside(
+        "Zou's intervals of 18 metrics",
+        lambda: zou_ends(*three, 10_000),
+        lambda: [plain_zou(*each) for each in zip(*(part.tolist() for part in three), strict=True)],
+    )
+    values, flips = rng.normal(size=(15, 1000)), sign_flips(1, 1000, 1000)
+    single = flips.astype(np.float32)
+    beside(
+        "p-values of SPA, 1,000 flips, 15 x 1,000",
+        lambda: pair_pvalues(values, np.ones(values.shape, dtype=np.bool_), flips),
+        lambda: plain_flips(values, single),
+    )
+    with TemporaryDirectory() as folder:
+        systems, root = [f"S{k}" for k in range(15)], Path(folder)
+        numbers = {f"m{k}-refA": rng.normal(size=(15, 1000)) for k in range(30)}
+        named = {
+            (name, "seg"): Scores(dict(zip(systems, each, strict=True)))
+            for name, each in numbers.items()
+        }
+        texts = tuple(f"some words of segment {k}" for k in range(1000))
+        write_evalset(
+            EvalSet(
+                name="made",
+                language_pair="en-de",
+                sources=texts,
+                documents=(("news", "one"),) * 1000,
+                references={"refA": texts},
+                outputs=dict.fromkeys(systems, texts),
+                metric_scores=named,
+            ),
+            root,
+        )
+        beside(
+            "reading 450,000 scores of a directory",
+            lambda: read_evalset(root, "en-de"),
+            lambda: plain_reading(root),
+        )
+
+
+def beside(name: str, ours: Callable[[], object], peer: Callable[[], object]) -> None:
+    """Run both in turns, and print the ratio of the least processor times."""
+    times: list[list[float]] = [[], []]
+    for _ in range(7):
+        for job, found in zip((ours, peer), times, strict=True):
+            start = time.process_time()
+            job()
+            found.append(time.process_time() - start)
+    own, other = map(min, times)
+    print(f"{name}: {own * 1e3:.3g} ms, peer {other * 1e3:.3g} ms, ratio {other / own:.2f}")
+
+
+def plain_z(scores: np.ndarray, annotators: np.ndarray) -> np.ndarray:
+    """z-scores by `np.unique` and `np.bincount`."""
+    codes = np.unique(annotators, return_inverse=True)[1]
+    counts = np.bincount(codes)
+    away = scores - (np.bincount(codes, scores) / counts)[codes]
+    return away / np.sqrt(np.bincount(codes, away**2) / (counts - 1))[codes]
+
+
+def plain_zou(x: float, y: float, z: float, n: int = 10_000) -> tuple[float, float]:
+    """Zou's formula in `math`."""
+    half = 1.959963984540054 / math.sqrt(n - 3)
+    (l1, u1), (l2, u2) = (
+        (math.tanh(math.atanh(r) - half), math.tanh(math.atanh(r) + half)) for r in (x, y)
+    )
+    c = ((z - x * y / 2) * (1 - x * x - y * y - z * z) + z**3) / ((1 - x * x) * (1 - y * y))
+    low = (x - l1) ** 2 + (u2 - y) ** 2 - 2 * c * (x - l1) * (u2 - y)
+    high = (u1 - x) ** 2 + (y - l2) ** 2 - 2 * c * (u1 - x) * (y - l2)
+    return x - y - math.sqrt(low), x - y + math.sqrt(high)
+
+
+def plain_flips(values: np.ndarray, flips: np.ndarray) -> np.ndarray:
+    """The p of each pair of systems by one product in single precision."""
+    upper, lower = np.triu_indices(len(values), 1)
+    gaps = (values[upper] - values[lower]).astype(np.float32)
+    return (flips @ gaps.T >= gaps.sum(axis=1)).mean(axis=0)
+
+
+def plain_reading(root: Path) -> dict[str, object]:
+    """Every file line by line, unchecked."""
+    found: dict[str, object] = {}
+    for path in sorted(root.rglob("*.score")):
+        scores: dict[str, list[float | None]] = {}
+        with path.open(encoding="utf-8") as lines:
+            for line in lines:
+                system, score = line.split()
+                scores.setdefault(system, []).append(None if score == "None" else float(score))
+        found[path.name] = scores
+    for path in sorted([*root.rglob("*.txt"), *root.rglob("*.docs")]):
+        with path.open(encoding="utf-8") as lines:
+            found[path.name] = [line.strip() for line in lines]
+    return found
+
+
 def main() -> None:
     """Print one line per job: seconds and bound, or seconds and ratio to a peer."""
     warnings.simplefilter("ignore")
@@ -62,23 +182,20 @@ def main() -> None:
     bleu = CorpusStatistics(counts, small.systems, small.segments, bleu_star_score)
     other = large.with_values(large.values + rng.normal(size=(15, 1000)))
     ratings = rng.integers(0, 101, (5, 100_000)).astype(float)
-    annotators = rng.integers(0, 300, 1_000_000).astype(str)
-    scores = rng.integers(0, 101, 1_000_000).astype(float)
 
     def hybrids() -> None:
         result = hybrid_supersample(small, metrics, rng=1, statistics={"BLEU*": bleu})
-        for a in range(18):
-            for b in range(a):
-                zou_interval(result.r[a], result.r[b], result.between[a, b], 10_000)
+        first, second = np.tril_indices(18, -1)
+        zou_ends(result.r[first], result.r[second], result.between[first, second], 10_000)
 
     jobs: list[tuple[str, Callable[[], object], float]] = [
         ("10,000 hybrids x 18 metrics, BLEU*, all Zou intervals", hybrids, 0.25),
         ("interval alpha, 100,000 x 5", lambda: krippendorff_alpha(ratings), 0.2),
         ("tie calibration, 15 x 1,000", lambda: acc_eq(large, other), 0.052),
-        ("z-scores, 1,000,000 judgments", lambda: z_scores(scores, annotators), 0.5),
     ]
     for name, job, bound in jobs:
         print(f"{name}: {median_seconds(job):.3f} s (bound {bound} s)")
+    peers(rng)
     for segments in (60, 200, 2000):
         for name in ("kendall", "spearman"):
             bootstrap(rng, segments, name)

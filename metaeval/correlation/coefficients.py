@@ -14,6 +14,7 @@ from metaeval.correlation.intervals.independent import fisher_interval, independ
 from metaeval.correlation.intervals.jackknife import interval_over_systems
 from metaeval.correlation.measure import FEWEST_SYSTEMS, GROUPINGS, SYSTEM_LEVEL, Measure
 from metaeval.correlation.panel import common_documents
+from metaeval.correlation.rows import kendall_test
 from metaeval.documents import DOCUMENTS, clusters_from, unit_of
 from metaeval.results import (
     ConstantInputWarning,
@@ -128,7 +129,11 @@ def correlate(
     measure, notes = Measure.plain(measure), Notes()
     one_of("grouping", measure.grouping, GROUPINGS)
     left, right, groups = _grouped(x, y, measure.grouping, notes)
-    found = _found(left, right, groups, measure, notes)
+    pvalue, values = np.nan, None
+    if measure.correlation == "kendall" and measure.grouping == "none":
+        tau, pvalue = kendall_test(left[0], right[0], measure.variant)
+        values = np.array([tau])
+    found = _found(left, right, groups, measure, notes, values)
     if measure.grouping != "none" or not has_interval:
         return replace(found, warnings=notes.warnings)
     if isinstance(x, ScoreMatrix) and isinstance(y, ScoreMatrix) and found.n > 1:
@@ -140,7 +145,8 @@ def correlate(
             pooled = pooled_interval(x, y, measure, notes)
             return replace(found, alternative="two-sided", warnings=notes.warnings, **pooled)
     interval = fisher_interval(found.statistic, found.n, measure.correlation)
-    pvalue = independent_pvalue(found.statistic, left, right, measure.correlation)
+    if measure.correlation != "kendall":
+        pvalue = independent_pvalue(found.statistic, found.n)
     return _tested(found, interval, pvalue, notes)
 
 
@@ -211,15 +217,21 @@ def _means(scores: ScoreMatrix, cells: BoolArray, measure: Measure) -> FloatArra
 
 
 def _found(
-    left: FloatArray, right: FloatArray, groups: tuple[str, ...], measure: Measure, notes: Notes
+    left: FloatArray,
+    right: FloatArray,
+    groups: tuple[str, ...],
+    measure: Measure,
+    notes: Notes,
+    values: FloatArray | None = None,
 ) -> Correlation:
-    """Return the value of groups x members without interval and p."""
+    """Return the value of groups x members without interval and p, from those of groups."""
     valid = ~(np.isnan(left) | np.isnan(right))
     neither = int((np.isnan(left) & np.isnan(right)).sum())
     notes.exclude("score missing on both sides", neither)
     notes.leave_out("score missing on one side", int((~valid).sum()) - neither)
     is_of_systems = measure.grouping == SYSTEM_LEVEL
-    values = (measure.over_systems if is_of_systems else measure.rows)(left, right)
+    if values is None:
+        values = (measure.over_systems if is_of_systems else measure.rows)(left, right)
     grouping = "none" if is_of_systems else measure.grouping
     return Correlation(
         n=int(valid.sum()),

@@ -2,21 +2,32 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import ndtr
 
-from metaeval.arrays import BoolArray, FloatArray
+from metaeval.arrays import BoolArray, FloatArray, IntArray
+from metaeval.correlation.pair_counts import inversions
 
 # Above this width the pairwise comparison of whole rows costs more than a loop over rows.
 PAIRWISE_WIDTH = 64
+# Up to this width sums run over all rows at once, which takes a sixth of the time of row by row.
+NARROW = 16
+# Up to so many scores Kendall's tau is faster by comparing blocks than by scipy's tree.
+MANY = 1024
+# The most scores for which scipy gives Kendall's tau an exact p.
+EXACT = 33
 # Four numbers below two to this power multiply to less than the largest float.
 SAFE_EXPONENT = 250
 
 
 def row_pearson(x: FloatArray, y: FloatArray) -> FloatArray:
     """Pearson per row of two rows x L arrays over the columns where neither is nan."""
+    if x.shape[-1] <= NARROW:
+        x, y = np.asfortranarray(x), np.asfortranarray(y)
     x, y, valid = _common(x, y)
     n = valid.sum(axis=-1)
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -67,16 +78,88 @@ def row_kendall(x: FloatArray, y: FloatArray, variant: str = "b") -> FloatArray:
 
 
 def kendall_tau(x: FloatArray, y: FloatArray, variant: str = "b") -> float:
-    """Kendall's tau of one pair of vectors in O(n log n)."""
-    from scipy.stats import kendalltau
+    """Kendall's tau of one pair of vectors."""
+    return kendall_test(x, y, variant)[0]
 
+
+def kendall_test(x: FloatArray, y: FloatArray, variant: str = "b") -> tuple[float, float]:
+    """Return Kendall's tau of one pair of vectors, and its two-sided p; nan where undefined.
+
+    p is exact where nothing ties and there are at most 33 pairs, else the tie-corrected normal's,
+    as scipy has it. From the inversions of one side in the order of the other; above MANY
+    scores scipy's tree is faster.
+    """
     valid = ~(np.isnan(x) | np.isnan(y))
-    x, y = x[valid], y[valid]
-    if len(x) < 2 or np.ptp(x) == 0.0 or np.ptp(y) == 0.0:
-        return np.nan
-    if len(x) == 2:  # scipy's p divides by the number of cells less two
-        return float(np.sign(x[1] - x[0]) * np.sign(y[1] - y[0]))
-    return float(kendalltau(x, y, variant=variant, method="asymptotic").statistic)
+    x, y = (x, y) if valid.all() else (x[valid], y[valid])
+    n = len(x)
+    if n < 2 or (x == x[0]).all() or (y == y[0]).all():
+        return np.nan, np.nan
+    if n > MANY:
+        from scipy.stats import kendalltau
+
+        found = kendalltau(x, y, variant=variant)
+        return float(found.statistic), float(found.pvalue)
+    (a, _), (b, by_y) = _ordered(x), _ordered(y)
+    # In order of x, those that tie in x in order of y: no two of them are inverted.
+    order = by_y[np.argsort(a[by_y], kind="stable")]
+    ranks = np.empty(n, dtype=np.int64)
+    ranks[np.argsort(b[order], kind="stable")] = np.arange(n)
+    is_new = (np.diff(a[order], prepend=0) != 0) | (np.diff(b[order], prepend=0) != 0)
+    times_x, times_y, times_both = (np.bincount(codes) for codes in (a, b, np.cumsum(is_new)))
+    tied_x, tied_y, tied_both = (
+        int((times * (times - 1)).sum()) // 2 for times in (times_x, times_y, times_both)
+    )
+    pairs, discordant = n * (n - 1) // 2, inversions(ranks)
+    score = pairs - tied_x - tied_y + tied_both - 2 * discordant
+    if variant == "c":
+        m = min(len(times_x), len(times_y))
+        tau = 2.0 * score * m / (n * n * (m - 1))
+    else:
+        tau = score / np.sqrt(float(pairs - tied_x)) / np.sqrt(float(pairs - tied_y))
+    fewer = min(discordant, pairs - discordant)
+    if n < 3:
+        pvalue = np.nan
+    elif not (tied_x or tied_y) and (n <= EXACT or fewer <= 1):
+        pvalue = min(2.0 * float(_orders(n)[: fewer + 1].sum()), 1.0)
+    else:
+        pvalue = _normal_pvalue(score, n, times_x, times_y)
+    return float(min(1.0, max(-1.0, tau))), pvalue
+
+
+def _normal_pvalue(score: int, n: int, *times: IntArray) -> float:
+    """Return the two-sided p of Kendall's score; ``times`` counts each distinct value of a side."""
+    counts = [each.astype(np.float64) for each in times]
+    pairs = [float((t * (t - 1.0)).sum()) for t in counts]
+    triples = [float((t * (t - 1.0) * (t - 2.0)).sum()) for t in counts]
+    spread = [float((t * (t - 1.0) * (2.0 * t + 5.0)).sum()) for t in counts]
+    m = n * (n - 1.0)
+    variance = (m * (2.0 * n + 5.0) - sum(spread)) / 18.0 + pairs[0] * pairs[1] / (2.0 * m)
+    variance += triples[0] * triples[1] / (9.0 * m * (n - 2.0))
+    return float(2.0 * ndtr(-abs(score) / np.sqrt(variance)))
+
+
+@lru_cache(maxsize=64)
+def _orders(n: int) -> FloatArray:
+    """Return the shares of all orders of n things that have 0, 1, 2, … inversions.
+
+    The k-th thing adds 0 to k - 1 of them, each as likely. Beyond EXACT things the first two alone.
+    """
+    size = n * (n - 1) // 2 + 1 if n <= EXACT else 2
+    shares = np.zeros(size)
+    shares[0] = 1.0
+    for k in range(2, n + 1):
+        sums = np.cumsum(shares)
+        shares = (sums - np.concatenate([np.zeros(min(k, size)), sums[:-k]])) / k
+    return shares
+
+
+def _ordered(values: FloatArray) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return codes in the order of the values, equal where they tie, and that order."""
+    order = np.argsort(values)
+    # Sixteen bits are sorted by counting.
+    codes = np.empty(len(values), dtype=np.uint16 if len(values) < 2**16 else np.int64)
+    codes[order] = np.cumsum(np.diff(values[order], prepend=values[order][:1]) != 0.0)
+    return codes, order
 
 
 def row_ranks(x: FloatArray) -> FloatArray:
@@ -85,10 +168,13 @@ def row_ranks(x: FloatArray) -> FloatArray:
         signs = np.sign(x[..., :, None] - x[..., None, :])
         n = (~np.isnan(x)).sum(axis=-1, keepdims=True)
         return np.where(np.isnan(x), np.nan, (np.nansum(signs, axis=-1) + n + 1.0) / 2.0)
-    from scipy.stats import rankdata
-
-    ranks: FloatArray = rankdata(x, axis=-1, nan_policy="omit")
-    return np.where(np.isnan(x), np.nan, ranks)
+    ranks = np.full(x.shape, np.nan)
+    for row, found in zip(x.reshape(-1, x.shape[-1]), ranks.reshape(-1, x.shape[-1]), strict=True):
+        known = ~np.isnan(row)
+        codes = _ordered(row[known])[0]
+        counts = np.bincount(codes)
+        found[known] = (np.cumsum(counts) - (counts - 1.0) / 2.0)[codes]
+    return ranks
 
 
 def distinct_counts(x: FloatArray) -> FloatArray:

@@ -174,13 +174,20 @@ def pair_pvalues(values: FloatArray, valid: BoolArray, flips: FloatArray) -> Flo
         +-1, flips x segments.
     """
     upper, lower = np.triu_indices(len(values), 1)
-    filled = np.where(valid, values, 0.0)
+    filled = within_segments(values, valid)
     shared = valid[upper] & valid[lower]
     differences = np.where(shared, filled[upper] - filled[lower], 0.0)
     observed = differences.sum(axis=1)
+    sizes = np.abs(filled).sum(axis=1)
     # Equal sums in another order differ in the last bits; a tie must count as reached.
-    slack = 1e-12 * np.abs(differences).sum(axis=1)
-    reached = (flips @ differences.T >= observed - slack).sum(axis=0)
+    slack = 1e-12 * np.abs(differences).sum(axis=1) + 1e-13 * (sizes[upper] + sizes[lower])
+    if (valid.all(axis=0) == valid.any(axis=0)).all():
+        # All systems have the same segments: their sums give those of their differences.
+        sums = flips @ filled.T
+        flipped = sums[:, upper] - sums[:, lower]
+    else:
+        flipped = flips @ differences.T
+    reached = (flipped >= observed - slack).sum(axis=0)
     pvalues = (reached + 1.0) / (len(flips) + 1.0)
     return np.where(shared.any(axis=1), pvalues, np.nan)
 
@@ -231,23 +238,17 @@ def normal_pvalues(
 
 
 def sums_to_pvalues(
-    sums: NDArray[Any],
-    squares: NDArray[Any],
-    products: NDArray[Any],
-    usual: FloatArray | None = None,
+    sums: NDArray[Any], squares: NDArray[Any], products: NDArray[Any]
 ) -> FloatArray:
     """Return matrices x pairs of systems from matrices x systems x systems.
 
     ``sums[a, b]`` and ``squares[a, b]`` are those of a over the segments it shares with b.
-    ``usual`` (systems x systems) are squares of the size that rounding errors have, where those
-    of a matrix may be smaller.
     """
     upper, lower = np.triu_indices(sums.shape[1], 1)
     both = squares[:, upper, lower] + squares[:, lower, upper]
     spread = both - 2.0 * products[:, upper, lower]
     level = sums[:, upper, lower] - sums[:, lower, upper]
-    size = both if usual is None else np.maximum(both, (usual + usual.T)[upper, lower])
-    return gaps_to_pvalues(level, spread, size)
+    return gaps_to_pvalues(level, spread, both)
 
 
 def gaps_to_pvalues(level: NDArray[Any], spread: NDArray[Any], size: NDArray[Any]) -> FloatArray:
@@ -258,46 +259,6 @@ def gaps_to_pvalues(level: NDArray[Any], spread: NDArray[Any], size: NDArray[Any
     same = spread <= 1e-6 * size
     reached: FloatArray = ndtr(-level / np.sqrt(np.where(same, 1.0, spread))).astype(np.float64)
     return np.where(same, 1.0, reached)
-
-
-def mixture_sums(
-    mean: FloatArray, half: FloatArray, valid: BoolArray, signs: NDArray[np.float32]
-) -> tuple[tuple[FloatArray, ...], tuple[FloatArray, ...]]:
-    """Return the arguments of `sums_to_pvalues` for mean + e half and for mean - e half.
-
-    As e^2 = 1, sums and sums of squares are linear in the mask; only the products of two
-    swapped scores are not.
-
-    Parameters
-    ----------
-    mean, half
-        systems x segments, 0 where not ``valid``.
-    signs
-        systems x masks x segments, +-1.
-    """
-    # With every cell present, a system's sums are the same whatever it is compared with.
-    shared = np.ones((1, valid.shape[1])) if valid.all() else valid.astype(np.float64)
-    size = len(shared)
-    features = [
-        half[:, :, None] * shared.T,
-        2.0 * (half * mean)[:, :, None] * shared.T,
-        half[:, :, None] * mean.T,
-    ]
-    moved = np.matmul(signs, np.concatenate(features, axis=2).astype(np.float32))
-    full = (len(moved[0]), len(valid), len(valid))
-    sums, squares = (
-        np.broadcast_to(np.swapaxes(moved[..., k * size : (k + 1) * size], 0, 1), full)
-        for k in range(2)
-    )
-    cross = np.swapaxes(moved[..., 2 * size :], 0, 1)
-    swapped = np.swapaxes(signs * half[:, None, :].astype(np.float32), 0, 1)
-    fixed = np.matmul(swapped, np.swapaxes(swapped, 1, 2)) + mean @ mean.T
-    cross = cross + np.swapaxes(cross, 1, 2)
-    middle = mean @ shared.T, (mean**2 + half**2) @ shared.T
-    return (
-        (middle[0] + sums, middle[1] + squares, fixed + cross, middle[1]),
-        (middle[0] - sums, middle[1] - squares, fixed - cross, middle[1]),
-    )
 
 
 def _square(pvalues: FloatArray, size: int) -> FloatArray:

@@ -100,7 +100,7 @@ def calibrate(
     concordant = (np.sign(human) * np.sign(metric)) > 0
     gains = np.where(human == 0.0, 1.0, 0.0) - concordant
     sizes = np.abs(metric)
-    order = np.argsort(sizes, kind="stable")
+    order = np.argsort(sizes)
     running = np.cumsum((weights * gains)[order])
     sizes = sizes[order]
     last = np.flatnonzero(np.append(np.diff(sizes) > slack, True))

@@ -114,13 +114,14 @@ def z_scores(
     present = ~np.isnan(values)
     notes.exclude("missing score", int((~present).sum()))
     pooled = as_mask("pool", pool, values.shape) & present
-    counts, means, sds = _moments(values, codes, pooled, len(labels), ddof)
-    flat = _constant(values, codes, pooled, len(labels)) & (counts > 1)
+    every = pooled.all()
+    group, x = (codes, values) if every else (codes[pooled], values[pooled])
+    counts, means, sds = _moments(x, group, len(labels), ddof)
+    flat = _constant(x, group, means, sds) & (counts > 1)
     _warn(notes, labels, counts, flat)
-    usable = (counts > 1) & ~flat
-    z = np.full(values.shape, np.nan)
-    scaled = present & usable[codes]
-    z[scaled] = (values[scaled] - means[codes[scaled]]) / sds[codes[scaled]]
+    # A standard deviation of nan makes all z of an annotator nan.
+    divisors = np.where((counts > 1) & ~flat, sds, np.nan)
+    z = (values - means[codes]) / divisors[codes]
     if constant == "zero":
         z[present & flat[codes]] = 0.0
     notes.exclude("annotator without spread", int((present & np.isnan(z)).sum()))
@@ -217,23 +218,27 @@ def mean_scores(
 
 
 def _moments(
-    values: FloatArray, codes: IntArray, pooled: BoolArray, size: int, ddof: int
+    x: FloatArray, group: IntArray, size: int, ddof: int
 ) -> tuple[IntArray, FloatArray, FloatArray]:
     """Count, mean and standard deviation per annotator; two passes, so no cancellation."""
-    group, x = codes[pooled], values[pooled]
     counts = np.bincount(group, minlength=size).astype(np.int64)
     means = group_means(x, group, size)
     squares = np.bincount(group, weights=(x - means[group]) ** 2, minlength=size)
     return counts, means, np.sqrt(ratio(squares, counts - ddof))
 
 
-def _constant(values: FloatArray, codes: IntArray, pooled: BoolArray, size: int) -> BoolArray:
-    """True for annotators whose pooled scores are all equal; compared, not computed."""
-    group, x = codes[pooled], values[pooled]
-    first = np.full(size, np.nan)
+def _constant(x: FloatArray, group: IntArray, means: FloatArray, sds: FloatArray) -> BoolArray:
+    """True for annotators whose pooled scores are all equal; compared, not computed.
+
+    Where the standard deviation is beyond all rounding they are not, and need no look.
+    """
+    found = sds <= 1e-6 * np.abs(means)
+    suspects = found[group]
+    x, group = x[suspects], group[suspects]
+    first = np.full(len(found), np.nan)
     first[group[::-1]] = x[::-1]
-    differing = np.bincount(group, weights=x != first[group], minlength=size)
-    return np.asarray(differing == 0)
+    differing = np.bincount(group, weights=x != first[group], minlength=len(found))
+    return np.asarray(found & (differing == 0))
 
 
 def _warn(notes: Notes, labels: tuple[Any, ...], counts: IntArray, flat: BoolArray) -> None:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from metaeval.arrays import BoolArray, FloatArray, IntArray
-from metaeval.correlation.coefficients import kendall, pearson
+from metaeval.correlation.coefficients import correlate
 from metaeval.correlation.hybrids.limits import hybrid_limits
 from metaeval.scores.matrix import ScoreMatrix
 
@@ -91,10 +91,11 @@ def _cells(
         return np.full(len(measures), np.nan)
     segments = [name for name, is_in in zip(human.segments, chosen, strict=True) if is_in]
     ours = human.subset(segments=segments)
-    statistic = kendall if correlation == "kendall" else pearson
-    return np.array(
-        [statistic(ours, m.subset(segments=segments)).statistic for m in measures.values()]
-    )
+    found = [
+        correlate(ours, measure.subset(segments=segments), correlation, has_interval=False)
+        for measure in measures.values()
+    ]
+    return np.array([each.statistic for each in found])
 
 
 def choose(found: Sequence[Profile]) -> Choice | None:

@@ -29,8 +29,7 @@ from metaeval.significance.corrections import AdjustedPvalues, adjust_table
 from metaeval.significance.permutation.tests import (
     default_swap,
     judged_clusters,
-    permutation_pvalue,
-    permuted_differences,
+    permuted_pvalues,
     swap_label,
 )
 
@@ -77,20 +76,18 @@ def compare_metrics(
     alternative: str = "greater",
     n_resamples: int = 1000,
     rng: Rng = None,
-    workers: int = 1,
 ) -> MetricComparison:
     """Test the difference between every two metrics at once, with one set of permutations.
 
     All metrics are compared on the cells that the humans and *every* metric have. The mask of
     swaps is the same for all pairs; where no mixture of two metrics can tie, all their tests
-    together are one matrix product (``docs/statistics.md``).
+    together are one matrix product (``docs/statistics.md``). Permutations are counted as they are
+    made: hundreds of metrics take the memory of a few.
 
     Parameters
     ----------
     human, metrics
         Scores, matched by names of systems and segments.
-    workers
-        Threads over pairs of metrics; the result does not depend on it.
 
     Other parameters are those of `perm_test`, and so are the units that swap.
 
@@ -106,20 +103,20 @@ def compare_metrics(
     """
     one_of("alternative", alternative, ALTERNATIVES)
     positive_int("n_resamples", n_resamples)
-    positive_int("workers", workers)
     measure, notes = Measure.of(measure), Notes()
     scores = panel(human, metrics, notes)
     seed, used = resolve_seed(rng), swap or default_swap(measure)
     values = metric_values(measure, scores, seed, notes)
     pairs = list(combinations(range(len(values)), 2))
-    deltas = permuted_differences(scores, measure, used, n_resamples, seed, pairs, workers)
     pvalues = np.full((len(values), len(values)), np.nan)
-    for (first, second), row in zip(pairs, deltas, strict=True):
-        pvalues[first, second] = permutation_pvalue(row, alternative, measure)
-        pvalues[second, first] = permutation_pvalue(-row, alternative, measure)
-        if np.array_equal(scores.metrics[first], scores.metrics[second], equal_nan=True):
-            both = f"{scores.names[first]} and {scores.names[second]}"
-            notes.warn(IdenticalInputWarning(f"{both} are identical: no difference to test."))
+    if pairs:
+        first, second = np.array(pairs).T
+        pvalues[first, second], pvalues[second, first] = permuted_pvalues(
+            scores, measure, used, n_resamples, seed, pairs, alternative
+        )
+    for a, b in _identical(scores.metrics):
+        both = f"{scores.names[a]} and {scores.names[b]}"
+        notes.warn(IdenticalInputWarning(f"{both} are identical: no difference to test."))
     units = judged_clusters(scores, notes)
     return MetricComparison(
         n=scores.n,
@@ -135,6 +132,14 @@ def compare_metrics(
         unit=unit_of(units),
         n_units=len(np.unique(units)),
     )
+
+
+def _identical(metrics: FloatArray) -> list[tuple[int, int]]:
+    """Return the pairs of metrics that have the same scores."""
+    same: dict[bytes, list[int]] = {}
+    for index, metric in enumerate(metrics):
+        same.setdefault((metric + 0.0).tobytes(), []).append(index)
+    return sorted(pair for group in same.values() for pair in combinations(group, 2))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -9,7 +9,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from metaeval.arrays import BoolArray, FloatArray, IntArray, as_floats, fraction, one_of
-from metaeval.correlation.intervals.independent import FEWEST_SCORES, wilson_interval
+from metaeval.correlation.intervals.independent import (
+    FEWEST_SCORES,
+    effective_outcomes,
+    wilson_interval,
+)
 from metaeval.documents import DOCUMENTS, SEGMENTS, has_enough_documents, unit_of
 from metaeval.results import Interval, Notes, Result, TooFewWarning
 from metaeval.significance.trainings import gain_interval
@@ -115,7 +119,7 @@ def _lead_interval(signs: FloatArray, places: IntArray, confidence: float) -> In
     n_units = int(places.max(initial=-1)) + 1
     if n_units < FEWEST_SCORES:
         return None
-    size = _effective(signs, places)
+    size = effective_outcomes(signs, places)
     won, lost = (size * float((signs == sign).mean()) for sign in (1.0, -1.0))
     return gain_interval(won, lost, size, confidence, freedom=n_units - 1)
 
@@ -125,22 +129,9 @@ def _share(hits: BoolArray, places: IntArray, confidence: float) -> Share:
     if not n:
         return Share(0, np.nan, None)
     count, share = int(hits.sum()), float(hits.mean())
-    size = _effective(hits.astype(np.float64), places)
+    size = effective_outcomes(hits, places)
     low, high = wilson_interval(share, size, confidence=confidence)
     return Share(count, share, Interval(float(low), float(high), confidence))
-
-
-def _effective(values: FloatArray, places: IntArray) -> float:
-    """Number of outcomes by the design effect; at most the number of outcomes, at least one."""
-    n, n_units = len(values), int(places.max()) + 1
-    if n_units == n:
-        return float(n)
-    if np.ptp(values) == 0.0 or n_units < 2:
-        return float(n_units)
-    sums = np.bincount(places, weights=values - values.mean())
-    variance = float((sums**2).sum()) / n**2 * n_units / (n_units - 1)
-    effect = variance / (float(values.var()) / n)
-    return float(min(n, n / effect)) if effect > 0.0 else float(n)
 
 
 def contest_of_metrics(

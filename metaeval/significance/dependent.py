@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.special import ndtri, stdtr
 
-from metaeval.arrays import FloatArray, fraction, one_of, positive_int
+from metaeval.arrays import BoolArray, FloatArray, fraction, one_of, positive_int
 from metaeval.resampling import ALTERNATIVES, tail
 from metaeval.results import (
     DirectionWarning,
@@ -64,16 +65,12 @@ def williams_test(
     (1.729, 0.0509)
     """
     one_of("alternative", alternative, ALTERNATIVES)
-    _check(r12, r13, r23, n)
+    t = float(williams_statistics(r12, r13, r23, n))
     notes = Notes()
-    t = np.nan
     if n <= 3:
         notes.warn(TooFewWarning(f"{n} observations: Williams' test needs at least four."))
-    else:
-        k = 1.0 - r12**2 - r13**2 - r23**2 + 2.0 * r12 * r13 * r23
-        k = k if k > ROUNDING else 0.0
-        below = 2.0 * k * (n - 1) / (n - 3) + (r12 + r13) ** 2 / 4.0 * (1.0 - r23) ** 3
-        t = _ratio((r12 - r13) * np.sqrt((n - 1) * (1.0 + r23)), np.sqrt(below), notes)
+    elif np.isnan(t):
+        notes.warn(IdenticalInputWarning("The two metrics are identical: t is undefined."))
     upper, lower = float(stdtr(n - 3, -t)), float(stdtr(n - 3, t))
     return StatisticResult(
         n=n,
@@ -83,6 +80,24 @@ def williams_test(
         method="Williams' test",
         alternative=alternative,
     )
+
+
+def williams_statistics(r12: ArrayLike, r13: ArrayLike, r23: ArrayLike, n: int) -> FloatArray:
+    """Return `williams_test`'s t of arrays of correlations (of one shape); nan where undefined."""
+    x, y, z = _checked(r12, r13, r23, n)
+    if n <= 3:
+        return np.full(x.shape, np.nan)
+    k = 1.0 - x**2 - y**2 - z**2 + 2.0 * x * y * z
+    k = np.where(k > ROUNDING, k, 0.0)
+    below = 2.0 * k * (n - 1) / (n - 3) + (x + y) ** 2 / 4.0 * (1.0 - z) ** 3
+    t = (x - y) * np.sqrt((n - 1) * (1.0 + z)) / np.sqrt(np.where(below > 0.0, below, np.nan))
+    return np.asarray(t)
+
+
+def williams_pvalues(r12: ArrayLike, r13: ArrayLike, r23: ArrayLike, n: int) -> FloatArray:
+    """Return the p that r12 > r13 of the same; nan where t is."""
+    t = williams_statistics(r12, r13, r23, n)
+    return np.asarray(stdtr(n - 3, -t)) if n > 3 else t
 
 
 def zou_interval(
@@ -117,23 +132,12 @@ def zou_interval(
     [-0.02, 0.317]
     """
     fraction("confidence", confidence)
-    _check(r12, r13, r23, n)
+    low, high = zou_ends(r12, r13, r23, n, confidence=confidence)
     notes = Notes()
-    low = high = np.nan
     if n <= 3:
         notes.warn(TooFewWarning(f"{n} observations: Fisher's interval needs at least four."))
     elif max(abs(r12), abs(r13)) >= 1.0:
         notes.warn(IdenticalInputWarning("A correlation is +-1: its interval is a point."))
-    else:
-        half = ndtri(0.5 + confidence / 2.0) / np.sqrt(n - 3)
-        l1, u1 = np.tanh(np.arctanh(r12) - half), np.tanh(np.arctanh(r12) + half)
-        l2, u2 = np.tanh(np.arctanh(r13) - half), np.tanh(np.arctanh(r13) + half)
-        squares = r12**2 + r13**2 + r23**2
-        c = (r23 - r12 * r13 / 2.0) * (1.0 - squares) + r23**3
-        # A correlation of two correlations: beyond 1 by what r23 was rounded.
-        c = np.clip(c / ((1.0 - r12**2) * (1.0 - r13**2)), -1.0, 1.0)
-        low = r12 - r13 - _spread(r12 - l1, u2 - r13, c)
-        high = r12 - r13 + _spread(u1 - r12, r13 - l2, c)
     if min(r12, r13) < 0.0:
         notes.warn(DirectionWarning("A correlation is negative: is higher better for it?"))
     return StatisticResult(
@@ -145,32 +149,88 @@ def zou_interval(
     )
 
 
-def _check(r12: float, r13: float, r23: float, n: int) -> None:
-    for name, value in (("r12", r12), ("r13", r13), ("r23", r23)):
-        if not -1.0 <= value <= 1.0:
-            raise ValueError(f"{name}: expected a correlation between -1 and 1, got {value}")
+def zou_ends(
+    r12: ArrayLike, r13: ArrayLike, r23: ArrayLike, n: int, *, confidence: ArrayLike = 0.95
+) -> tuple[FloatArray, FloatArray]:
+    """Return both ends of `zou_interval` of arrays of correlations; nan where undefined.
+
+    All arrays are of one shape; ``confidence`` may have a level for each.
+    """
+    x, y, z = _checked(r12, r13, r23, n)
+    if n <= 3:
+        return np.full(x.shape, np.nan), np.full(x.shape, np.nan)
+    return _ends(x, y, _between(x, y, z), n, np.asarray(confidence))
+
+
+def zou_pvalues(r12: ArrayLike, r13: ArrayLike, r23: ArrayLike, n: int) -> FloatArray:
+    """Return the one-sided p at which Zou's interval of r12 - r13 begins at 0, by bisection.
+
+    Of arrays of one shape; nan where the interval is undefined.
+    """
+    x, y, z = _checked(r12, r13, r23, n)
+    if n <= 3:
+        return np.full(x.shape, np.nan)
+    larger, smaller = np.maximum(x, y), np.minimum(x, y)
+    c = _between(larger, smaller, z)
+    low, high = np.zeros(x.shape), np.ones(x.shape)
+    for _ in range(40):
+        middle = (low + high) / 2.0
+        ends = _ends(larger, smaller, c, n, middle)[0]
+        low, high = np.where(ends > 0.0, middle, low), np.where(ends > 0.0, high, middle)
+    p = np.where(np.isnan(ends), np.nan, (1.0 - low) / 2.0)
+    return np.where(x < y, 1.0 - p, p)
+
+
+def _ends(
+    r12: FloatArray, r13: FloatArray, c: FloatArray, n: int, confidence: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Return Zou's ends from the correlation c of the two correlations; nan where one is +-1."""
+    half = ndtri(0.5 + confidence / 2.0) / np.sqrt(n - 3)
+    z12, z13 = (np.arctanh(np.where(np.abs(r) < 1.0, r, np.nan)) for r in (r12, r13))
+    l1, u1, l2, u2 = (
+        np.tanh(z12 - half),
+        np.tanh(z12 + half),
+        np.tanh(z13 - half),
+        np.tanh(z13 + half),
+    )
+    d = r12 - r13
+    return d - _spread(r12 - l1, u2 - r13, c), d + _spread(u1 - r12, r13 - l2, c)
+
+
+def _between(r12: FloatArray, r13: FloatArray, r23: FloatArray) -> FloatArray:
+    """Return the correlation of two correlations; beyond 1 by what r23 was rounded."""
+    c = (r23 - r12 * r13 / 2.0) * (1.0 - r12**2 - r13**2 - r23**2) + r23**3
+    below = (1.0 - r12**2) * (1.0 - r13**2)
+    c = c / np.where(below > 0.0, below, np.nan)
+    return np.asarray(np.maximum(np.minimum(c, 1.0), -1.0))
+
+
+def _checked(r12: ArrayLike, r13: ArrayLike, r23: ArrayLike, n: int) -> FloatArray:
+    """Return three arrays of correlations as one, (3, ...), or raise ValueError."""
     positive_int("n", n)
-    if not _is_possible(np.array([r12, r13, r23])):
-        middle, half = r12 * r13, np.sqrt((1.0 - r12**2) * (1.0 - r13**2))
+    r = np.array([r12, r13, r23], dtype=np.float64)
+    for name, values in zip(("r12", "r13", "r23"), r, strict=True):
+        outside = values[~(np.abs(values) <= 1.0)]
+        if len(outside):
+            raise ValueError(f"{name}: expected a correlation between -1 and 1, got {outside[0]}")
+    impossible = r[:, ~_are_possible(r)]
+    if impossible.size:
+        x, y, z = impossible[:, 0]
+        middle, half = x * y, np.sqrt((1.0 - x**2) * (1.0 - y**2))
         raise ValueError(
-            f"r12, r13, r23: no three variables correlate at {r12:.6g}, {r13:.6g} and {r23:.6g}; "
+            f"r12, r13, r23: no three variables correlate at {x:.6g}, {y:.6g} and {z:.6g}; "
             f"with the first two, r23 lies between {middle - half:.4f} and {middle + half:.4f}"
         )
+    return r
 
 
-def _is_possible(r: FloatArray) -> bool:
-    """Tell whether three vectors have these cosines, to within rounding: angles on a sphere."""
+def _are_possible(r: FloatArray) -> BoolArray:
+    """Tell which three vectors have these cosines, to within rounding: angles on a sphere."""
     least = np.arccos(np.minimum(r + ROUNDED, 1.0))
     most = np.arccos(np.maximum(r - ROUNDED, -1.0))
-    return bool((least <= most.sum() - most).all() and least.sum() <= 2.0 * np.pi)
+    is_triangle = (least <= most.sum(axis=0) - most).all(axis=0)
+    return np.asarray(is_triangle & (least.sum(axis=0) <= 2.0 * np.pi))
 
 
-def _ratio(above: float, below: float, notes: Notes) -> float:
-    if below > 0.0:
-        return float(above / below)
-    notes.warn(IdenticalInputWarning("The two metrics are identical: t is undefined."))
-    return np.nan
-
-
-def _spread(first: float, second: float, c: float) -> float:
-    return float(np.sqrt(max(first**2 + second**2 - 2.0 * c * first * second, 0.0)))
+def _spread(first: FloatArray, second: FloatArray, c: FloatArray) -> FloatArray:
+    return np.asarray(np.sqrt(np.maximum(first**2 + second**2 - 2.0 * c * first * second, 0.0)))

@@ -8,7 +8,6 @@ from metaeval.systems.paired_tests import (
     paired_bootstrap,
 )
 from metaeval.systems.preferences import (
-    PooledPreference,
     Preference,
     pool_preferences,
     preference,
@@ -19,7 +18,6 @@ from metaeval.systems.table import SystemTable, system_table
 __all__ = [
     "LengthDeviation",
     "MetricColumn",
-    "PooledPreference",
     "Preference",
     "SystemComparison",
     "SystemRanking",

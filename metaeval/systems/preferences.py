@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from metaeval.arrays import FloatArray, IntArray, as_floats, as_pair, mean
-from metaeval.correlation.intervals.independent import (
-    effective_outcomes,
-    share_interval,
-    wilson_interval,
-)
+from metaeval.correlation.intervals.independent import share_interval
 from metaeval.documents import clusters_from, has_enough_documents, sizes_of, unit_of
-from metaeval.judgments.controls.consistency import pass_rate
-from metaeval.results import Interval, Notes, StatisticResult, TooFewWarning
+from metaeval.results import Notes, StatisticResult, TooFewWarning
 
 NOTHING = "No segment has both scores: the preference is undefined."
 
@@ -26,8 +21,7 @@ class Preference(StatisticResult):
     """``statistic`` is the share of segments with d > 0; ``n`` counts segments.
 
     ``interval`` is Wilson's for that share, over ``n_units`` documents or segments, as ``unit``
-    says; None below six documents. ``effective`` is how many independent segments
-    would make the share as certain. ``differences`` are d of each segment, ``mean`` and
+    says; None below six documents. ``differences`` are d of each segment, ``mean`` and
     ``median`` theirs, ``ties`` the share with d = 0.
     """
 
@@ -35,7 +29,6 @@ class Preference(StatisticResult):
     mean: float
     median: float
     ties: float
-    effective: float
     unit: str
     n_units: int
 
@@ -49,72 +42,6 @@ class Preference(StatisticResult):
         signs = np.sign(self.differences)
         parts = [np.histogram(self.differences[signs == sign], edges)[0] for sign in (-1, 0, 1)]
         return np.stack(parts), edges
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class PooledPreference(StatisticResult):
-    """A preference over the segments of several test sets, without what only those tell."""
-
-    mean: float
-    ties: float
-
-
-def pool_preferences(
-    counts: ArrayLike,
-    shares: ArrayLike,
-    means: ArrayLike,
-    ties: ArrayLike,
-    *,
-    effective: ArrayLike | None = None,
-) -> PooledPreference:
-    """Take preferences over disjoint segments together, as if all had been asked at once.
-
-    A set without segments counts nothing, whatever is said of it. ``effective`` is that of each
-    `Preference`, where segments belong to documents; without it, ``counts``.
-
-    Examples
-    --------
-    >>> result = pool_preferences([4, 1], [0.5, 1.0], [0.1, 0.6], [0.25, 0.0])
-    >>> result.n, result.statistic, round(result.mean, 3), result.ties
-    (5, 0.6, 0.2, 0.2)
-    """
-    n = as_floats("counts", counts, ndim=1)
-    columns = (("shares", shares), ("means", means), ("ties", ties))
-    preferred, moved, equal = (_total(n, name, values) for name, values in columns)
-    total, notes = int(n.sum()), Notes()
-    worth = n if effective is None else as_floats("effective", effective, ndim=1)
-    if worth.shape != n.shape:
-        raise ValueError("effective: expected a number for each set")
-    rate = pass_rate(round(preferred), total)
-    if not total:
-        notes.warn(TooFewWarning(NOTHING))
-    return PooledPreference(
-        n=total,
-        warnings=notes.warnings,
-        statistic=rate.statistic,
-        interval=rate.interval
-        if effective is None or not total
-        else _interval(preferred, n, worth),
-        method="share of segments that prefer the altered text",
-        mean=moved / total if total else np.nan,
-        ties=equal / total if total else np.nan,
-    )
-
-
-def _interval(preferred: float, n: FloatArray, effective: FloatArray) -> Interval:
-    """Wilson's interval with the sum of the sets' variances, were their shares one."""
-    has_any = n > 0
-    size = float(n.sum() ** 2 / (n[has_any] ** 2 / effective[has_any]).sum())
-    low, high = wilson_interval(round(preferred) / n.sum(), size)
-    return Interval(float(low), float(high), 0.95)
-
-
-def _total(n: FloatArray, name: str, values: ArrayLike) -> float:
-    """Sum over segments of what is said of each set; of a set without any that is nan."""
-    known = as_floats(name, values, ndim=1)
-    if known.shape != n.shape or np.isnan(known[n > 0]).any():
-        raise ValueError(f"{name}: expected a number for each set that has segments")
-    return float(n @ np.where(n > 0, known, 0.0))
 
 
 def preference(
@@ -166,7 +93,39 @@ def preference(
         mean=mean(differences),
         median=float(np.median(differences)) if n else np.nan,
         ties=float((differences == 0).mean()) if n else np.nan,
-        effective=effective_outcomes(differences > 0, of),
         unit=unit_of(of),
         n_units=len(sizes_of(of)),
     )
+
+
+def pool_preferences(
+    differences: Sequence[ArrayLike],
+    sources: Sequence[Sequence[str]],
+    documents: Sequence[Sequence[str]],
+) -> Preference:
+    """Take preferences over several test sets together, as if all had been asked at once.
+
+    Two sets may have the same source, and what a metric prefers of its outputs is then no two
+    independent outcomes: the source counts in the set that has it first, as a part of its document.
+
+    Parameters
+    ----------
+    differences
+        d of each segment of each set (`Preference.differences`), nan where one was left out.
+    sources, documents
+        The source of each segment, and its document; each is one of its own without a name.
+
+    Examples
+    --------
+    >>> result = pool_preferences([[1.0, 0.0], [1.0, -1.0]], ["ab", "ac"], [["", ""], ["", ""]])
+    >>> result.n, result.statistic, result.n_units
+    (4, 0.5, 3)
+    """
+    clusters: dict[str, Hashable] = {}
+    labels: list[Hashable] = []
+    for number, (texts, names) in enumerate(zip(sources, documents, strict=True)):
+        own = [(number, name or position) for position, name in enumerate(names)]
+        labels += [clusters.get(text, label) for text, label in zip(texts, own, strict=True)]
+        clusters = dict(zip(reversed(texts), reversed(own), strict=True)) | clusters
+    gaps = np.concatenate([as_floats("differences", each, ndim=1) for each in differences])
+    return preference(gaps, np.zeros(len(gaps)), documents=labels)

@@ -231,18 +231,21 @@ def in_full(test_set: TestSet, document: OfTestSet) -> InFull:
 def across(condition: str) -> Across:
     """Return W2W of every measure by language pair, over all test sets of the pair.
 
-    The newest result of each test set counts; segments of several test sets are pooled.
+    The newest result of each test set counts; segments of several test sets are pooled, and those
+    of one source are not independent of each other.
     """
     newest: dict[tuple[int, str], PreferenceResult] = {}
     rows = PreferenceResult.objects.filter(condition=condition).select_related("test_set")
-    for row in rows.order_by("job_id", "pk").defer("differences"):
+    for row in rows.order_by("job_id", "pk"):
         newest[row.test_set_id, row.measure] = _defined(row)
     groups: dict[tuple[str, str, str], list[PreferenceResult]] = {}
     for row in newest.values():
         if row.n:
             key = (row.label, row.measure, row.test_set.direction)
             groups.setdefault(key, []).append(row)
-    pooled = [_pooled(groups[key]) for key in sorted(groups)]
+    sets = {row.test_set for group in groups.values() if len(group) > 1 for row in group}
+    texts = {each.pk: _texts_of(each) for each in sets}
+    pooled = [_pooled(groups[key], texts) for key in sorted(groups)]
     return Across(
         condition=condition,
         condition_label=LABELS[condition],
@@ -252,22 +255,33 @@ def across(condition: str) -> Across:
     )
 
 
-def _pooled(results: Sequence[PreferenceResult]) -> OfPair:
+Texts = tuple[tuple[str, ...], tuple[str, ...]]
+
+
+def _texts_of(test_set: TestSet) -> Texts:
+    """Return the sources and the documents of a test set's segments."""
+    rows = test_set.segments.order_by("position").values_list("source", "document")
+    sources, documents = zip(*rows, strict=True)
+    return sources, documents
+
+
+def _pooled(results: Sequence[PreferenceResult], texts: Mapping[int, Texts]) -> OfPair:
     one = results[0]
-    table = [(row.n, row.statistic or 0.0, row.mean or 0.0, row.ties or 0.0) for row in results]
-    found = pool_preferences(*zip(*table, strict=True))
+    numbers = {"n": one.n, "w2w": one.statistic, "low": one.low, "high": one.high}
+    numbers |= {"mean": one.mean, "ties": one.ties}
+    if len(results) > 1:
+        sides = zip(*(texts[row.test_set_id] for row in results), strict=True)
+        found = pool_preferences([differences_of(row) for row in results], *sides)
+        low, high = found.interval[:2] if found.interval else (None, None)
+        numbers = {"n": found.n, "w2w": found.statistic, "low": low, "high": high}
+        numbers |= {"mean": found.mean, "ties": found.ties}
     return OfPair(
         condition=one.condition,
         measure=one.measure,
         label=one.label,
         metric=one.metric,
         direction=one.test_set.direction,
-        n=found.n,
-        w2w=found.statistic,
-        low=found.interval.low if found.interval else None,
-        high=found.interval.high if found.interval else None,
-        mean=found.mean,
-        ties=found.ties,
+        **numbers,
         rules=min(row.rules for row in results) if one.condition in RULES else None,
         test_sets=" ".join(sorted(row.test_set.slug for row in results)),
     )

@@ -34,19 +34,15 @@ def fisher_interval(r: float, n: int, method: str) -> Interval:
     )
 
 
-def independent_pvalue(r: float, left: FloatArray, right: FloatArray, method: str) -> float:
-    """Two-sided p against zero: t for r and rho, the tie-corrected normal for tau."""
-    from scipy.stats import kendalltau
-
-    valid = ~(np.isnan(left) | np.isnan(right))
-    n = int(valid.sum())
+def independent_pvalue(r: float, n: int) -> float:
+    """Two-sided p of Pearson's r or Spearman's rho of n pairs against zero, by t."""
     if np.isnan(r) or n < 3:
         return np.nan
-    if method == "kendall":
-        return float(kendalltau(left[valid], right[valid]).pvalue)
-    if abs(r) == 1.0:
-        return 0.0
-    return float(2.0 * stdtr(n - 2, -abs(r) * np.sqrt((n - 2) / (1.0 - r * r))))
+    return (
+        0.0
+        if abs(r) == 1.0
+        else float(2.0 * stdtr(n - 2, -abs(r) * np.sqrt((n - 2) / (1.0 - r * r))))
+    )
 
 
 def mean_interval(
@@ -131,21 +127,23 @@ def share_interval(hits: BoolArray, clusters: IntArray, *, confidence: float = 0
     return Interval(float(low), float(high), confidence)
 
 
-def effective_outcomes(hits: BoolArray, clusters: IntArray) -> float:
-    """Return how many independent outcomes have the variance of this share: n / design effect.
+def effective_outcomes(outcomes: ArrayLike, clusters: IntArray) -> float:
+    """Return how many independent outcomes have the variance of their mean: n / design effect.
 
-    The design effect is the variance over documents by that of independent outcomes, at least 1;
-    where all outcomes are alike it is unknown, and the documents are counted.
+    Outcomes are hits or signs, (n,). The design effect is the variance over documents by that of
+    independent outcomes, at least 1 (Kish 1965); where all outcomes are alike, or of one document,
+    it is unknown, and the documents are counted.
     """
-    n = len(hits)
+    values = np.asarray(outcomes, dtype=np.float64)
+    n, n_units = len(values), len(sizes_of(clusters))
     if unit_of(clusters) != DOCUMENTS:
         return float(n)
-    share, size = float(hits.mean()), effective_units(clusters)
-    if not 0.0 < share < 1.0:
-        return float(len(sizes_of(clusters)))
-    errors = sum_by(hits - share, clusters)
+    if n_units < 2 or np.ptp(values) == 0.0:
+        return float(n_units)
+    size = effective_units(clusters)
+    errors = sum_by(values - values.mean(), clusters)
     spread = float((errors**2).sum()) * size / (size - 1.0)
-    return n / max(spread / (n * share * (1.0 - share)), 1.0)
+    return n / max(spread / (n * float(values.var())), 1.0)
 
 
 def wilson_interval(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import TypeAlias
 import numpy as np
 
 from metaeval.arrays import FloatArray
-from metaeval.files.text import FormatError, number, plain_number, read_lines
+from metaeval.files.text import FormatError, numbers, plain_number, read_lines
 
 Ratings: TypeAlias = Mapping[str, Sequence[tuple[str | None, str | None]]]
 Documents: TypeAlias = Sequence[tuple[str, str]]
@@ -31,26 +32,41 @@ class Scores:
 def read_scores(path: Path, level: str, documents: Documents, size: int | None) -> Scores:
     """Read a file of SYSTEM SCORE lines (DOMAIN SYSTEM SCORE for domains) on `size` segments."""
     width = 3 if level == "domain" else 2
-    values: dict[str, list[float]] = {}
-    domains: dict[str, list[str]] = {}
-    for line, text in enumerate(read_lines(path), start=1):
-        cells = text.split()
-        if len(cells) != width:
-            raise FormatError(path, line, f"expected {width} fields, got {len(cells)}")
-        score = number(path, line, "SCORE", cells[-1])
-        values.setdefault(cells[-2], []).append(score)
-        domains.setdefault(cells[-2], []).append(cells[0])
+    columns = _columns(path, width)
+    systems, domains = columns[-2], defaultdict[str, list[str]](list)
+    scores = numbers(path, "SCORE", range(1, len(systems) + 1), columns[-1])
+    values = defaultdict[str, list[float]](list)
+    for system, score in zip(systems, scores, strict=True):
+        values[system].append(score)
+    for domain, system in zip(columns[0], systems, strict=True) if level == "domain" else ():
+        domains[system].append(domain)
     labels = next(iter(domains.values()), []) if level == "domain" else []
     expected = len(labels) if level == "domain" else expected_scores(level, documents, size)
-    for system, scores in values.items():
-        expected = len(scores) if expected is None else expected
-        if len(scores) != expected:
+    for system, own in values.items():
+        expected = len(own) if expected is None else expected
+        if len(own) != expected:
             raise FormatError(
-                path, None, f"system {system}: {len(scores)} scores, expected {expected}"
+                path, None, f"system {system}: {len(own)} scores, expected {expected}"
             )
         if level == "domain" and domains[system] != labels:
             raise FormatError(path, None, f"system {system}: its domains differ from the first's")
-    return Scores({name: np.array(scores) for name, scores in values.items()}, tuple(labels))
+    return Scores({name: np.array(own) for name, own in values.items()}, tuple(labels))
+
+
+def _columns(path: Path, width: int) -> list[list[str]]:
+    """Return the fields of all lines, which white space parts, by column."""
+    lines = read_lines(path)
+    cells = "\n".join(lines).split()
+    columns = [cells[place::width] for place in range(width)]
+    # Where single tabs part them this is a fifth of the work of looking at every line.
+    if (
+        len(cells) != width * len(lines)
+        or list(map("\t".join, zip(*columns, strict=True))) != lines
+    ):
+        for line, text in enumerate(lines, start=1):
+            if (found := len(text.split())) != width:
+                raise FormatError(path, line, f"expected {width} fields, got {found}")
+    return columns
 
 
 def score_lines(scores: Scores, level: str, documents: Documents, size: int) -> list[str]:

@@ -28,11 +28,15 @@ from metaeval.significance.comparison import compare_metrics
 N_PERMUTATIONS, N_PERMUTATIONS_SLOW = 4_000, 1_000
 # At .05 Bonferroni finds nothing with fewer than 40 permutations a pair of metrics.
 PERMUTATIONS_A_PAIR = 41
+# But all pairs of metrics and their permutations are together no more than these, half a minute.
+MOST_DIFFERENCES = 2**28
 # Above so many outputs resampling takes the smaller numbers.
 MANY_CELLS = 3_000
+# The same of pairs of outputs.
+MANY_PAIRS = 500_000
 # Mixtures of two metrics may tie, and then a permutation test of an order statistic compares all
 # pairs of a group: with more members than this it takes hours.
-WIDE_GROUP = 1_500
+WIDE_GROUP = 3_000
 # By unit of the test.
 LIMIT_TEST = {
     SEGMENTS: "one-sided t test of the difference over segments",
@@ -114,12 +118,11 @@ def _chance(scored: Scored, question: Question) -> float:
 
 def _permuted(scored: Scored, question: Question, notes: dict[str, None]) -> dict[str, Any]:
     human, metrics = scored.matrices()
-    is_slow = scored.n > MANY_CELLS
     tested = compare_metrics(
         human,
         metrics,
         question.measure,
-        n_resamples=_permutations(len(metrics), question, is_slow=is_slow),
+        n_resamples=_permutations(scored, question),
         rng=scored.seed,
     )
     notes |= notes_of(tested.warnings)
@@ -132,13 +135,19 @@ def _permuted(scored: Scored, question: Question, notes: dict[str, None]) -> dic
     }
 
 
-def _permutations(n_metrics: int, question: Question, *, is_slow: bool) -> int:
+def _permutations(scored: Scored, question: Question) -> int:
     """How many permutations: enough for Bonferroni over all pairs where they are cheap."""
-    if is_slow:
-        is_dear = question.statistic.correlation == "acc_eq"
-        return N_PERMUTATIONS_SLOW if is_dear else N_PERMUTATIONS
-    n_pairs = n_metrics * (n_metrics - 1) // 2
-    return max(N_PERMUTATIONS, PERMUTATIONS_A_PAIR * n_pairs)
+    n_metrics, n_systems = len(scored.metrics), scored.n_systems
+    pairs, system_pairs = (n * (n - 1) // 2 for n in (n_metrics, n_systems))
+    correlation = question.statistic.correlation
+    if correlation == "acc_eq" and system_pairs * scored.n_segments > MANY_PAIRS:
+        return N_PERMUTATIONS_SLOW
+    if scored.n > MANY_CELLS:
+        return N_PERMUTATIONS
+    is_soft = correlation == "soft_pairwise_accuracy"
+    most = MOST_DIFFERENCES // max(pairs * (system_pairs if is_soft else 1), 1)
+    fewest = N_PERMUTATIONS_SLOW if is_soft and most < N_PERMUTATIONS else N_PERMUTATIONS
+    return max(fewest, min(PERMUTATIONS_A_PAIR * pairs, most))
 
 
 def _is_wide(scored: Scored, question: Question) -> bool:

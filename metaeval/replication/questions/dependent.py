@@ -28,7 +28,7 @@ from metaeval.replication.questions.statistics import JACKKNIFE, WILLIAMS, ZOU, 
 from metaeval.replication.questions.values import hybrid_values, left_out, system_matrix_intervals
 from metaeval.scores.matrix import ScoreMatrix
 from metaeval.significance.comparison import compare_metrics
-from metaeval.significance.dependent import williams_test, zou_interval
+from metaeval.significance.dependent import williams_pvalues, zou_ends, zou_pvalues
 
 DRAWS = (
     "{n:,} hybrids are not {n:,} observations: this interval narrows with the number drawn, not "
@@ -136,15 +136,12 @@ def _tests(
     """Compare correlations that share the humans, each over `size` observations."""
     m = len(values)
     pvalues, lows, highs = (np.full((m, m), np.nan) for _ in range(3))
-    for i in range(m):
-        for j in range(m):
-            rs = (values[i], values[j], between[i, j])
-            if i == j or np.isnan(rs).any():
-                continue
-            lows[i, j], highs[i, j] = _zou_ends(*rs, size)
-            pvalues[i, j] = (
-                _williams(*rs, size) if question.test == WILLIAMS else zou_pvalue(*rs, size)
-            )
+    is_defined = ~np.isnan(values[:, None] + values + between) & ~np.eye(m, dtype=np.bool_)
+    i, j = np.nonzero(is_defined)
+    rs = values[i], values[j], between[i, j]
+    lows[i, j], highs[i, j] = zou_ends(*rs, size, confidence=CONFIDENCE)
+    is_williams = question.test == WILLIAMS
+    pvalues[i, j] = williams_pvalues(*rs, size) if is_williams else zou_pvalues(*rs, size)
     names = {
         WILLIAMS: "one-sided Williams' test, n = {n}",
         ZOU: "one-sided p by inverting Zou's interval, n = {n}",
@@ -156,29 +153,3 @@ def _tests(
         "pvalues": pvalues,
         "test": names[question.test].format(n=f"{size:,}"),
     }
-
-
-def _williams(r12: float, r13: float, r23: float, n: int) -> float:
-    if n <= 3:
-        return float("nan")
-    pvalue = williams_test(r12, r13, r23, n).pvalue
-    return float("nan") if pvalue is None else pvalue
-
-
-def _zou_ends(r12: float, r13: float, r23: float, n: int) -> tuple[float, float]:
-    interval = zou_interval(r12, r13, r23, n, confidence=CONFIDENCE).interval
-    return interval[:2] if interval else (float("nan"), float("nan"))
-
-
-def zou_pvalue(r12: float, r13: float, r23: float, n: int) -> float:
-    """The one-sided p at which Zou's interval of r12 - r13 begins at 0, by bisection."""
-    if r12 < r13:
-        return 1.0 - zou_pvalue(r13, r12, r23, n)
-    low, high = 0.0, 1.0
-    for _ in range(40):
-        middle = (low + high) / 2.0
-        interval = zou_interval(r12, r13, r23, n, confidence=middle).interval
-        if interval is None or np.isnan(interval.low):
-            return float("nan")
-        low, high = (middle, high) if interval.low > 0.0 else (low, middle)
-    return (1.0 - low) / 2.0

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cached_property
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from metaeval.arrays import BoolArray, FloatArray, IntArray
 from metaeval.correlation.panel import grouped
-from metaeval.resampling import BLOCK, random_bits, stream
+from metaeval.resampling import BLOCK, blocks, random_bits, random_octets, stream, unpacked
 
 SWAPS = ("both", "xor", "inputs", "systems", "pairs")
 # Numbers in one chunk of masks: bounds the memory, never the draws.
 CHUNK = 2**23
+# Columns of packed masks unpacked at once, a multiple of eight.
+COLUMNS = 2**13
 
 
 class Swaps:
@@ -49,15 +51,48 @@ class Swaps:
         self.clusters = np.arange(shape[1]) if clusters is None else clusters
         self.n_clusters = int(self.clusters.max(initial=-1)) + 1
 
-    def chunks(self) -> Iterator[NDArray[np.int8]]:
-        """Yield masks, rows x systems x segments, in order."""
-        blocks = max(1, CHUNK // (self.shape[0] * self.shape[1] * BLOCK))
+    def chunks(self, size: int = 0) -> Iterator[NDArray[np.int8]]:
+        """Yield masks, rows x systems x segments, in order.
+
+        ``size`` counts the numbers that a test makes of each mask, where they are more than cells.
+        """
+        step = max(1, CHUNK // (max(self.shape[0] * self.shape[1], size) * BLOCK))
         total = -(-self.n_resamples // BLOCK)
-        for start in range(0, total, blocks):
-            parts = [self._block(number) for number in range(start, min(start + blocks, total))]
+        for start in range(0, total, step):
+            parts = [self._block(number) for number in range(start, min(start + step, total))]
             if start == 0:
                 parts.insert(0, np.ones((1, *self.shape), dtype=np.int8))
             yield np.concatenate(parts)
+
+    def sums(self, values: NDArray[Any], weights: FloatArray) -> FloatArray:
+        """Return k x masks: sums of values with the signs of each mask, the first one's all +1.
+
+        For masks of one row, ``both`` or ``pairs``. Columns are taken some at a time: there may be
+        millions, and neither they nor the masks are ever there as numbers all at once.
+
+        Parameters
+        ----------
+        values, weights
+            k x clusters, and what they are multiplied by, (clusters,).
+        """
+        units = self.n_clusters
+        found = np.zeros((len(values), self.n_resamples + 1))
+        found[:, 0] = [row @ weights for row in values]
+        # Single precision counts what is true, one by one, exactly.
+        is_count = values.dtype == np.bool_ and np.ptp(weights) == 0.0
+        dtype, scale = (np.float32, weights[0]) if is_count else (np.float64, 1.0)
+        for number, start, stop in blocks(self.n_resamples):
+            octets = random_octets(stream(self.seed, number), BLOCK, units)[: stop - start]
+            swapped = np.zeros((stop - start, len(values)))
+            for first in range(0, units, COLUMNS):
+                last = min(first + COLUMNS, units)
+                bits = unpacked(octets[:, first // 8 : -(-last // 8)], last - first)
+                some = values[:, first:last].T
+                if not is_count:
+                    some = some * weights[first:last, None]
+                swapped += bits.astype(dtype) @ some.astype(dtype)
+            found[:, start + 1 : stop + 1] = found[:, :1] - 2.0 * scale * swapped.T
+        return found
 
     def _block(self, number: int) -> NDArray[np.int8]:
         rows = min(BLOCK, self.n_resamples - number * BLOCK)
@@ -89,16 +124,25 @@ Masks: TypeAlias = NDArray[np.int8]
 
 
 class Chunk:
-    """Some of the masks, arranged by group; shared by all pairs of metrics."""
+    """Some of the masks, arranged by group; shared by all pairs of metrics.
+
+    ``sums`` has room for what a test computes once for all pairs.
+    """
 
     def __init__(self, masks: Masks, valid: BoolArray, grouping: str) -> None:
         self.masks = masks
+        self.sums: Any = None
         self._by_group = grouped(masks, valid, grouping)
 
     @cached_property
     def flat(self) -> FloatArray:
         """Masks x cells."""
         return self.masks.reshape(len(self.masks), -1).astype(np.float64)
+
+    @cached_property
+    def keeps_all(self) -> BoolArray:
+        """Whether a mask swaps nothing, (masks,)."""
+        return np.asarray((self.masks > 0).all(axis=(1, 2)))
 
     @cached_property
     def by_system(self) -> NDArray[np.float32]:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -11,16 +14,15 @@ from metaeval.correlation.panel import Panel, grouped, snapped
 from metaeval.correlation.soft_pairwise import (
     gaps_to_pvalues,
     is_constant,
-    mixture_sums,
     normal_pvalues,
     pair_pvalues,
-    sums_to_pvalues,
+    within_segments,
 )
 from metaeval.correlation.ties import PairTable, calibrate, pair_table
 from metaeval.documents import DOCUMENTS, SEGMENTS, recoded, sum_by, unit_of
 from metaeval.rounding import SHARE, largest, settled
-from metaeval.significance.permutation.correlations import GroupedTest
-from metaeval.significance.permutation.masks import Chunk
+from metaeval.significance.permutation.correlations import GroupedTest, slices
+from metaeval.significance.permutation.masks import Chunk, Swaps
 from metaeval.significance.permutation.mixtures import Kernel, joint_codes
 
 
@@ -29,6 +31,7 @@ class KendallLikeTest(GroupedTest):
 
     def __init__(self, panel: Panel, grouping: str, threshold: float) -> None:
         super().__init__(panel, grouping)
+        self.n_held = panel.valid.size
         self.kernel = Kernel(self.human, "kendall_like", threshold)
         codes = joint_codes(self.human, self.human)[0]
         self.n_pairs = self.kernel.sums(codes, codes)[0].sum() / 2.0
@@ -40,7 +43,7 @@ class KendallLikeTest(GroupedTest):
         y = snapped(self.metrics[second], x)
         return None if mixture_can_be_constant(x, y) else self._coefficients(first, second)
 
-    def differences(self, first: int, second: int, chunk: Chunk) -> FloatArray:
+    def difference(self, first: int, second: int, chunk: Chunk) -> FloatArray:
         """Return the difference for each mask; nan where a mixture is constant."""
         x = self.metrics[first]
         y = snapped(self.metrics[second], x)
@@ -62,38 +65,44 @@ class KendallLikeTest(GroupedTest):
 class AccEqPairsTest:
     """acc_eq with each metric's threshold fixed: pairs of outputs swap their outcomes.
 
-    The mask has one entry per pair of outputs, and the difference is linear in it. Pairs of the
-    same two systems and the same two documents swap together.
+    A mask has one entry per pair of outputs; pairs of the same two systems and the same two
+    documents swap together. The difference of two metrics is that of two sums, each linear in the
+    mask, so that no more than every metric's sums are computed. ``weights`` are the pairs' shares
+    in the statistic; where documents have several segments, ``outcomes`` hold them.
     """
 
     def __init__(self, panel: Panel, grouping: str, epsilon: float | None) -> None:
-        self.panel = panel
-        self.tables = [_table(panel, index, grouping) for index in range(len(panel.names))]
-        self.outcomes = [_outcomes(table, epsilon) for table in self.tables]
-        self.clusters = _pair_clusters(panel, self.tables[0], grouping)
+        tables = (_table(panel, index, grouping) for index in range(len(panel.names)))
+        outcomes = []
+        self.is_constant = np.zeros(len(panel.names), dtype=np.bool_)
+        for index, table in enumerate(tables):
+            outcomes.append(_outcomes(table, epsilon))
+            self.is_constant[index] = bool(table.constant) or not table.n_groups
+            self.clusters = _pair_clusters(panel, table, grouping) if not index else self.clusters
+            self.weights = table.weights
+        self.outcomes: NDArray[Any] = np.array(outcomes)
+        if unit_of(self.clusters) == DOCUMENTS:
+            self.outcomes = sum_by(self.outcomes * self.weights, self.clusters)
+            self.weights = np.ones(self.outcomes.shape[1])
 
-    def chunk(self, masks: NDArray[np.int8]) -> Chunk:
-        """Arrange masks for this test."""
-        return Chunk(masks, self.panel.valid[:1], "system")
-
-    def linear(self, first: int, second: int) -> FloatArray:
-        """Return one coefficient per pair of outputs; nan where a metric is constant."""
-        if not self.tables[0].n_groups:
-            return np.full(1, np.nan)
-        if self.tables[first].constant or self.tables[second].constant:
-            return np.full(len(self.clusters), np.nan)
-        gain = self.outcomes[first].astype(np.float64) - self.outcomes[second]
-        return self.tables[0].weights * gain
-
-    def differences(self, first: int, second: int, chunk: Chunk) -> FloatArray:
-        """Return the difference for each mask."""
-        return np.asarray(chunk.flat @ self.linear(first, second))
+    def permuted(
+        self, pairs: Sequence[tuple[int, int]], swaps: Swaps
+    ) -> Iterator[tuple[slice, FloatArray]]:
+        """Yield some of the pairs of metrics and their differences under all masks."""
+        if not self.outcomes.shape[1]:
+            sums = np.full((len(self.outcomes), swaps.n_resamples + 1), np.nan)
+        else:
+            sums = swaps.sums(self.outcomes, self.weights)
+        sums[self.is_constant] = np.nan
+        for some in slices(len(pairs), sums.shape[1]):
+            first, second = np.array(pairs[some]).T
+            yield some, sums[first] - sums[second]
 
 
 class AccEqTest(GroupedTest):
     """acc_eq with cells swapped and the threshold calibrated anew in every permutation."""
 
-    def differences(self, first: int, second: int, chunk: Chunk) -> FloatArray:
+    def difference(self, first: int, second: int, chunk: Chunk) -> FloatArray:
         """Return the difference for each mask."""
         masks = np.swapaxes(grouped(chunk.masks, self.panel.valid, self.grouping), 1, 2)
         table = pair_table(self.human.T, self.human.T)
@@ -115,15 +124,22 @@ class SystemLevelTest(GroupedTest):
     def __init__(self, panel: Panel, measure: Measure) -> None:
         super().__init__(panel, "system")
         self.measure = measure
+        self.n_made = len(self.human) * len(self.metrics)
         self.means = settled(mean_along(self.human), largest(self.human))
 
-    def differences(self, first: int, second: int, chunk: Chunk) -> FloatArray:
+    def difference(self, first: int, second: int, chunk: Chunk) -> FloatArray:
         """Return the difference for each mask."""
-        x, y = (np.nan_to_num(self.metrics[k]) for k in (first, second))
+        known = np.nan_to_num(self.metrics)
         counts = np.where(self.counts > 0, self.counts, np.nan)
-        middle = (x + y).sum(axis=1) / 2.0 / counts
-        masks = chunk.flat.reshape(chunk.masks.shape)
-        shift = np.einsum("bsn,sn->bs", masks, (x - y) / 2.0) / counts
+        if chunk.sums is None:
+            # Metrics x masks x systems.
+            of_systems = [
+                np.matmul(a, b.T)
+                for a, b in zip(chunk.by_system, known.swapaxes(0, 1), strict=True)
+            ]
+            chunk.sums = np.array(of_systems).transpose(2, 1, 0) / counts
+        middle = (known[first] + known[second]).sum(axis=1) / 2.0 / counts
+        shift = (chunk.sums[first] - chunk.sums[second]) / 2.0
         size = self.size(first, second)
         sides = settled(middle + shift, size), settled(middle - shift, size)
         return self._value(sides[0]) - self._value(sides[1])
@@ -143,62 +159,88 @@ class SystemLevelTest(GroupedTest):
 class SoftPairwiseTest(GroupedTest):
     """Soft pairwise accuracy, its p-values recomputed in every permutation.
 
-    By default they are the limit of infinitely many sign flips, Phi(-sum d / sqrt(sum d^2)); the
-    sums need one matrix of products per permutation instead of a thousand flips.
+    By default they are the limit of infinitely many sign flips, Phi(-sum d / sqrt(sum d^2)), for
+    all pairs of metrics at once: a few matrix products for each pair of systems.
     """
 
     def __init__(self, panel: Panel, flips: FloatArray | None) -> None:
         super().__init__(panel, "system")
         self.flips = flips
-        self.has_documents = unit_of(panel.clusters) == DOCUMENTS
         self.filled = np.nan_to_num(self.metrics)
+        self.within = within_segments(self.metrics, self.valid)
         self.human_p = self._pvalues(self.human[None])[0]
+        self.can_differ = _are_distinct(self.metrics) & (not is_constant(self.human, self.valid))
 
-    def differences(self, first: int, second: int, chunk: Chunk) -> FloatArray:
-        """Return the difference for each mask."""
-        x, y = self.filled[first], self.filled[second]
-        # Only differences within a segment count; small numbers suit single precision.
-        middle = (x + y).sum(axis=0) / 2.0 / np.maximum(self.valid.sum(axis=0), 1)
-        x, y = np.where(self.valid, x - middle, 0.0), np.where(self.valid, y - middle, 0.0)
-        mean, half = (x + y) / 2.0, (x - y) / 2.0
-        if self.has_documents and self.flips is None:
-            pvalues = self._document_pvalues(mean, half, chunk)
-            values = self._spa(pvalues[0]) - self._spa(pvalues[1])
-        elif self.flips is not None:
-            moves = chunk.masks * half
-            values = self._spa_of_flips(mean + moves) - self._spa_of_flips(mean - moves)
+    def differences(
+        self, pairs: Sequence[tuple[int, int]], forms: Sequence[Any], chunk: Chunk
+    ) -> FloatArray:
+        """Return pairs x masks."""
+        if self.flips is not None:
+            found = np.array([self._of_flips(*pair, chunk) for pair in pairs])
         else:
-            plus, minus = mixture_sums(mean, half, self.valid, chunk.by_system)
-            values = self._spa(sums_to_pvalues(*plus)) - self._spa(sums_to_pvalues(*minus))
-        return np.where(self._is_undefined(first, second, chunk), np.nan, values)
+            found = np.empty((len(pairs), len(chunk.masks)))
+            for some in slices(len(pairs), 8 * max(self.valid.size, len(chunk.masks))):
+                first, second = np.array(pairs[some]).T
+                found[some] = self._of_limit(first, second, chunk)
+        for place, (first, second) in enumerate(pairs):
+            if not (self.can_differ[first] & self.can_differ[second]).any():
+                found[place, self._is_undefined(first, second, chunk)] = np.nan
+        return found
 
-    def _document_pvalues(
-        self, mean: FloatArray, half: FloatArray, chunk: Chunk
-    ) -> tuple[FloatArray, FloatArray]:
-        """Return p of all pairs for mean + e half and for mean - e half, masks x pairs.
+    def _of_limit(self, first: IntArray, second: IntArray, chunk: Chunk) -> FloatArray:
+        """Return pairs x masks of metrics ``first`` and ``second``.
 
-        A system's e is the same in all segments of a document. With u, v and w the sums over a
-        document of the gap of the means, and of the halves of the one and the other system, the
-        gap is u + e v - f w; its square has three terms that change with e and f.
+        A system's sign is the same in all segments of a document. With u, v and w the sums over a
+        document of the gap of two systems' means of the metrics, and of half the difference of the
+        metrics for the one and the other system, the gap is u + e v - f w, and u - e v + f w of
+        the complement; its square has three terms that change with e and f.
         """
+        is_told = ~np.isnan(self.human_p)
+        if not is_told.any():
+            return np.full((len(first), len(chunk.masks)), np.nan)
         clusters = self.panel.clusters
-        firsts = np.unique(clusters, return_index=True)[1]
-        signs = chunk.by_system[:, :, firsts].astype(np.float64)
-        plus: list[FloatArray] = []
-        minus: list[FloatArray] = []
-        for a, b in zip(*np.triu_indices(len(mean), 1), strict=True):
-            shared = self.valid[a] & self.valid[b]
-            gaps = np.where(shared, [mean[a] - mean[b], half[a], half[b]], 0.0)
-            u, v, w = sum_by(gaps, clusters)
-            size = np.where(shared, [mean[a], mean[b], half[a], half[b]], 0.0)
+        columns = np.unique(clusters, return_index=True)[1]
+        signs = chunk.by_system[:, :, columns]
+        half = (self.filled[first] - self.filled[second]) / 2.0
+        # Only differences within a segment count; small numbers suit single precision.
+        mean = (self.within[first] + self.within[second]) / 2.0
+        sizes = mean**2 + half**2
+        total = np.zeros((len(chunk.masks), len(first)))
+        for place, (a, b) in enumerate(zip(*np.triu_indices(len(self.valid), 1), strict=True)):
+            if not is_told[place]:
+                continue
+            shared = (self.valid[a] & self.valid[b]).astype(np.float64)
+            u, v, w = (
+                sum_by(part * shared, clusters)
+                for part in (mean[:, a] - mean[:, b], half[:, a], half[:, b])
+            )
+            scores = [sum_by(self.filled[:, k] * shared, clusters) for k in (a, b)]
             e, f = signs[a], signs[b]
-            moved, own = e @ v - f @ w, 2.0 * (e @ (u * v) - f @ (u * w))
-            fixed = (u * u + v * v + w * w).sum() - 2.0 * ((e * f) @ (v * w))
-            for found, sign in ((plus, 1.0), (minus, -1.0)):
-                level = u.sum() + sign * moved
-                found.append(gaps_to_pvalues(level, fixed + sign * own, (size**2).sum()))
-        masks = len(chunk.masks)
-        return np.array(plus).reshape(-1, masks).T, np.array(minus).reshape(-1, masks).T
+            moved = (e @ scores[0].T - f @ scores[1].T) / 2.0
+            moved = moved[:, first] - moved[:, second]
+            single = [
+                (x * y).T.astype(np.float32) for x, y in ((2.0 * u, v), (2.0 * u, w), (2.0 * v, w))
+            ]
+            own = e @ single[0] - f @ single[1]
+            fixed = (u * u + v * v + w * w).sum(axis=1) - (e * f) @ single[2]
+            level, size = u.sum(axis=1), (sizes[:, a] + sizes[:, b]) @ shared
+            sides = [
+                np.abs(
+                    gaps_to_pvalues(level + sign * moved, fixed + sign * own, size)
+                    - self.human_p[place]
+                )
+                for sign in (1.0, -1.0)
+            ]
+            total += sides[1] - sides[0]
+        return total.T / is_told.sum()
+
+    def _of_flips(self, first: int, second: int, chunk: Chunk) -> FloatArray:
+        mean, half = (
+            np.where(self.valid, (self.filled[first] + sign * self.filled[second]) / 2.0, 0.0)
+            for sign in (1.0, -1.0)
+        )
+        moves = chunk.masks * half
+        return self._spa(self._pvalues(mean + moves)) - self._spa(self._pvalues(mean - moves))
 
     def _is_undefined(self, first: int, second: int, chunk: Chunk) -> BoolArray:
         x = self.metrics[first].T
@@ -216,13 +258,21 @@ class SoftPairwiseTest(GroupedTest):
         gaps = np.abs(pvalues[:, defined] - self.human_p[defined])
         return np.asarray(1.0 - gaps.mean(axis=1))
 
-    def _spa_of_flips(self, values: FloatArray) -> FloatArray:
-        return self._spa(self._pvalues(values))
-
     def _pvalues(self, values: FloatArray) -> FloatArray:
         if self.flips is None:
             return normal_pvalues(values, self.valid, self.panel.clusters)
         return np.array([pair_pvalues(one, self.valid, self.flips) for one in values])
+
+
+def _are_distinct(metrics: FloatArray) -> BoolArray:
+    """Return, per metric and segment, whether three systems or more differ well beyond rounding.
+
+    Where they do for both metrics, no mixture of the two is constant.
+    """
+    gaps = np.diff(np.sort(metrics, axis=1), axis=1)
+    return np.asarray(
+        ((gaps > 1e-9) | np.isnan(gaps)).all(axis=1) & ((~np.isnan(gaps)).sum(axis=1) > 1)
+    )
 
 
 def mixture_can_be_constant(x: FloatArray, y: FloatArray) -> bool:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from metaeval.arrays import FloatArray, IntArray, one_of, positive_int
 from metaeval.correlation.coefficients import Scores
@@ -16,7 +15,7 @@ from metaeval.correlation.panel import Panel, panel
 from metaeval.correlation.soft_pairwise import sign_flips
 from metaeval.correlation.values import metric_values
 from metaeval.documents import DOCUMENTS, has_enough_documents, unit_of
-from metaeval.resampling import ALTERNATIVES, Rng, resampled_pvalue, resolve_seed
+from metaeval.resampling import ALTERNATIVES, Rng, falls_short, resampled_pvalue, resolve_seed
 from metaeval.results import (
     ConstantInputWarning,
     IdenticalInputWarning,
@@ -25,7 +24,7 @@ from metaeval.results import (
     UndefinedGroupWarning,
 )
 from metaeval.significance.permutation.correlations import OrderTest, PearsonTest
-from metaeval.significance.permutation.masks import SWAPS, Chunk, Swaps
+from metaeval.significance.permutation.masks import SWAPS, Swaps
 from metaeval.significance.permutation.pairs import (
     AccEqPairsTest,
     AccEqTest,
@@ -155,34 +154,69 @@ def permuted_differences(
     swap: str,
     n_resamples: int,
     seed: int,
-    pairs: list[tuple[int, int]],
-    workers: int = 1,
+    pairs: Sequence[tuple[int, int]],
 ) -> FloatArray:
     """Return pairs x (1 + n_resamples): the observed difference, then the permuted ones."""
-    test, shape, clusters = permuted_test(measure, scores, swap, seed)
-    with ThreadPoolExecutor(workers) as pool:
-        run = map if workers == 1 else pool.map
-        forms = list(run(lambda pair: test.linear(*pair), pairs))
-        linear = [index for index, form in enumerate(forms) if form is not None]
-        others = [index for index, form in enumerate(forms) if form is None]
-        matrix = np.array([np.ravel(forms[index]) for index in linear]).T  # type: ignore[arg-type]
-        deltas = np.full((len(pairs), n_resamples + 1), np.nan)
-        start = 0
-        for masks in Swaps(seed, n_resamples, shape, swap, clusters).chunks():
-            chunk, stop = test.chunk(masks), start + len(masks)
-            if linear:
-                deltas[linear, start:stop] = (chunk.flat @ matrix).T
-            parts = run(lambda index, c=chunk: test.differences(*pairs[index], c), others)  # type: ignore[misc]
-            for index, part in zip(others, parts, strict=True):
-                deltas[index, start:stop] = part
-            start = stop
+    deltas = np.full((len(pairs), n_resamples + 1), np.nan)
+    filled = np.zeros(len(pairs), dtype=np.int64)
+    for some, part in _permuted(scores, measure, swap, n_resamples, seed, pairs):
+        start, size = filled[some.start], part.shape[1]
+        deltas[some, start : start + size] = part
+        filled[some] += size
     return deltas
+
+
+def permuted_pvalues(
+    scores: Panel,
+    measure: Measure,
+    swap: str,
+    n_resamples: int,
+    seed: int,
+    pairs: Sequence[tuple[int, int]],
+    alternative: str,
+) -> tuple[FloatArray, FloatArray]:
+    """Return p of each pair of metrics, and p of the same pair the other way round, (pairs,).
+
+    The same as `permutation_pvalue` of `permuted_differences`, but of these no more than a slice
+    is there at once, so that memory grows neither with the pairs nor with the permutations.
+    """
+    slack = _slack(measure)
+    observed = np.full(len(pairs), np.nan)
+    is_new = np.ones(len(pairs), dtype=np.bool_)
+    missed = np.zeros((2, len(pairs)), dtype=np.int64)
+    screen = slack, alternative == "two-sided"
+    for some, part in _permuted(scores, measure, swap, n_resamples, seed, pairs, screen):
+        if is_new[some.start]:
+            observed[some], is_new[some], part = part[:, 0], False, part[:, 1:]
+        for row, sign in enumerate((1.0, -1.0)):
+            null, level = sign * part.T, sign * observed[some]
+            missed[row, some] += falls_short(null, level, alternative, slack).sum(axis=0)
+    found = (n_resamples - missed + 1) / (n_resamples + 1)
+    return tuple(np.where(np.isnan(observed), np.nan, found))
+
+
+def _permuted(
+    scores: Panel,
+    measure: Measure,
+    swap: str,
+    n_resamples: int,
+    seed: int,
+    pairs: Sequence[tuple[int, int]],
+    screen: tuple[float, bool] | None = None,
+) -> Iterator[tuple[slice, FloatArray]]:
+    test, shape, clusters = permuted_test(measure, scores, swap, seed)
+    if isinstance(test, OrderTest):
+        test.screen = screen
+    return test.permuted(pairs, Swaps(seed, n_resamples, shape, swap, clusters))
 
 
 def permutation_pvalue(deltas: FloatArray, alternative: str, measure: Measure) -> float:
     """Return p of the differences of a test, the observed one first."""
-    slack = SLACK.get(measure.correlation, 1e-10)
-    return float(resampled_pvalue(deltas[1:], deltas[0], alternative, slack))
+    return float(resampled_pvalue(deltas[1:], deltas[0], alternative, _slack(measure)))
+
+
+def _slack(measure: Measure) -> float:
+    return SLACK.get(measure.correlation, 1e-10)
 
 
 def _note(scores: Panel, deltas: FloatArray, notes: Notes) -> None:
@@ -204,14 +238,10 @@ def _note(scores: Panel, deltas: FloatArray, notes: Notes) -> None:
 class PermutedTest(Protocol):
     """What a permutation test asks of a measure."""
 
-    def chunk(self, masks: NDArray[np.int8]) -> Chunk:
-        """Arrange masks."""
-
-    def linear(self, first: int, second: int) -> FloatArray | None:
-        """Return coefficients where the difference is linear in the mask."""
-
-    def differences(self, first: int, second: int, chunk: Chunk) -> FloatArray:
-        """Return the difference of two metrics for each mask."""
+    def permuted(
+        self, pairs: Sequence[tuple[int, int]], swaps: Swaps
+    ) -> Iterator[tuple[slice, FloatArray]]:
+        """Yield some of the pairs and their differences, pairs x masks, the observed one first."""
 
 
 def default_swap(measure: Measure) -> str:

@@ -23,7 +23,14 @@ from metaeval.correlation.intervals import (
     system_intervals,
 )
 from metaeval.correlation.measure import COEFFICIENTS, SYSTEM_LEVEL, Measure
-from metaeval.correlation.rows import kendall_tau, row_kendall, row_pearson, row_spearman
+from metaeval.correlation.pair_counts import inversions
+from metaeval.correlation.rows import (
+    kendall_tau,
+    row_kendall,
+    row_pearson,
+    row_ranks,
+    row_spearman,
+)
 from metaeval.results import (
     ConstantInputWarning,
     MissingDataWarning,
@@ -199,3 +206,31 @@ def test_the_jackknife_sees_ties_of_means():
     metric = [1, 2, 3, 4, 6, 5, 8]
     found = jackknife_interval(means, metric, "kendall")
     assert found == jackknife_interval([2, 2, 2, 2, 5, 1, 7], metric, "kendall")
+
+
+@pytest.mark.parametrize("n", [3, 10, 33, 34, 64, 65, 129, 700, 1024, 1025])
+@pytest.mark.parametrize("digits", [0, 1, 9])
+@pytest.mark.parametrize("slope", [-1e9, -1.0, 0.0, 0.5, 1e9])
+def test_kendalls_p_and_tau_and_ranks_are_scipys(n, digits, slope):
+    """Few and many scores, tied or not, in no, in some and in the same or opposite order."""
+    rng = np.random.default_rng(n)
+    human = rng.normal(size=n).round(digits)
+    metric = (slope * human + rng.normal(size=n)).round(digits)
+    human[:2], metric[:2] = (9.0, -9.0), (8.0, 7.0)
+    for variant in "bc":
+        found = kendall(human, metric, variant=variant)
+        expected = stats.kendalltau(human, metric, variant=variant)
+        assert found.statistic == pytest.approx(expected.statistic, abs=1e-14)
+        assert found.pvalue == pytest.approx(expected.pvalue, abs=1e-13, rel=1e-9)
+    gaps = np.where(rng.random(n) < 0.2, np.nan, human)
+    np.testing.assert_array_equal(
+        row_ranks(np.array([human, gaps])),
+        stats.rankdata([human, gaps], axis=1, nan_policy="omit"),
+    )
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 64, 65, 300])
+def test_inversions_are_those_of_all_pairs(n):
+    ranks = np.random.default_rng(n).permutation(n)
+    plain = sum(int((ranks[:j] > ranks[j]).sum()) for j in range(n))
+    assert inversions(ranks) == plain

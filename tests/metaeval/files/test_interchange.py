@@ -1,4 +1,5 @@
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,6 +18,7 @@ from metaeval.files import (
     write_evalset,
     write_score_table,
 )
+from metaeval.files.evalset.scores import read_scores
 from tests.metaeval.published import DATA, table
 
 RATING = json.dumps({"errors": [{"start": 0, "end": 1, "category": "x", "severity": "minor"}]})
@@ -246,3 +248,16 @@ def test_the_command_line_wants_the_language_pair_of_a_directory(tmp_path, capsy
     assert "a directory needs --language-pair" in capsys.readouterr().err
     assert main(["human", str(tmp_path)]) == 2
     assert f"{tmp_path}: Is a directory" in capsys.readouterr().err
+
+
+def test_fields_of_two_lines_are_not_taken_for_those_of_one(tmp_path: Path) -> None:
+    path = tmp_path / "m.seg.score"
+    path.write_text("A\t0.5 B\n0.25\n")
+    with pytest.raises(FormatError, match=r"line 1: expected 2 fields, got 3"):
+        read_scores(path, "seg", (), None)
+    path.write_text("A 0.5\nA\tNone\nB\t1_0\n")
+    with pytest.raises(FormatError, match=r"line 3: field SCORE: expected a number, got '1_0'"):
+        read_scores(path, "seg", (), None)
+    path.write_text("A 0.5\nB   1\nA\tNone\nB\tn/a\n")
+    found = read_scores(path, "seg", (), 2).values
+    np.testing.assert_array_equal([found["A"], found["B"]], [[0.5, np.nan], [1.0, np.nan]])

@@ -7,7 +7,12 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from metaeval.judgments import z_scores
-from metaeval.results import ConstantInputWarning, SingleJudgmentWarning, TooFewWarning
+from metaeval.results import (
+    ConstantInputWarning,
+    SingleJudgmentWarning,
+    StatisticsWarning,
+    TooFewWarning,
+)
 from tests.metaeval.published import numbers, table
 
 
@@ -108,3 +113,34 @@ def test_affine_maps_of_an_annotator_change_nothing(scores, scale, shift):
         assert abs(raw.mean()) < 1e-9
     else:
         assert np.isnan(raw).all()
+
+
+@pytest.mark.parametrize("ddof", [0, 1])
+@pytest.mark.parametrize("labels", ["far apart", "close", "negative", "words"])
+def test_many_annotators_equal_one_by_one(labels: str, ddof: int) -> None:
+    """Some constant, some but for the last digits, some with one judgment, some scores missing."""
+    rng = np.random.default_rng(5)
+    who = rng.integers(0, 40, 600)
+    names = {
+        "far apart": who.astype(np.int64) * 10**12,
+        "close": who.astype(np.uint8),
+        "negative": who - 20,
+        "words": np.array([f"a{n:02}" for n in who]),
+    }[labels]
+    scores = rng.integers(0, 101, 600).astype(float)
+    scores[who == 3] = 0.1
+    scores[who == 4] = 1e9
+    scores[np.flatnonzero(who == 4)[0]] += 1e-3
+    scores[np.flatnonzero(who == 5)[1:]] = np.nan
+    scores[rng.random(600) < 0.05] = np.nan
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", StatisticsWarning)
+        found = z_scores(scores, names, ddof=ddof)
+    for name in np.unique(names):
+        own = scores[names == name]
+        known = own[~np.isnan(own)]
+        expected = np.full(len(own), np.nan)
+        if len(set(known.tolist())) > 1:
+            expected = (own - known.mean()) / known.std(ddof=ddof)
+        np.testing.assert_allclose(found.z[names == name], expected, rtol=1e-6)
+    assert found.annotators == tuple(np.unique(names).tolist())

@@ -1,15 +1,17 @@
 """Comparisons of metrics against scipy, against metaeval's tests of one pair, and on bad input."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from scipy import stats
 
 from metaeval.correlation.hybrids import hybrid_supersample
-from metaeval.replication.questions import STATISTICS, cells, dependent, parse
+from metaeval.replication.questions import STATISTICS, cells, parse
 from metaeval.replication.questions import answer as compare
 from metaeval.significance import boot_interval, perm_test, williams_test, zou_interval
+from metaeval.significance.dependent import zou_pvalues
 from tests.metaeval.replication.planted import planted, scored
 
 
@@ -83,6 +85,18 @@ def test_permutations_are_those_of_one_pair_alone(key: str) -> None:
     assert found.pvalues[0, 1] == pytest.approx(one.pvalue, abs=5 * 0.5 / np.sqrt(400))
 
 
+@pytest.mark.parametrize("question", ["pearson/none/perm", "spa"])
+@pytest.mark.parametrize(("n", "for_bonferroni"), [(18, True), (50, True), (300, False)])
+def test_permutations_suffice_for_bonferroni_as_long_as_they_are_cheap(
+    question: str, n: int, for_bonferroni: bool
+) -> None:
+    shape = SimpleNamespace(metrics=range(n), n_systems=4, n_segments=270, n=1080)
+    found = cells._permutations(shape, parse(question))
+    pairs = n * (n - 1) // 2
+    assert (found + 1 >= pairs / 0.05) == for_bonferroni
+    assert found * pairs <= 2**28
+
+
 def test_hybrids_by_zou_and_williams() -> None:
     data = planted()
     drawn = data.hybrids
@@ -100,7 +114,7 @@ def test_hybrids_by_zou_and_williams() -> None:
 
 @pytest.mark.parametrize("rs", [(0.72, 0.71, 0.6), (0.71, 0.72, 0.6), (0.4, -0.1, 0.2)])
 def test_p_of_zou_is_where_its_interval_touches_zero(rs: tuple[float, float, float]) -> None:
-    p = dependent.zou_pvalue(*rs, 200)
+    p = float(zou_pvalues(*rs, 200))
     ends = zou_interval(*rs, 200, confidence=abs(1 - 2 * p)).interval[:2]
     assert (ends[0] if rs[0] > rs[1] else ends[1]) == pytest.approx(0.0, abs=1e-5)
     assert (p < 0.5) == (rs[0] > rs[1])

@@ -1,3 +1,5 @@
+import math
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -5,6 +7,7 @@ from scipy import stats
 from metaeval.correlation import pearson
 from metaeval.results import IdenticalInputWarning, TooFewWarning
 from metaeval.significance import williams_test, zou_interval
+from metaeval.significance.dependent import williams_statistics, zou_ends, zou_pvalues
 from tests.metaeval.published import numbers, pivot, table
 
 
@@ -101,3 +104,48 @@ def test_a_difference_of_two_correlations_lies_within_two(n):
 def test_identical_metrics_have_no_t_whatever_rounding_leaves(r):
     with pytest.warns(IdenticalInputWarning, match="identical"):
         assert np.isnan(williams_test(r, r, 1.0, 20).statistic)
+
+
+@pytest.mark.parametrize("n", [4, 50, 10_000])
+def test_tables_of_all_pairs_equal_the_formulas_one_by_one(n):
+    """Of 60 metrics two are alike and one has r of 1; the formulas in plain math."""
+    rng = np.random.default_rng(n)
+    data = rng.normal(size=(61, 40)) + 2 * rng.normal(size=40)
+    data[4], data[5] = data[3], data[0]
+    table = np.clip(np.corrcoef(data), -1.0, 1.0)
+    table[0, 5] = table[5, 0] = 1.0
+    first, second = np.nonzero(~np.eye(60, dtype=bool))
+    rs = table[0, 1 + first], table[0, 1 + second], table[1 + first, 1 + second]
+    ends = np.array(zou_ends(*rs, n, confidence=0.9)).T
+    for row, t, p, *each in zip(
+        ends, williams_statistics(*rs, n), zou_pvalues(*rs, n), *rs, strict=True
+    ):
+        if max(map(abs, each[:2])) == 1.0:
+            assert np.isnan([*row, p]).all()
+            continue
+        np.testing.assert_allclose(row, plain_zou(*each, n, 0.9), atol=1e-12)
+        if each[2] < 0.999:
+            assert t == pytest.approx(plain_williams(*each, n), abs=1e-12)
+        if each[0] != each[1]:
+            level = abs(1.0 - 2.0 * p)
+            touching = plain_zou(*each, n, level)[0 if each[0] > each[1] else 1]
+            # Where the whole interval lies on one side to the last digit, p is 0 or 1.
+            assert level > 1 - 1e-9 or touching == pytest.approx(0.0, abs=1e-6)
+
+
+def plain_zou(x, y, z, n, level):
+    half = stats.norm.ppf(0.5 + level / 2) / math.sqrt(n - 3)
+    (l1, u1), (l2, u2) = (
+        (math.tanh(math.atanh(r) - half), math.tanh(math.atanh(r) + half)) for r in (x, y)
+    )
+    c = (z - x * y / 2) * (1 - x * x - y * y - z * z) + z**3
+    c = min(1.0, max(-1.0, c / ((1 - x * x) * (1 - y * y))))
+    low = (x - l1) ** 2 + (u2 - y) ** 2 - 2 * c * (x - l1) * (u2 - y)
+    high = (u1 - x) ** 2 + (y - l2) ** 2 - 2 * c * (u1 - x) * (y - l2)
+    return x - y - math.sqrt(max(low, 0.0)), x - y + math.sqrt(max(high, 0.0))
+
+
+def plain_williams(x, y, z, n):
+    k = 1 - x * x - y * y - z * z + 2 * x * y * z
+    below = 2 * k * (n - 1) / (n - 3) + (x + y) ** 2 / 4 * (1 - z) ** 3
+    return (x - y) * math.sqrt((n - 1) * (1 + z)) / math.sqrt(below)

@@ -7,7 +7,8 @@ import pytest
 
 from metaeval.correlation import Measure
 from metaeval.correlation.measure import CORRELATIONS
-from metaeval.correlation.panel import Panel
+from metaeval.correlation.panel import Panel, grouped
+from metaeval.correlation.ties import pair_table
 from metaeval.results import TooFewWarning
 from metaeval.significance import boot_interval, compare_metrics, contest_of_metrics, perm_test
 from metaeval.significance.bootstrap import _counts
@@ -80,8 +81,12 @@ def test_a_systems_outputs_of_a_document_swap_together(scheme: str, n_masks: int
 def test_pairs_of_the_same_systems_and_documents_swap_together(grouping: str) -> None:
     panel = scores("gaps")
     measure = Measure("acc_eq", grouping)
-    test, shape, clusters = permuted_test(measure, panel, "pairs", 1)
-    table = test.tables[0]
+    _, shape, clusters = permuted_test(measure, panel, "pairs", 1)
+    human, *metrics = (
+        grouped(each, panel.valid, grouping).T for each in (panel.human, *panel.metrics)
+    )
+    tables = [pair_table(human, metric) for metric in metrics]
+    table = tables[0]
     assert shape == (1, len(table.human))
     systems, segments = np.nonzero(panel.valid)
     cells = {
@@ -97,7 +102,8 @@ def test_pairs_of_the_same_systems_and_documents_swap_together(grouping: str) ->
     assert all(len(numbers) == 1 for numbers in blocks.values())
     assert len({number for numbers in blocks.values() for number in numbers}) == len(blocks)
     # The coefficients of a block act together: the null has as many values as signs of blocks.
-    coefficients = np.bincount(clusters, test.linear(0, 1))
+    right = [each.agreement(each.calibrate()[1]).astype(float) for each in tables]
+    coefficients = np.bincount(clusters, table.weights * (right[0] - right[1]))
     deltas = permuted_differences(panel, measure, "pairs", 50, 1, [(0, 1)])[0]
     masks = np.concatenate(list(Swaps(1, 50, shape, "pairs", clusters).chunks()))[:, 0]
     signs = masks[:, np.unique(clusters, return_index=True)[1]]

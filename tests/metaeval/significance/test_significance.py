@@ -1,4 +1,5 @@
-from itertools import product
+import tracemalloc
+from itertools import combinations, product
 
 import numpy as np
 import pytest
@@ -8,13 +9,20 @@ from scipy.special import ndtr
 
 from metaeval.correlation import Measure, acc_eq, kendall
 from metaeval.correlation.measure import CORRELATIONS
+from metaeval.correlation.ties import pair_table
 from metaeval.results import ConstantInputWarning, IdenticalInputWarning, MissingDataWarning
 from metaeval.significance import boot_interval, compare_metrics, perm_test, rank_clusters
 from metaeval.significance.bootstrap import _counts
 from metaeval.significance.bootstrap_values import samples
 from metaeval.significance.corrections import adjust_table
-from metaeval.significance.permutation import masks as swap_masks
-from metaeval.significance.permutation.tests import permutation_pvalue, permuted_differences
+from metaeval.significance.permutation import correlations as tests
+from metaeval.significance.permutation import masks
+from metaeval.significance.permutation.tests import (
+    default_swap,
+    permutation_pvalue,
+    permuted_differences,
+    permuted_pvalues,
+)
 from tests.metaeval.plain import matrix, panel_of, permuted, resampled
 
 RNG = np.random.default_rng(7)
@@ -27,9 +35,9 @@ CASES = [
 ]
 
 
-def scores(kind: str, shape=(5, 12)):
-    """Human scores and two metrics: continuous, tied, or with cells missing."""
-    values = np.random.default_rng(3).normal(size=(3, *shape))
+def scores(kind: str, shape=(5, 12), n_metrics=2):
+    """Human scores and metrics: continuous, tied, or with cells missing."""
+    values = np.random.default_rng(3).normal(size=(n_metrics + 1, *shape))
     if kind == "ties":
         values = values.round()
         values[1] = np.abs(values[1])
@@ -168,11 +176,78 @@ def test_a_seed_gives_one_result_for_any_chunks_and_workers(monkeypatch):
     human, metrics = matrix(values[0]), {str(k): matrix(values[k]) for k in range(1, 5)}
     arguments = {"measure": "kendall", "n_resamples": 600, "rng": 11}
     whole = compare_metrics(human, metrics, **arguments)
-    monkeypatch.setattr(swap_masks, "CHUNK", 1)
-    parts = compare_metrics(human, metrics, workers=2, **arguments)
+    monkeypatch.setattr(masks, "CHUNK", 1)
+    parts = compare_metrics(human, metrics, **arguments)
     np.testing.assert_array_equal(whole.pvalues, parts.pvalues)
     single = perm_test(human, metrics["1"], metrics["2"], **arguments)
     assert whole.pvalues[0, 1] == single.pvalue
+
+
+@pytest.mark.parametrize("kind", ["continuous", "ties", "gaps"])
+@pytest.mark.parametrize("alternative", ["greater", "two-sided"])
+@pytest.mark.parametrize("measure", CASES, ids=lambda measure: measure.label)
+def test_counting_as_permutations_are_made_gives_the_p_of_all_of_them(
+    measure, alternative, kind, monkeypatch
+):
+    panel = scores(kind, n_metrics=4)
+    pairs, swap = list(combinations(range(4), 2)), default_swap(measure)
+    deltas = permuted_differences(panel, measure, swap, 150, 5, pairs)
+    # One pair of metrics and one block of masks at once, and columns by the word.
+    for module, name, least in ((tests, "HELD", 1), (masks, "CHUNK", 1), (masks, "COLUMNS", 64)):
+        monkeypatch.setattr(module, name, least)
+    there, back = permuted_pvalues(panel, measure, swap, 150, 5, pairs, alternative)
+    for place, row in enumerate(deltas):
+        assert there[place] == permutation_pvalue(row, alternative, measure)
+        assert back[place] == permutation_pvalue(-row, alternative, measure)
+
+
+@pytest.mark.parametrize("name", ["kendall", "spearman"])
+@pytest.mark.parametrize("alternative", ["greater", "two-sided"])
+def test_screening_decides_wide_groups_as_all_of_their_pairs_do(name, alternative):
+    """Whole numbers, half zeros and two decimals of 1,600 outputs; metrics that hardly differ."""
+    rng = np.random.default_rng(4)
+    human = rng.normal(size=(4, 400)).round(1)
+    base = human + 4 * rng.normal(size=human.shape)
+    metrics = base.round(), np.where(rng.random(human.shape) < 0.5, 0.0, base), base.round(2)
+    panel, pairs = panel_of(human, *metrics), [(0, 1), (0, 2), (1, 2)]
+    arguments = panel, Measure(name, "none"), "both", 60, 3, pairs
+    there, back = permuted_pvalues(*arguments, alternative)
+    for place, row in enumerate(permuted_differences(*arguments)):
+        assert there[place] == permutation_pvalue(row, alternative, arguments[1])
+        assert back[place] == permutation_pvalue(-row, alternative, arguments[1])
+
+
+@pytest.mark.parametrize("kind", ["continuous", "ties", "gaps"])
+def test_a_hundred_systems_swap_their_outcomes_one_by_one(kind):
+    panel = scores(kind, (100, 7))
+    right = []
+    for metric in panel.metrics:
+        table = pair_table(panel.human, metric)
+        right.append(table.agreement(table.calibrate()[1]))
+    units = len(table.weights)
+    drawn = np.concatenate(list(masks.Swaps(1, 200, (1, units), "pairs").chunks()))[:, 0] > 0
+    plain = [table.weights @ np.where(kept, *right) - table.weights @ np.where(kept, *right[::-1])
+             for kept in drawn]  # fmt: skip
+    fast = permuted_differences(panel, Measure("acc_eq"), "pairs", 200, 1, [(0, 1)])[0]
+    np.testing.assert_allclose(fast, plain, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", ["soft_pairwise_accuracy", "acc_eq"])
+def test_three_hundred_metrics_take_the_memory_of_a_few(name, monkeypatch):
+    monkeypatch.setattr(tests, "HELD", 2**18)
+    rng = np.random.default_rng(2)
+    human = rng.normal(size=(3, 20))
+    metrics = {f"m{k}": matrix(human + (1 + k % 7) * rng.normal(size=(3, 20))) for k in range(300)}
+    options = {"measure": Measure(name), "n_resamples": 200, "rng": 3}
+    tracemalloc.start()
+    table = compare_metrics(matrix(human), metrics, **options)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    # Tables and numbers of the pairs; all differences under 200 permutations would be 72 MB more.
+    assert peak < 20e6 + 10 * 44_850 * 8
+    for other in ("m1", "m150", "m299"):
+        p = perm_test(matrix(human), metrics["m0"], metrics[other], **options).pvalue
+        assert table.pvalues[0, int(other[1:])] == pytest.approx(p, abs=1.5 / 201)
 
 
 def test_row_and_column_agree_with_the_alternative():
@@ -313,10 +388,10 @@ def test_no_common_cell_is_refused():
 
 
 @pytest.mark.parametrize(
-    ("scheme", "masks"), [("both", 2**12), ("xor", 2**6), ("inputs", 2**4), ("systems", 2**3)]
+    ("scheme", "n_masks"), [("both", 2**12), ("xor", 2**6), ("inputs", 2**4), ("systems", 2**3)]
 )
-def test_schemes_have_as_many_masks_as_their_null_says(scheme, masks):
-    made = np.concatenate(list(swap_masks.Swaps(1, 60_000, (3, 4), scheme).chunks()))
-    assert len({mask.tobytes() for mask in made}) == masks
+def test_schemes_have_as_many_masks_as_their_null_says(scheme, n_masks):
+    made = np.concatenate(list(masks.Swaps(1, 60_000, (3, 4), scheme).chunks()))
+    assert len({mask.tobytes() for mask in made}) == n_masks
     assert (made[0] == 1).all()
     assert made[1:].mean() == pytest.approx(0.0, abs=0.02)

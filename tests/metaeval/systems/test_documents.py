@@ -160,15 +160,14 @@ def test_segments_that_all_say_the_same_count_as_their_document():
 
 
 def test_preferences_of_several_sets_count_the_documents_of_each():
-    gaps, of = np.repeat(RNG.normal(size=40), 5), np.repeat(range(40), 5)
-    one = preference(gaps, np.zeros(200), documents=of)
-    assert (one.unit, one.n_units) == ("documents", 40)
-    twice = pool_preferences(
-        [one.n] * 2, [one.statistic] * 2, [one.mean] * 2, [one.ties] * 2,
-        effective=[one.effective] * 2,
-    )  # fmt: skip
-    expected = wilson_interval(one.statistic, 2 * one.effective)
-    assert twice.interval[:2] == pytest.approx(expected)
+    gaps, of = RNG.normal(size=200), [str(each) for each in np.repeat(range(40), 5)]
+    sources = [[f"{number} {k}" for k in range(200)] for number in range(2)]
+    twice = pool_preferences([gaps, gaps], sources, [of, of])
+    whole = preference(
+        np.tile(gaps, 2), np.zeros(400), documents=[*of, *(f"b{each}" for each in of)]
+    )
+    assert (twice.unit, twice.n_units) == ("documents", 80)
+    assert twice.interval == whole.interval
 
 
 @pytest.mark.parametrize("test", [paired_bootstrap, approximate_randomization])

@@ -54,16 +54,15 @@ def test_the_histogram_is_centred_on_zero() -> None:
     assert preference([1.0, 1.0], [1.0, 1.0]).histogram(bins=2)[1].tolist() == [-1, 0, 1]
 
 
-def test_a_set_without_segments_counts_nothing() -> None:
-    result = pool_preferences([4, 0], [0.5, np.nan], [0.1, np.nan], [0.25, np.nan])
-    assert (result.n, result.statistic, result.ties, result.warnings) == (4, 0.5, 0.25, ())
-    assert result.mean == pytest.approx(0.1)
+def test_a_source_of_two_sets_counts_in_the_document_of_the_first() -> None:
+    gaps = [[1.0, 1.0, -1.0, 0.0], [1.0, np.nan, -1.0], [-1.0, 1.0]]
+    sources = ["aabc", "cad", "ed"]
+    documents = [["x", "y", "y", ""], ["y", "y", ""], ["", ""]]
+    found = pool_preferences(gaps, sources, documents)
+    one = preference(np.concatenate(gaps), np.zeros(9), documents="xyyc" + "cxd" + "ed")
+    assert (found.n, found.n_units, found.statistic) == (8, 5, 0.5)
+    assert (found.unit, found.mean, found.ties) == (one.unit, one.mean, one.ties)
     with pytest.warns(TooFewWarning, match="undefined"):
-        empty = pool_preferences([0], [np.nan], [np.nan], [np.nan])
+        empty = pool_preferences([[np.nan]], ["a"], [[""]])
     assert np.isnan([empty.statistic, empty.mean, empty.ties]).all()
-    assert (empty.interval, len(empty.warnings)) == (None, 1)
-
-
-def test_a_set_with_segments_needs_its_numbers() -> None:
-    with pytest.raises(ValueError, match="means: expected a number for each set"):
-        pool_preferences([4, 2], [0.5, 0.5], [0.1, np.nan], [0.25, 0.0])
+    assert empty.interval is None

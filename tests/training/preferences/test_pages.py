@@ -5,6 +5,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from django.db.models import Value
+from django.db.models.functions import Concat
 from django.test import Client
 from django.urls import reverse
 from scipy import stats
@@ -66,6 +68,7 @@ def test_the_newest_result_counts(world: World) -> None:
 
 def test_test_sets_of_a_language_pair_are_pooled(world: World) -> None:
     other = make_test_set("quay")
+    other.segments.update(source=Concat(Value("quay: "), "source"))
     third = make_test_set("pier", languages=("de", "en"))
     store(world.test_set, [1, 1, 1, 1])  # an older one
     store(world.test_set, [1, -2, -1, 0])
@@ -80,6 +83,18 @@ def test_test_sets_of_a_language_pair_are_pooled(world: World) -> None:
     assert pooled.mean == pytest.approx(-1 / 7)
     assert pooled.ties == pytest.approx(1 / 7)
     assert rows[third.direction].w2w == 0
+
+
+def test_a_source_in_two_test_sets_is_asked_once(world: World) -> None:
+    """As one set whose segments have the sources for documents."""
+    first, second = make_test_set("pier", segments=9), make_test_set("mole", segments=8)
+    gaps = [1, -1, 1, -1, -1, 1, -1, -1, 1], [1, -1, 1, -1, -1, 1, 1, -1]
+    store(first, gaps[0])
+    store(second, gaps[1])
+    [row] = documents.across("word-by-word").rows
+    expected = preference(np.concatenate(gaps), np.zeros(17), documents=[*range(9), *range(8)])
+    assert expected.interval is not None
+    assert (row.n, row.low, row.high) == (17, *expected.interval[:2])
 
 
 def test_a_dictionary_that_knows_few_words_defines_nothing(
