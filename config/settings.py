@@ -41,8 +41,8 @@ HTTPS = env_bool("HTTPS", False)
 TRUSTED_PROXIES = env_networks("TRUSTED_PROXIES")
 
 # Packages that add to the core (core/extensions.py, docs/extensions.md).
-EXTENSIONS = env_list("EXTENSIONS", "training")
-EXTENSION_RECORDS = [extensions.load(package) for package in EXTENSIONS]
+EXTENSIONS = env_list("EXTENSIONS", "extensions.judges,training")
+EXTENSION_RECORDS = extensions.load_all(EXTENSIONS)
 
 INSTALLED_APPS = [
     "django.contrib.admin",
@@ -188,7 +188,7 @@ env_int("EMBEDDING_CACHE_MB", 1024)
 env_int("GPUS_PER_SLOT", 1)
 
 # Servers of language models that judges may ask (docs/judges.md). Keys stay in variables of their
-# own, which `metrics.judges.endpoints` reads when a worker calls.
+# own, which `extensions.judges.endpoints` reads when a worker calls.
 JUDGE_ENDPOINTS = judge_endpoints(os.environ.get("JUDGE_ENDPOINTS") or "[]")
 
 # Distributions whose metrics are loaded (docs/plugins.md); read in metrics/plugins.py, which knows

@@ -107,7 +107,6 @@ FAMILIES: dict[str, str] = {
     "lexical": "metrics.families.lexical.options:LEXICAL",
     "floor": "metrics.families.floor.options:FAMILY",
     "trained-sentinel": "metrics.families.sentinels.options:FAMILY",
-    "judge": "metrics.families.judges.options:FAMILY",
 }
 
 

@@ -12,6 +12,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 OURS = (
     *("annotation", "metrics", "training", "dashboards", "lifecycle"),
+    "extensions",
     *("metaeval", "config", "core", "benchmarks"),
 )
 MOST_MODULES = 15
