@@ -27,7 +27,7 @@ WITH_SERVICES := tests/fuzz tests/annotation tests/browser tests/config tests/co
   --ignore=tests/dashboards/documents/test_web_process.py
 # Where scores are computed, in tests that compare with other code. Held to AVX2, libraries take
 # other kernels than they do by themselves on a processor that has more.
-NUMERIC := tests/metrics/families tests/metrics/encoding/test_precision.py tests/metrics/encoding/test_embeddings.py \
+NUMERIC := tests/metrics/families tests/extensions/neural/encoding/test_precision.py tests/extensions/neural/encoding/test_embeddings.py \
   tests/training/remap tests/training/refreeeval/test_losses.py \
   --ignore=tests/metrics/families/lexical $(addprefix --ignore=tests/metrics/families/neural/test_,\
   bad_input.py configured.py run.py)

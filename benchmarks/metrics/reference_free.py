@@ -20,9 +20,9 @@ import torch
 from transformers import BertConfig, BertModel
 
 from benchmarks.metrics.rouge import read
+from extensions.neural.encoding import encoders, token_vectors
 from metaeval.repeats import refuse_repeats
 from metrics.base import Metric, SegmentInput
-from metrics.encoding import encoders, token_vectors
 from tests.metrics.families.neural import small
 from tests.metrics.families.reference_free import make
 

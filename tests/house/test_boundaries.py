@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from core.extensions import load
-from metrics.families.classic import ENTRY_POINTS
+from extensions.neural.classic import ENTRY_POINTS
 from tests.needing import extensions_of_the_project
 
 ROOT = Path(__file__).parents[2]
@@ -195,7 +195,7 @@ def test_only_their_entry_points_name_the_classic_families() -> None:
     rooms = [ROOT / family.replace(".", "/") for family in families]
     # A command of SentSim's own, which Django finds in an app alone.
     own = {
-        ROOT / "metrics/families/classic.py",
+        ROOT / "extensions/neural/classic.py",
         ROOT / "metrics/management/commands/fit_sentsim.py",
     }
     wrong = [

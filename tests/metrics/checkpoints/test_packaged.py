@@ -7,9 +7,9 @@ import pytest
 from django.utils import timezone
 
 from dashboards.management.commands import demo
+from extensions.neural.encoding import encoders
 from metrics import catalogue
 from metrics.checkpoints import hashes
-from metrics.encoding import encoders
 from metrics.models import ConfiguredMetric, MetricRun
 from metrics.runs import scoring
 from metrics.runs.starting import start

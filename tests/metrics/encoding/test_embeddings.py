@@ -6,7 +6,7 @@ import pytest
 import torch
 from transformers import BertModel, BertTokenizer
 
-from metrics.encoding import encoders, token_vectors
+from extensions.neural.encoding import encoders, token_vectors
 from tests.metrics.families.neural import small
 
 TEXTS = ["the cat sat", "a dog", "", "the cat sat"]

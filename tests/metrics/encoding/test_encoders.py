@@ -9,8 +9,8 @@ import torch
 from safetensors.torch import load_file, save_file
 from transformers import BertModel, T5Config, T5EncoderModel
 
+from extensions.neural.encoding import encoders, token_vectors
 from metrics.base import MetricError
-from metrics.encoding import encoders, token_vectors
 from tests.metrics.families.neural import small
 
 TEXTS = ["the cat sat", "a dog", "quiet harbour"]

@@ -8,9 +8,9 @@ import torch
 from accelerate.utils import modeling
 from transformers import AutoModel, MT5Config, MT5ForConditionalGeneration
 
+from extensions.neural.encoding import placing
+from extensions.neural.encoding.memory import size_of
 from metrics.base import MetricError
-from metrics.encoding import placing
-from metrics.encoding.memory import size_of
 from tests.metrics.families.neural import small
 from tests.metrics.families.reference_free import TEXTS
 

@@ -12,13 +12,13 @@ import torch
 from django.core.management import call_command
 from django.test import Client
 
+from extensions.neural import lm
+from extensions.neural.bleurt import scorer as bleurt
+from extensions.neural.comet import loading as comet
+from extensions.neural.encoding import encoders, memory, precision, token_vectors
+from extensions.neural.encoding.precision import computing
 from metrics import catalogue, registry
 from metrics.base import Metric, MetricError, one_measure
-from metrics.encoding import encoders, memory, precision, token_vectors
-from metrics.encoding.precision import computing
-from metrics.families import lm
-from metrics.families.bleurt import scorer as bleurt
-from metrics.families.comet import loading as comet
 from metrics.options import precision_of
 from tests.metrics.families.mover import checkpoints
 from tests.metrics.families.neural import small

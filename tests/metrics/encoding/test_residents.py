@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 import torch
 
+from extensions.neural.encoding import memory
+from extensions.neural.encoding.memory import ModelSpec
 from metrics.base import MetricError
-from metrics.encoding import memory
-from metrics.encoding.memory import ModelSpec
 
 MIB = 2**20
 

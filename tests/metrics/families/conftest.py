@@ -29,7 +29,7 @@ def mbert(tmp_path_factory: pytest.TempPathFactory) -> str:
 @pytest.fixture
 def fresh() -> Iterator[None]:
     """No vectors and no encoders in memory."""
-    from metrics.encoding import encoders, token_vectors
+    from extensions.neural.encoding import encoders, token_vectors
 
     token_vectors.forget()
     encoders.forget()

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from extensions.neural import classic
 from metrics import conformance, plugins, registry
-from metrics.families import classic
 from metrics.plugins import CONTRACT, Plugin
 from tests.metrics.families.reference_free import make
 

@@ -8,10 +8,10 @@ import pytest
 import torch
 from transformers import GPT2LMHeadModel, GPT2Tokenizer
 
+from extensions.neural import lm
+from extensions.neural.encoding import encoders
+from extensions.neural.xmoverscore.scorer import couple
 from metrics.base import MetricError
-from metrics.encoding import encoders
-from metrics.families import lm
-from metrics.families.xmoverscore.scorer import couple
 from tests.metrics.families.mover import checkpoints
 from tests.metrics.families.mover.published import CHECKS
 from tests.metrics.families.neural import small

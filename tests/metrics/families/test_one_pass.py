@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from extensions.neural.encoding import encoders, token_vectors
 from metrics.base import SegmentInput
-from metrics.encoding import encoders, token_vectors
 from tests.metrics.families.neural import small
 from tests.metrics.families.reference_free import make
 

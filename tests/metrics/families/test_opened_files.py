@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 from sentence_transformers import SentenceTransformer, models
 
+from extensions.neural.encoding import encoders
+from extensions.neural.xmoverscore import mapping
 from metrics import registry
 from metrics.base import MetricInfo, OnTestSet
-from metrics.encoding import encoders
-from metrics.families.xmoverscore import mapping
 from metrics.workers.signatures import make_key
 from tests.metrics.families.neural import small
 from tests.metrics.families.reference_free import REFERENCES, TEXTS

@@ -9,8 +9,8 @@ import pytest
 import torch
 from sentence_transformers import SentenceTransformer, models
 
+from extensions.neural.sentence_vectors import SentenceEncoder, cosine
 from metrics.base import MetricError
-from metrics.families.sentence_vectors import SentenceEncoder, cosine
 from tests.metrics.families.neural import small
 from tests.metrics.families.neural.test_bertscore import Run
 from tests.metrics.families.reference_free import TEXTS, read_check

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from extensions.neural import slices
 from metrics.base import MetricError, SegmentInput
-from metrics.families import slices
 from tests.metrics.families.reference_free import INPUTS, make
 
 

@@ -5,8 +5,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from extensions.neural import static_vectors
 from metrics.base import MetricError
-from metrics.families import static_vectors
 
 
 def write(tmp_path: Path, text: str | bytes, name: str = "words.vec") -> str:

@@ -6,14 +6,14 @@ import pytest
 from numpy.typing import NDArray
 from scipy.optimize import linprog
 
-from metrics.base import MetricError
-from metrics.families import transport
-from metrics.families.transport import (
+from extensions.neural import transport
+from extensions.neural.transport import (
     flow_dropout_cost,
     integer_flow,
     transport_cost,
     transport_costs,
 )
+from metrics.base import MetricError
 from tests.metrics.families.mover.published import CHECKS
 
 SIZES = [(1, 1), (1, 7), (6, 1), (5, 5), (6, 9), (8, 13), (30, 30), (31, 50), (44, 36), (128, 97)]

@@ -13,11 +13,11 @@ import numpy as np
 import pytest
 from transformers import AutoTokenizer, GPT2Config, GPT2LMHeadModel
 
+from extensions.neural.comet.options import TOGETHER
+from extensions.neural.metricx import scorer as metricx_scorer
 from metrics import registry, truncation
 from metrics.base import Metric, SegmentInput
 from metrics.checkpoints import places
-from metrics.families.comet.options import TOGETHER
-from metrics.families.metricx import scorer as metricx_scorer
 from tests.metrics.families.neural import small
 from tests.metrics.families.neural.test_comet import CHECKPOINTS
 from tests.metrics.families.reference_free import TEXTS, make
@@ -218,7 +218,7 @@ Case = tuple[Metric, list[str]]
 
 @pytest.fixture(scope="module", params=BUILT)
 def case(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Case:
-    from metrics.encoding import encoders, token_vectors
+    from extensions.neural.encoding import encoders, token_vectors
 
     token_vectors.forget()
     encoders.forget()

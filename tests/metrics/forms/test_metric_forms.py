@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from extensions.neural.bertscore.options import make_info
 from metrics import catalogue, registry
 from metrics.base import MetricError, MetricInfo
-from metrics.families.bertscore.options import make_info
 from metrics.forms.families import PREFIX, MetricForm
 from metrics.options import Family, Option, Options
 from tests.metrics.fleet import empty_models, encoder, found, make_worker

@@ -149,8 +149,7 @@ def test_no_child_is_forked_during_a_look_but_may_be_while_files_are_hashed(
 
 
 def test_what_is_in_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delitem(sys.modules, "metrics.encoding.encoders", raising=False)
+    monkeypatch.setattr(places, "RESIDENT", [])
     assert reporter.resident() == []
-    loaded = SimpleNamespace(resident=lambda: ["acme/x"])
-    monkeypatch.setitem(sys.modules, "metrics.encoding.encoders", loaded)
+    places.RESIDENT.append(lambda: ["acme/x"])
     assert reporter.resident() == ["acme/x"]

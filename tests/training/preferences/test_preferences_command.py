@@ -8,8 +8,8 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from annotation.models import Output, Reference
+from extensions.neural.encoding import encoders
 from metrics import registry
-from metrics.encoding import encoders
 from metrics.models import MetricRun, SegmentScore
 from tests.metrics import fakes
 from tests.metrics.families.neural import small

@@ -9,7 +9,7 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from metrics.encoding import encoders, token_vectors
+from extensions.neural.encoding import encoders, token_vectors
 from tests.metrics.families.neural import small
 from training.contract import Corpus, JobError, StoppedError
 from training.refreeeval import job, loop, teacher

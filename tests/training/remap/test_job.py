@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from extensions.neural.encoding import encoders
+from extensions.neural.xmoverscore import mapping
 from metrics import catalogue
 from metrics.base import MetricError
-from metrics.encoding import encoders
-from metrics.families.xmoverscore import mapping
 from metrics.models import MetricRun, SegmentScore
 from metrics.options import clean_all
 from metrics.runs import scoring

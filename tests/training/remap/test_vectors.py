@@ -7,7 +7,7 @@ import pytest
 import torch
 from transformers import AutoModel, AutoTokenizer
 
-from metrics.encoding import encoders
+from extensions.neural.encoding import encoders
 from tests.metrics.families.neural import small
 from training.remap import vectors
 

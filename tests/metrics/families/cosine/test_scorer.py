@@ -7,11 +7,11 @@ import pytest
 import torch
 from transformers import GPT2Config, GPT2LMHeadModel, GPT2Tokenizer
 
+from extensions.neural.encoding import encoders
+from extensions.neural.sentence_vectors import SentenceEncoder, cosine
+from extensions.neural.xmoverscore import mapping
+from extensions.neural.xmoverscore.mapping import About, Mapping
 from metrics.base import MetricError, SegmentInput
-from metrics.encoding import encoders
-from metrics.families.sentence_vectors import SentenceEncoder, cosine
-from metrics.families.xmoverscore import mapping
-from metrics.families.xmoverscore.mapping import About, Mapping
 from tests.metrics.families.neural.small import roberta
 from tests.metrics.families.reference_free import INPUTS, OUTPUTS, SOURCES, TEXTS, make
 

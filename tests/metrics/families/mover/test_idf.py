@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from extensions.neural.mover import idf
 from metrics.base import MetricError
-from metrics.families.mover import idf
 from tests.metrics.families.mover.published import CHECKS
 
 

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 import torch
 
-from metrics.families.mover import matching
-from metrics.families.mover.definition import Definition
-from metrics.families.mover.matching import make_bag, score_pairs
-from metrics.families.transport import flow_dropout_cost, integer_flow, transport_cost
-from metrics.families.xmoverscore.options import VARIANTS
+from extensions.neural.mover import matching
+from extensions.neural.mover.definition import Definition
+from extensions.neural.mover.matching import make_bag, score_pairs
+from extensions.neural.transport import flow_dropout_cost, integer_flow, transport_cost
+from extensions.neural.xmoverscore.options import VARIANTS
 from tests.metrics.families.mover.published import CHECKS
 
 CHECK = CHECKS["C4"]

@@ -12,10 +12,10 @@ import pytest
 import torch
 from transformers import AutoModel, AutoTokenizer
 
+from extensions.neural.encoding import encoders, token_vectors
+from extensions.neural.moverscore.scorer import MoverScore, power_means
 from metrics import registry
 from metrics.base import MetricError, MetricWarning, SegmentInput
-from metrics.encoding import encoders, token_vectors
-from metrics.families.moverscore.scorer import MoverScore, power_means
 from tests.metrics.families.mover import checkpoints
 from tests.metrics.families.mover.published import CHECKS
 from tests.metrics.families.neural import small

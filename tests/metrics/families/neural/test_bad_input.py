@@ -6,9 +6,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from extensions.neural.encoding import encoders
 from metrics import registry
 from metrics.base import Metric, MetricError, SegmentInput
-from metrics.encoding import encoders
 from tests.metrics.families.neural import small
 from tests.metrics.families.neural.test_bertscore import FORMATS, TEXTS
 from tests.metrics.families.neural.test_comet import CHECKPOINTS

@@ -9,10 +9,10 @@ import pytest
 import torch
 from bert_score import BERTScorer
 
+from extensions.neural.bertscore.scorer import BertScore
+from extensions.neural.encoding import encoders
 from metrics.base import MetricError, MetricInfo, Scores, SegmentInput
 from metrics.checkpoints.places import fingerprint
-from metrics.encoding import encoders
-from metrics.families.bertscore.scorer import BertScore
 from tests.metrics.families.neural import small
 
 TEXTS = [

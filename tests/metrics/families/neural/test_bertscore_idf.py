@@ -11,12 +11,12 @@ import torch
 
 from annotation.models import TestSet
 from annotation.models.corpus import content_key
+from extensions.neural.bertscore import baseline
+from extensions.neural.bertscore.scorer import BertScore
+from extensions.neural.encoding import encoders
 from metrics import catalogue, registry
 from metrics.base import MetricError, Scores, SegmentInput
 from metrics.contents import references_of
-from metrics.encoding import encoders
-from metrics.families.bertscore import baseline
-from metrics.families.bertscore.scorer import BertScore
 from metrics.models import ConfiguredMetric, MetricRun
 from metrics.runs import starting
 from metrics.scores import latest_signatures, system_scores

@@ -8,9 +8,9 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
+from extensions.neural.bleurt.scorer import Bleurt
+from extensions.neural.encoding import encoders
 from metrics.base import MetricError, SegmentInput, one_measure
-from metrics.encoding import encoders
-from metrics.families.bleurt.scorer import Bleurt
 from tests.metrics.families.neural import small
 from tests.metrics.families.neural.test_bertscore import TEXTS, Run
 

@@ -8,10 +8,10 @@ import pytest
 import torch
 from comet import load_from_checkpoint
 
+from extensions.neural.comet import scorer
+from extensions.neural.comet.scorer import Comet
+from extensions.neural.encoding import encoders
 from metrics.base import MetricError, SegmentInput, one_measure
-from metrics.encoding import encoders
-from metrics.families.comet import scorer
-from metrics.families.comet.scorer import Comet
 from tests.metrics.families.neural import small
 from tests.metrics.families.neural.test_bertscore import TEXTS
 

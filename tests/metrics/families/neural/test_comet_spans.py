@@ -8,9 +8,9 @@ import torch
 from comet import load_from_checkpoint
 from comet.models.multitask.unified_metric import UnifiedMetric
 
+from extensions.neural.comet import spans
+from extensions.neural.encoding import encoders
 from metrics.base import SegmentInput
-from metrics.encoding import encoders
-from metrics.families.comet import spans
 from tests.metaeval.published import DATA
 from tests.metrics.families.neural import small
 from tests.metrics.families.neural.test_bertscore import TEXTS

@@ -10,8 +10,8 @@ from django.core.exceptions import ValidationError
 from django.core.management import CommandError, call_command
 
 from annotation.models import Output
+from extensions.neural.encoding import encoders
 from metrics import catalogue
-from metrics.encoding import encoders
 from metrics.models import MetricRun
 from metrics.scores import load_scores
 from tests.metrics.families.neural import small

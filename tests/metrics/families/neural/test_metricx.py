@@ -12,10 +12,10 @@ import torch
 from transformers import AutoTokenizer, MT5Config
 from transformers.models.mt5.modeling_mt5 import MT5PreTrainedModel, MT5Stack
 
+from extensions.neural.encoding import encoders
+from extensions.neural.metricx.scorer import MetricX
 from metrics import options, registry
 from metrics.base import MetricError, SegmentInput
-from metrics.encoding import encoders
-from metrics.families.metricx.scorer import MetricX
 from tests.metrics.families.neural import small
 from tests.metrics.families.neural.test_bertscore import TEXTS, Run
 

@@ -8,8 +8,8 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from annotation.models import Output
+from extensions.neural.encoding import encoders
 from metrics import catalogue
-from metrics.encoding import encoders
 from metrics.models import MetricRun
 from metrics.runs import scoring
 from metrics.scores import load_scores, system_scores

@@ -7,10 +7,10 @@ import pytest
 import torch
 from transformers import XLMRobertaConfig, XLMRobertaModel, XLMRobertaTokenizerFast
 
+from extensions.neural.comet.scorer import Comet
+from extensions.neural.encoding import encoders
 from metrics import options, registry
 from metrics.base import MetricError, SegmentInput
-from metrics.encoding import encoders
-from metrics.families.comet.scorer import Comet
 from tests.metrics.families.neural import small
 from tests.metrics.families.neural.test_bertscore import TEXTS
 

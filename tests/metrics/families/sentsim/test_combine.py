@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from metrics.families.sentsim.combine import combine, fit
+from extensions.neural.sentsim.combine import combine, fit
 from tests.metrics.families.reference_free import read_check
 
 

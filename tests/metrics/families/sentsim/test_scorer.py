@@ -6,8 +6,8 @@ import torch
 from bert_score import BERTScorer
 from transformers import AutoModel, AutoTokenizer
 
+from extensions.neural.sentsim.combine import combine, fit
 from metrics.base import SegmentInput
-from metrics.families.sentsim.combine import combine, fit
 from tests.metrics.families.reference_free import INPUTS, OUTPUTS, SOURCES, make
 from tests.metrics.families.wmd.test_scorer import solve
 

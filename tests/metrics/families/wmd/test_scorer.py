@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
+from extensions.neural.wmd.scorer import ngram_vectors
 from metrics.base import SegmentInput
-from metrics.families.wmd.scorer import ngram_vectors
 from tests.metrics.families.reference_free import make
 
 WORDS = ["a", "b", "c", "d", "e"]

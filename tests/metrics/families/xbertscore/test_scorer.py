@@ -9,10 +9,10 @@ import torch
 from bert_score import BERTScorer
 from bert_score.utils import get_idf_dict, get_tokenizer
 
+from extensions.neural.encoding.token_vectors import Embedded
+from extensions.neural.xbertscore.idf import UNIFORM, Weights
+from extensions.neural.xbertscore.scorer import match_pairs
 from metrics.base import MetricError, Scores, SegmentInput
-from metrics.encoding.token_vectors import Embedded
-from metrics.families.xbertscore.idf import UNIFORM, Weights
-from metrics.families.xbertscore.scorer import match_pairs
 from tests.metrics.families.reference_free import INPUTS, OUTPUTS, SOURCES, make, read_check
 
 
@@ -121,7 +121,7 @@ def test_idf_of_a_file_equals_that_of_bert_score(xlmr: str, tmp_path: Path) -> N
 
 @pytest.mark.usefixtures("fresh")
 def test_values_do_not_depend_on_the_batch(xlmr: str) -> None:
-    from metrics.encoding import token_vectors
+    from extensions.neural.encoding import token_vectors
 
     metric = make("xbertscore", checkpoint=xlmr, layer=2)
     together = metric.score(INPUTS)

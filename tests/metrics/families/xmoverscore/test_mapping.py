@@ -10,9 +10,9 @@ import pytest
 import torch
 from scipy.linalg import orthogonal_procrustes
 
+from extensions.neural.xmoverscore import mapping
+from extensions.neural.xmoverscore.mapping import About, Mapping
 from metrics.base import MetricError
-from metrics.families.xmoverscore import mapping
-from metrics.families.xmoverscore.mapping import About, Mapping
 from tests.metrics.families.mover.published import CHECKS
 
 X, Z = (np.array(CHECKS["C1"]["inputs"][key]) for key in "XZ")

@@ -13,14 +13,14 @@ import torch
 from safetensors.torch import load_file, save_file
 from transformers import BertModel, BertTokenizer, GPT2LMHeadModel, GPT2Tokenizer
 
+from extensions.neural import lm
+from extensions.neural.encoding import encoders, token_vectors
+from extensions.neural.mover import texts
+from extensions.neural.xmoverscore import mapping
+from extensions.neural.xmoverscore.options import FAMILY
+from extensions.neural.xmoverscore.scorer import XMoverScore
 from metrics import options, registry
 from metrics.base import MetricError, MetricInfo, MetricWarning, SegmentInput
-from metrics.encoding import encoders, token_vectors
-from metrics.families import lm
-from metrics.families.mover import texts
-from metrics.families.xmoverscore import mapping
-from metrics.families.xmoverscore.options import FAMILY
-from metrics.families.xmoverscore.scorer import XMoverScore
 from metrics.workers import telemetry
 from tests.metrics.families.mover import checkpoints
 from tests.metrics.families.neural import small

@@ -6,9 +6,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from metrics.families.yisi import similarity
-from metrics.families.yisi.core import LexicalWeights, combine, precision_recall
-from metrics.families.yisi.similarity import by_letters
+from extensions.neural.yisi import similarity
+from extensions.neural.yisi.core import LexicalWeights, combine, precision_recall
+from extensions.neural.yisi.similarity import by_letters
 from tests.metrics.families.reference_free import read_check
 
 

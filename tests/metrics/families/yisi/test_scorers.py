@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 import torch
 
+from extensions.neural.encoding import encoders
+from extensions.neural.encoding.encoders import Encoder
+from extensions.neural.encoding.token_vectors import embed
+from extensions.neural.yisi.core import LexicalWeights, combine, precision_recall
 from metrics import registry
 from metrics.base import MetricError, SegmentInput
-from metrics.encoding import encoders
-from metrics.encoding.encoders import Encoder
-from metrics.encoding.token_vectors import embed
-from metrics.families.yisi.core import LexicalWeights, combine, precision_recall
 from tests.metrics.families.reference_free import INPUTS, OUTPUTS, REFERENCES, SOURCES, make
 
 VECTORS = "4 3\nthe 1 0 0\nharbour 0 1 0\nport 0 0.8 0.6\nquiet 0 0 -1\n"
