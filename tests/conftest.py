@@ -60,8 +60,10 @@ NOT_FOR_ITSELF = {"migrated", "browser"}
 
 
 def pytest_ignore_collect(collection_path: Path) -> bool | None:
-    """Leave out the tests of extensions that are not installed."""
-    if collection_path.suffix != ".py":
+    """Leave out the tests of extensions that are not installed, with folders that prepare them."""
+    if collection_path.is_dir():
+        collection_path /= "conftest.py"
+    if collection_path.suffix != ".py" or not collection_path.exists():
         return None
     return bool(needs(collection_path) - set(conf.settings.EXTENSIONS)) or None
 

@@ -24,7 +24,7 @@ def needs(path: Path) -> set[str]:
                 each for each in extensions_of_the_project() if f"{name}.".startswith(f"{each}.")
             }
             module = ROOT / f"{name.replace('.', '/')}.py"
-            if package == "tests" and module not in seen and module.exists():
+            if package in ("tests", "benchmarks") and module not in seen and module.exists():
                 seen.add(module)
                 waiting.append(module)
     return found

@@ -10,8 +10,8 @@ from random import Random
 from extensions.neural.refreeeval import head_scorer
 from metrics.base import SegmentInput
 from metrics.checkpoints.places import fingerprint
-from tests.metrics.families.mover import checkpoints as mover
-from tests.metrics.families.neural import small
+from tests.extensions.neural.checkpoints import small
+from tests.extensions.neural.mover import checkpoints as mover
 
 SYSTEMS = 4
 LETTERS = "abcdefghijklmnoprstuvwz"

@@ -35,7 +35,7 @@ from extensions.neural.bertscore.scorer import BertScore
 from extensions.neural.encoding import encoders
 from metaeval.repeats import refuse_repeats
 from metrics.base import MetricInfo, Scores, SegmentInput
-from tests.metrics.families.neural import small
+from tests.extensions.neural.checkpoints import small
 
 T = TypeVar("T")
 SYSTEMS, LAYERS, PLAIN_BATCH = 4, 12, 64

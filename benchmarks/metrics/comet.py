@@ -25,7 +25,7 @@ from extensions.neural.comet import options as comet
 from extensions.neural.comet.scorer import Comet
 from metaeval.repeats import refuse_repeats
 from metrics.base import SegmentInput
-from tests.metrics.families.neural import small
+from tests.extensions.neural.checkpoints import small
 
 SYSTEMS, BOUND = 10, 2.0
 KINDS = ("regression_metric", "ranking_metric")

@@ -1,13 +1,10 @@
 """What metrics on one encoder share: its place in signatures and logs, and greedy matching."""
 
-from collections.abc import Callable, Sequence
-
-import numpy as np
 import torch
 
 from extensions.neural.encoding.encoders import Encoder
 from extensions.neural.encoding.precision import computing
-from metrics.base import MeanOfSegments, MetricError, MetricInfo, Scores, SegmentInput
+from metrics.base import MeanOfSegments, MetricError, MetricInfo
 
 Tensor = torch.Tensor
 

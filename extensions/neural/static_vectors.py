@@ -1,4 +1,4 @@
-"""Word vectors of a text file in fastText's form, such as vectors aligned across languages.
+"""Words with their vectors: of an encoder, or of a text file in fastText's form.
 
 The form is one line a word, ``word x1 … xd``, after an optional line ``words d``. Such files hold
 millions of words: the file is mapped, read once for the place of every word, and a line is parsed

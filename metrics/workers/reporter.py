@@ -6,7 +6,6 @@ knows, the models that it has in memory, it writes itself after each task.
 
 import os
 import socket
-import sys
 import time
 from collections.abc import Callable
 from functools import partial

@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 
 from core.extensions import load
-from extensions.neural.classic import ENTRY_POINTS
 from tests.needing import extensions_of_the_project
 
 ROOT = Path(__file__).parents[2]
@@ -47,8 +46,7 @@ FOREIGN = {"django", "rest_framework", "celery", "torch", "transformers"}
 def test_what_a_metric_is_needs_neither_django_nor_torch() -> None:
     code = (
         "from metrics.registry import METRICS, load\n"
-        "lexical = [name for name, (info, _) in METRICS.items() if not info.checkpoint]\n"
-        "[load(name, source_language='de', target_language='en') for name in lexical]"
+        "[load(name, source_language='de', target_language='en') for name in METRICS]\n"
     )
     result = run_without(FOREIGN, code)
     assert result.returncode == 0, result.stderr
@@ -177,6 +175,15 @@ def test_rooms_of_an_app_import_one_way(app: str) -> None:
 
 
 @pytest.mark.parametrize("extension", EXTENSIONS)
+def test_what_a_family_of_an_extension_is_needs_neither(extension: str) -> None:
+    record = load(extension)
+    paths = [*record.families.values(), *filter(None, [record.metrics.replace(".KNOWN", ":KNOWN")])]
+    lines = [f"import {path.partition(':')[0]}" for path in paths]
+    result = run_without(FOREIGN - {"celery"}, "\n".join(lines))
+    assert result.returncode == 0, result.stderr
+
+
+@pytest.mark.parametrize("extension", EXTENSIONS)
 def test_nothing_imports_from_inside_an_extension(extension: str) -> None:
     others = {name for name in EXTENSIONS if name == extension or extension in load(name).needs}
     wrong = [
@@ -189,14 +196,21 @@ def test_nothing_imports_from_inside_an_extension(extension: str) -> None:
     assert wrong == []
 
 
-def test_only_their_entry_points_name_the_classic_families() -> None:
-    """They are plug-ins: what a plug-in of somebody else cannot ask for, they do without."""
-    families = {path.split(":")[0].rpartition(".")[0] for path in ENTRY_POINTS.values()}
-    rooms = [ROOT / family.replace(".", "/") for family in families]
-    # A command of SentSim's own, which Django finds in an app alone.
+def test_only_the_record_names_families_that_are_written_as_plug_ins() -> None:
+    """What a plug-in of somebody else cannot ask for, they do without."""
+    families = {
+        path.partition(":")[0].rpartition(".")[0]
+        for record in map(load, EXTENSIONS)
+        for path in record.families.values()
+        if path.endswith("PLUGIN")
+    }
+    rooms = [folder_of(family) for family in families]
     own = {
-        ROOT / "extensions/neural/classic.py",
-        ROOT / "metrics/management/commands/fit_sentsim.py",
+        *(folder_of(name) / "extension.py" for name in EXTENSIONS),
+        # Which of their metrics stand in every list.
+        ROOT / "extensions/neural/known.py",
+        # A command of SentSim's own, which Django finds in an app alone.
+        ROOT / "extensions/neural/management/commands/fit_sentsim.py",
     }
     wrong = [
         f"{path.relative_to(ROOT)} names {name}"

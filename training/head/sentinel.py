@@ -66,7 +66,7 @@ def _encoder(name: str) -> Any:
 
 def _features(reads: str, rows: Sequence[Judged], encoder: Any) -> Array:
     try:
-        return scorer.read(reads, [(each.source, each.text) for each in rows], encoder)
+        return scorer.read_features(reads, [(each.source, each.text) for each in rows], encoder)
     except MetricError as error:
         raise JobError(str(error)) from error
 
@@ -89,7 +89,7 @@ def _document(
             }
             for fit in fits
         ],
-        "fold_of": {scorer.digest(source): fold for source, fold in held},
+        "fold_of": {scorer.source_digest(source): fold for source, fold in held},
     }
 
 

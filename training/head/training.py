@@ -39,7 +39,7 @@ def run(work: Work) -> Outcome:
     try:
         encoder = encoders.get(str(options["encoder"]))
         train, held_out = (
-            head_scorer.read(encoder, [(each.text, each.source) for each in part], layers)
+            head_scorer.read_features(encoder, [(each.text, each.source) for each in part], layers)
             for part in (split.train, split.held_out)
         )
     except (MetricError, ValueError) as error:
@@ -48,7 +48,7 @@ def run(work: Work) -> Outcome:
     fit = ridge.choose(train, _scores(split.train), sources, int(options["seed"]))
     document = _document(fit, layers, encoder.spec.weights, campaign.slug)
     folder = save_whole(work.folder, "head", lambda path: _write(path / "head.json", document))
-    names = head_scorer.names(layers)
+    names = head_scorer.feature_names(layers)
     baseline = held_out[:, names.index(f"F1-{layers[-1]}")]
     values = {"head": fit.predict(held_out), "unsupervised": baseline}
     result = {
@@ -87,7 +87,7 @@ def _document(fit: ridge.Fit, layers: Sequence[int], weights: str, campaign: str
     """As :func:`extensions.neural.refreeeval.head_options.load` reads it."""
     return {
         "layers": list(layers),
-        "features": head_scorer.names(layers),
+        "features": head_scorer.feature_names(layers),
         "mean": fit.mean.tolist(),
         "scale": fit.scale.tolist(),
         "weights": fit.weights.tolist(),

@@ -25,8 +25,8 @@ from extensions.neural.bertscore.baseline import Baseline
 from extensions.neural.encoding import encoders, precision
 from extensions.neural.encoding.encoders import Encoder
 from extensions.neural.encoding.token_vectors import empty_ids, tokenize
-from extensions.neural.xbertscore.idf import UNIFORM, Weights, fit_weights
 from extensions.neural.on_encoder import OnEncoder, greedy_match
+from extensions.neural.xbertscore.idf import UNIFORM, Weights, fit_weights
 from metrics import truncation
 from metrics.base import (
     InputError,

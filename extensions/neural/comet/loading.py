@@ -1,4 +1,9 @@
-"""COMET checkpoints from a directory, with their own classes and without the network."""
+"""COMET checkpoints from a directory, with their own classes and without the network.
+
+So are sentinels (Perrella et al. 2024), a COMET encoder and head that read one of the three texts.
+The format is that of the package sentinel-metric, whose names of weights are COMET's: the last
+layer's vector of the first token, then the head.
+"""
 
 import logging
 import zipfile
@@ -13,7 +18,6 @@ import torch
 from torch import nn
 from torch.nn.functional import pairwise_distance
 
-from extensions.neural.comet import heads, sentinels
 from extensions.neural.encoding import encoders, memory
 from extensions.neural.encoding.encoders import summary, whole
 from extensions.neural.encoding.memory import ModelSpec
@@ -22,13 +26,19 @@ from extensions.neural.encoding.precision import check
 from metrics.base import MetricError
 from metrics.checkpoints import places
 
+RANKING = "ranking_metric"
+
+
+SENTINEL = "sentinel_regression_metric"
+
+
 # The class names that hparams.yaml may give, and the texts that each reads; None where the
 # checkpoint itself says so (CometKiwi reads no reference).
 READS = {
     "regression_metric": ("src", "mt", "ref"),
     "referenceless_regression_metric": ("src", "mt"),
-    heads.RANKING: ("src", "mt", "ref"),
-    sentinels.KIND: None,
+    RANKING: ("src", "mt", "ref"),
+    SENTINEL: None,
     "unified_metric": None,
     "xcomet_metric": None,
 }
@@ -71,14 +81,14 @@ class CometModel:
     @property
     def reads(self) -> tuple[str, ...]:
         """Which of ``src``, ``mt`` and ``ref`` it reads."""
-        if self.kind == sentinels.KIND:
+        if self.kind == SENTINEL:
             return (str(getattr(self.model.hparams, "sent_to_use", "mt")),)
         return READS[self.kind] or tuple(self.model.hparams.input_segments)
 
     @property
     def longest(self) -> int:
         """How many tokens of one text are read, special ones included (COMET: two are spared)."""
-        if self.kind == sentinels.KIND:
+        if self.kind == SENTINEL:
             return int(self.model.longest)
         return int(self.model.encoder.max_positions) - 2
 
@@ -96,7 +106,7 @@ class CometModel:
 
     def prepare(self, texts: list[str]) -> Any:
         """Return the tokens of texts that are embedded apart."""
-        is_sentinel = self.kind == sentinels.KIND
+        is_sentinel = self.kind == SENTINEL
         return (
             self.model.prepare(texts) if is_sentinel else self.model.encoder.prepare_sample(texts)
         )
@@ -182,8 +192,8 @@ def _names(weights: Path) -> set[str]:
 
 
 def _with_comet(settings: dict[str, Any], weights: Path, encoder: str) -> Any:
-    if settings["class_identifier"] == sentinels.KIND:
-        return sentinels.load(settings, weights, encoder)
+    if settings["class_identifier"] == SENTINEL:
+        return load_sentinel(settings, weights, encoder)
     from comet.models import str2model
 
     logging.getLogger("pytorch_lightning").setLevel(logging.ERROR)
@@ -207,7 +217,6 @@ def _with_comet(settings: dict[str, Any], weights: Path, encoder: str) -> Any:
 
 
 Sides = Mapping[str, torch.Tensor]
-RANKING = "ranking_metric"
 
 
 def scores(model: Any, sides: Sides) -> torch.Tensor:
@@ -242,7 +251,6 @@ def _similarity(sides: Sides) -> torch.Tensor:
     return (1 / (1 + 2 * source * reference / (source + reference))).float()
 
 
-KIND = "sentinel_regression_metric"
 SIDES = ("src", "mt", "ref")
 
 
@@ -285,7 +293,7 @@ class Sentinel(nn.Module):
         return torch.as_tensor(states.last_hidden_state[:, 0])
 
 
-def load(settings: Mapping[str, Any], weights: Path, encoder: str) -> Sentinel:
+def load_sentinel(settings: Mapping[str, Any], weights: Path, encoder: str) -> Sentinel:
     """Load one; ValueError where its settings name no text that is read."""
     if settings.get("sent_to_use", "mt") not in SIDES:
         raise ValueError(f"sent_to_use is {settings['sent_to_use']!r}")

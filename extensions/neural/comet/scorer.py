@@ -238,7 +238,7 @@ class Comet(MeanOfSegments):
 
 def _sides(info: MetricInfo, loaded: CometModel) -> tuple[str, ...]:
     """What a metric reads: of a model's texts those that it was told to."""
-    if loaded.kind == loading.KIND:
+    if loaded.kind == loading.SENTINEL:
         return _side(info, loaded)
     part = part_of(info)
     if part != ALL and (loaded.is_apart or len(loaded.reads) < 3):

@@ -13,11 +13,10 @@ from numpy.typing import NDArray
 from extensions.neural.encoding import encoders, precision
 from extensions.neural.encoding.encoders import Encoder
 from extensions.neural.encoding.token_vectors import Embedded, embed
-from extensions.neural.xbertscore.idf import UNIFORM
 from extensions.neural.on_encoder import OnEncoder, encoder_fields
-from extensions.neural.slices import score_in_slices
-from extensions.neural.refreeeval import features
 from extensions.neural.refreeeval.head_options import load
+from extensions.neural.slices import score_in_slices
+from extensions.neural.xbertscore.idf import UNIFORM
 from extensions.neural.xbertscore.scorer import match_pairs
 from metrics import truncation
 from metrics.base import (
@@ -31,7 +30,7 @@ from metrics.base import (
 from metrics.checkpoints import hashes
 from metrics.options import precision_of
 
-# To be raised whenever a change here or in features.py alters a value.
+# To be raised whenever a change here alters a value.
 REVISION = 2
 
 
@@ -73,7 +72,7 @@ class HeadScorer(OnEncoder):
         if not inputs:
             return np.zeros((0, 1))
         pairs = [(segment.hypothesis, segment.source) for segment in inputs]
-        found = features.read(self.encoder, pairs, self.head.layers)
+        found = read_features(self.encoder, pairs, self.head.layers)
         standard = (found - np.array(self.head.mean)) / np.array(self.head.scale)
         predicted = standard @ np.array(self.head.weights) + self.head.intercept
         return np.asarray(predicted)[:, None]
@@ -83,13 +82,13 @@ Array = NDArray[np.float64]
 Pair = tuple[str, str]
 
 
-def names(layers: Sequence[int]) -> list[str]:
+def feature_names(layers: Sequence[int]) -> list[str]:
     """Name the features, in the order of the columns."""
     matched = [f"{side}-{layer}" for layer in layers for side in ("P", "R", "F1")]
     return [*matched, "cosine", "log-length", "log-length-ratio"]
 
 
-def read(encoder: Encoder, pairs: Sequence[Pair], layers: Sequence[int]) -> Array:
+def read_features(encoder: Encoder, pairs: Sequence[Pair], layers: Sequence[int]) -> Array:
     """Return (pairs, features) of (output, source) texts.
 
     Precision, recall and F1 of greedy matching at each layer; the cosine of both mean vectors at

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from extensions.neural.slices import score_in_slices
-from extensions.neural.sentinels import seen
 from extensions.neural.sentinels.options import LENGTHS, SOURCE, Array, load
+from extensions.neural.slices import score_in_slices
 from metrics import truncation
 from metrics.base import (
     MeanOfSegments,
@@ -26,7 +25,7 @@ from metrics.base import (
 from metrics.checkpoints import hashes
 from metrics.options import precision_of
 
-# To be raised whenever a change here or in seen.py alters a value.
+# To be raised whenever a change here alters a value.
 REVISION = 2
 
 
@@ -70,9 +69,9 @@ class TrainedSentinel(MeanOfSegments):
         if not inputs:
             return np.zeros((0, 1))
         texts = [(each.source, each.hypothesis) for each in inputs]
-        known = seen.read(self.sentinel.reads, texts, self.encoder)
+        known = read_features(self.sentinel.reads, texts, self.encoder)
         predicted = np.column_stack([line.predict(known) for line in self.sentinel.lines])
-        folds = [self.sentinel.fold_of.get(seen.digest(source)) for source, _ in texts]
+        folds = [self.sentinel.fold_of.get(source_digest(source)) for source, _ in texts]
         rows = zip(predicted, folds, strict=True)
         return np.array([[row.mean() if fold is None else row[fold]] for row, fold in rows])
 
@@ -84,12 +83,12 @@ if TYPE_CHECKING:
 Texts = Sequence[tuple[str, str]]
 
 
-def digest(source: str) -> str:
+def source_digest(source: str) -> str:
     """Return what names a source in a file that does not hold it: 16 digits of its SHA-256."""
     return sha256(source.encode()).hexdigest()[:16]
 
 
-def read(reads: str, texts: Texts, encoder: "SentenceEncoder | None") -> Array:
+def read_features(reads: str, texts: Texts, encoder: "SentenceEncoder | None") -> Array:
     """Return the (n, width) features: a text's sentence vector, or three numbers of lengths.
 
     These are ln(1 + characters) of source and of output, and the square of their difference.

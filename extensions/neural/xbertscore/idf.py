@@ -10,8 +10,8 @@ from typing import Any
 
 import torch
 
-from extensions.neural.encoding.token_vectors import Embedded, tokenize
 from extensions.neural import files
+from extensions.neural.encoding.token_vectors import Embedded, tokenize
 from extensions.neural.mover import idf
 
 

@@ -151,7 +151,7 @@ STATIC_PLUGIN = Plugin(
 LETTERS_PLUGIN = Plugin(
     label="YiSi-0",
     description="YiSi over words that are alike as far as they share letters.",
-    scorer="extensions.neural.yisi.static:Yisi0",
+    scorer="extensions.neural.yisi.surface:Yisi0",
     options=(TOKENIZER, *_MATCHING),
     describe=make_letters,
 )

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from extensions.neural import static_vectors
 from extensions.neural.static_vectors import StaticVectors, of_words
 from extensions.neural.yisi.base import Compare, Yisi, load_tables
-from extensions.neural.yisi.similarity import by_letters, by_words
+from extensions.neural.yisi.similarity import by_words
 from metrics.base import MetricError, MetricInfo
 from metrics.families.lexical.tokens import WordTokenizer, word_tokenizer
 
@@ -71,24 +71,3 @@ def side_fields(sides: tuple[Side, Side]) -> dict[str, str | int]:
         "vectors": f"{source.digest}-{target.digest}",
         "tok": f"{cut_source.signature}-{cut_target.signature}",
     }
-
-
-class Yisi0(Yisi):
-    """Against references in the target language."""
-
-    def __init__(self, info: MetricInfo, *, source_language: str, target_language: str) -> None:
-        super().__init__(info)
-        self.cut = word_tokenizer(str(info.option("tokenizer")), target_language)
-        self.tables = load_tables(info, self.cut, self.cut)
-
-    def fields(self) -> dict[str, str | int]:
-        return {"similarity": "letters", "tok": self.cut.signature}
-
-    def prepare(self, outputs: Sequence[str], others: Sequence[str]) -> Compare:
-        units = {text: self.cut(text) for text in {*outputs, *others}}
-
-        return lambda other, output: (
-            by_letters(units[other], units[output]),
-            units[other],
-            units[output],
-        )

@@ -19,7 +19,7 @@ from metrics.models import MetricRun
 from metrics.registry import METRICS
 from metrics.runs import scoring, starting
 from metrics.scores import load_scores
-from tests.metrics.families.neural import small
+from tests.extensions.neural.checkpoints import small
 from tests.world import World, make_user
 
 

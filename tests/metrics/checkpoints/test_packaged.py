@@ -14,7 +14,7 @@ from metrics.models import ConfiguredMetric, MetricRun
 from metrics.runs import scoring
 from metrics.runs.starting import start
 from metrics.stock import packaged
-from tests.metrics.families.neural import small
+from tests.extensions.neural.checkpoints import small
 from tests.world import World
 
 pytestmark = pytest.mark.django_db

@@ -13,7 +13,7 @@ from extensions.neural.encoding import encoders, token_vectors
 from metrics import catalogue
 from metrics.models import MetricRun
 from metrics.scores import load_scores, system_scores
-from tests.metrics.families.neural import small
+from tests.extensions.neural.checkpoints import small
 from tests.world import World
 
 

@@ -1,10 +1,8 @@
 """What a worker says of itself; real ones are in test_workers."""
 
 import os
-import sys
 from datetime import timedelta
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 

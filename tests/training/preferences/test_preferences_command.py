@@ -11,8 +11,8 @@ from annotation.models import Output, Reference
 from extensions.neural.encoding import encoders
 from metrics import registry
 from metrics.models import MetricRun, SegmentScore
+from tests.extensions.neural.checkpoints import small
 from tests.metrics import fakes
-from tests.metrics.families.neural import small
 from tests.world import World, make_test_set
 from training.perturbations.files import GivenFile
 from training.preferences import altering

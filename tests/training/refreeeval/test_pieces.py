@@ -7,7 +7,7 @@ import pytest
 
 from extensions.neural.encoding import encoders
 from extensions.neural.encoding.token_vectors import tokenize
-from tests.metrics.families.neural import small
+from tests.extensions.neural.checkpoints import small
 from training.contract import Corpus
 from training.parallel.reading import clean, read_pairs
 from training.refreeeval.pieces import Pieces

@@ -10,7 +10,7 @@ import torch
 from safetensors.torch import load_file
 
 from extensions.neural.encoding import encoders, token_vectors
-from tests.metrics.families.neural import small
+from tests.extensions.neural.checkpoints import small
 from training.contract import Corpus, JobError, StoppedError
 from training.refreeeval import job, loop, teacher
 from training.refreeeval.data import Example, examples, order, prepare, swap

@@ -15,7 +15,7 @@ from metrics.models import MetricRun, SegmentScore
 from metrics.options import clean_all
 from metrics.runs import scoring
 from metrics.runs import starting as runs
-from tests.metrics.families.neural import small
+from tests.extensions.neural.checkpoints import small
 from tests.training.doing import work_off
 from tests.world import World, make_test_set
 from training.contract import Corpus, JobError, StoppedError, Work

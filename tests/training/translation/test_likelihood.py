@@ -17,7 +17,7 @@ from transformers import (
 from extensions.neural.encoding import encoders
 from metrics import options, registry
 from metrics.base import MetricError, SegmentInput
-from tests.metrics.families.neural import small
+from tests.extensions.neural.checkpoints import small
 from tests.training.translation import foreign
 from tests.training.translation.copying import untrained
 from training.translation.decoding.checkpoints import load
