@@ -24,14 +24,20 @@ RESERVED = "add"
 def infos(*, retired: bool = False) -> dict[str, MetricInfo]:
     """Return descriptions by name, in the order of every list.
 
-    Those that can be run; with `retired` all that may have scores, also those that are retired or
-    whose scores were imported.
+    Those that can be run; with `retired` all that may have scores, also those that are retired,
+    whose scores were imported, or whose family is not installed.
     """
     known = {name: info for name, (info, _) in registry.METRICS.items()}
     rows = ConfiguredMetric.objects.all()
     for row in rows if retired else rows.filter(retired_at=None).exclude(family=IMPORTED):
-        known[row.name] = row.info
+        if retired or _may_run(row.family):
+            known[row.name] = row.info
     return known
+
+
+def _may_run(family: str) -> bool:
+    """Whether a family is installed, or that of a plug-in, which a worker may have."""
+    return family in registry.FAMILIES or "--" in family
 
 
 def refusal(name: str) -> str:
@@ -41,6 +47,8 @@ def refusal(name: str) -> str:
         return f"There is no metric named {name}."
     if info.is_imported:
         return f"{info.label}: its scores were computed elsewhere; it cannot be run here."
+    if name not in registry.METRICS and not _may_run(info.family):
+        return f"{info.label}: its family {info.family} is not installed; it cannot be run here."
     return f"{info.label} is retired: it is not offered for new runs."
 
 

@@ -7,6 +7,7 @@ from django.core.exceptions import ValidationError
 from django.test import Client
 
 from extensions.judges import templates
+from extensions.judges.prompts import KINDS
 from metrics import catalogue
 from metrics.models import JudgeSpending, JudgeTemplate, MetricRun
 from tests.extensions.judges.answers import score_by_length
@@ -138,3 +139,7 @@ def test_its_own_family_is_named(as_admin: Client, world: World, settings: Any) 
     assert "its own family of models: GPT-4o." in page
     assert "100.0%" in page  # flawless
     assert "all scores, or all lengths, are the same" in page
+
+
+def test_templates_are_stored_with_the_kinds_that_judges_have() -> None:
+    assert dict(JudgeTemplate._meta.get_field("kind").choices or ()) == KINDS

@@ -71,7 +71,7 @@ def metric(folders: dict[str, str], family: str, **chosen: str) -> Metric:
 
 
 def test_every_family_with_a_model_has_the_option_and_no_other() -> None:
-    for key in registry.our_keys():
+    for key in registry.FAMILIES:
         options = {option.name: option for option in registry.get_family(key).options}
         assert ("precision" in options) == ("checkpoint" in options), key
         if "precision" in options:
