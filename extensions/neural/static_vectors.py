@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from metrics.base import MetricError
-from metrics.families.lexical.tokens import WordTokenizer
+from metrics.families.lexical.words import WordTokenizer
 
 Vector = NDArray[np.float64]
 # Words whose vectors are kept: 120 MB of 300 numbers each.

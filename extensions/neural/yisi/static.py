@@ -12,7 +12,7 @@ from extensions.neural.static_vectors import StaticVectors, of_words
 from extensions.neural.yisi.base import Compare, Yisi, load_tables
 from extensions.neural.yisi.similarity import by_words
 from metrics.base import MetricError, MetricInfo
-from metrics.families.lexical.tokens import WordTokenizer, word_tokenizer
+from metrics.families.lexical.words import WordTokenizer, word_tokenizer
 
 
 class YisiStatic(Yisi):

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from extensions.neural.yisi.base import Compare, Yisi, load_tables
 from extensions.neural.yisi.similarity import by_letters
 from metrics.base import MetricInfo
-from metrics.families.lexical.tokens import word_tokenizer
+from metrics.families.lexical.words import word_tokenizer
 
 
 class Yisi0(Yisi):

@@ -6,9 +6,6 @@ from dataclasses import dataclass
 from importlib.metadata import version
 
 import regex  # type: ignore[import-untyped]
-from sacrebleu.metrics.bleu import BLEU
-
-from metrics.base import MetricError
 
 _TWO_LETTER = {
     **dict.fromkeys(("zho", "chi", "cmn", "yue", "lzh", "wuu", "nan", "hak"), "zh"),
@@ -94,37 +91,3 @@ def unicode_tokens(text: str) -> list[str]:
 def character_tokens(text: str) -> list[str]:
     """Return every character but white space, lower-cased, punctuation included."""
     return [character for character in text.lower() if not character.isspace()]
-
-
-# What an admin can choose -> sacrebleu's name; "language" follows the language of the text.
-_NAMES = {"whitespace": "none", "13a": "13a", "characters": "char"}
-
-
-@dataclass(frozen=True)
-class WordTokenizer:
-    """A way to cut a text into words; ``signature`` names it."""
-
-    signature: str
-    cut: Callable[[str], str]
-
-    def __call__(self, text: str) -> tuple[str, ...]:
-        return tuple(self.cut(text).split())
-
-
-def word_tokenizer(choice: str, language: str) -> WordTokenizer:
-    """Return the tokenizer of a choice; errors as :func:`bleu_of`."""
-    bleu = bleu_of(choice, language)
-    return WordTokenizer(bleu.tokenizer_signature, bleu.tokenizer)
-
-
-def bleu_of(choice: str, language: str, *, lowercase: bool = False) -> BLEU:
-    """Return sacrebleu's BLEU with the tokenizer of a choice.
-
-    Raises a permanent :class:`MetricError` where the package of a tokenizer is missing.
-    """
-    name = _NAMES.get(choice) or bleu_tokenizer(language)
-    try:
-        return BLEU(tokenize=name, lowercase=lowercase, force=True)
-    except RuntimeError as error:
-        message = f'The tokenizer {name} is not installed: pip install "sacrebleu[{language}]"'
-        raise MetricError(message, permanent=True) from error
