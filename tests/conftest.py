@@ -89,9 +89,19 @@ def pytest_unconfigure() -> None:
     gc.freeze()  # pytest looks for garbage five times over before it ends
 
 
+def _needed_by(item: pytest.Item) -> set[str]:
+    return {name for mark in item.iter_markers("needs") for name in mark.args}
+
+
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark what may differ between databases; `-m` chooses afterwards."""
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Mark what may differ between databases; `-m` chooses afterwards.
+
+    Leave out what needs an extension that is not installed, though it imports nothing of it.
+    """
+    lacking = [item for item in items if _needed_by(item) - set(conf.settings.EXTENSIONS)]
+    config.hook.pytest_deselected(items=lacking)
+    items[:] = [item for item in items if item not in lacking]
     for item in items:
         names = set(getattr(item, "fixturenames", ()))
         if names & NOT_FOR_ITSELF:

@@ -76,6 +76,7 @@ def test_a_child_tells_what_it_has_in_memory(
     assert row().children.get().resident == ["acme/x"]
 
 
+@pytest.mark.needs("extensions.neural")
 @full
 def test_what_metrics_of_its_queues_lack_here(mine: Reporter, models: Path) -> None:
     encoder(models / "lucadiliello/BLEURT-20")
@@ -106,6 +107,7 @@ def test_two_processes_of_one_name_are_two_rows(mine: Reporter) -> None:
     assert Worker.objects.filter(name="gpu0@here").count() == 2
 
 
+@pytest.mark.needs("extensions.neural")
 def test_checkpoints_are_reported_with_a_fingerprint_where_metrics_use_them(
     mine: Reporter, models: Path
 ) -> None:
@@ -122,6 +124,7 @@ def test_checkpoints_are_reported_with_a_fingerprint_where_metrics_use_them(
     assert not Worker.objects.filter(name="old@one").exists()
 
 
+@pytest.mark.needs("extensions.neural")
 def test_no_child_is_forked_during_a_look_but_may_be_while_files_are_hashed(
     mine: Reporter, models: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
