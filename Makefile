@@ -17,20 +17,20 @@ NEWEST := .venv-newest
 # What may come out otherwise there: rows stored, claimed, locked, counted and filtered, hostile values, workers. A new
 # test falls in with its room. Out are rooms that ask who may see, render and word, or compute from rows already read.
 # Files of published data are stored as small ones are. The longest file first: begun last, it would keep one process busy alone.
-WITH_SERVICES := tests/fuzz tests/annotation tests/browser tests/config tests/core tests/lifecycle tests/metrics tests/training \
+WITH_SERVICES := tests/fuzz tests/annotation tests/browser tests/config tests/core tests/lifecycle tests/metrics tests/training tests/extensions/judges \
   $(addprefix tests/dashboards/,documents home pages) tests/house/test_traces.py \
   $(addprefix --ignore=tests/annotation/,blindness demo tables test_access.py views) \
   $(addprefix --ignore=tests/annotation/imports/test_,crowd_workers.py imports.py mqm.py) \
   $(addprefix --ignore=tests/config/test_,full_disk.py redaction.py) \
-  $(addprefix --ignore=tests/metrics/,checkpoints datasets encoding families forms test_plugins.py views) \
+  $(addprefix --ignore=tests/metrics/,checkpoints datasets families forms test_plugins.py views) \
   $(addprefix --ignore=tests/training/,head parallel perturbations refreeeval remap translation) \
   --ignore=tests/dashboards/documents/test_web_process.py
 # Where scores are computed, in tests that compare with other code. Held to AVX2, libraries take
 # other kernels than they do by themselves on a processor that has more.
-NUMERIC := tests/metrics/families tests/metrics/encoding/test_precision.py tests/metrics/encoding/test_embeddings.py \
+NUMERIC := tests/metrics/families/floor tests/extensions/neural \
   tests/training/remap tests/training/refreeeval/test_losses.py \
-  --ignore=tests/metrics/families/lexical $(addprefix --ignore=tests/metrics/families/neural/test_,\
-  bad_input.py configured.py run.py)
+  $(addprefix --ignore=tests/extensions/neural/checkpoints/test_,bad_input.py configured.py run.py) \
+  $(addprefix --ignore=tests/extensions/neural/encoding/test_,encoders.py placing.py residents.py tokenised.py)
 # Each process takes a run of neighbouring tests, which share rows and encoders. Two cores carry three,
 # because tests wait, too: for workers, databases and browsers. RETRY runs what failed again
 # (.ci/run).

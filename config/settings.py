@@ -44,8 +44,8 @@ HTTPS = env_bool("HTTPS", False)
 TRUSTED_PROXIES = env_networks("TRUSTED_PROXIES")
 
 # Packages that add to the core (core/extensions.py, docs/extensions.md).
-EXTENSIONS = env_list("EXTENSIONS", "training")
-EXTENSION_RECORDS = [extensions.load(package) for package in EXTENSIONS]
+EXTENSIONS = env_list("EXTENSIONS", "extensions.neural,extensions.judges,training")
+EXTENSION_RECORDS = extensions.load_all(EXTENSIONS)
 
 INSTALLED_APPS = [
     "django.contrib.admin",
@@ -186,14 +186,14 @@ DATA_UPLOAD_MAX_NUMBER_FILES = 200
 DATA_UPLOAD_MAX_MEMORY_SIZE = 10 * 1024 * 1024
 
 # Memory of metric workers in MiB, for models without a GPU and for token vectors. Checked here,
-# read in metrics/encoding/memory.py and metrics/encoding/token_vectors.py, which know no Django.
+# read in extensions/neural/encoding, which knows no Django.
 env_int("RESIDENT_MODELS_MB", 4096)
 env_int("EMBEDDING_CACHE_MB", 1024)
 # GPUs of each child of a worker; read in metrics/workers/slots.py.
 env_int("GPUS_PER_SLOT", 1)
 
 # Servers of language models that judges may ask (docs/judges.md). Keys stay in variables of their
-# own, which `metrics.judges.endpoints` reads when a worker calls.
+# own, which `extensions.judges.endpoints` reads when a worker calls.
 JUDGE_ENDPOINTS = judge_endpoints(os.environ.get("JUDGE_ENDPOINTS") or "[]")
 
 # Distributions whose metrics are loaded (docs/plugins.md); read in metrics/plugins.py, which knows

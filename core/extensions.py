@@ -28,10 +28,12 @@ class Extension:
     what is deleted with a test set (:mod:`lifecycle.things.kind`). `results` are pages of
     campaigns, `pages` other ones that the search finds: address names with their headings.
     `fragments` are templates that other pages include, by place. `reference` returns
-    :class:`Section`s of the generated documentation of metrics.
+    :class:`Section`s of the generated documentation of metrics. `needs` names the packages of other
+    extensions that it imports from.
     """
 
     app: str
+    needs: Sequence[str] = ()
     urls: str = ""
     api: Sequence[tuple[str, str, str]] = ()
     work: Mapping[str, str] = field(default_factory=dict)
@@ -71,6 +73,17 @@ def load(package: str) -> Extension:
     return record
 
 
+def load_all(packages: Sequence[str]) -> list[Extension]:
+    """Return the records of packages; ImproperlyConfigured where one needs another that is not."""
+    records = [load(package) for package in packages]
+    for package, record in zip(packages, records, strict=True):
+        if missing := [name for name in record.needs if name not in packages]:
+            raise ImproperlyConfigured(
+                f"EXTENSIONS names {package!r}, which needs {missing[0]!r}: name both or neither."
+            )
+    return records
+
+
 def installed() -> list[Extension]:
     """Return the records of all installed extensions, in the order of the setting."""
     return [load(package) for package in settings.EXTENSIONS]
@@ -90,4 +103,5 @@ def imported(name: str) -> Iterator[Any]:
 
 def template_folders(root: Path) -> list[Path]:
     """Return the folders of templates below a project: its own, then those of its packages."""
-    return [root / "templates", *sorted(root.glob("[a-z]*/templates"))]
+    ours = [*root.glob("[a-z]*/templates"), *root.glob("extensions/[a-z]*/templates")]
+    return [root / "templates", *sorted(ours)]

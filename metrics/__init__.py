@@ -1,5 +1,1 @@
 """Automatic metrics: scorers, runs, scores."""
-
-from metrics.encoding.sparing import spare
-
-spare()

@@ -1,7 +1,5 @@
 """The app that scores outputs with automatic metrics."""
 
-from collections import ChainMap
-
 from django.apps import AppConfig
 
 
@@ -13,5 +11,6 @@ class MetricsConfig(AppConfig):
         from metrics import registry
         from metrics.workers import reporter, slots  # noqa: F401  connect to the signals of workers
 
-        known = ChainMap(*extensions.imported("metrics"))
-        registry.extend(extensions.merged("families"), known)
+        registry.FAMILIES.update(extensions.merged("families"))
+        for known in extensions.imported("metrics"):
+            registry.METRICS.update(known)

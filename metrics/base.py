@@ -252,6 +252,15 @@ class Metric(Protocol):
 
 
 @runtime_checkable
+class ComparesSystems(Protocol):
+    """A metric that judges outputs beside the others of their segment."""
+
+    def compare(self, outputs: Iterable[tuple[str, tuple[str, ...], Sequence[str]]]) -> None:
+        """Take in source, references and the distinct outputs of each segment."""
+        ...
+
+
+@runtime_checkable
 class OnTestSet(Protocol):
     """A metric that reads the references of a test set before anything else."""
 

@@ -1,6 +1,7 @@
 """All metrics that this installation knows: those of the registry, then those configured here."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from django.core.exceptions import ValidationError
@@ -8,11 +9,12 @@ from django.db import IntegrityError, transaction
 
 from core.work.models import Now
 from metrics import plugins, registry
-from metrics.base import IMPORTED, InputError, Metric, MetricError, MetricInfo, OnTestSet
-from metrics.families.judges.desk import ComparesSystems, NeedsDesk
-from metrics.judges.replies import RunDesk, UpdateReport
-from metrics.known import everything_known, judges_known
+from metrics.base import IMPORTED, ComparesSystems, Metric, MetricError, MetricInfo, OnTestSet
 from metrics.models import ConfiguredMetric, find_info
+from metrics.models.fleet import layers_on_workers, living
+from metrics.options import layers_elsewhere
+from metrics.plugins import Found
+from metrics.support import binding, of_family, support_of
 
 _TAKEN = "There is a metric named {} already."
 # The page of a metric has its name in the address, where this one means something else.
@@ -22,14 +24,20 @@ RESERVED = "add"
 def infos(*, retired: bool = False) -> dict[str, MetricInfo]:
     """Return descriptions by name, in the order of every list.
 
-    Those that can be run; with `retired` all that may have scores, also those that are retired or
-    whose scores were imported.
+    Those that can be run; with `retired` all that may have scores, also those that are retired,
+    whose scores were imported, or whose family is not installed.
     """
     known = {name: info for name, (info, _) in registry.METRICS.items()}
     rows = ConfiguredMetric.objects.all()
     for row in rows if retired else rows.filter(retired_at=None).exclude(family=IMPORTED):
-        known[row.name] = row.info
+        if retired or _may_run(row.family):
+            known[row.name] = row.info
     return known
+
+
+def _may_run(family: str) -> bool:
+    """Whether a family is installed, or that of a plug-in, which a worker may have."""
+    return family in registry.FAMILIES or "--" in family
 
 
 def refusal(name: str) -> str:
@@ -39,6 +47,8 @@ def refusal(name: str) -> str:
         return f"There is no metric named {name}."
     if info.is_imported:
         return f"{info.label}: its scores were computed elsewhere; it cannot be run here."
+    if name not in registry.METRICS and not _may_run(info.family):
+        return f"{info.label}: its family {info.family} is not installed; it cannot be run here."
     return f"{info.label} is retired: it is not offered for new runs."
 
 
@@ -66,14 +76,12 @@ def load(
     references: References | None = None,
     outputs: Outputs | None = None,
     run: int | None = None,
-    update_report: UpdateReport | None = None,
 ) -> Metric:
     """Import and create a metric for a language pair, as :func:`metrics.registry.load`.
 
     ``references`` gives those of every segment of the test set, for metrics that depend on them,
-    ``outputs`` those of the systems of a run, and ``run`` its key, for those that it pays;
-    ``update_report`` stores what a judge's verdicts look like so far.
-    InputError where a judge has no run.
+    ``outputs`` those of the systems of a run, and ``run`` its key, for those that it pays.
+    InputError where one of these has no run.
     """
     languages = {"source_language": source_language, "target_language": target_language}
     if name in registry.METRICS:
@@ -82,25 +90,19 @@ def load(
     if info.is_imported:
         raise MetricError(refusal(name), permanent=True)
     scorer = registry.get_family(info.family).scorer
-    with judges_known():
+    support = support_of(info)
+    with support.known():
         metric = plugins.sign(registry.build(info, scorer, **languages), info.family)
     if isinstance(metric, ComparesSystems):
         metric.compare(outputs() if outputs else ())
-    return _seated(_fitted(metric, references), run, update_report)
+    metric = _fitted(metric, references)
+    support.attach(metric, run)
+    return metric
 
 
 def _fitted(metric: Metric, references: References | None) -> Metric:
     if metric.info.depends_on_set and isinstance(metric, OnTestSet):
         metric.fit(references() if references else ())
-    return metric
-
-
-def _seated(metric: Metric, run: int | None, update_report: UpdateReport | None) -> Metric:
-    """Give a judge the desk of its run, where its replies are kept and counted."""
-    if isinstance(metric, NeedsDesk):
-        if run is None:
-            raise InputError(f"{metric.info.label} asks an endpoint, which only a run may do.")
-        metric.sit(RunDesk(metric.info, run, update_report))
     return metric
 
 
@@ -110,7 +112,7 @@ def describe(*, family: str, name: str, label: str, options: Mapping[str, Any]) 
     ValidationError names the field at fault; ValueError and MetricError are about the options.
     What only workers have on their disks, they are asked for.
     """
-    with everything_known():
+    with everything_known(), of_family(family).known():
         info = registry.configure(family, name, label, options)
     if find(name):
         raise ValidationError({"name": _TAKEN.format(name)})
@@ -160,3 +162,24 @@ def restore(name: str) -> bool:
     """Bring a retired metric back; False where there is none."""
     rows = ConfiguredMetric.objects.filter(name=name).exclude(retired_at=None)
     return bool(rows.update(retired_at=None))
+
+
+@contextmanager
+def everything_known() -> Iterator[None]:
+    """Let descriptions find the checkpoints and plug-ins that only workers have."""
+    with (
+        binding(layers_elsewhere, layers_on_workers),
+        binding(plugins.elsewhere, plugins_on_workers),
+    ):
+        yield
+
+
+def plugins_on_workers() -> dict[str, Found]:
+    """Return the plug-ins that living workers report, those that work before those that do not."""
+    found: dict[str, Found] = {}
+    for row in living():
+        for data in row.plugins:
+            each = plugins.from_data(data)
+            if each.plugin is not None or each.key not in found:
+                found[each.key] = each
+    return found

@@ -66,12 +66,14 @@ def _outcome(test: Callable[[], object]) -> str:
 
 
 def _is_light(key: str) -> None:
+    module = registry.FAMILIES.get(key, "").partition(":")[0]
+    read = f"import {module}" if module else f"registry.get_family({key!r})"
     code = (
-        "import sys\nfrom metrics import registry\nregistry.get_family(sys.argv[1])\n"
+        f"import sys\nfrom metrics import registry\n{read}\n"
         f"print(*sorted(set({HEAVY!r}) & set(sys.modules)))"
     )
     done = subprocess.run(  # noqa: S603
-        [sys.executable, "-c", code, key], capture_output=True, text=True, check=False
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False
     )
     if done.returncode:
         raise FailedError(done.stderr.strip().splitlines()[-1])

@@ -25,7 +25,7 @@ class Option:
     """One setting. ``default`` None means that a value must be given.
 
     A ``checkpoint`` is a hub's name or a local directory, a ``file`` an absolute path or empty; an
-    ``endpoint`` and a ``template`` are those of judges.
+    ``endpoint`` and a ``template`` are chosen from what the family's support knows.
     What few people change, whatever its kind, ``is_rare``.
     """
 
@@ -61,7 +61,8 @@ class Family:
 
     ``scorer`` is the dotted path of the class, ``describe`` turns (name, label, checked options)
     into a :class:`MetricInfo` and raises ValueError with a sentence where they do not fit together.
-    ``packages`` are imported by the scorer besides those of every encoder.
+    ``packages`` are imported by the scorer besides those of every encoder. ``support`` is the
+    dotted path of what the family does around its scorer (:class:`metrics.support.Support`).
     """
 
     key: str
@@ -71,6 +72,7 @@ class Family:
     options: tuple[Option, ...]
     describe: Callable[[str, str, Options], MetricInfo]
     packages: tuple[str, ...] = ()
+    support: str = ""
 
 
 PRECISION = Option(

@@ -2,16 +2,13 @@
 
 from django.urls import path
 
-from metrics.views import datasets, fleet, imports, judges, metrics, runs, spans, suggesting
+from metrics.views import datasets, fleet, imports, metrics, runs, spans, suggesting
 
 urlpatterns = [
     path("metrics/", metrics.metric_list, name="metrics"),
     path("metrics/add/", metrics.metric_families, name="metric-add"),
     path("metrics/add/<slug:family>/", metrics.metric_configure, name="metric-configure"),
     path("metrics/<str:name>/", metrics.metric_detail, name="metric"),
-    path("judges/", judges.judge_list, name="judges"),
-    path("judges/templates/add/", judges.judge_template_add, name="judge-template-add"),
-    path("judges/templates/<slug:template>/", judges.judge_template, name="judge-template"),
     path("models/", fleet.model_list, name="models"),
     path("models/check/", fleet.model_check, name="model-check"),
     path("workers/", fleet.worker_list, name="workers"),

@@ -60,8 +60,10 @@ NOT_FOR_ITSELF = {"migrated", "browser"}
 
 
 def pytest_ignore_collect(collection_path: Path) -> bool | None:
-    """Leave out the tests of extensions that are not installed."""
-    if collection_path.suffix != ".py":
+    """Leave out the tests of extensions that are not installed, with folders that prepare them."""
+    if collection_path.is_dir():
+        collection_path /= "conftest.py"
+    if collection_path.suffix != ".py" or not collection_path.exists():
         return None
     return bool(needs(collection_path) - set(conf.settings.EXTENSIONS)) or None
 
@@ -87,9 +89,19 @@ def pytest_unconfigure() -> None:
     gc.freeze()  # pytest looks for garbage five times over before it ends
 
 
+def _needed_by(item: pytest.Item) -> set[str]:
+    return {name for mark in item.iter_markers("needs") for name in mark.args}
+
+
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark what may differ between databases; `-m` chooses afterwards."""
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Mark what may differ between databases; `-m` chooses afterwards.
+
+    Leave out what needs an extension that is not installed, though it imports nothing of it.
+    """
+    lacking = [item for item in items if _needed_by(item) - set(conf.settings.EXTENSIONS)]
+    config.hook.pytest_deselected(items=lacking)
+    items[:] = [item for item in items if item not in lacking]
     for item in items:
         names = set(getattr(item, "fixturenames", ()))
         if names & NOT_FOR_ITSELF:

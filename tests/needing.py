@@ -10,7 +10,8 @@ ROOT = Path(__file__).parents[1]
 @cache
 def extensions_of_the_project() -> frozenset[str]:
     """The packages of this project that are extensions."""
-    return frozenset(path.parent.name for path in ROOT.glob("*/extension.py"))
+    paths = [*ROOT.glob("*/extension.py"), *ROOT.glob("extensions/*/extension.py")]
+    return frozenset(".".join(path.parent.relative_to(ROOT).parts) for path in paths)
 
 
 def needs(path: Path) -> set[str]:
@@ -19,9 +20,11 @@ def needs(path: Path) -> set[str]:
     while waiting:
         for name in _imports(waiting.pop()):
             package = name.partition(".")[0]
-            found |= {package} & extensions_of_the_project()
+            found |= {
+                each for each in extensions_of_the_project() if f"{name}.".startswith(f"{each}.")
+            }
             module = ROOT / f"{name.replace('.', '/')}.py"
-            if package == "tests" and module not in seen and module.exists():
+            if package in ("tests", "benchmarks") and module not in seen and module.exists():
                 seen.add(module)
                 waiting.append(module)
     return found

@@ -32,7 +32,7 @@ from annotation.templatetags.said import dated
 from annotation.web.sentences import Sentences, said
 from core.extensions import template_folders
 from dashboards.published import published
-from metrics.families.judges.prompts import BUILT_IN
+from extensions.judges.prompts import BUILT_IN
 from metrics.registry import METRICS
 from tests.dashboards.chinese import CHINESE, Visible, left_over, told
 from tests.dashboards.outputs import make_filterable

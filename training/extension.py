@@ -4,6 +4,7 @@ from core.extensions import Extension
 
 EXTENSION = Extension(
     app="training",
+    needs=("extensions.neural",),
     urls="training.urls",
     api=(
         ("corpora", "training.api.CorpusViewSet", "api-corpus"),

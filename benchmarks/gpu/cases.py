@@ -5,12 +5,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import benchmarks.neural  # noqa: F401  registers families
 from benchmarks.gpu.checkpoints import Size
 from metrics import registry
 from metrics.base import Metric
 from training.translation.likelihood import options as likelihood
 
-registry.extend({}, likelihood.KNOWN)
+registry.FAMILIES["likelihood"] = "training.translation.likelihood.options:FAMILY"
+registry.METRICS.update(likelihood.KNOWN)
 
 
 @dataclass(frozen=True)

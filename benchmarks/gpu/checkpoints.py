@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 
+from extensions.neural.refreeeval import head_scorer
 from metrics.base import SegmentInput
 from metrics.checkpoints.places import fingerprint
-from metrics.families.refreeeval import features
-from tests.metrics.families.mover import checkpoints as mover
-from tests.metrics.families.neural import small
+from tests.extensions.neural.checkpoints import small
+from tests.extensions.neural.mover import checkpoints as mover
 
 SYSTEMS = 4
 LETTERS = "abcdefghijklmnoprstuvwz"
@@ -137,7 +137,7 @@ def _trained(folder: Path, encoder: Path, layer: int) -> None:
 
 def _head(encoder: Path, layer: int) -> dict[str, object]:
     """A head on an encoder, as training writes it; all features weigh the same."""
-    names = features.names([layer])
+    names = head_scorer.names([layer])
     ones = [1.0] * len(names)
     return {
         "layers": [layer],

@@ -23,10 +23,10 @@ import transformers
 
 from benchmarks.gpu import cases, checkpoints, peers
 from benchmarks.gpu.cases import Case
+from extensions.neural.encoding import encoders, token_vectors
+from extensions.neural.encoding.precision import computing
 from metaeval.repeats import refuse_repeats
 from metrics.base import Metric, MetricError, Scores, SegmentInput
-from metrics.encoding import encoders, token_vectors
-from metrics.encoding.precision import computing
 
 PRECISIONS = ("float32", "tf32", "bfloat16", "int8")
 # Pairs whose scores are compared; they also warm the device up.

@@ -30,12 +30,12 @@ import numpy as np
 import torch
 
 from benchmarks.metrics.rouge import read
+from extensions.neural.bertscore import options as bertscore
+from extensions.neural.bertscore.scorer import BertScore
+from extensions.neural.encoding import encoders
 from metaeval.repeats import refuse_repeats
 from metrics.base import MetricInfo, Scores, SegmentInput
-from metrics.encoding import encoders
-from metrics.families.bertscore import options as bertscore
-from metrics.families.bertscore.scorer import BertScore
-from tests.metrics.families.neural import small
+from tests.extensions.neural.checkpoints import small
 
 T = TypeVar("T")
 SYSTEMS, LAYERS, PLAIN_BATCH = 4, 12, 64

@@ -21,11 +21,11 @@ from comet import load_from_checkpoint
 
 from benchmarks.metrics.bertscore import timed
 from benchmarks.metrics.rouge import read
+from extensions.neural.comet import options as comet
+from extensions.neural.comet.scorer import Comet
 from metaeval.repeats import refuse_repeats
 from metrics.base import SegmentInput
-from metrics.families.comet import options as comet
-from metrics.families.comet.scorer import Comet
-from tests.metrics.families.neural import small
+from tests.extensions.neural.checkpoints import small
 
 SYSTEMS, BOUND = 10, 2.0
 KINDS = ("regression_metric", "ranking_metric")

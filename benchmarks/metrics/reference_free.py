@@ -20,11 +20,11 @@ import torch
 from transformers import BertConfig, BertModel
 
 from benchmarks.metrics.rouge import read
+from extensions.neural.encoding import encoders, token_vectors
 from metaeval.repeats import refuse_repeats
 from metrics.base import Metric, SegmentInput
-from metrics.encoding import encoders, token_vectors
-from tests.metrics.families.neural import small
-from tests.metrics.families.reference_free import make
+from tests.extensions.neural.checkpoints import small
+from tests.extensions.neural.reference_free import make
 
 SYSTEMS, LAYER, REPEATS = 4, 9, 3
 TOGETHER_BOUND, PADDING_BOUND = 1.3, 1.2

@@ -21,10 +21,10 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from extensions.neural import transport
+from extensions.neural.mover import matching
+from extensions.neural.mover.definition import Definition
 from metaeval.repeats import refuse_repeats
-from metrics.families import transport
-from metrics.families.mover import matching
-from metrics.families.mover.definition import Definition
 
 try:
     import pyemd

@@ -28,8 +28,8 @@ from typing import Any
 
 import torch
 
+from extensions.neural.encoding.token_vectors import tokenize
 from metaeval.repeats import refuse_repeats
-from metrics.encoding.token_vectors import tokenize
 from training.contract import Corpus
 from training.parallel.reading import clean, hash_pairs, read_pairs, write_pairs
 from training.refreeeval import losses

@@ -7,8 +7,12 @@ from django.core.management import get_commands, load_command_class
 from django.core.management.base import DjangoHelpFormatter
 
 from config.reference.markdown import code, table
+from core import extensions
 
-OURS = {"annotation", "metrics", "training", "dashboards", "lifecycle", "config", "core"}
+OURS = {
+    *("annotation", "metrics", "dashboards", "lifecycle", "config", "core"),
+    *(each.app for each in extensions.installed()),
+}
 
 
 def write() -> str:

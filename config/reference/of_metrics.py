@@ -7,7 +7,7 @@ from config.reference.markdown import code, docstring, table
 from core import extensions
 from metrics.base import MetricInfo
 from metrics.options import Option
-from metrics.registry import METRICS, get_family, our_keys
+from metrics.registry import FAMILIES, METRICS, get_family
 
 HEAD = ("name", "metric", "reads", "several references", "values a segment", "source")
 OPTION_HEAD = ("option", "", "default", "takes", "")
@@ -34,7 +34,7 @@ def _metrics() -> Iterable[str]:
 
 def _families() -> Iterable[str]:
     said = set[str]()
-    for family in map(get_family, our_keys()):
+    for family in map(get_family, FAMILIES):
         yield f"### {family.label}: `{family.key}`"
         yield family.description
         # Released sentinels are scored by COMET's module.

@@ -18,13 +18,13 @@ from annotation.filters import FilterError
 from annotation.models import System, TestSet
 from metrics import catalogue
 from metrics.contents import failed_texts
-from metrics.judges.spending import Budget
 from metrics.models import FailedText, JudgeSpending, MetricRun, RunWorker
 from metrics.runs import starting as runs
 from metrics.runs import waiting
 from metrics.runs.state import HeldError
 from metrics.runs.waiting import Hosts, Turn
 from metrics.scores import truncation_of
+from metrics.support import Budget
 from metrics.truncation import Counts
 
 

@@ -8,12 +8,15 @@ as ``facebook/bart-large-mnli`` or ``facebook--bart-large-mnli``. Nothing here i
 import json
 import os
 import re
+from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
 
 from metrics.base import MetricError
 from metrics.checkpoints import hashes
 
+# What says which checkpoints this process holds in memory: who loads models adds to it.
+RESIDENT: list[Callable[[], list[str]]] = []
 SUMS = "SHA256SUMS"
 _FORBIDDEN = "TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD"
 _PACKAGE = "package:"

@@ -1,6 +1,6 @@
 """The form of a metric family, made from its options."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -9,11 +9,9 @@ from django.core.exceptions import ValidationError
 
 from metrics import catalogue, options
 from metrics.base import MetricError, MetricInfo
-from metrics.families.judges.prompts import KINDS
-from metrics.judges import endpoints
-from metrics.judges.templates import all_templates
 from metrics.models import ConfiguredMetric
 from metrics.options import Family, Option
+from metrics.support import of_family
 
 PREFIX = "option-"
 KNOWN = "known-checkpoints"
@@ -43,7 +41,8 @@ class MetricForm(forms.Form):
         self.family, self.known = family, list(known)
         self.info: MetricInfo | None = None
         for option in family.options:
-            self.fields[PREFIX + option.name] = field_of(option)
+            choices = of_family(family.key).choices(option)
+            self.fields[PREFIX + option.name] = field_of(option, choices)
 
     @property
     def given(self) -> dict[str, Any]:
@@ -118,9 +117,12 @@ class MetricForm(forms.Form):
         self.add_error(None, message)
 
 
-def field_of(option: Option) -> forms.Field:
-    """Return the field of an option; whether its value is right, the options check."""
-    choices = _choices(option)
+def field_of(option: Option, choices: Sequence[tuple[str, str]] = ()) -> forms.Field:
+    """Return the field of an option; whether its value is right, the options check.
+
+    ``choices`` are those that only this installation knows.
+    """
+    choices = choices or _choices(option)
     shared: dict[str, Any] = {
         "label": option.label,
         "help_text": option.help,
@@ -136,11 +138,6 @@ def field_of(option: Option) -> forms.Field:
 def _choices(option: Option) -> list[tuple[str, str]]:
     if option.kind == "boolean":
         return [("yes", "Yes"), ("no", "No")]
-    if option.kind == "endpoint":
-        # Without any the field stays empty, and says so when it is sent.
-        return [(name, name) for name in endpoints.declared()]
-    if option.kind == "template":
-        return [(key, f"{key}: {KINDS[each.kind]}") for key, each in all_templates().items()]
     return [(choice, choice) for choice in option.choices]
 
 

@@ -12,11 +12,10 @@ from core.text import join_truncated
 from metrics import catalogue
 from metrics.base import MetricInfo
 from metrics.families.floor.options import KEY as FLOOR
-from metrics.families.judges.options import KEY as JUDGE
-from metrics.judges.spending import Budget, Estimate, estimate
 from metrics.models import MetricRun
 from metrics.runs.starting import refusals_for
 from metrics.runs.waiting import Hosts, hosts_for
+from metrics.support import Budget, support_of
 
 
 @dataclass(frozen=True)
@@ -31,7 +30,7 @@ class Choice:
     is_checked: bool
     refusal: str | None
     hosts: Hosts
-    estimate: Estimate | None = None
+    estimate: Any = None
     seconds: float | None = None
 
     @property
@@ -72,8 +71,13 @@ STUDY = frozenset(
     {"bleu-star", "rouge", "wmt20-comet-da", "wmt21-comet-mqm", "wmt21-comet-qe-da", "bleurt-20"}
     | {f"bertscore-{name}" for name in ("mbert", "bart", "roberta", "deberta")}
 )
+
+
 # What no set holds unless it is asked for by name: it costs money, or judges nothing.
-ASIDE = (JUDGE, FLOOR)
+def _is_aside(info: MetricInfo) -> bool:
+    return info.family == FLOOR or support_of(info).has_budget
+
+
 # So many metrics fit a page with all families open.
 FEW = 40
 LEXICAL = frozenset({"bleu", "sentbleu", "chrf", "chrf++", "ter", "rouge"})
@@ -89,12 +93,10 @@ class Recommended:
 
 SETS = {
     "lexical": Recommended("Lexical", lambda one: one.info.name in LEXICAL),
-    "here": Recommended(
-        "All that run here", lambda one: one.is_here and one.info.family not in ASIDE
-    ),
+    "here": Recommended("All that run here", lambda one: one.is_here and not _is_aside(one.info)),
     "no-reference": Recommended(
         "Without a reference",
-        lambda one: one.is_here and not one.info.needs_reference and one.info.family not in ASIDE,
+        lambda one: one.is_here and not one.info.needs_reference and not _is_aside(one.info),
     ),
     "study": Recommended("The 18 of the study", lambda one: one.info.name in STUDY),
 }
@@ -114,7 +116,7 @@ def _by_family(choices: Sequence[Choice], query: str) -> list[Family]:
 
 
 class StartForm(forms.Form):
-    """Metrics and systems of one test set, and what each judge among them may spend."""
+    """Metrics and systems of one test set, and what each metric that costs something may spend."""
 
     metrics = forms.MultipleChoiceField(
         error_messages={"required": "Choose at least one metric."},
@@ -160,7 +162,7 @@ class StartForm(forms.Form):
                 info.name in ticked,
                 self.refusals.get(info.name),
                 hosts[info.name],
-                estimate(info, self.test_set),
+                support_of(info).estimate(info, self.test_set),
                 hosts[info.name].seconds(n),
             )
             for info in self.infos
@@ -177,9 +179,9 @@ class StartForm(forms.Form):
         return outputs.values("content_key").distinct().count()
 
     @property
-    def has_judges(self) -> bool:
-        """Whether one of the metrics is a judge, so that a budget means something."""
-        return any(info.family == JUDGE for info in self.infos)
+    def has_budgets(self) -> bool:
+        """Whether one of the metrics may cost something, so that a budget means something."""
+        return any(support_of(info).has_budget for info in self.infos)
 
     @property
     def chosen(self) -> dict[str, Any]:

@@ -5,8 +5,15 @@ from django.core.validators import MinValueValidator, RegexValidator
 from django.db import models
 from django.db.models.functions import Now
 
-from metrics.families.judges.prompts import KINDS, Template
 from metrics.models.runs import MetricRun
+
+# What a template may ask for; judges describe the same kinds without Django.
+KINDS = [
+    ("score", "one number from 0 to 100"),
+    ("spans", "error spans with severities (MQM)"),
+    ("pairs", "which of two outputs is better"),
+    ("lists", "all outputs of a segment in order"),
+]
 
 
 class JudgeTemplate(models.Model):
@@ -17,7 +24,7 @@ class JudgeTemplate(models.Model):
         validators=[RegexValidator(r"^[a-z0-9][a-z0-9-]*$", "Use a–z, 0–9 and - for the name.")],
     )
     version = models.PositiveIntegerField(validators=[MinValueValidator(1)])
-    kind = models.CharField(max_length=10, choices=list(KINDS.items()))
+    kind = models.CharField(max_length=10, choices=KINDS)
     system = models.TextField(blank=True)
     user = models.TextField()
     created_by = models.ForeignKey(
@@ -32,19 +39,14 @@ class JudgeTemplate(models.Model):
         ]
 
     def __str__(self) -> str:
-        return self.template.key
-
-    @property
-    def template(self) -> Template:
-        """As judges take it."""
-        return Template(self.name, self.version, self.kind, self.system, self.user)
+        return f"{self.name}@{self.version}"
 
 
 class JudgeReply(models.Model):
     """What a server answered to a question, word for word. Rows are never changed.
 
-    `key` is that of :class:`metrics.families.judges.desk.Question`; `attempt` counts the replies to
-    one question from 1. `run` is the one that paid. `served` is the model that the reply names.
+    `key` is a SHA-256 of the question; `attempt` counts the replies to one question from 1. `run`
+    is the one that paid. `served` is the model that the reply names.
     """
 
     key = models.CharField(max_length=64)
@@ -74,8 +76,8 @@ class JudgeSpending(models.Model):
     """What a run of a judge may spend and has spent; prices are those of its start.
 
     Counted in the transaction that keeps the replies. `characters` are those of the prompts asked,
-    `reread` replies that were there already, `lost` calls without a reply. `report` is what
-    :mod:`metrics.workers.report` says of the judge so far.
+    `reread` replies that were there already, `lost` calls without a reply. `report` describes
+    the verdicts of the judge so far.
     """
 
     run = models.OneToOneField(MetricRun, models.CASCADE, primary_key=True, related_name="spending")

@@ -18,10 +18,9 @@ from core.work import claims, sending
 from core.work.models import Now
 from metrics import catalogue
 from metrics.base import MetricInfo
-from metrics.judges import spending
-from metrics.judges.spending import NO_LIMIT, Budget, refusal
 from metrics.models import MetricRun, Slice
 from metrics.runs import state
+from metrics.support import NO_LIMIT, Budget, support_of
 
 Status = MetricRun.Status
 # A run that nobody took for this many seconds makes the pages say how to start a worker.
@@ -52,7 +51,8 @@ def start(
 
     A metric that cannot run is refused with a sentence and the others start. A run that is active
     over the same systems is not started twice. Without `enqueue` the caller works the runs off;
-    if it does not, workers hear of them after a while. `budget` is that of each judge.
+    if it does not, workers hear of them after a while. `budget` is that of each metric
+    that costs something.
 
     Raises ValidationError where there is nothing to score, ValueError for a foreign system.
     """
@@ -62,10 +62,11 @@ def start(
     if not total:
         raise ValidationError(NO_SYSTEMS)
     active = _active_runs(test_set)
-    spending.check(budget)
+    budget.check()
     refusals, known = refusals_for(test_set, chosen), catalogue.infos()
-    # What a judge lacks is said first.
-    refusals |= {info.name: why for info in known.values() if (why := refusal(info, budget))}
+    # What an endpoint or a budget lacks is said first.
+    lacking = {name: support_of(info).refusal(info, budget) for name, info in known.items()}
+    refusals |= {name: why for name, why in lacking.items() if why}
     create = partial(_create, test_set, systems=chosen, total=total, user=user, budget=budget)
     started = Started()
     for name in dict.fromkeys(metrics):
@@ -108,7 +109,7 @@ def _create(
         test_set=test_set, metric=info.name, total=total, created_by=user
     )
     run.systems.set(systems)
-    spending.open_account(run, info, budget)
+    support_of(info).started(run, info, budget)
     return run
 
 

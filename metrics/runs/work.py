@@ -3,9 +3,9 @@
 from django.db.models import QuerySet
 
 from core.work.kinds import Kind, Lease
-from metrics.judges import endpoints
 from metrics.models import Slice
 from metrics.runs import queue, scoring, slices, state
+from metrics.support import support_of
 from metrics.workers import capability
 
 
@@ -26,8 +26,10 @@ class Slices(Kind[Slice]):
         return slices.claim(row, super().claim, size=size, is_loading=is_loading)
 
     def end_seconds(self, row: Slice) -> float:
-        """A judge waits for the replies that are on their way: they are paid for."""
-        return super().end_seconds(row) + endpoints.longest_reply(row.run.info)
+        """Wait longer where the family of the metric says so."""
+        info = row.run.info
+        extra = support_of(info).end_seconds(info) if info else 0.0
+        return super().end_seconds(row) + extra
 
     def do(self, row: Slice, lease: Lease) -> None:
         scoring.work(row)

@@ -14,9 +14,8 @@ from django.views.decorators.http import require_GET, require_http_methods
 from annotation.access import is_site_admin, researcher_required, site_admin_required
 from metrics import catalogue, plugins, registry
 from metrics.base import MetricError, MetricInfo
+from metrics.catalogue import everything_known
 from metrics.forms.families import MetricForm
-from metrics.judges import templates
-from metrics.known import everything_known
 from metrics.models import ConfiguredMetric, MetricImport, MetricRun, MetricSignature, fleet
 from metrics.options import Family
 from metrics.runs import starting
@@ -105,7 +104,6 @@ def metric_detail(request: HttpRequest, name: str) -> HttpResponse:
         "section": "metrics",
         "entry": _entries([info])[0],
         "measures": list(zip(info.measures, info.measure_labels, strict=True)),
-        "prompt": templates.of_judge(info),
         "signatures": [
             {
                 "parts": _parts(row.signature),

@@ -23,12 +23,11 @@ from annotation.web.paging import page_of
 from annotation.web.parameters import Parameters, takes
 from metrics.contents import failed_texts, warnings_of
 from metrics.forms.runs import FilterForm, StartForm
-from metrics.judges import templates
-from metrics.judges.spending import projected
-from metrics.models import JudgeSpending, MetricRun
+from metrics.models import MetricRun
 from metrics.runs import remarks, starting, waiting
 from metrics.runs.state import HeldError
 from metrics.scores import truncation_of
+from metrics.support import support_of
 
 PER_PAGE = FAILED_SHOWN = 50
 
@@ -99,9 +98,7 @@ def run_detail(request: HttpRequest, pk: int) -> HttpResponse:
         "silence": starting.silence(run),
         "campaigns": _campaigns(request, run.test_set),
         "warnings": (*warnings_of(run), *about_texts, *remarks.of_run(run)),
-        "spending": JudgeSpending.objects.filter(run=run).first(),
-        "projected": projected(run) if run.is_active else None,
-        "prompt": templates.of_judge(run.info),
+        "has_budget": support_of(run.info).has_budget,
     }
     return render_live(request, "metrics/run.html", context)
 

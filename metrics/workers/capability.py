@@ -6,12 +6,11 @@ from importlib.util import find_spec
 
 from metrics import catalogue, plugins, registry
 from metrics.base import MetricError, MetricInfo
-from metrics.families.judges.options import KEY as JUDGE
 from metrics.families.lexical import tokens
-from metrics.judges import endpoints
 from metrics.models import MetricRun
 from metrics.options import count_layers, precision_of
 from metrics.stock import hosts, inventory
+from metrics.support import support_of
 from metrics.workers import devices, signatures
 
 UNKNOWN = (
@@ -33,12 +32,12 @@ def lacking(info: MetricInfo | None, target_language: str = "") -> list[str]:
         return [UNKNOWN]
     if info.is_imported:
         return []
-    if info.family == JUDGE:
-        return [
-            sentence for sentence in [endpoints.lacking(str(info.option("endpoint")))] if sentence
-        ]
     if "--" in info.family:
         return [*_plugin(info), *([] if info.family not in plugins.here() else _packages(info))]
+    if info.name not in registry.METRICS and not registry.has_family(info.family):
+        return [UNKNOWN]
+    if own := support_of(info).lacking(info):
+        return own
     found = [*_packages(info), *_checkpoints(info), *_layers(info), *_files(info), *_device(info)]
     return list(dict.fromkeys([*found, *_tokenizer(info, tokens.base_language(target_language))]))
 

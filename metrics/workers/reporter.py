@@ -6,7 +6,6 @@ knows, the models that it has in memory, it writes itself after each task.
 
 import os
 import socket
-import sys
 import time
 from collections.abc import Callable
 from functools import partial
@@ -131,8 +130,7 @@ def _fingerprint(path: str) -> str:
 
 def resident() -> list[str]:
     """Return the checkpoints that this process holds in memory; none before it has loaded torch."""
-    encoders = sys.modules.get("metrics.encoding.encoders")
-    return encoders.resident() if encoders else []
+    return [name for names in places.RESIDENT for name in names()]
 
 
 class _Child:

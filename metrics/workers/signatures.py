@@ -34,7 +34,7 @@ from metrics.checkpoints import hashes, places
 from metrics.contents import outputs_of, references_of
 from metrics.models import Loading, MetricRun, MetricSignature
 from metrics.stock import inventory
-from metrics.workers import report, versions
+from metrics.workers import versions
 
 # After so long a host tries again, though nothing has changed: what others took of a GPU, or a
 # permission, is no part of a key.
@@ -103,7 +103,6 @@ def _load(run: MetricRun) -> Metric:
         references=partial(references_of, test_set),
         outputs=partial(outputs_of, run),
         run=run.pk,
-        update_report=report.update,
     )
 
 

@@ -20,7 +20,7 @@ from annotation.access import run_campaigns, runs_campaign, visible_campaigns
 from annotation.campaigns import add_annotators, open_campaign
 from annotation.entry.links import create_link
 from annotation.models import Assignment, Campaign, Membership, Output
-from metrics.families.bertscore.options import make_info
+from extensions.neural.bertscore.options import make_info
 from metrics.imported import store
 from metrics.imported.storing import withdraw
 from metrics.models import ConfiguredMetric, DatasetImport, MetricImport, MetricRun

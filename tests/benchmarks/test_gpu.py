@@ -27,7 +27,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_every_family_with_a_model_has_a_case() -> None:
-    families = [registry.get_family(key) for key in registry.our_keys()]
+    families = [registry.get_family(key) for key in registry.FAMILIES]
     with_model = {
         family.key for family in families if any(o.name == "checkpoint" for o in family.options)
     }

@@ -69,6 +69,12 @@ def test_a_package_without_a_record_is_refused_by_name(name: str) -> None:
         extensions.load(name)
 
 
+def test_an_extension_whose_need_is_not_installed_is_refused_by_both_names() -> None:
+    with pytest.raises(ImproperlyConfigured, match=r"'training'.*needs 'extensions\.neural'"):
+        extensions.load_all(["extensions.judges", "training"])
+    assert len(extensions.load_all(["training", "extensions.neural"])) == 2
+
+
 def test_no_other_app_has_a_relation_to_a_model_of_an_extension() -> None:
     from django.apps import apps
 

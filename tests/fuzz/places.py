@@ -23,7 +23,7 @@ from annotation.models import (
 )
 from annotation.models.tokens import hash_token
 from dashboards.models import Selection
-from metrics.families.bertscore.options import make_info
+from extensions.neural.bertscore.options import make_info
 from metrics.imported import store
 from metrics.models import ConfiguredMetric, DatasetImport, MetricImport, MetricRun
 from tests.world import World, make_user, make_world

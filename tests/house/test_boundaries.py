@@ -9,9 +9,9 @@ from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
-from django.conf import settings
 
-from metrics.families.classic import ENTRY_POINTS
+from core.extensions import load
+from tests.needing import extensions_of_the_project
 
 ROOT = Path(__file__).parents[2]
 ALL_OF_METAEVAL = (
@@ -46,8 +46,7 @@ FOREIGN = {"django", "rest_framework", "celery", "torch", "transformers"}
 def test_what_a_metric_is_needs_neither_django_nor_torch() -> None:
     code = (
         "from metrics.registry import METRICS, load\n"
-        "lexical = [name for name, (info, _) in METRICS.items() if not info.checkpoint]\n"
-        "[load(name, source_language='de', target_language='en') for name in lexical]"
+        "[load(name, source_language='de', target_language='en') for name in METRICS]\n"
     )
     result = run_without(FOREIGN, code)
     assert result.returncode == 0, result.stderr
@@ -65,7 +64,7 @@ def test_the_web_process_never_imports_torch_or_a_model_client() -> None:
         "import django; django.setup()\n"
         "from django.urls import get_resolver\n"
         "get_resolver().url_patterns\n"
-        "assert 'torch' not in sys.modules\n"
+        "assert not {'torch', 'sacrebleu'} & set(sys.modules)\n"
         "assert 'scipy.stats' not in sys.modules  # half a second and 45 MB; scipy.special does\n"
     )
     result = run_without({"torch", "transformers", "comet", "urllib3"}, code)
@@ -83,15 +82,13 @@ ALLOWED = {
         "config.wsgi",  # named on the command line of the demo's server
     },
     "lifecycle": {"lifecycle", "dashboards", "metrics", "annotation", "core"},
-    # Extensions may use everything below `config`, and nothing uses them.
-    "training": {
-        *("training", "lifecycle", "dashboards", "metrics", "annotation", "metaeval", "core"),
-    },
 }
-OURS = {
-    *("annotation", "metrics", "training", "dashboards", "lifecycle"),
-    *("metaeval", "config", "core", "tests"),
-}
+CORE = sorted(ALLOWED)
+# Extensions may use everything below `config` and what they say that they need; nothing else uses
+# them.
+EXTENSIONS = sorted(extensions_of_the_project())
+ALLOWED |= {name: {name, *CORE, *load(name).needs} for name in EXTENSIONS}
+OURS = {*CORE, "training", "extensions", "config", "tests"}
 
 
 @cache
@@ -126,20 +123,24 @@ def imported_names(path: Path) -> set[str]:
 def test_no_import_runs_backwards(package: str) -> None:
     wrong = [
         f"{path.relative_to(ROOT)} imports {name}"
-        for path in sorted((ROOT / package).rglob("*.py"))
+        for path in sorted(folder_of(package).rglob("*.py"))
         for name in imported_names(path)
         if not any(name == good or name.startswith(f"{good}.") for good in ALLOWED[package])
     ]
     assert wrong == []
 
 
-def room_of(module: str) -> str:
+def folder_of(package: str) -> Path:
+    return ROOT / package.replace(".", "/")
+
+
+def room_of(module: str, app: str) -> str:
     """An app's folder, or a module that lies beside its folders."""
-    return ".".join(module.split(".")[:2])
+    return ".".join(module.split(".")[: app.count(".") + 2])
 
 
-def rooms_imported(path: Path) -> set[str]:
-    """The rooms that a file imports when it runs, at its top or later."""
+def rooms_imported(path: Path, app: str) -> set[str]:
+    """The rooms of an app that a file imports when it runs, at its top or later."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
     for_types = {
         id(node)
@@ -152,53 +153,69 @@ def rooms_imported(path: Path) -> set[str]:
         if id(node) in for_types:
             continue
         if isinstance(node, ast.Import):
-            found |= {room_of(alias.name) for alias in node.names}
+            found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-            found |= {room_of(f"{node.module}.{alias.name}") for alias in node.names}
-    return found
+            found |= {f"{node.module}.{alias.name}" for alias in node.names}
+    return {room_of(name, app) for name in found if name.startswith(f"{app}.")}
 
 
-@pytest.mark.parametrize("app", sorted({name.partition("/")[0] for name in ALLOWED} | {"config"}))
+@pytest.mark.parametrize("app", [*sorted(ALLOWED), "config"])
 def test_rooms_of_an_app_import_one_way(app: str) -> None:
     """What two rooms need of each other belongs into one of them, or below both."""
     graph: dict[str, set[str]] = {}
-    for path in sorted((ROOT / app).rglob("*.py")):
-        parts = path.relative_to(ROOT).with_suffix("").parts
-        if "migrations" in parts or parts == (app, "__init__"):
+    for path in sorted(folder_of(app).rglob("*.py")):
+        module = ".".join(path.relative_to(ROOT).with_suffix("").parts)
+        if ".migrations." in module or module == f"{app}.__init__":
             continue
-        room = room_of(".".join(parts))
-        imported = {name for name in rooms_imported(path) if name.startswith(f"{app}.")}
-        graph.setdefault(room, set()).update(imported - {room})
+        room = room_of(module, app)
+        graph.setdefault(room, set()).update(rooms_imported(path, app) - {room})
     known = {room: others & graph.keys() for room, others in graph.items()}
     assert len(known) > 1
     TopologicalSorter(known).prepare()  # CycleError names the rooms of a knot
 
 
-@pytest.mark.parametrize("extension", settings.EXTENSIONS)
+@pytest.mark.parametrize("extension", EXTENSIONS)
+def test_what_a_family_of_an_extension_is_needs_neither(extension: str) -> None:
+    record = load(extension)
+    paths = [*record.families.values(), *filter(None, [record.metrics.replace(".KNOWN", ":KNOWN")])]
+    lines = [f"import {path.partition(':')[0]}" for path in paths]
+    result = run_without(FOREIGN - {"celery"}, "\n".join(lines))
+    assert result.returncode == 0, result.stderr
+
+
+@pytest.mark.parametrize("extension", EXTENSIONS)
 def test_nothing_imports_from_inside_an_extension(extension: str) -> None:
+    others = {name for name in EXTENSIONS if name == extension or extension in load(name).needs}
     wrong = [
         f"{path.relative_to(ROOT)} imports {name}"
-        for package in sorted({*ALLOWED, "config"} - {extension})
-        for path in sorted((ROOT / package).rglob("*.py"))
+        for package in sorted({*ALLOWED, "config"} - others)
+        for path in sorted(folder_of(package).rglob("*.py"))
         for name in imported_names(path)
         if f"{name}.".startswith(f"{extension}.")
     ]
     assert wrong == []
 
 
-def test_only_their_entry_points_name_the_classic_families() -> None:
-    """They are plug-ins: what a plug-in of somebody else cannot ask for, they do without."""
-    families = {path.split(":")[0].rpartition(".")[0] for path in ENTRY_POINTS.values()}
-    rooms = [ROOT / family.replace(".", "/") for family in families]
-    # A command of SentSim's own, which Django finds in an app alone.
+def test_only_the_record_names_families_that_are_written_as_plug_ins() -> None:
+    """What a plug-in of somebody else cannot ask for, they do without."""
+    families = {
+        path.partition(":")[0].rpartition(".")[0]
+        for record in map(load, EXTENSIONS)
+        for path in record.families.values()
+        if path.endswith("PLUGIN")
+    }
+    rooms = [folder_of(family) for family in families]
     own = {
-        ROOT / "metrics/families/classic.py",
-        ROOT / "metrics/management/commands/fit_sentsim.py",
+        *(folder_of(name) / "extension.py" for name in EXTENSIONS),
+        # Which of their metrics stand in every list.
+        ROOT / "extensions/neural/known.py",
+        # A command of SentSim's own, which Django finds in an app alone.
+        ROOT / "extensions/neural/management/commands/fit_sentsim.py",
     }
     wrong = [
         f"{path.relative_to(ROOT)} names {name}"
         for package in sorted(ALLOWED)
-        for path in sorted((ROOT / package).rglob("*.py"))
+        for path in sorted(folder_of(package).rglob("*.py"))
         if path not in own and not any(path.is_relative_to(room) for room in rooms)
         for name in imported_names(path)
         if any(f"{name}.".startswith(f"{family}.") for family in families)

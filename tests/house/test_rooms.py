@@ -12,6 +12,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 OURS = (
     *("annotation", "metrics", "training", "dashboards", "lifecycle"),
+    "extensions",
     *("metaeval", "config", "core", "benchmarks"),
 )
 MOST_MODULES = 15
@@ -63,6 +64,7 @@ KINDS = {
 PARTS = {
     "__main__",
     "document",
+    "extension",
     "job",
     "options",
     "page",
@@ -95,13 +97,8 @@ ALIKE = {
     "dashboards/quality, dashboards/trust: agreement",
     "dashboards/systems, dashboards/trust: marks",
     "dashboards/layers, dashboards/quality: agreement",
-    "metrics/encoding, metrics/families: token_vectors",
     "metrics/datasets, metrics/runs: waiting",
-    "metrics/families, metrics/imported: files",
-    "metrics/families, metrics/preferences: files",
-    "metrics/families, metrics/runs: slices",
-    "metrics/families/bertscore, metrics/families/mover: matching",
-    "metrics/families/mover, metrics/families/xbertscore: idf",
+    "extensions/neural/mover, extensions/neural/xbertscore: idf",
     "metrics/imported, metrics/preferences: files",
     "metrics/preferences, metrics/runs: scoring",
 }

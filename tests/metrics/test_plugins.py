@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from metrics import catalogue, plugins, registry
 from metrics.base import MetricError, MetricInfo, SegmentInput
-from metrics.known import everything_known
+from metrics.catalogue import everything_known
 from metrics.models import ConfiguredMetric, MetricRun
 from metrics.models.fleet import Worker
 from metrics.options import Option, Options

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 
-from tests.metrics.families.neural import small
+from tests.extensions.neural.checkpoints import small
 from training.models import ParallelCorpus, TrainingJob
 
 LANGUAGES = {"source_language": "zh", "target_language": "en"}

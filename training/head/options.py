@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from metrics.families.sentinels.options import LENGTHS, OUTPUT, READS
+from extensions.neural.sentinels.options import LENGTHS, OUTPUT, READS
 from metrics.options import Option
 
 OPTIONS = (

@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 
 from annotation.models import Campaign
+from extensions.neural.sentinels import scorer
+from extensions.neural.sentinels.options import LENGTHS, SOURCE, Array
 from metaeval.correlation.intervals.crossed import FEWEST_SEGMENTS
 from metrics.base import MetricError
-from metrics.families.sentinels import seen
-from metrics.families.sentinels.options import LENGTHS, SOURCE, Array
 from training.contract import JobError, NewMetric, Outcome, Work
 from training.head import judged, ridge
 from training.head.comparing import compare
@@ -56,7 +56,7 @@ def run(work: Work) -> Outcome:
 
 
 def _encoder(name: str) -> Any:
-    from metrics.families.sentence_vectors import SentenceEncoder
+    from extensions.neural.sentence_vectors import SentenceEncoder
 
     try:
         return SentenceEncoder(name)
@@ -66,7 +66,7 @@ def _encoder(name: str) -> Any:
 
 def _features(reads: str, rows: Sequence[Judged], encoder: Any) -> Array:
     try:
-        return seen.read(reads, [(each.source, each.text) for each in rows], encoder)
+        return scorer.read_features(reads, [(each.source, each.text) for each in rows], encoder)
     except MetricError as error:
         raise JobError(str(error)) from error
 
@@ -74,7 +74,7 @@ def _features(reads: str, rows: Sequence[Judged], encoder: Any) -> Array:
 def _document(
     reads: str, weights: str, campaign: str, fits: Sequence[ridge.Fit], splits: Sequence[Split]
 ) -> dict[str, Any]:
-    """As :func:`metrics.families.sentinels.options.load` reads it."""
+    """As :func:`extensions.neural.sentinels.options.load` reads it."""
     held = [(each.source, fold) for fold, split in enumerate(splits) for each in split.held_out]
     return {
         "reads": reads,
@@ -89,7 +89,7 @@ def _document(
             }
             for fit in fits
         ],
-        "fold_of": {seen.digest(source): fold for source, fold in held},
+        "fold_of": {scorer.source_digest(source): fold for source, fold in held},
     }
 
 

@@ -16,10 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annotation.models import Campaign
+from extensions.neural.encoding import encoders
+from extensions.neural.refreeeval import head_scorer
 from metaeval.correlation.intervals.crossed import FEWEST_SEGMENTS
 from metrics.base import MetricError
-from metrics.encoding import encoders
-from metrics.families.refreeeval import features
 from training.contract import JobError, NewMetric, Outcome, Work
 from training.head import judged, ridge
 from training.head.comparing import compare
@@ -39,7 +39,7 @@ def run(work: Work) -> Outcome:
     try:
         encoder = encoders.get(str(options["encoder"]))
         train, held_out = (
-            features.read(encoder, [(each.text, each.source) for each in part], layers)
+            head_scorer.read_features(encoder, [(each.text, each.source) for each in part], layers)
             for part in (split.train, split.held_out)
         )
     except (MetricError, ValueError) as error:
@@ -48,7 +48,7 @@ def run(work: Work) -> Outcome:
     fit = ridge.choose(train, _scores(split.train), sources, int(options["seed"]))
     document = _document(fit, layers, encoder.spec.weights, campaign.slug)
     folder = save_whole(work.folder, "head", lambda path: _write(path / "head.json", document))
-    names = features.names(layers)
+    names = head_scorer.feature_names(layers)
     baseline = held_out[:, names.index(f"F1-{layers[-1]}")]
     values = {"head": fit.predict(held_out), "unsupervised": baseline}
     result = {
@@ -84,10 +84,10 @@ def _scores(rows: Sequence[Judged]) -> Array:
 
 
 def _document(fit: ridge.Fit, layers: Sequence[int], weights: str, campaign: str) -> dict[str, Any]:
-    """As :func:`metrics.families.refreeeval.head_options.load` reads it."""
+    """As :func:`extensions.neural.refreeeval.head_options.load` reads it."""
     return {
         "layers": list(layers),
-        "features": features.names(layers),
+        "features": head_scorer.feature_names(layers),
         "mean": fit.mean.tolist(),
         "scale": fit.scale.tolist(),
         "weights": fit.weights.tolist(),

@@ -6,7 +6,7 @@ The metric that comes of a training reads texts with the slow one, as bert-score
 from collections.abc import Sequence
 from typing import Any
 
-from metrics.encoding.token_vectors import tokenize
+from extensions.neural.encoding.token_vectors import tokenize
 
 # The fast tokenizer's notes on so many texts are in memory at a time.
 SLICE = 1_000

@@ -8,11 +8,11 @@ from typing import Any
 
 import torch
 
+from extensions.neural.encoding import encoders
+from extensions.neural.encoding.encoders import Encoder, EncoderSpec
+from extensions.neural.encoding.precision import computing
 from metrics.base import MetricError
 from metrics.checkpoints import places
-from metrics.encoding import encoders
-from metrics.encoding.encoders import Encoder, EncoderSpec
-from metrics.encoding.precision import computing
 from metrics.options import count_layers
 from training.contract import JobError
 from training.perturbations.clauses import tokens

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from extensions.neural.sentence_vectors import SentenceEncoder
 from metrics.base import MetricError
 from metrics.checkpoints import places
-from metrics.families.sentence_vectors import SentenceEncoder
 from training.contract import JobError
 from training.jobs.saving import write_whole
 from training.refreeeval.data import Example

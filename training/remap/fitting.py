@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from metrics.families.xmoverscore.mapping import About, Kind, Mapping, fit
+from extensions.neural.xmoverscore.mapping import About, Kind, Mapping, fit
 from training.remap.alignment import Links
 
 MOST_WORDS = 100

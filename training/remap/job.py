@@ -20,11 +20,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
+from extensions.neural.encoding import encoders
+from extensions.neural.encoding.encoders import Encoder
+from extensions.neural.xmoverscore import mapping
+from extensions.neural.xmoverscore.mapping import About, Kind, Mapping
 from metrics.base import MetricError
-from metrics.encoding import encoders
-from metrics.encoding.encoders import Encoder
-from metrics.families.xmoverscore import mapping
-from metrics.families.xmoverscore.mapping import About, Kind, Mapping
 from training.contract import JobError, NewMetric, Outcome, Work
 from training.jobs.saving import save_whole
 from training.parallel.reading import hash_pairs, write_pairs

@@ -1,7 +1,7 @@
 """What can be set of a projection. Neither Django nor torch: pages and workers read it."""
 
-from metrics.families.xmoverscore.mapping import KINDS
-from metrics.families.xmoverscore.options import LANGUAGE_MODEL, VARIANTS
+from extensions.neural.xmoverscore.mapping import KINDS
+from extensions.neural.xmoverscore.options import LANGUAGE_MODEL, VARIANTS
 from metrics.options import Option
 
 WORDS, SENTENCES = "words", "sentences"

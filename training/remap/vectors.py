@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from metrics.encoding import encoders
-from metrics.encoding.encoders import Encoder
-from metrics.encoding.token_vectors import alike, stop_after
+from extensions.neural.encoding import encoders
+from extensions.neural.encoding.encoders import Encoder
+from extensions.neural.encoding.token_vectors import alike, stop_after
 
 # Zhao et al. 2020 dropped longer sentences.
 MOST_PIECES = 175

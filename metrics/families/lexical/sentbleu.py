@@ -22,7 +22,7 @@ from metrics.base import (
 from metrics.families import references
 from metrics.families.lexical.bleu import ORDER, brevity_penalty
 from metrics.families.lexical.sacre import SacreMetric
-from metrics.families.words import bleu_of
+from metrics.families.lexical.words import bleu_of
 
 
 class WmtSentBleu(MeanOfSegments, SacreMetric):

@@ -9,7 +9,7 @@ from django.core.management.base import CommandError
 from annotation.management.command_line import BaseCommand, values_by_name
 from metrics import catalogue, registry
 from metrics.base import MetricError, MetricInfo
-from metrics.known import everything_known
+from metrics.catalogue import everything_known
 from metrics.options import Family, Option
 
 

@@ -16,10 +16,10 @@ from core.text import pluralize
 from metrics import catalogue
 from metrics.base import ScoreWarning
 from metrics.contents import warnings_of
-from metrics.judges.spending import Budget
 from metrics.models import MetricRun
 from metrics.runs import remarks, scoring, starting, state
 from metrics.scores import truncation_of
+from metrics.support import Budget
 from metrics.templatetags.fleet_numbers import in_bytes
 from metrics.templatetags.run_numbers import duration, rate
 from metrics.workers import capability, signatures

@@ -21,9 +21,9 @@ from metrics.models import JudgeSpending, MetricRun, SegmentSpans
 from metrics.runs import scoring
 from tests.browser.conftest import Visitor
 from tests.browser.full_world import screens_of
+from tests.extensions.judges.answers import output_of
+from tests.extensions.judges.server import Answer, Server, prompt_of, serving
 from tests.metrics.fleet import make_worker
-from tests.metrics.judges.answers import output_of
-from tests.metrics.judges.server import Answer, Server, prompt_of, serving
 from tests.world import make_world
 
 # Seconds after which something hangs.

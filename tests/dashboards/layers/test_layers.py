@@ -14,12 +14,12 @@ from annotation.models import Campaign, Output, TestSet
 from dashboards.layers import document as analysis
 from dashboards.layers.names import layers_of
 from dashboards.panel.human import human_scores
-from metrics.encoding import encoders
+from extensions.neural.encoding import encoders
 from metrics.models import MetricRun
 from metrics.registry import METRICS
 from metrics.runs import scoring, starting
 from metrics.scores import load_scores
-from tests.metrics.families.neural import small
+from tests.extensions.neural.checkpoints import small
 from tests.world import World, make_user
 
 

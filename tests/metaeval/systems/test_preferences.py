@@ -6,7 +6,7 @@ from scipy import stats
 
 from metaeval.results import TooFewWarning
 from metaeval.systems import pool_preferences, preference
-from tests.metrics.families.mover.published import CHECKS
+from tests.extensions.neural.mover.published import CHECKS
 
 
 def test_published_share() -> None:

@@ -38,6 +38,7 @@ def post(client: Client, address: str, data: Any = None) -> Any:
     return client.post(address, data, content_type="application/json")
 
 
+@pytest.mark.needs("extensions.neural")
 def test_metrics_are_listed(as_researcher: Client) -> None:
     listed = as_researcher.get("/api/metrics/").json()["results"]
     assert [each["name"] for each in listed] == list(METRICS)
@@ -47,6 +48,7 @@ def test_metrics_are_listed(as_researcher: Client) -> None:
     assert as_researcher.get("/api/metrics/nothing/").status_code == 404
 
 
+@pytest.mark.needs("extensions.neural")
 def test_adding_and_retiring_one(as_admin: Client, world: World) -> None:
     trial = post(as_admin, "/api/metrics/", WANTED | {"dry_run": True})
     assert trial.status_code == 200
@@ -66,6 +68,7 @@ def test_adding_and_retiring_one(as_admin: Client, world: World) -> None:
     assert [each["name"] for each in everything if each["is_retired"]] == ["bs-x"]
 
 
+@pytest.mark.needs("extensions.neural")
 @pytest.mark.parametrize(
     ("change", "field", "sentence"),
     [
@@ -116,6 +119,7 @@ def test_workers_are_listed(as_researcher: Client, world: World) -> None:
     assert second["seconds"] >= 60
 
 
+@pytest.mark.needs("extensions.neural")
 def test_where_a_metric_can_run(as_researcher: Client) -> None:
     make_worker("gpu0@one", lacks={"bleurt-20": ["It is missing: get it."]})
     one = as_researcher.get("/api/metrics/bleurt-20/").json()
@@ -127,6 +131,7 @@ def test_where_a_metric_can_run(as_researcher: Client) -> None:
     assert as_researcher.get("/api/metrics/chrf/").json()["hosts"]["able"] == ["one"]
 
 
+@pytest.mark.needs("extensions.neural")
 def test_checkpoints_are_listed(as_researcher: Client) -> None:
     make_worker("gpu0@one", checkpoints={"roberta-large-mnli": found(path="/m")})
     make_worker("gpu0@two")

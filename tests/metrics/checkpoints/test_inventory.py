@@ -19,6 +19,7 @@ def models(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return empty_models(tmp_path, monkeypatch)
 
 
+@pytest.mark.needs("extensions.neural")
 def test_what_metrics_need(models: Path) -> None:
     encoder(models / "acme" / "x")
     options = {"checkpoint": "acme/x", "layer": 3}
@@ -29,6 +30,7 @@ def test_what_metrics_need(models: Path) -> None:
     assert "" not in needed
 
 
+@pytest.mark.needs("extensions.neural")
 def test_a_retired_metric_needs_nothing(models: Path) -> None:
     encoder(models / "acme" / "x")
     options = {"checkpoint": "acme/x", "layer": 3}
@@ -103,6 +105,7 @@ def stock(name: str, here: dict[str, inventory.Found] | None = None) -> Stock:
 NAME = "roberta-large-mnli"
 
 
+@pytest.mark.needs("extensions.neural")
 @pytest.mark.parametrize(
     ("reports", "state", "lacking"),
     [

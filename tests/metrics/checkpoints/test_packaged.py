@@ -7,14 +7,14 @@ import pytest
 from django.utils import timezone
 
 from dashboards.management.commands import demo
+from extensions.neural.encoding import encoders
 from metrics import catalogue
 from metrics.checkpoints import hashes
-from metrics.encoding import encoders
 from metrics.models import ConfiguredMetric, MetricRun
 from metrics.runs import scoring
 from metrics.runs.starting import start
 from metrics.stock import packaged
-from tests.metrics.families.neural import small
+from tests.extensions.neural.checkpoints import small
 from tests.world import World
 
 pytestmark = pytest.mark.django_db

@@ -26,6 +26,7 @@ def say(*arguments: str) -> str:
     return out.getvalue()
 
 
+@pytest.mark.needs("extensions.neural")
 def test_a_metric_is_added() -> None:
     told = say("bertscore", "bs-x", "--label", "BERTScore X", *GIVEN)
     assert "bs-x is there; tables show bs-x-3-f." in told
@@ -34,17 +35,20 @@ def test_a_metric_is_added() -> None:
     assert (row.label, row.info.option("measure"), row.created_by) == ("BERTScore X", "f", None)
 
 
+@pytest.mark.needs("extensions.neural")
 def test_a_dry_run_adds_nothing() -> None:
     assert "bs-x would be there" in say("bertscore", "bs-x", "--dry-run", *GIVEN)
     assert not ConfiguredMetric.objects.exists()
 
 
+@pytest.mark.needs("extensions.neural")
 def test_without_a_name_the_options_are_explained() -> None:
     told = say("bertscore")
     assert "--option checkpoint=…  Encoder; A hub's name or a local directory; needed" in told
     assert "--option measure=…  Measure shown; one of p, r, f; default f" in told
 
 
+@pytest.mark.needs("extensions.neural")
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [

@@ -23,6 +23,7 @@ def say(*arguments: str) -> str:
     return out.getvalue()
 
 
+@pytest.mark.needs("extensions.neural")
 def test_what_is_here_what_is_missing_and_what_nobody_uses(models: Path) -> None:
     encoder(models / "roberta-large-mnli")
     encoder(models / "acme" / "x")

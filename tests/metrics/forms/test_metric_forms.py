@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from extensions.neural.bertscore.options import make_info
 from metrics import catalogue, registry
 from metrics.base import MetricError, MetricInfo
-from metrics.families.bertscore.options import make_info
 from metrics.forms.families import PREFIX, MetricForm
 from metrics.options import Family, Option, Options
 from tests.metrics.fleet import empty_models, encoder, found, make_worker
@@ -184,7 +184,7 @@ def test_what_is_set_or_wrong_is_never_hidden(every: Family, given: dict[str, st
 
 
 def test_every_family_shows_a_handful() -> None:
-    for key in registry.our_keys():
+    for key in registry.FAMILIES:
         family = registry.get_family(key)
         main = [option.name for option in family.options if option.is_main]
         assert len(main) <= 5, (key, main)

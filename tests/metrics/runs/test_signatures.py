@@ -68,6 +68,7 @@ def test_a_signature_is_known_from_the_second_run_on(world: World) -> None:
     assert Loading.objects.count() == 1
 
 
+@pytest.mark.needs("extensions.neural")
 @pytest.mark.parametrize("file", ["config.json", "model.safetensors", "own.tsv"])
 def test_another_file_makes_it_stale(run: MetricRun, models: Path, file: str) -> None:
     path = models / "acme/encoder" / file
@@ -75,6 +76,7 @@ def test_another_file_makes_it_stale(run: MetricRun, models: Path, file: str) ->
     assert signatures.known(run) is None
 
 
+@pytest.mark.needs("extensions.neural")
 def test_the_same_files_elsewhere_do_not(run: MetricRun, models: Path) -> None:
     (models / "acme/encoder").rename(models / "acme--encoder")
     assert signatures.known(run) is not None
@@ -90,6 +92,7 @@ def test_nothing_is_kept_of_files_that_changed_while_they_were_read(
     assert signatures.known(run) is None
 
 
+@pytest.mark.needs("extensions.neural")
 def test_other_packages_make_it_stale(run: MetricRun, monkeypatch: pytest.MonkeyPatch) -> None:
     changed = [name.replace("numpy-", "numpy-9") for name in signatures.INSTALLED]
     assert changed != signatures.INSTALLED
@@ -97,11 +100,13 @@ def test_other_packages_make_it_stale(run: MetricRun, monkeypatch: pytest.Monkey
     assert signatures.known(run) is None
 
 
+@pytest.mark.needs("extensions.neural")
 def test_other_code_makes_it_stale(run: MetricRun, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(versions, "CODE", "deadbeef")
     assert signatures.known(run) is None
 
 
+@pytest.mark.needs("extensions.neural")
 def test_other_references_make_it_stale(run: MetricRun) -> None:
     reference = Reference.objects.filter(segment__test_set=run.test_set).first()
     assert reference is not None
@@ -109,18 +114,21 @@ def test_other_references_make_it_stale(run: MetricRun) -> None:
     assert signatures.known(run) is None
 
 
+@pytest.mark.needs("extensions.neural")
 @pytest.mark.parametrize("field", ["source_language", "target_language"])
 def test_other_languages_make_it_stale(run: MetricRun, field: str) -> None:
     setattr(run.test_set, field, "fi")
     assert signatures.known(run) is None
 
 
+@pytest.mark.needs("extensions.neural")
 def test_other_options_make_it_stale(run: MetricRun) -> None:
     assert run.info is not None
     run.info = replace(run.info, options=(*run.info.options, ("precision", "bfloat16")))
     assert signatures.known(run) is None
 
 
+@pytest.mark.needs("extensions.neural")
 def test_the_encoder_of_a_comet_counts_without_its_weights(models: Path) -> None:
     fleet.comet(models / "Unbabel/wmt22-comet-da")
     encoder = fleet.encoder(models / "xlm-roberta-large")
@@ -142,6 +150,7 @@ def test_every_file_in_a_folder_among_the_options_counts(models: Path, tmp_path:
     assert signatures.make_key(info, languages=("de", "en")) != key
 
 
+@pytest.mark.needs("extensions.neural")
 def test_a_missing_checkpoint_is_not_known(run: MetricRun, models: Path) -> None:
     (models / "acme/encoder/config.json").unlink()
     assert signatures.known(run) is None
@@ -169,6 +178,7 @@ def test_nothing_is_kept_where_packages_or_code_were_replaced_below_the_process(
     assert signatures.known(run) is None
 
 
+@pytest.mark.needs("extensions.neural")
 def test_what_a_host_cannot_load_is_held_against_it(run: MetricRun, models: Path) -> None:
     with pytest.raises(HostError, match="cannot be loaded as an encoder"):
         signatures.load(run)
@@ -180,6 +190,7 @@ def test_what_a_host_cannot_load_is_held_against_it(run: MetricRun, models: Path
     assert (metric, list(hosts)) == ("bertscore-acme", ["elsewhere"])
 
 
+@pytest.mark.needs("extensions.neural")
 def test_other_files_are_tried_at_once(run: MetricRun, models: Path) -> None:
     with pytest.raises(HostError):
         signatures.load(run)
@@ -187,6 +198,7 @@ def test_other_files_are_tried_at_once(run: MetricRun, models: Path) -> None:
     assert signatures.held(run) == ""
 
 
+@pytest.mark.needs("extensions.neural")
 def test_a_problem_is_held_for_a_while(run: MetricRun, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(signatures, "HELD", -signatures.HELD)
     with pytest.raises(HostError):
@@ -231,6 +243,7 @@ def test_old_rows_go(world: World) -> None:
     assert not Loading.objects.filter(key="old").exists()
 
 
+@pytest.mark.needs("extensions.neural")
 def test_only_checkpoints_and_files_that_are_chosen_are_named() -> None:
     info = registry.METRICS["sentsim"][0]
     assert inventory.checkpoints_of(info) == [info.checkpoint, "xlm-roberta-base"]

@@ -29,6 +29,7 @@ def seen(run: MetricRun, device: str, segments: int, seconds: float) -> RunWorke
     return RunWorker.objects.create(run=run, segments=segments, seconds=seconds, **part)
 
 
+@pytest.mark.needs("extensions.neural")
 def test_hosts_that_can_and_what_others_lack(world: World) -> None:
     make_worker("gpu0@able")
     make_worker("gpu0@poor", lacks=LACKS)
@@ -89,6 +90,7 @@ def test_times_follow_from_the_rates_of_the_devices(world: World) -> None:
     assert all(turn.begins_in is None for turn in after)
 
 
+@pytest.mark.needs("extensions.neural")
 def test_a_gpu_has_its_own_rate(world: World) -> None:
     make_worker("gpu0@one", devices=GPU)
     (past,) = begin(world, "bleurt-20")
@@ -101,6 +103,7 @@ def test_a_gpu_has_its_own_rate(world: World) -> None:
     assert waiting.turns()[run.pk].takes == 80.0
 
 
+@pytest.mark.needs("extensions.neural")
 def test_what_no_host_can_run_holds_nobody_up(world: World) -> None:
     make_worker("gpu0@one", lacks=LACKS, queues=["cpu", "gpu"])
     stuck, other = begin(world, "bleurt-20", "bertscore-mbert")
@@ -127,6 +130,7 @@ def test_ended_runs_have_no_turn(world: World) -> None:
     assert run.turn is None  # type: ignore[attr-defined]
 
 
+@pytest.mark.needs("extensions.neural")
 def test_what_lacks_is_told_before_a_run_is_started(as_researcher: Client, world: World) -> None:
     make_worker("gpu0@poor", lacks=LACKS)
     page = as_researcher.get("/testsets/harbour/score/").text
@@ -141,6 +145,7 @@ def test_what_lacks_is_told_before_a_run_is_started(as_researcher: Client, world
     assert "No worker takes from the queue cpu now: a run waits until one does." in page
 
 
+@pytest.mark.needs("extensions.neural")
 def test_the_page_of_a_run_says_what_it_waits_for(as_researcher: Client, world: World) -> None:
     make_worker("gpu0@poor", lacks=LACKS)
     stuck, other = begin(world, "bleurt-20", "chrf")
@@ -155,6 +160,7 @@ def test_the_page_of_a_run_says_what_it_waits_for(as_researcher: Client, world: 
     assert "no. 1 in the queue cpu, next" in listed
 
 
+@pytest.mark.needs("extensions.neural")
 def test_the_api_says_the_same(as_researcher: Client, world: World) -> None:
     make_worker("gpu0@poor", lacks=LACKS)
     stuck, other = begin(world, "bleurt-20", "chrf")

@@ -64,6 +64,7 @@ def ticked(page: str) -> set[str]:
     return set(re.findall(r'name="metrics" value="([^"]+)"[^>]* checked', page))
 
 
+@pytest.mark.needs("extensions.neural")
 def test_sets_are_chosen_in_one_click(world: World, as_researcher: Client) -> None:
     page = as_researcher.get(start_page(world) + "?set=lexical").text
     assert ticked(page) == {"bleu", "sentbleu", "chrf", "chrf++", "ter", "rouge"}
@@ -75,6 +76,7 @@ def test_sets_are_chosen_in_one_click(world: World, as_researcher: Client) -> No
     assert ticked(as_researcher.get(start_page(world) + "?set=nonsense").text) == set()
 
 
+@pytest.mark.needs("extensions.neural")
 def test_metrics_that_cannot_run_stand_apart_and_say_how(
     world: World, as_researcher: Client
 ) -> None:

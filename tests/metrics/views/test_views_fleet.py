@@ -32,6 +32,7 @@ def card(page: str, name: str) -> str:
     return page.split(f">{name} <")[1].split("</section>")[0]
 
 
+@pytest.mark.needs("extensions.neural")
 def test_without_workers_the_web_server_counts(as_researcher: Client, models: Path) -> None:
     encoder(models / NAME)
     page = as_researcher.get("/models/").text
@@ -40,6 +41,7 @@ def test_without_workers_the_web_server_counts(as_researcher: Client, models: Pa
     assert "python manage.py models --fetch facebook/bart-large-mnli" in page
 
 
+@pytest.mark.needs("extensions.neural")
 def test_what_hosts_have_and_lack(as_researcher: Client) -> None:
     make_worker("gpu0@one", checkpoints={NAME: found(fingerprint="ab12", size=3 * 2**30)})
     make_worker("gpu0@two")
@@ -54,6 +56,7 @@ def test_what_hosts_have_and_lack(as_researcher: Client) -> None:
     assert "Check hashes" not in page
 
 
+@pytest.mark.needs("extensions.neural")
 def test_different_files_and_damaged_files_are_told(as_researcher: Client) -> None:
     problem = "config.json is not what SHA256SUMS says."
     make_worker("gpu0@one", checkpoints={NAME: found(fingerprint="a", problems=[problem])})
@@ -64,6 +67,7 @@ def test_different_files_and_damaged_files_are_told(as_researcher: Client) -> No
     assert "1 Jan 1970, 00:01" in about
 
 
+@pytest.mark.needs("extensions.neural")
 def test_an_admin_has_hashes_compared(as_admin: Client) -> None:
     make_worker("gpu0@one", checkpoints={NAME: found()})
     assert "data-live" not in as_admin.get("/models/").text
@@ -113,6 +117,7 @@ def test_a_worker_at_work(world: World, as_researcher: Client) -> None:
     assert "data-live" in fragment
 
 
+@pytest.mark.needs("extensions.neural")
 def test_what_needs_attention(world: World, as_researcher: Client) -> None:
     lacks = {"chrf": ["The package sacrebleu is not installed."]}
     make_worker("celery@one", queues=["cpu"], versions={"touchstone": "old"}, lacks=lacks)
@@ -127,6 +132,7 @@ def test_what_needs_attention(world: World, as_researcher: Client) -> None:
     assert "celery -A config worker -Q gpu" in page
 
 
+@pytest.mark.needs("extensions.judges")
 def test_the_menu_leads_to_all_five(as_researcher: Client) -> None:
     for address in ("/metrics/", "/judges/", "/models/", "/workers/", "/runs/"):
         page = as_researcher.get(address).text

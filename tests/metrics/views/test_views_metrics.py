@@ -24,6 +24,7 @@ def models(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
+@pytest.mark.needs("extensions.neural")
 def test_the_list_names_every_metric_and_what_it_needs(as_researcher: Client, models: Path) -> None:
     encoder(models / "roberta-large-mnli", layers=24)
     page = unescape(as_researcher.get("/metrics/").text)
@@ -44,6 +45,7 @@ def test_a_metric_with_its_signature_and_runs(world: World, as_researcher: Clien
     assert as_researcher.get("/metrics/nothing/").status_code == 404
 
 
+@pytest.mark.needs("extensions.neural")
 @pytest.mark.parametrize(
     ("metric", "reading"),
     [
@@ -67,6 +69,7 @@ def test_the_page_of_rouge_tells_its_tokens(as_researcher: Client) -> None:
     assert "Of “Über 3,5 GB – 我买了iPhone 15。” rouge-score keeps: ber 3 5 gb iphone 15;" in page
 
 
+@pytest.mark.needs("extensions.neural")
 def test_references_are_chosen_on_the_form(as_admin: Client, models: Path) -> None:
     form = as_admin.get(FORM).text
     assert "Of several references" in form
@@ -76,6 +79,7 @@ def test_references_are_chosen_on_the_form(as_admin: Client, models: Path) -> No
     assert "the mean over all of them counts" in page
 
 
+@pytest.mark.needs("extensions.neural")
 def test_where_its_checkpoint_is_and_how_to_get_it(as_researcher: Client, models: Path) -> None:
     make_worker("gpu0@far", checkpoints={"acme/other": found()})
     page = as_researcher.get("/metrics/bertscore-roberta/").text
@@ -83,6 +87,7 @@ def test_where_its_checkpoint_is_and_how_to_get_it(as_researcher: Client, models
     assert "python manage.py models --fetch roberta-large-mnli" in page
 
 
+@pytest.mark.needs("extensions.neural")
 def test_a_preview_stores_nothing(as_admin: Client, models: Path) -> None:
     response = as_admin.post(FORM, SENT | {"preview": "yes"})
     assert response.status_code == 200
@@ -92,6 +97,7 @@ def test_a_preview_stores_nothing(as_admin: Client, models: Path) -> None:
     assert not ConfiguredMetric.objects.exists()
 
 
+@pytest.mark.needs("extensions.neural")
 def test_adding_one(as_admin: Client, models: Path, world: World) -> None:
     response = as_admin.post(FORM, SENT | {"add": "yes"}, follow=True)
     assert response.redirect_chain == [("/metrics/bs-x/", 302)]
@@ -103,6 +109,7 @@ def test_adding_one(as_admin: Client, models: Path, world: World) -> None:
     assert 'value="bs-x"' in start
 
 
+@pytest.mark.needs("extensions.neural")
 def test_adding_it_twice_is_refused(as_admin: Client, models: Path) -> None:
     """As in two tabs, or by a second click."""
     as_admin.post(FORM, SENT | {"add": "yes"})
@@ -112,6 +119,7 @@ def test_adding_it_twice_is_refused(as_admin: Client, models: Path) -> None:
     assert ConfiguredMetric.objects.count() == 1
 
 
+@pytest.mark.needs("extensions.neural")
 def test_errors_stand_at_their_fields(as_admin: Client, models: Path) -> None:
     response = as_admin.post(FORM, SENT | {"option-layer": "-1", "add": "yes"})
     assert response.status_code == 422
@@ -121,6 +129,7 @@ def test_errors_stand_at_their_fields(as_admin: Client, models: Path) -> None:
     assert not ConfiguredMetric.objects.exists()
 
 
+@pytest.mark.needs("extensions.neural")
 def test_the_form_offers_checkpoints_of_all_hosts(as_admin: Client, models: Path) -> None:
     make_worker("gpu0@far", checkpoints={"acme/far": found()})
     page = as_admin.get(f"{FORM}?checkpoint=acme/far").text
@@ -129,11 +138,13 @@ def test_the_form_offers_checkpoints_of_all_hosts(as_admin: Client, models: Path
     assert 'value="acme/far" list="known-checkpoints"' in page
 
 
+@pytest.mark.needs("extensions.neural")
 def test_a_family_that_nobody_knows(as_admin: Client) -> None:
     assert as_admin.get("/metrics/add/nothing/").status_code == 404
     assert "BERTScore" in as_admin.get("/metrics/add/").text
 
 
+@pytest.mark.needs("extensions.neural")
 def test_retiring_keeps_the_page_and_ends_new_runs(
     as_admin: Client, models: Path, world: World
 ) -> None:

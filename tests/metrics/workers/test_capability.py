@@ -31,6 +31,7 @@ def test_a_lexical_metric_lacks_nothing(models: Path) -> None:
     assert capability.lacking(info("chrf")) == []
 
 
+@pytest.mark.needs("extensions.neural")
 @full
 def test_a_missing_checkpoint_is_named_with_its_command(models: Path) -> None:
     assert capability.lacking(info("bleurt-20")) == [
@@ -41,6 +42,7 @@ def test_a_missing_checkpoint_is_named_with_its_command(models: Path) -> None:
     assert capability.lacking(info("bleurt-20")) == []
 
 
+@pytest.mark.needs("extensions.neural")
 @full
 def test_every_checkpoint_of_a_metric_is_looked_for(models: Path) -> None:
     own, token = capability.lacking(info("sentsim"))
@@ -48,6 +50,7 @@ def test_every_checkpoint_of_a_metric_is_looked_for(models: Path) -> None:
     assert "xlm-roberta-base is missing" in token
 
 
+@pytest.mark.needs("extensions.neural")
 @full
 def test_a_comet_needs_its_encoder(models: Path) -> None:
     comet(models / "Unbabel/wmt22-comet-da")
@@ -57,6 +60,7 @@ def test_a_comet_needs_its_encoder(models: Path) -> None:
     assert capability.lacking(info("wmt22-comet-da")) == []
 
 
+@pytest.mark.needs("extensions.neural")
 def test_a_missing_package_is_named(models: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     encoder(models / "lucadiliello/BLEURT-20")
     here = {"torch", "transformers"}
@@ -95,6 +99,7 @@ def test_runs_into_a_language_without_its_tokenizer_are_left_to_others(
     assert "mecab_ko" in capability.lacks(bleu)[0]
 
 
+@pytest.mark.needs("extensions.neural")
 @full
 def test_an_encoder_of_another_depth(models: Path) -> None:
     encoder(models / "bert-base-multilingual-cased", layers=6)
@@ -109,6 +114,7 @@ def test_an_encoder_of_another_depth(models: Path) -> None:
     assert sentence.endswith("does not say how many layers it has.")
 
 
+@pytest.mark.needs("extensions.neural")
 def test_a_file_that_only_others_have(models: Path, tmp_path: Path) -> None:
     path = tmp_path / "vectors.txt"
     options = {"vectors": str(path), "compare": "reference"}
@@ -123,6 +129,7 @@ GPU: Device = {"kind": "gpu", "name": "NVIDIA A100", "total": 1, "free": 1}
 CPU: Device = {"kind": "cpu", "name": "2 cores", "total": 1, "free": 1}
 
 
+@pytest.mark.needs("extensions.neural")
 @full
 @pytest.mark.parametrize(
     ("found", "told", "is_able"),
@@ -154,6 +161,7 @@ def test_a_metric_that_this_code_does_not_know(world: World) -> None:
     assert capability.lacking(None) == [capability.UNKNOWN]
 
 
+@pytest.mark.needs("extensions.neural")
 @full
 def test_runs_that_this_host_leaves_to_others(world: World, models: Path) -> None:
     able, unable = start(world, "chrf"), start(world, "bleurt-20")
@@ -163,6 +171,7 @@ def test_runs_that_this_host_leaves_to_others(world: World, models: Path) -> Non
     assert capability.fit() == {able.pk, unable.pk}
 
 
+@pytest.mark.needs("extensions.neural")
 def test_what_loading_showed_counts_as_lacking(world: World, models: Path) -> None:
     encoder(models / "lucadiliello/BLEURT-20")
     run = start(world, "bleurt-20")
@@ -175,6 +184,7 @@ def test_what_loading_showed_counts_as_lacking(world: World, models: Path) -> No
     assert capability.fit() == {run.pk}
 
 
+@pytest.mark.needs("extensions.neural")
 @full
 def test_a_retired_metric_still_runs_what_was_started(world: World, models: Path) -> None:
     encoder(models / "acme/x")

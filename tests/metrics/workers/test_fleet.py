@@ -54,6 +54,7 @@ def test_who_is_dropped() -> None:
     assert set(Worker.objects.all()) == {kept, twin, row}
 
 
+@pytest.mark.needs("extensions.neural")
 def test_queues_count_workers_that_would_take_something(world: World) -> None:
     make_worker("a@one", queues=["cpu"])
     make_worker("b@one", queues=["cpu", "gpu"], silent=40)

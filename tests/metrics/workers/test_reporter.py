@@ -1,10 +1,8 @@
 """What a worker says of itself; real ones are in test_workers."""
 
 import os
-import sys
 from datetime import timedelta
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
@@ -78,6 +76,7 @@ def test_a_child_tells_what_it_has_in_memory(
     assert row().children.get().resident == ["acme/x"]
 
 
+@pytest.mark.needs("extensions.neural")
 @full
 def test_what_metrics_of_its_queues_lack_here(mine: Reporter, models: Path) -> None:
     encoder(models / "lucadiliello/BLEURT-20")
@@ -108,6 +107,7 @@ def test_two_processes_of_one_name_are_two_rows(mine: Reporter) -> None:
     assert Worker.objects.filter(name="gpu0@here").count() == 2
 
 
+@pytest.mark.needs("extensions.neural")
 def test_checkpoints_are_reported_with_a_fingerprint_where_metrics_use_them(
     mine: Reporter, models: Path
 ) -> None:
@@ -124,6 +124,7 @@ def test_checkpoints_are_reported_with_a_fingerprint_where_metrics_use_them(
     assert not Worker.objects.filter(name="old@one").exists()
 
 
+@pytest.mark.needs("extensions.neural")
 def test_no_child_is_forked_during_a_look_but_may_be_while_files_are_hashed(
     mine: Reporter, models: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -149,8 +150,7 @@ def test_no_child_is_forked_during_a_look_but_may_be_while_files_are_hashed(
 
 
 def test_what_is_in_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delitem(sys.modules, "metrics.encoding.encoders", raising=False)
+    monkeypatch.setattr(places, "RESIDENT", [])
     assert reporter.resident() == []
-    loaded = SimpleNamespace(resident=lambda: ["acme/x"])
-    monkeypatch.setitem(sys.modules, "metrics.encoding.encoders", loaded)
+    places.RESIDENT.append(lambda: ["acme/x"])
     assert reporter.resident() == ["acme/x"]

@@ -9,15 +9,15 @@ import pytest
 from scipy import stats
 
 from annotation.models import Campaign, Output, PublishedScore
+from extensions.neural.sentinels import scorer
+from extensions.neural.sentinels.options import LENGTHS, OUTPUT, SOURCE, load
 from metrics import catalogue
 from metrics.base import MetricError, SegmentInput
-from metrics.families.sentinels import seen
-from metrics.families.sentinels.options import LENGTHS, OUTPUT, SOURCE, load
 from metrics.models import MetricRun
 from metrics.registry import configure
 from metrics.runs import scoring
 from metrics.runs import starting as runs
-from tests.metrics.families.neural import small
+from tests.extensions.neural.checkpoints import small
 from tests.training.doing import work_off
 from tests.world import make_campaign, make_test_set
 from training.contract import JobError, Outcome, Work
@@ -159,7 +159,7 @@ def test_a_new_source_is_scored_by_the_mean_of_all_fits(campaign: Campaign, tmp_
         source_language="de",
         target_language="en",
     )
-    known = seen.read(LENGTHS, [("neu", "new one")], None)
+    known = scorer.read_features(LENGTHS, [("neu", "new one")], None)
     stored = load(str(path_of(outcome)))
     expected = np.mean([line.predict(known) for line in stored.lines])
     assert metric.score([SegmentInput("neu", "new one", ())])[0, 0] == pytest.approx(expected)

@@ -14,7 +14,7 @@ from django.core.management import CommandError, call_command
 from django.test import Client
 
 from core import disk
-from tests.metrics.families.neural import small
+from tests.extensions.neural.checkpoints import small
 from tests.metrics.sites import ROOT
 from tests.small_disk import SmallDisk
 from training.models import TrainingJob

@@ -16,7 +16,7 @@ from django.utils import timezone
 from core.work import processes, reconciling, sending, working
 from metrics import catalogue
 from metrics.options import Option
-from tests.metrics.families.neural import small
+from tests.extensions.neural.checkpoints import small
 from tests.training.doing import work_off
 from training import contract
 from training.contract import JobError, Kind, NewMetric, Outcome, Work

@@ -8,11 +8,11 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from annotation.models import Output, Reference
+from extensions.neural.encoding import encoders
 from metrics import registry
-from metrics.encoding import encoders
 from metrics.models import MetricRun, SegmentScore
+from tests.extensions.neural.checkpoints import small
 from tests.metrics import fakes
-from tests.metrics.families.neural import small
 from tests.world import World, make_test_set
 from training.perturbations.files import GivenFile
 from training.preferences import altering

@@ -11,7 +11,7 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from tests.metrics.families.neural import small
+from tests.extensions.neural.checkpoints import small
 from training.parallel.reading import write_pairs
 from training.refreeeval import loop, processes, teacher
 from training.refreeeval.data import examples, prepare
@@ -70,7 +70,7 @@ def test_parts_and_recomputing_give_the_same_gradient(gradient, level, change):
 
 # Processes that hold different weights are noticed; then they train as `-m training.refreeeval`.
 # All in one group: a second one finds the keys of the first still in torchrun's store. What only
-# scikit-learn brings is never loaded (metrics.encoding.sparing).
+# scikit-learn brings is never loaded (extensions.neural.encoding.sparing).
 SCRIPT = """
 import contextlib, runpy, sys, torch
 from training.contract import JobError

@@ -140,7 +140,7 @@ def test_word_level_bounds(checks):
 
 def test_f1_is_that_of_greedy_matching():
     """Against metrics' scorer, which equals bert-score."""
-    from metrics.families.bertscore.matching import greedy_match
+    from extensions.neural.on_encoder import greedy_match
 
     generator = torch.Generator().manual_seed(1)
     states = torch.randn(4, 6, 8, generator=generator)

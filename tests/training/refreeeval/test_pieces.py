@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from metrics.encoding import encoders
-from metrics.encoding.token_vectors import tokenize
-from tests.metrics.families.neural import small
+from extensions.neural.encoding import encoders
+from extensions.neural.encoding.token_vectors import tokenize
+from tests.extensions.neural.checkpoints import small
 from training.contract import Corpus
 from training.parallel.reading import clean, read_pairs
 from training.refreeeval.pieces import Pieces

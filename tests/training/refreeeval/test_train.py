@@ -9,8 +9,8 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from metrics.encoding import encoders, token_vectors
-from tests.metrics.families.neural import small
+from extensions.neural.encoding import encoders, token_vectors
+from tests.extensions.neural.checkpoints import small
 from training.contract import Corpus, JobError, StoppedError
 from training.refreeeval import job, loop, teacher
 from training.refreeeval.data import Example, examples, order, prepare, swap

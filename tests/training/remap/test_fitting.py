@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from metrics.families.xmoverscore.mapping import About
+from extensions.neural.xmoverscore.mapping import About
 from training.remap import fitting
 from training.remap.fitting import Vectors
 

@@ -7,15 +7,15 @@ from typing import Any
 import numpy as np
 import pytest
 
+from extensions.neural.encoding import encoders
+from extensions.neural.xmoverscore import mapping
 from metrics import catalogue
 from metrics.base import MetricError
-from metrics.encoding import encoders
-from metrics.families.xmoverscore import mapping
 from metrics.models import MetricRun, SegmentScore
 from metrics.options import clean_all
 from metrics.runs import scoring
 from metrics.runs import starting as runs
-from tests.metrics.families.neural import small
+from tests.extensions.neural.checkpoints import small
 from tests.training.doing import work_off
 from tests.world import World, make_test_set
 from training.contract import Corpus, JobError, StoppedError, Work

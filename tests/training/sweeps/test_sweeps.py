@@ -18,7 +18,7 @@ from metrics import catalogue
 from metrics.runs import scoring
 from metrics.runs import starting as runs
 from metrics.scores import system_scores
-from tests.metrics.families.neural import small
+from tests.extensions.neural.checkpoints import small
 from tests.world import make_campaign, make_test_set
 from training.jobs import presenting
 from training.models import ParallelCorpus, TrainingJob

@@ -16,7 +16,7 @@ from transformers import (
     T5Tokenizer,
 )
 
-from tests.metrics.families.neural import small
+from tests.extensions.neural.checkpoints import small
 from training.translation.models import vocabulary
 
 SIZES = {"d_model": 16, "encoder_layers": 1, "decoder_layers": 1, "encoder_attention_heads": 2,

@@ -13,7 +13,7 @@ from transformers import (
     BertModel,
 )
 
-from tests.metrics.families.neural import small
+from tests.extensions.neural.checkpoints import small
 from tests.training.translation.copying import pairs, shorten, untrained
 from tests.training.translation.foreign import KINDS, TEXTS
 from training.contract import JobError, Outcome

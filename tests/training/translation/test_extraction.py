@@ -11,7 +11,7 @@ import pytest
 import torch
 from transformers import GPT2Config, GPT2LMHeadModel
 
-from tests.metrics.families.neural import small
+from tests.extensions.neural.checkpoints import small
 from training.contract import JobError
 from training.translation.extraction import fluency
 from training.translation.extraction.extracting import Extractor, cut

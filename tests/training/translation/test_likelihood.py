@@ -14,10 +14,10 @@ from transformers import (
     BartForConditionalGeneration,
 )
 
+from extensions.neural.encoding import encoders
 from metrics import options, registry
 from metrics.base import MetricError, SegmentInput
-from metrics.encoding import encoders
-from tests.metrics.families.neural import small
+from tests.extensions.neural.checkpoints import small
 from tests.training.translation import foreign
 from tests.training.translation.copying import untrained
 from training.translation.decoding.checkpoints import load

@@ -18,7 +18,7 @@ from annotation.access import ADMIN, CAMPAIGN_ADMIN
 from annotation.models import Output, System, TestSet
 from annotation.uploads import SegmentDraft, SystemDraft, TestSetDraft, store
 from core.work import sending, working
-from tests.metrics.families.neural import small
+from tests.extensions.neural.checkpoints import small
 from tests.shared import SharedRows
 from tests.training.translation.copying import SMALL, pairs, untrained
 from tests.world import make_user

@@ -13,9 +13,9 @@ from transformers import (
     AutoTokenizer,
 )
 
+from extensions.neural.encoding.encoders import best_device, require_weights, summary
 from metrics.base import MetricError
 from metrics.checkpoints import places
-from metrics.encoding.encoders import best_device, require_weights, summary
 from training.contract import JobError
 from training.translation.decoding import languages
 from training.translation.models import marian, vocabulary

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from torch import Tensor
 from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer
 
+from extensions.neural.encoding.encoders import best_device, summary
 from metrics.base import MetricError
 from metrics.checkpoints import places
-from metrics.encoding.encoders import best_device, summary
 from training.contract import JobError
 from training.translation.extraction.objective import Floats
 

@@ -23,8 +23,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from extensions.neural.encoding.encoders import best_device
 from metrics.checkpoints import places
-from metrics.encoding.encoders import best_device
 from training.contract import JobError, Outcome, Work
 from training.jobs.saving import current, save_whole, told, write_whole
 from training.refreeeval.processes import first_alone

@@ -16,6 +16,9 @@ from dataclasses import replace
 import numpy as np
 import torch
 
+from extensions.neural.encoding import encoders, memory, precision
+from extensions.neural.encoding.memory import ModelSpec
+from extensions.neural.encoding.placing import placed
 from metrics import truncation
 from metrics.base import (
     MeanOfSegments,
@@ -27,9 +30,6 @@ from metrics.base import (
     format_signature,
 )
 from metrics.checkpoints import places
-from metrics.encoding import encoders, memory, precision
-from metrics.encoding.memory import ModelSpec
-from metrics.encoding.placing import placed
 from metrics.families import references
 from metrics.options import precision_of
 from training.contract import JobError
@@ -148,7 +148,7 @@ def get(name: str, languages: Pair, chosen: str = "float32") -> Checkpoint:
     """Return the resident model for a pair of languages, loading it where needed.
 
     Raises a permanent :class:`MetricError` for one that is missing, damaged, has no encoder or does
-    not know the pair. Errors of :func:`metrics.encoding.precision.check`.
+    not know the pair. Errors of :func:`extensions.neural.encoding.precision.check`.
     """
     device = encoders.best_device()
     precision.check(device, chosen)

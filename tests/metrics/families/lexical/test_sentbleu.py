@@ -8,7 +8,7 @@ import pytest
 
 from metrics import registry
 from metrics.base import SegmentInput
-from tests.metrics.families.reference_free import make, read_check
+from tests.extensions.neural.reference_free import make, read_check
 
 
 def test_literal_values(data_dir: Path) -> None:

@@ -1,0 +1,16 @@
+"""The extension: language models as judges."""
+
+from core.extensions import Extension
+
+EXTENSION = Extension(
+    app="extensions.judges",
+    urls="extensions.judges.urls",
+    families={"judge": "extensions.judges.options:FAMILY"},
+    fragments={
+        "metric-tabs": "judges/_tab.html",
+        "metric": "judges/_metric.html",
+        "run": "judges/_run.html",
+        "run-start": "judges/_budget.html",
+        "estimate": "judges/_estimate.html",
+    },
+)

@@ -1,0 +1,1 @@
+"""From outputs to questions, and from replies to verdicts and scores."""

@@ -1,0 +1,345 @@
+"""From a reply to a verdict, or to the reason why there is none.
+
+A server without structured output answers as the model likes, so besides JSON the plain forms that
+models use are read: a number alone, a letter alone, errors under headings (GEMBA-MQM, Kocmi &
+Federmann 2023). Whatever else stands there makes the reply unreadable: it is never a zero and never
+a flawless translation, as it is for the published parsers. Then quotes become spans: models copy
+text, they do not count characters; and several passes become one number and one list of spans.
+"""
+
+import json
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from extensions.judges import prompts
+from metrics.error_spans import TARGET, FoundSpan
+
+SEVERITIES = ("critical", "major", "minor")
+# MQM as GEMBA weighs it; a segment loses 25 at most.
+WEIGHTS = {"critical": 25.0, "major": 5.0, "minor": 1.0}
+CAP = 25.0
+SIDES = ("target", "source", "missing")
+SHOWN = 160
+MOST_ERRORS = 200
+
+
+class UnusableError(Exception):
+    """A reply that says nothing; the message says why, for people."""
+
+
+@dataclass(frozen=True)
+class Error:
+    """An error as the judge names it: quotes, not places."""
+
+    severity: str
+    category: str = ""
+    span: str = ""
+    context: str = ""
+    side: str = "target"
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What one reply says. Only what its kind asks for is set.
+
+    `score` is higher where better: 0 to 100, or minus the MQM penalty. `ranks` are by label, 1 the
+    best; of a pair both are 1 in a tie.
+    """
+
+    score: float = 0.0
+    errors: tuple[Error, ...] = ()
+    ranks: tuple[tuple[str, int], ...] = ()
+
+
+def content_of(status: int, body: str) -> str:
+    """Return what the model wrote; :class:`UnusableError` where it was refused, cut or broken."""
+    try:
+        reply = json.loads(body)
+        choice = reply["choices"][0]
+        message = choice["message"]
+    except (ValueError, KeyError, IndexError, TypeError):
+        what = "is no JSON" if status == 200 else f"has status {status}"
+        raise UnusableError(f"Unreadable: the reply {what}. {_excerpt(body)}") from None
+    if not isinstance(message, dict) or not isinstance(choice, dict):
+        raise UnusableError(f"Unreadable: the reply has another shape. {_excerpt(body)}")
+    if message.get("refusal"):
+        raise UnusableError(f"Refused: {_excerpt(str(message['refusal']))}")
+    if choice.get("finish_reason") == "content_filter":
+        raise UnusableError("Refused: the server's filter kept the reply back.")
+    text = message.get("content")
+    if choice.get("finish_reason") == "length":
+        raise UnusableError(f"Cut: the reply is longer than allowed. {_excerpt(str(text or ''))}")
+    if not isinstance(text, str) or not text.strip():
+        raise UnusableError("Unreadable: the reply is empty.")
+    return text
+
+
+def read(kind: str, text: str, labels: Sequence[str] = ()) -> Verdict:
+    """Read what a model wrote for a template of a kind; :class:`UnusableError` where it cannot."""
+    try:
+        if kind == prompts.SCORE:
+            return _score(text)
+        if kind == prompts.SPANS:
+            return _spans(text)
+        return _pair(text) if kind == prompts.PAIRS else _ranks(text, labels)
+    except ValueError as error:
+        raise UnusableError(f"Unreadable: {error}. {_excerpt(text)}") from None
+
+
+def _excerpt(text: str) -> str:
+    flat = " ".join(text.split())
+    return f"“{flat[:SHOWN]}{'…' if len(flat) > SHOWN else ''}”" if flat else ""
+
+
+def _document(text: str) -> Any:
+    """Return the one JSON object of a text, fenced or not; None where there is none."""
+    stripped = re.sub(r"^```\w*\s*|\s*```$", "", text.strip())
+    # Models that think aloud do so before they answer.
+    stripped = stripped.rpartition("</think>")[2].strip()
+    try:
+        found = json.loads(stripped)
+    except ValueError:
+        return _embedded(stripped)
+    return found if isinstance(found, dict) else None
+
+
+def _embedded(text: str) -> Any:
+    """The only object that stands in other words."""
+    decoder, found, at = json.JSONDecoder(), [], 0
+    while (at := text.find("{", at)) >= 0:
+        try:
+            value, at = decoder.raw_decode(text, at)
+            found.append(value)
+        except ValueError:
+            at += 1
+    if len(found) > 1:
+        raise ValueError("it holds several answers")
+    return found[0] if found else None
+
+
+def _only_key(document: Mapping[str, Any], key: str) -> Any:
+    if key not in document:
+        raise ValueError(f"it has no “{key}”")
+    return document[key]
+
+
+_NUMBER = re.compile(
+    r"(?:score\s*[:=]\s*)?(-?\d+(?:\.\d+)?)(?:\s*(?:/|out of)\s*100)?\s*\.?", re.IGNORECASE
+)
+
+
+def _score(text: str) -> Verdict:
+    document = _document(text)
+    value: Any = text if document is None else _only_key(document, "score")
+    if isinstance(value, str):
+        match = _NUMBER.fullmatch(value.strip().strip("*").strip())
+        if match is None:
+            raise ValueError("it is no number")
+        value = float(match[1])
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise ValueError("the score is no number")
+    if not 0 <= value <= 100:
+        raise ValueError(f"the score {value:g} is not between 0 and 100")
+    return Verdict(score=float(value))
+
+
+def penalty(errors: Sequence[Error]) -> float:
+    """Return the MQM penalty of a segment, cut at 25."""
+    return min(CAP, sum(WEIGHTS[error.severity] for error in errors))
+
+
+def _spans(text: str) -> Verdict:
+    document = _document(text)
+    errors = _under_headings(text) if document is None else _listed(document)
+    # Not minus zero.
+    return Verdict(score=0.0 - penalty(errors), errors=tuple(errors))
+
+
+def _listed(document: Mapping[str, Any]) -> list[Error]:
+    listed = _only_key(document, "errors")
+    if not isinstance(listed, list) or len(listed) > MOST_ERRORS:
+        raise ValueError("“errors” is no list of errors")
+    return [_error(each) for each in listed]
+
+
+def _error(given: Any) -> Error:
+    if not isinstance(given, dict):
+        raise ValueError("an error is no object")
+    severity = str(given.get("severity", "")).strip().lower()
+    side = str(given.get("side") or "target").strip().lower()
+    if severity not in SEVERITIES:
+        raise ValueError(f"the severity {severity!r} is unknown")
+    if side not in SIDES:
+        raise ValueError(f"the side {side!r} is unknown")
+    words = {name: given.get(name) or "" for name in ("category", "span", "context")}
+    if not all(isinstance(value, str) for value in words.values()):
+        raise ValueError("an error quotes no text")
+    category = words.pop("category").strip().lower()[:80]
+    if side == "target" and "omission" in category and not words["span"].strip():
+        side = "missing"
+    return Error(severity, category, side=side, **words)
+
+
+_HEADING = re.compile(r"(critical|major|minor)\s*:?\s*(no[- ]error)?", re.IGNORECASE)
+_LINE = re.compile(r"[-*•]?\s*([\w/ &()-]+?)\s+-\s+[\"“'](.*)[\"”'].*", re.DOTALL)
+
+
+def _under_headings(text: str) -> list[Error]:
+    """Read GEMBA's form; a line that fits nothing makes the whole unreadable."""
+    severity, seen, errors = "", set(), []
+    for line in filter(None, map(str.strip, text.splitlines())):
+        if heading := _HEADING.fullmatch(line):
+            severity = heading[1].lower()
+            seen.add(severity)
+        elif match := _LINE.fullmatch(line) if severity else None:
+            category = match[1].strip().lower()
+            side = "missing" if "omission" in category else "target"
+            errors.append(Error(severity, category[:80], match[2], side=side))
+        elif not (severity and re.fullmatch(r"no[- ]error\.?", line, re.IGNORECASE)):
+            raise ValueError("it has neither JSON nor errors under headings")
+    if not errors and seen != set(SEVERITIES):
+        raise ValueError("it does not say of each severity that there is no error")
+    return errors
+
+
+def _pair(text: str) -> Verdict:
+    document = _document(text)
+    value = text if document is None else _only_key(document, "better")
+    word = str(value).strip().strip("*.").lower()
+    if word not in ("a", "b", "tie"):
+        raise ValueError("it names neither A nor B nor a tie")
+    ranks = {"a": (1, 2), "b": (2, 1), "tie": (1, 1)}[word]
+    return Verdict(ranks=tuple(zip("AB", ranks, strict=True)))
+
+
+def _whole(rank: Any) -> Any:
+    """Return a whole number that stands between quotation marks as a number."""
+    is_text = isinstance(rank, str) and rank.strip().isascii() and rank.strip().isdigit()
+    return int(rank) if is_text and len(rank) < 10 else rank
+
+
+def _ranks(text: str, labels: Sequence[str]) -> Verdict:
+    document = _document(text)
+    ranks = None if document is None else _only_key(document, "ranks")
+    if not isinstance(ranks, dict) or set(ranks) != set(labels):
+        raise ValueError("it does not rank every letter once")
+    ranks = {label: _whole(rank) for label, rank in ranks.items()}
+    for rank in ranks.values():
+        if isinstance(rank, bool) or not isinstance(rank, int) or not 1 <= rank <= len(labels):
+            raise ValueError(f"the rank {rank!r} is not between 1 and {len(labels)}")
+    return Verdict(ranks=tuple((label, ranks[label]) for label in labels))
+
+
+def place(errors: Sequence[Error], source: str, output: str) -> list[FoundSpan]:
+    """Return the errors as spans, in the order given; one that is not found is kept without place.
+
+    A quote is looked for as it stands, then by NFC and case. Where it occurs several times the
+    context decides, then the first place that no earlier error has taken (as GemSpanEval, Juraska
+    et al. 2025).
+    """
+    taken: set[tuple[bool, int]] = set()
+    return [_place(error, source, output, taken) for error in errors]
+
+
+def _place(error: Error, source: str, output: str, taken: set[tuple[bool, int]]) -> FoundSpan:
+    is_target = error.side == TARGET
+    text = output if is_target else source
+    found = _find(text, error.span.strip(), error.context.strip())
+    free = [each for each in found if (is_target, each[0]) not in taken] or found
+    if not free:
+        return FoundSpan(error.side, 0, 0, error.severity, error.category)
+    start, end = free[0]
+    taken.add((is_target, start))
+    return FoundSpan(error.side, start, end, error.severity, error.category)
+
+
+def _find(text: str, quote: str, context: str) -> list[tuple[int, int]]:
+    if not quote:
+        return []
+    found = _exact(text, quote, context)
+    if found:
+        return found
+    folded, places = fold(text)
+    found = _exact(folded, fold(quote)[0], fold(context)[0])
+    return [(places[start][0], places[end - 1][1]) for start, end in found]
+
+
+def _exact(text: str, quote: str, context: str) -> list[tuple[int, int]]:
+    """All occurrences; those inside the context first."""
+    found, at = [], text.find(quote) if quote else -1
+    while at >= 0:
+        found.append((at, at + len(quote)))
+        at = text.find(quote, at + 1)
+    window = text.find(context) if context and quote in context else -1
+    if window < 0:
+        return found
+    stop = window + len(context)
+    return sorted(found, key=lambda each: not (window <= each[0] and each[1] <= stop))
+
+
+def fold(text: str) -> tuple[str, list[tuple[int, int]]]:
+    """Return a text by NFC and case, and for each of its characters [start, end) in the text."""
+    folded: list[str] = []
+    places: list[tuple[int, int]] = []
+    start = 0
+    while start < len(text):
+        end = start + 1
+        while end < len(text) and unicodedata.combining(text[end]):
+            end += 1
+        part = unicodedata.normalize("NFC", text[start:end]).casefold()
+        folded.append(part)
+        places += [(start, end)] * len(part)
+        start = end
+    return "".join(folded), places
+
+
+# Of spans those are kept that so large a share of the passes marks.
+MAJORITY = 0.5
+
+
+def pool(scores: Sequence[float], rule: str) -> float:
+    """Pool the scores of passes: `trimmed mean`, `mean` or `median`.
+
+    The trimmed mean leaves out what is more than two standard deviations (ddof 0) from the mean.
+    GEMBA-MQM V2 (2025.wmt-1.67) drops outliers, too, by a rule that its paper does not give.
+    """
+    values = np.asarray(scores, dtype=np.float64)
+    if rule == "median":
+        return float(np.median(values))
+    if rule == "trimmed mean":
+        values = values[np.abs(values - values.mean()) <= 2 * values.std() + 1e-12]
+    return float(values.mean())
+
+
+def spread(scores: Sequence[float]) -> float:
+    """Return the standard deviation over passes (ddof 1); 0 of a single one."""
+    return float(np.std(scores, ddof=1)) if len(scores) > 1 else 0.0
+
+
+def agreed(passes: Sequence[Sequence[FoundSpan]]) -> list[FoundSpan]:
+    """Return the spans that at least half of the passes mark, with that share as confidence.
+
+    Spans are the same where side, place and severity are; of their categories the commonest counts,
+    of equally common ones the first. Those of a single pass have no confidence.
+    """
+    if len(passes) == 1:
+        return list(passes[0])
+    counts: Counter[FoundSpan] = Counter()
+    categories: dict[FoundSpan, Counter[str]] = {}
+    for spans in passes:
+        # A pass marks a place once; errors without a place are told apart by nothing.
+        for bare in dict.fromkeys(replace(span, category="") for span in spans):
+            counts[bare] += 1
+            named = (s.category for s in spans if replace(s, category="") == bare)
+            categories.setdefault(bare, Counter()).update(named)
+    return [
+        replace(bare, category=categories[bare].most_common(1)[0][0], confidence=n / len(passes))
+        for bare, n in counts.items()
+        if n / len(passes) >= MAJORITY
+    ]

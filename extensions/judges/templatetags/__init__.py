@@ -1,0 +1,1 @@
+"""Tags of judges on pages of the core."""

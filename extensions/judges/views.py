@@ -1,0 +1,130 @@
+"""Pages and forms of judges: endpoints, templates, one template with its versions, a new one."""
+
+from django import forms
+from django.contrib import messages
+from django.core.exceptions import ValidationError
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_GET, require_http_methods
+
+from annotation.access import is_site_admin, researcher_required, site_admin_required
+from extensions.judges import endpoints, templates
+from extensions.judges.prompts import KINDS, LONGEST
+from metrics.models import JudgeSpending, JudgeTemplate
+
+PLACEHOLDERS = (
+    "Filled in: {source}, {reference}, {source_language}, {target_language} and {output}; of two "
+    "outputs {a} and {b}, of all of them {outputs}."
+)
+
+
+class VersionForm(forms.Form):
+    """The words of a version."""
+
+    system = forms.CharField(
+        required=False,
+        max_length=LONGEST,
+        label="Role",
+        help_text="Sent first, as the system's message; may be empty.",
+        widget=forms.Textarea(attrs={"rows": 4}),
+        strip=False,
+    )
+    user = forms.CharField(
+        max_length=LONGEST,
+        label="Question",
+        help_text=PLACEHOLDERS,
+        widget=forms.Textarea(attrs={"rows": 14}),
+        strip=False,
+    )
+
+    def clean(self) -> None:
+        """Browsers send line ends of their own."""
+        for name in ("system", "user"):
+            if name in self.cleaned_data:
+                self.cleaned_data[name] = self.cleaned_data[name].replace("\r\n", "\n")
+
+
+class NewTemplateForm(VersionForm):
+    """The first version of a template."""
+
+    name = forms.CharField(
+        max_length=40,
+        label="Name",
+        help_text="a–z, 0–9 and -",
+        validators=JudgeTemplate._meta.get_field("name").validators,
+    )
+    kind = forms.ChoiceField(choices=list(KINDS.items()), label="What it asks for")
+    field_order = ("name", "kind", "system", "user")
+
+    def clean_name(self) -> str:
+        """Refuse the names of other templates, and the one that means something in addresses."""
+        name = str(self.cleaned_data["name"])
+        if name == "add" or templates.versions_of(name):
+            raise ValidationError("There is a template of this name already.")
+        return name
+
+
+@researcher_required
+@require_GET
+def judge_list(request: HttpRequest) -> HttpResponse:
+    """Endpoints as declared, without their keys, and the newest version of each template."""
+    newest = {template.name: template for template in reversed(templates.all_templates().values())}
+    context = {
+        "section": "metrics",
+        "tab": "judges",
+        "endpoints": [
+            (each, endpoints.lacking(each.name)) for each in endpoints.declared().values()
+        ],
+        "templates": [(each, KINDS[each.kind]) for each in reversed(newest.values())],
+        "latest": JudgeSpending.objects.select_related("run__test_set").order_by("-pk")[:10],
+        "may_configure": is_site_admin(request.user),
+    }
+    return render(request, "judges/judges.html", context)
+
+
+@site_admin_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def judge_template_add(request: HttpRequest) -> HttpResponse:
+    """Write a template of a new name."""
+    form = NewTemplateForm(request.POST if request.method == "POST" else None)
+    if form.is_valid() and _save(request, form, **form.cleaned_data):
+        return redirect("judge-template", form.cleaned_data["name"])
+    context = {"section": "metrics", "form": form}
+    status = 422 if form.errors else 200
+    return render(request, "judges/template_add.html", context, status=status)
+
+
+@researcher_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def judge_template(request: HttpRequest, template: str) -> HttpResponse:
+    """All versions of a template; a site admin adds one to them."""
+    versions = templates.versions_of(template)
+    if not versions:
+        raise Http404
+    newest, may_edit = versions[0], is_site_admin(request.user)
+    sent = request.POST if request.method == "POST" and may_edit else None
+    form = VersionForm(sent, initial={"system": newest.system, "user": newest.user})
+    if form.is_valid() and _save(
+        request, form, name=template, kind=newest.kind, **form.cleaned_data
+    ):
+        return redirect("judge-template", template)
+    context = {
+        "section": "metrics",
+        "name": template,
+        "kind": KINDS[newest.kind],
+        "versions": versions,
+        "form": form if may_edit else None,
+    }
+    status = 403 if request.method == "POST" and not may_edit else 422 if form.errors else 200
+    return render(request, "judges/template.html", context, status=status)
+
+
+def _save(request: HttpRequest, form: VersionForm, **given: str) -> bool:
+    """Keep a version; what is wrong with it is told in the form."""
+    try:
+        template = templates.add(by=request.user, **given)
+    except ValidationError as error:
+        form.add_error(None, error.messages)
+        return False
+    messages.success(request, f"{template.key} can be chosen for new judges now.")
+    return True

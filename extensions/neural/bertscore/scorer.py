@@ -1,0 +1,213 @@
+"""BERTScore of outputs against references: texts are encoded once, all layers kept as scores.
+
+Equal to bert-score 0.3.13 with ``all_layers=True`` within 1e-5 in float32 where its batches are of
+one (tests): padding is never matched here, which bert-score counts as similarity 0. With several
+references each value is the largest over them, as there, unless an option says otherwise. Texts
+longer than the encoder's positions are cut there, as bert-score does.
+
+With ``idf`` and ``baseline``, which are bert-score's, equal to it within 2e-5 (tests). The N
+sentences of ``idf`` are the references of the test set: the signature names them (``idf:``), and no
+test set shows another one's scores. A test set needs two references at least; a text whose pieces
+every reference has scores 0. Every worker needs the file of a ``baseline``; nothing is fetched:
+bert-score's own lie in its package, below ``rescale_baseline/``.
+"""
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import torch
+
+from extensions.neural.bertscore import baseline
+from extensions.neural.bertscore.baseline import Baseline
+from extensions.neural.encoding import encoders, precision
+from extensions.neural.encoding.encoders import Encoder
+from extensions.neural.encoding.token_vectors import empty_ids, tokenize
+from extensions.neural.on_encoder import OnEncoder, greedy_match
+from extensions.neural.xbertscore.idf import UNIFORM, Weights, fit_weights
+from metrics import truncation
+from metrics.base import (
+    InputError,
+    MetricError,
+    MetricInfo,
+    Scores,
+    SegmentInput,
+    check_inputs,
+    format_signature,
+    group_by_references,
+)
+from metrics.checkpoints import hashes
+from metrics.families import references
+from metrics.families.references import chosen
+from metrics.options import precision_of
+
+# To be raised whenever a change here alters a value.
+REVISION = 2
+# With one, every piece that it has would weigh nothing.
+LEAST_REFERENCES = 2
+
+
+@dataclass(frozen=True)
+class Unit:
+    """Outputs with the same references: what has to be in memory together.
+
+    ``hypotheses`` are the outputs of ``rows``.
+    """
+
+    references: tuple[str, ...]
+    rows: tuple[int, ...]
+    hypotheses: tuple[str, ...]
+
+    @cached_property
+    def texts(self) -> list[str]:
+        """Every distinct text."""
+        return list(dict.fromkeys([*self.references, *self.hypotheses]))
+
+    def halves(self) -> list["Unit"]:
+        """Return two units with half of the outputs each; itself where there is but one."""
+        middle = len(self.rows) // 2
+        if not middle:
+            return [self]
+        return [
+            Unit(self.references, self.rows[part], self.hypotheses[part])
+            for part in (slice(middle), slice(middle, None))
+        ]
+
+
+class BertScore(OnEncoder):
+    """The checkpoint is that of the description; languages do not matter to it."""
+
+    def __init__(self, info: MetricInfo, *, source_language: str, target_language: str) -> None:
+        self.info = info
+        self.encoder = encoders.get(info.checkpoint, precision=precision_of(info))
+        expected = 3 * self.encoder.n_layers
+        if info.width != expected:
+            message = (
+                f"{info.label} was described with {info.width // 3} layers, but "
+                f"{info.checkpoint} has {self.encoder.n_layers}"
+            )
+            raise MetricError(message, permanent=True)
+        given = dict(info.options)
+        self.weights = None if given.get("idf") else UNIFORM
+        self.baseline = self._read_baseline(str(given.get("baseline") or ""))
+
+    def _read_baseline(self, name: str) -> Baseline | None:
+        if not name:
+            return None
+        path = baseline.locate(self.info.checkpoint, name)
+        return baseline.read(path, self.encoder.n_layers)
+
+    def fit(self, references: Iterable[tuple[str, ...]]) -> None:
+        """Count in how many of the references that are read each piece occurs."""
+        texts = sorted(text for each in references for text in chosen(self.info, each))
+        if len(texts) < LEAST_REFERENCES:
+            message = f"{self.info.label} weighs by idf, for which {len(texts)} references are few"
+            raise InputError(message)
+        ids = {text: tokenize(self.encoder.tokenizer, text) for text in dict.fromkeys(texts)}
+        digest = hashes.of_text(json.dumps(texts, ensure_ascii=False))[:12]
+        self.weights = fit_weights([ids[text] for text in texts], digest)
+
+    @property
+    def fitted(self) -> Weights:
+        """The weights of pieces; a permanent :class:`MetricError` before :meth:`fit`."""
+        if self.weights is None:
+            message = f"{self.info.label} weighs by idf and has not read the references of a set"
+            raise MetricError(message, permanent=True)
+        return self.weights
+
+    def signature(self) -> str:
+        """Everything that changes a value."""
+        return format_signature(
+            self.info.name,
+            {
+                "checkpoint": self.info.checkpoint,
+                "weights": self.encoder.spec.weights,
+                **precision.signature_fields(self.precision),
+                "idf": self.fitted.digest or "no",
+                "rescaled": self.baseline.digest if self.baseline else "no",
+            }
+            | references.field(self.info)
+            | {"revision": REVISION},
+        )
+
+    @truncation.reported
+    def score(self, inputs: Sequence[SegmentInput]) -> Scores:
+        """Return (n, 3 × layers): precision, recall and F1 of layer 0, of layer 1, …"""
+        check_inputs(self.info, inputs)
+        pooled = references.Pool(self.info, len(inputs))
+        units = _units(references.trim(self.info, inputs))
+        tokens = {text: tokenize(self.encoder.tokenizer, text) for text in _texts(units)}
+        for _, (rows, values) in encoders.in_batches(
+            self.encoder,
+            units,
+            length=lambda unit: max(len(tokens[text]) for text in unit.texts),
+            size=lambda unit: len(unit.texts),
+            work=lambda batch: self._score_together(batch, tokens),
+            split=Unit.halves,
+        ):
+            pooled.add(rows, values)
+        scores = pooled.result()
+        return self.baseline.rescale(scores) if self.baseline else scores
+
+    @torch.inference_mode()
+    def _score_together(
+        self, units: Sequence[Unit], tokens: dict[str, list[int]]
+    ) -> tuple[list[int], Scores]:
+        """Return the (pairs, 3 × layers) values of all pairs of some units, and their rows."""
+        place = {text: number for number, text in enumerate(_texts(units))}
+        pairs = [
+            (row, place[hypothesis], place[reference])
+            for unit in units
+            for row, hypothesis in zip(unit.rows, unit.hypotheses, strict=True)
+            for reference in unit.references
+        ]
+        ids = [tokens[text] for text in place]
+        values = _all_layers(self.encoder, ids, pairs, self.fitted)
+        return [row for row, _, _ in pairs], values
+
+
+def _all_layers(
+    encoder: Encoder,
+    ids: Sequence[Sequence[int]],
+    pairs: Sequence[tuple[int, int, int]],
+    table: Weights,
+) -> Scores:
+    states, mask = encoder.hidden_states(ids)
+    weights = _weights(encoder, ids, mask, table)
+    hypotheses = torch.tensor([left for _, left, _ in pairs], device=mask.device)
+    right_sides = torch.tensor([right for _, _, right in pairs], device=mask.device)
+    layers = []
+    while states:
+        # Each layer is let go once it is used.
+        layers.append(greedy_match(states.pop(0), mask, weights, hypotheses, right_sides))
+    return np.asarray(torch.cat(layers, dim=1).double().cpu().numpy())
+
+
+def _weights(
+    encoder: Encoder, ids: Sequence[Sequence[int]], mask: torch.Tensor, table: Weights
+) -> torch.Tensor:
+    """The table's (1, or idf) for words; 0 for the two special tokens, padding, and what stands for
+    an empty text."""
+    special = {encoder.tokenizer.cls_token_id, encoder.tokenizer.sep_token_id}
+    empty = empty_ids(encoder.tokenizer)
+    weights = torch.zeros(mask.shape)
+    for row, text in enumerate(ids):
+        if list(text) == empty:
+            continue
+        weights[row, : len(text)] = torch.tensor(
+            [0.0 if token in special else table.table.get(token, table.unseen) for token in text]
+        )
+    return weights.to(mask.device)
+
+
+def _units(inputs: Sequence[SegmentInput]) -> list[Unit]:
+    return [
+        Unit(texts, tuple(rows), tuple(inputs[row].hypothesis for row in rows))
+        for texts, rows in group_by_references(inputs).items()
+    ]
+
+
+def _texts(units: Sequence[Unit]) -> list[str]:
+    return list(dict.fromkeys(text for unit in units for text in unit.texts))

@@ -1,0 +1,158 @@
+"""BLEURT (Sellam et al. 2020; BLEURT-20: Pu et al. 2021), equal to bleurt-pytorch (tests).
+
+A pair is read as ``[CLS] reference [SEP] output [SEP]``, so nothing can be shared but equal
+pairs. Pairs are cut to 512 tokens, or to what a model has positions for; it may have any number of
+layers. Values are equal within 1e-5. With several references the mean is taken unless an option
+says otherwise: the released tool leaves it to its user.
+"""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+
+from extensions.neural.encoding import encoders, memory, precision
+from extensions.neural.encoding.encoders import is_longer, reason, whole
+from extensions.neural.encoding.memory import ModelSpec
+from extensions.neural.encoding.placing import placed
+from metrics.base import (
+    MeanOfSegments,
+    MetricError,
+    MetricInfo,
+    Scores,
+    SegmentInput,
+    check_inputs,
+    format_signature,
+)
+from metrics.checkpoints import places
+from metrics.families import references
+from metrics.options import precision_of
+
+REVISION = 1
+MAX_TOKENS = 512
+
+
+@dataclass
+class BleurtModel:
+    """A model in memory with its tokenizer and its budget of tokens."""
+
+    tokenizer: Any
+    model: Any
+    device: str
+    precision: str
+    weights: str
+    budget: int
+
+
+class Bleurt(MeanOfSegments):
+    """The checkpoint is that of the description; languages do not matter to it."""
+
+    def __init__(self, info: MetricInfo, *, source_language: str, target_language: str) -> None:
+        self.info = info
+        self.loaded = get(info.checkpoint, precision_of(info))
+        self.device, self.precision = self.loaded.device, self.loaded.precision
+        self.truncated: Collection[int] = ()
+
+    @property
+    def budget(self) -> int:
+        """Padded tokens of a batch."""
+        return self.loaded.budget
+
+    def signature(self) -> str:
+        """Everything that changes a value."""
+        fields: dict[str, str | int] = {
+            "checkpoint": self.info.checkpoint,
+            "weights": self.loaded.weights,
+            **precision.signature_fields(self.precision),
+            "references": self.info.references,
+            "revision": REVISION,
+        }
+        return format_signature(self.info.name, fields)
+
+    @torch.inference_mode()
+    def score(self, inputs: Sequence[SegmentInput]) -> Scores:
+        """Return (n, 1)."""
+        check_inputs(self.info, inputs)
+        singles, rows = references.apart(self.info, inputs)
+        pairs = [(each.references[0], each.hypothesis) for each in singles]
+        distinct = list(dict.fromkeys(pairs))
+        found, is_cut = self._score_pairs(distinct)
+        values = dict(zip(distinct, found, strict=True))
+        cut = {pair for pair, is_long in zip(distinct, is_cut, strict=True) if is_long}
+        self.truncated = {int(row) for row, pair in zip(rows, pairs, strict=True) if pair in cut}
+        scores = np.array([values[pair] for pair in pairs]).reshape(-1, 1)
+        return references.pool(self.info, len(inputs), rows, scores)
+
+    def _score_pairs(self, pairs: Sequence[tuple[str, str]]) -> tuple[Scores, list[bool]]:
+        """Return the (pairs,) scores, and which pairs were truncated."""
+        longest = min(MAX_TOKENS, int(self.loaded.model.config.max_position_embeddings))
+        encoded = [
+            self.loaded.tokenizer(reference, output, truncation=True, max_length=longest)
+            for reference, output in pairs
+        ]
+        scores = np.empty(len(pairs))
+        for batch, found in encoders.in_batches(
+            self.loaded,
+            range(len(pairs)),
+            length=lambda index: len(encoded[index]["input_ids"]),
+            work=lambda batch: self._forward([encoded[index] for index in batch]),
+        ):
+            scores[batch] = found
+        is_cut = [
+            len(each["input_ids"]) >= longest
+            and is_longer(self.loaded.tokenizer, *pair, limit=longest)
+            for each, pair in zip(encoded, pairs, strict=True)
+        ]
+        return scores, is_cut
+
+    def _forward(self, encoded: Sequence[Any]) -> Scores:
+        padded = self.loaded.tokenizer.pad(list(encoded), padding=True, return_tensors="pt")
+        with precision.computing(self.device, self.precision):
+            logits = self.loaded.model(**padded.to(self.device)).logits
+        return np.asarray(logits.flatten().double().cpu().numpy())
+
+
+def get(checkpoint: str, chosen: str = "float32") -> BleurtModel:
+    """Return the resident model in a precision, loading it where needed.
+
+    Raises a permanent :class:`MetricError` for a checkpoint that is missing, damaged, or no
+    BLEURT. Errors of :func:`extensions.neural.encoding.precision.check`.
+    """
+    device = encoders.best_device()
+    precision.check(device, chosen)
+    folder = places.find(checkpoint)
+    weights = places.fingerprint(folder)
+    key = ModelSpec("bleurt", checkpoint, chosen, device, weights)
+
+    def load() -> BleurtModel:
+        tokenizer, model = _load(checkpoint, folder)
+        budget = encoders.tokens_per_batch(device)
+        model = placed(model, device, chosen)
+        return BleurtModel(tokenizer, model, device, chosen, weights, budget)
+
+    return memory.get(key, folder, load)
+
+
+def _load(checkpoint: str, folder: str) -> tuple[Any, Any]:
+    from bleurt_pytorch import BleurtForSequenceClassification, BleurtTokenizer
+
+    places.check(checkpoint, folder)
+    try:
+        tokenizer = whole(lambda: BleurtTokenizer.from_pretrained(folder, local_files_only=True))
+        model, report = BleurtForSequenceClassification.from_pretrained(
+            folder, local_files_only=True, weights_only=True, output_loading_info=True
+        )
+    except Exception as error:
+        message = f"The checkpoint {checkpoint} cannot be loaded as BLEURT: {reason(error, folder)}"
+        raise MetricError(message, permanent=True) from error
+    _require_one_score(checkpoint, model)
+    encoders.require_weights(checkpoint, model, report["missing_keys"])
+    return tokenizer, model
+
+
+def _require_one_score(checkpoint: str, model: Any) -> None:
+    if model.config.num_labels != 1:
+        message = f"The checkpoint {checkpoint} gives {model.config.num_labels} values, not one."
+        raise MetricError(message, permanent=True)

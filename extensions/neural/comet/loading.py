@@ -1,0 +1,303 @@
+"""COMET checkpoints from a directory, with their own classes and without the network.
+
+So are sentinels (Perrella et al. 2024), a COMET encoder and head that read one of the three texts.
+The format is that of the package sentinel-metric, whose names of weights are COMET's: the last
+layer's vector of the first token, then the head.
+"""
+
+import logging
+import zipfile
+from argparse import Namespace
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import nn
+from torch.nn.functional import pairwise_distance
+
+from extensions.neural.encoding import encoders, memory
+from extensions.neural.encoding.encoders import summary, whole
+from extensions.neural.encoding.memory import ModelSpec
+from extensions.neural.encoding.placing import placed
+from extensions.neural.encoding.precision import check
+from metrics.base import MetricError
+from metrics.checkpoints import places
+
+RANKING = "ranking_metric"
+
+
+SENTINEL = "sentinel_regression_metric"
+
+
+# The class names that hparams.yaml may give, and the texts that each reads; None where the
+# checkpoint itself says so (CometKiwi reads no reference).
+READS = {
+    "regression_metric": ("src", "mt", "ref"),
+    "referenceless_regression_metric": ("src", "mt"),
+    RANKING: ("src", "mt", "ref"),
+    SENTINEL: None,
+    "unified_metric": None,
+    "xcomet_metric": None,
+}
+
+# The transformer in all of them.
+TRUNK = "encoder.model"
+
+
+@dataclass
+class CometModel:
+    """A model in memory, its budget of tokens, and the vectors of texts that it has read.
+
+    ``truncated`` are those of the texts with a vector that are longer than ``longest``.
+    """
+
+    model: Any
+    device: str
+    precision: str
+    weights: str
+    encoder_settings: str
+    budget: int
+    vectors: "OrderedDict[str, torch.Tensor]" = field(default_factory=OrderedDict)
+    truncated: set[str] = field(default_factory=set)
+
+    @property
+    def kind(self) -> str:
+        """Its class, as hparams.yaml names it."""
+        return str(self.model.hparams.class_identifier)
+
+    @property
+    def is_apart(self) -> bool:
+        """Whether texts are embedded apart, so that a vector serves many outputs."""
+        return self.kind not in ("unified_metric", "xcomet_metric")
+
+    @property
+    def marks_spans(self) -> bool:
+        """Whether it marks error spans (xCOMET)."""
+        return self.kind == "xcomet_metric"
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """Which of ``src``, ``mt`` and ``ref`` it reads."""
+        if self.kind == SENTINEL:
+            return (str(getattr(self.model.hparams, "sent_to_use", "mt")),)
+        return READS[self.kind] or tuple(self.model.hparams.input_segments)
+
+    @property
+    def longest(self) -> int:
+        """How many tokens of one text are read, special ones included (COMET: two are spared)."""
+        if self.kind == SENTINEL:
+            return int(self.model.longest)
+        return int(self.model.encoder.max_positions) - 2
+
+    def is_too_long(self, lengths: Sequence[int]) -> bool:
+        """Return whether texts of these numbers of tokens, read in one sequence, are truncated.
+
+        Each is, or the sequence in which special tokens part them; that its last one is lost does
+        not count.
+        """
+        if max(lengths) > self.longest:
+            return True
+        encoder = self.model.encoder
+        n_special = 1 + (len(lengths) - 1) * encoder.size_separator
+        return bool(sum(n - 2 for n in lengths) + n_special > encoder.max_positions)
+
+    def prepare(self, texts: list[str]) -> Any:
+        """Return the tokens of texts that are embedded apart."""
+        is_sentinel = self.kind == SENTINEL
+        return (
+            self.model.prepare(texts) if is_sentinel else self.model.encoder.prepare_sample(texts)
+        )
+
+
+def get(name: str, precision: str = "float32") -> CometModel:
+    """Return the resident model of a checkpoint directory, loading it where needed.
+
+    Raises a permanent :class:`MetricError` where something is missing, damaged, or of a class
+    that is no metric; nothing in a checkpoint is executed. Errors of :func:`precision.check`.
+    """
+    device = encoders.best_device()
+    check(device, precision)
+    folder = places.find(name)
+    settings = _settings(Path(folder), name)
+    encoder = places.find(str(settings["pretrained_model"]))
+    weights = places.fingerprint(folder)
+    # Of the encoder only settings and tokenizer are read: its weights are in the checkpoint.
+    encoder_settings = places.fingerprint(encoder, weights=False)
+    key = ModelSpec("comet", name, precision, device, f"{weights} {encoder_settings}")
+
+    def load() -> CometModel:
+        model = _load(name, Path(folder), settings, encoder)
+        model = placed(model, device, precision, TRUNK)
+        budget = encoders.tokens_per_batch(device)
+        return CometModel(model, device, precision, weights, encoder_settings, budget)
+
+    return memory.get(key, folder, load)
+
+
+def _load(name: str, folder: Path, settings: dict[str, Any], encoder: str) -> Any:
+    places.check(name, folder)
+    places.check(str(settings["pretrained_model"]), encoder)
+    weights = folder / "checkpoints" / "model.ckpt"
+    if not weights.is_file():
+        raise MetricError(f"{name} has no checkpoints/model.ckpt.", permanent=True)
+    try:
+        model = _with_comet(settings, weights, encoder)
+        whole(lambda: model.encoder.tokenizer)
+        present = _names(weights)
+    except Exception as error:
+        message = f"The checkpoint {name} cannot be loaded: {summary(error)}"
+        if settings.get("encoder_model") == "MiniLM":
+            message += " – comet takes MiniLM's tokenizer from the hub's cache: "
+            message += "hf download xlm-roberta-base"
+        elif fault := _fault_of_tokenizer(encoder):
+            message = f"The encoder {settings['pretrained_model']} of {name} cannot be loaded: "
+            message += fault
+        raise MetricError(message, permanent=True) from error
+    encoders.require_weights(name, model, model.state_dict().keys() - present)
+    return model
+
+
+def _fault_of_tokenizer(encoder: str) -> str:
+    """Why the tokenizer of an encoder cannot be loaded; empty where it can."""
+    try:
+        encoders.load_tokenizer(encoder)
+    except Exception as error:
+        return encoders.reason(error, encoder)
+    return ""
+
+
+def _settings(folder: Path, name: str) -> dict[str, Any]:
+    import yaml
+
+    try:
+        settings = yaml.safe_load((folder / "hparams.yaml").read_text(encoding="utf-8"))
+        identifier = settings["class_identifier"]
+        settings["pretrained_model"]
+    except (OSError, ValueError, TypeError, KeyError, yaml.YAMLError) as error:
+        message = f"{name} has no hparams.yaml that names its class and its encoder."
+        raise MetricError(message, permanent=True) from error
+    if identifier not in READS:
+        raise MetricError(f"{name} is a {identifier!r}, which is no metric.", permanent=True)
+    return dict(settings)
+
+
+def _names(weights: Path) -> set[str]:
+    """The names of the weights in a file; comet itself leaves random what is not there."""
+    is_mapped = zipfile.is_zipfile(weights)
+    document = torch.load(weights, map_location="cpu", weights_only=True, mmap=is_mapped)
+    return set(document["state_dict"])
+
+
+def _with_comet(settings: dict[str, Any], weights: Path, encoder: str) -> Any:
+    if settings["class_identifier"] == SENTINEL:
+        return load_sentinel(settings, weights, encoder)
+    from comet.models import str2model
+
+    logging.getLogger("pytorch_lightning").setLevel(logging.ERROR)
+    # The weights were trained with sparsemax; comet 2.2.4 and later load it as softmax (its
+    # issue 244).
+    is_patched = settings.get("layer_transformation") == "sparsemax_patch"
+    changed = {"layer_transformation": "softmax"} if is_patched else {}
+    # Lightning first looks through the sources of all callers for torch.jit: half a second.
+    chosen = str2model[settings["class_identifier"]]
+    return chosen.load_from_checkpoint.__func__(
+        chosen,
+        str(weights),
+        pretrained_model=encoder,
+        load_pretrained_weights=False,
+        local_files_only=True,
+        strict=False,
+        map_location="cpu",
+        weights_only=True,
+        **changed,
+    )
+
+
+Sides = Mapping[str, torch.Tensor]
+
+
+def scores(model: Any, sides: Sides) -> torch.Tensor:
+    """Return the (n,) scores of (n, width) vectors of each side that the model reads."""
+    if model.hparams.class_identifier == RANKING:
+        return _similarity(sides)
+    found = model.estimator(_features(sides))
+    return torch.as_tensor(found).view(-1).float()
+
+
+def _features(sides: Sides) -> torch.Tensor:
+    """The features of an estimator (Rei et al. 2020, eq. 2; without reference, Rei et al. 2021).
+
+    A sentinel has one side alone (Perrella et al. 2024).
+    """
+    if len(sides) == 1:
+        return next(iter(sides.values()))
+    source, output = sides["src"], sides["mt"]
+    product, difference = output * source, (output - source).abs()
+    features = [output, source, product, difference]
+    if "ref" in sides:
+        reference = sides["ref"]
+        with_reference = [output * reference, (output - reference).abs()]
+        features = [output, reference, *with_reference, product, difference]
+    return torch.cat(features, dim=1)
+
+
+def _similarity(sides: Sides) -> torch.Tensor:
+    """A ranker's 1 / (1 + harmonic mean of the distances to source and reference) (Rei et al.
+    2020, eq. 6 and 7)."""
+    source, reference = (pairwise_distance(sides["mt"], sides[side]) for side in ("src", "ref"))
+    return (1 / (1 + 2 * source * reference / (source + reference))).float()
+
+
+SIDES = ("src", "mt", "ref")
+
+
+class Sentinel(nn.Module):
+    """An encoder and a head; ``hparams`` are those of hparams.yaml."""
+
+    def __init__(self, settings: Mapping[str, Any], encoder: str) -> None:
+        from comet.encoders import str2encoder
+        from comet.modules import FeedForward
+
+        super().__init__()
+        self.hparams = Namespace(**settings)
+        self.encoder: Any = str2encoder[settings.get("encoder_model", "XLM-RoBERTa")](
+            encoder, load_pretrained_weights=False, local_files_only=True
+        )
+        self.estimator = FeedForward(
+            in_dim=self.encoder.output_units,
+            hidden_sizes=settings["hidden_sizes"],
+            activations=settings.get("activations", "Tanh"),
+            final_activation=settings.get("final_activation"),
+            dropout=0.0,
+        )
+
+    def prepare(self, texts: list[str]) -> Any:
+        """Return the tokens of texts, cut to 512 with XLM-RoBERTa (COMET itself cuts to 510)."""
+        return self.encoder.tokenizer(
+            texts, return_tensors="pt", padding=True, truncation=True, max_length=self.longest
+        )
+
+    @property
+    def longest(self) -> int:
+        """How many tokens of a text are read, special ones included."""
+        return int(min(self.encoder.tokenizer.model_max_length, self.encoder.max_positions))
+
+    def compute_sentence_embedding(
+        self, input_ids: torch.Tensor, attention_mask: torch.Tensor
+    ) -> torch.Tensor:
+        """Return the (n, width) vectors of the first tokens."""
+        states = self.encoder.model(input_ids=input_ids, attention_mask=attention_mask)
+        return torch.as_tensor(states.last_hidden_state[:, 0])
+
+
+def load_sentinel(settings: Mapping[str, Any], weights: Path, encoder: str) -> Sentinel:
+    """Load one; ValueError where its settings name no text that is read."""
+    if settings.get("sent_to_use", "mt") not in SIDES:
+        raise ValueError(f"sent_to_use is {settings['sent_to_use']!r}")
+    model = Sentinel(settings, encoder)
+    document = torch.load(weights, map_location="cpu", weights_only=True)
+    model.load_state_dict(document["state_dict"], strict=False)
+    return model

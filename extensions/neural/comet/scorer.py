@@ -1,0 +1,265 @@
+"""COMET scores of outputs, equal to comet 2.2's own ``predict`` within 1e-5 in float32 (tests).
+
+Every class and encoder of comet 2.2 loads, and what else is in a batch changes nothing. Where
+sources, outputs and references are embedded apart (regression metrics, rankers), every distinct
+text is encoded once, whatever the number of systems. Metrics that read them together (CometKiwi,
+UniTE, xCOMET) are scored pair by pair. The first reference, by name, is read, or the option's
+choice. A COMET directory holds no encoder configuration: the encoder that its ``hparams.yaml``
+names (such as ``xlm-roberta-large``) must be there too, its configuration and tokenizer are enough.
+
+xCOMET decodes error spans from a label for each subword. comet's own decoding loses a span that is
+still open at the end of the text and begins others at the blank before a word; here the last span
+is closed and blanks are trimmed. The score stays comet's. Of several references, spans are those of
+the best score, or of the first where scores are averaged.
+
+Released sentinels (Perrella et al. 2024) are a COMET encoder and head over one of the three texts;
+they load in their own format, equal to a literal computation from their weights within 1e-5 (tests;
+their package is on no index).
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import torch
+
+from extensions.neural.comet import loading, spans
+from extensions.neural.comet.loading import CometModel
+from extensions.neural.comet.options import ALL, REFERENCE, TOGETHER, part_of
+from extensions.neural.comet.sentinel_options import SIDES
+from extensions.neural.encoding import encoders, precision
+from metrics.base import (
+    MeanOfSegments,
+    MetricError,
+    MetricInfo,
+    Scores,
+    SegmentInput,
+    check_inputs,
+    format_signature,
+)
+from metrics.error_spans import Spans
+from metrics.families import references
+from metrics.options import precision_of
+
+REVISION = 1
+TEXTS_PER_ESTIMATE = 4_096
+# Vectors of texts that are kept from chunk to chunk and run to run: 200 MiB of 1,024 numbers.
+KEPT_TEXTS = 50_000
+Sample = Mapping[str, str]
+
+
+class Comet(MeanOfSegments):
+    """The checkpoint is that of the description; languages do not matter to it."""
+
+    def __init__(self, info: MetricInfo, *, source_language: str, target_language: str) -> None:
+        self.info = info
+        self.loaded = loading.get(info.checkpoint, precision_of(info))
+        self.model, self.device = self.loaded.model, self.loaded.device
+        self.precision = self.loaded.precision
+        self.reads = _sides(info, self.loaded)
+        self.n_encoded = 0
+        self.truncated: Collection[int] = ()
+
+    @property
+    def budget(self) -> int:
+        """Padded tokens of a batch."""
+        return self.loaded.budget
+
+    def signature(self) -> str:
+        """Everything that changes a value."""
+        fields: dict[str, str | int] = {
+            "checkpoint": self.info.checkpoint,
+            "weights": self.loaded.weights,
+            "encoder": self.loaded.encoder_settings,
+            **precision.signature_fields(self.precision),
+            "reference": self.info.references if "ref" in self.reads else "none",
+            **({} if part_of(self.info) == ALL else {"input": part_of(self.info)}),
+            "revision": REVISION,
+            **(spans.field(self.model) if self.loaded.marks_spans else {}),
+        }
+        return format_signature(self.info.name, fields)
+
+    def score(self, inputs: Sequence[SegmentInput]) -> Scores:
+        """Return (n, 1)."""
+        return self.score_with_spans(inputs)[0]
+
+    @torch.inference_mode()
+    def score_with_spans(
+        self, inputs: Sequence[SegmentInput]
+    ) -> tuple[Scores, Sequence[Spans] | None]:
+        """Return (n, 1) and the spans of an xCOMET; None where the model marks none.
+
+        Of several references that are read apart, the spans are those of the best score, or of the
+        first reference where scores are averaged.
+        """
+        check_inputs(self.info, inputs)
+        if not inputs:
+            self.truncated = ()
+            return np.empty((0, 1)), [] if self.loaded.marks_spans else None
+        if "ref" not in self.reads:
+            scores, found, is_cut = self._score(inputs)
+            self.truncated = {row for row, cut in enumerate(is_cut) if cut}
+            return scores, found
+        singles, rows = references.apart(self.info, inputs)
+        scores, found, is_cut = self._score(singles)
+        self.truncated = {int(row) for row, cut in zip(rows, is_cut, strict=True) if cut}
+        pooled = references.pool(self.info, len(inputs), rows, scores)
+        return pooled, found and [found[row] for row in self._shown(rows, scores)]
+
+    def _shown(self, rows: references.Rows, scores: Scores) -> list[int]:
+        """The pair of each input whose spans are taken."""
+        is_best = self.info.references == "best"
+        order = np.lexsort((-scores[:, 0] if is_best else np.arange(len(rows)), rows))
+        return [int(order[place]) for place in np.unique(rows[order], return_index=True)[1]]
+
+    def _score(
+        self, inputs: Sequence[SegmentInput]
+    ) -> tuple[Scores, Sequence[Spans] | None, list[bool]]:
+        """Return (n, 1) scores, spans where the model marks any, and which were truncated."""
+        samples = [self._sample(segment) for segment in inputs]
+        found: list[Spans] | None = None
+        if self.loaded.is_apart:
+            scores, is_cut = self._apart(samples)
+        else:
+            scores, found, is_cut = self._together(samples)
+        return np.asarray(scores.double().cpu().numpy()[:, None]), found, is_cut
+
+    def _sample(self, segment: SegmentInput) -> Sample:
+        texts = {"src": segment.source, "mt": segment.hypothesis}
+        if "ref" in self.reads:
+            texts["ref"] = segment.references[0]
+        return {side: texts[side] for side in self.reads}
+
+    def _apart(self, samples: Sequence[Sample]) -> tuple[torch.Tensor, list[bool]]:
+        vectors, truncated = self._embed(list(dict.fromkeys(_all(samples))))
+        place = {text: row for row, text in enumerate(vectors)}
+        stacked = torch.stack(list(vectors.values())).to(self.device)
+        columns = {
+            side: torch.tensor([place[sample[side]] for sample in samples], device=self.device)
+            for side in self.reads
+        }
+        parts = []
+        for start in range(0, len(samples), TEXTS_PER_ESTIMATE):
+            rows = slice(start, start + TEXTS_PER_ESTIMATE)
+            parts.append(self._estimate({s: stacked[c[rows]] for s, c in columns.items()}))
+        return torch.cat(parts), [not truncated.isdisjoint(sample.values()) for sample in samples]
+
+    def _embed(self, texts: Sequence[str]) -> tuple[dict[str, torch.Tensor], set[str]]:
+        """Return the (width,) vector of each text, and which texts are truncated.
+
+        Those already known are not encoded again.
+        """
+        kept, longest = self.loaded.vectors, self.loaded.longest
+        new = [text for text in texts if text not in kept]
+        lengths = self._count(new)
+        self.loaded.truncated.update(text for text in new if lengths[text] > longest)
+        for batch, vectors in encoders.in_batches(
+            self.loaded, new, length=lambda text: min(lengths[text], longest), work=self._sentences
+        ):
+            kept.update(zip(batch, (each.clone() for each in vectors.cpu()), strict=True))
+            self.n_encoded += len(batch)
+        found = {text: kept[text] for text in texts}
+        truncated = self.loaded.truncated.intersection(texts)
+        for text in texts:
+            kept.move_to_end(text)
+        while len(kept) > KEPT_TEXTS:
+            self.loaded.truncated.discard(kept.popitem(last=False)[0])
+        return found, truncated
+
+    def _count(self, texts: Sequence[str]) -> dict[str, int]:
+        """Return how many tokens each text has, special ones included, before any is cut."""
+        encoder = self.model.encoder
+        if not texts:
+            return {}
+        ids = encoder.tokenizer(list(texts), verbose=False)
+        return {text: len(each) for text, each in zip(texts, ids["input_ids"], strict=True)}
+
+    def _sentences(self, texts: list[str]) -> torch.Tensor:
+        tokens = self.loaded.prepare(texts)
+        with precision.computing(self.device, self.precision):
+            embedded = self.model.compute_sentence_embedding(
+                **{name: values.to(self.device) for name, values in tokens.items()}
+            )
+        return torch.as_tensor(embedded).float()
+
+    def _estimate(self, sides: Mapping[str, torch.Tensor]) -> torch.Tensor:
+        with precision.computing(self.device, "float32"):
+            return loading.scores(self.model, sides)
+
+    def _together(
+        self, samples: Sequence[Sample]
+    ) -> tuple[torch.Tensor, list[Spans] | None, list[bool]]:
+        counts = self._count(list(dict.fromkeys(_all(samples))))
+        scores = torch.empty(len(samples))
+        marked: list[Spans] = [()] * len(samples)
+        for batch, (found, own) in encoders.in_batches(
+            self.loaded,
+            range(len(samples)),
+            length=lambda index: sum(
+                min(counts[text], self.loaded.longest) for text in samples[index].values()
+            ),
+            work=lambda batch: self._predict([samples[index] for index in batch]),
+        ):
+            scores[batch] = found
+            for index, each in zip(batch, own, strict=False):
+                marked[index] = each
+        is_cut = [
+            self.loaded.is_too_long([counts[text] for text in sample.values()])
+            for sample in samples
+        ]
+        return scores, marked if self.loaded.marks_spans else None, is_cut
+
+    def _predict(self, samples: Sequence[Sample]) -> tuple[torch.Tensor, list[Spans]]:
+        prepared = self._moved(
+            self.model.prepare_for_inference([dict(sample) for sample in samples])
+        )
+        with (
+            spans.recording(self.model) as found,
+            precision.computing(self.device, self.precision),
+        ):
+            predicted = self.model.predict_step(prepared)
+        is_part = part_of(self.info) == TOGETHER
+        values = predicted["metadata"]["unified_scores"] if is_part else predicted["scores"]
+        scores = torch.as_tensor(values).float().cpu()
+        if not self.loaded.marks_spans:
+            return scores, []
+        own = zip(found, samples, strict=True)
+        return scores, [spans.trimmed(each, sample["mt"]) for each, sample in own]
+
+    def _moved(self, value: Any) -> Any:
+        if isinstance(value, torch.Tensor):
+            return value.to(self.device)
+        if isinstance(value, dict):
+            return {name: self._moved(each) for name, each in value.items()}
+        if isinstance(value, (list, tuple)):
+            return type(value)(self._moved(each) for each in value)
+        return value
+
+
+def _sides(info: MetricInfo, loaded: CometModel) -> tuple[str, ...]:
+    """What a metric reads: of a model's texts those that it was told to."""
+    if loaded.kind == loading.SENTINEL:
+        return _side(info, loaded)
+    part = part_of(info)
+    if part != ALL and (loaded.is_apart or len(loaded.reads) < 3):
+        message = f"{info.label}: {info.checkpoint} has one input: set {ALL}"
+        raise MetricError(message, permanent=True)
+    if "ref" not in loaded.reads or info.needs_reference:
+        return tuple(side for side in loaded.reads if side != "src" or part != REFERENCE)
+    if loaded.is_apart or "src" not in loaded.reads:
+        message = f"{info.label}: {info.checkpoint} reads a reference, but was set not to"
+        raise MetricError(message, permanent=True)
+    return tuple(side for side in loaded.reads if side != "ref")
+
+
+def _side(info: MetricInfo, loaded: CometModel) -> tuple[str, ...]:
+    told = str(dict(info.options).get("reads"))
+    if loaded.reads != (SIDES.get(told),):
+        own = {side: word for word, side in SIDES.items()}[loaded.reads[0]]
+        message = f"{info.label}: {info.checkpoint} is a sentinel that reads the {own}: set that"
+        raise MetricError(message, permanent=True)
+    return loaded.reads
+
+
+def _all(samples: Sequence[Sample]) -> list[str]:
+    return [text for sample in samples for text in sample.values()]

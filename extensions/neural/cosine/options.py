@@ -1,0 +1,67 @@
+"""COSINE of any sentence encoder. Neither Django nor torch: web and workers read it."""
+
+from extensions.neural.xbertscore.options import COMPARE, REFERENCES
+from extensions.neural.xmoverscore.options import LANGUAGE_MODEL, LM_WEIGHT
+from metrics.base import MetricInfo
+from metrics.options import PRECISION, Option, Options, clean_all
+from metrics.plugins import Plugin
+
+
+def make_info(name: str, label: str, options: Options) -> MetricInfo:
+    """Describe the cosine and, with a language model, the coupled score and the model's term."""
+    compare, checkpoint = str(options["compare"]), str(options["checkpoint"])
+    has_lm = bool(options["language-model"])
+    return MetricInfo(
+        name=name,
+        label=label,
+        measures=(name, f"{name}-lm", f"{name}-term") if has_lm else (name,),
+        measure_labels=(label, f"{label} + LM", f"{label} LM") if has_lm else (label,),
+        needs_source=compare == "source",
+        needs_reference=compare == "reference",
+        queue="gpu",
+        description=f"Cosine of the sentence vectors of output and {compare} under {checkpoint}.",
+        citation="Zhao et al. 2020, On the limitations of cross-lingual encoders as exposed by "
+        "reference-free machine translation evaluation",
+        shown=(f"{name}-lm",) if has_lm else (),
+        checkpoint=checkpoint,
+        family="cosine",
+        options=tuple(options.items()),
+    )
+
+
+def describe(name: str, label: str, options: Options) -> MetricInfo:
+    """Describe a configured one; ValueError for a mapping where no source is compared."""
+    if options["mapping"] and options["compare"] != "source":
+        raise ValueError("Mapping: it maps sources, and references are compared.")
+    return make_info(name, label, options)
+
+
+PLUGIN = Plugin(
+    label="Cosine",
+    description="Cosine of two sentence vectors, output against source or reference.",
+    scorer="extensions.neural.cosine.scorer:Cosine",
+    options=(
+        Option(
+            "checkpoint",
+            "Sentence encoder",
+            "checkpoint",
+            help="Any model of sentence-transformers, or an encoder whose vectors are averaged.",
+        ),
+        COMPARE,
+        REFERENCES,
+        Option(
+            "mapping",
+            "Mapping",
+            "file",
+            "",
+            help="The folder of a mapping fitted on sentence vectors; empty for none.",
+        ),
+        LANGUAGE_MODEL,
+        Option("weight", "Weight of the cosine", "number", 1.0, minimum=0),
+        LM_WEIGHT,
+        PRECISION,
+    ),
+    describe=describe,
+)
+_LABSE = clean_all(PLUGIN.options, {"checkpoint": "sentence-transformers/LaBSE"})
+KNOWN = (make_info("cosine-labse", "Cosine LaBSE", _LABSE),)

@@ -1,0 +1,333 @@
+"""Encoders in memory, batches by length within a budget of tokens, smaller ones where memory ends.
+
+Only workers import this module: it imports torch.
+"""
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol, TypeVar
+
+import torch
+
+from extensions.neural.encoding import memory
+from extensions.neural.encoding.memory import ModelSpec
+from extensions.neural.encoding.placing import placed
+from extensions.neural.encoding.precision import check, computing
+from metrics.base import MetricError
+from metrics.checkpoints import places
+
+# Padded tokens of one forward pass: enough to fill the device, and in memory with all layers. On a
+# CPU larger batches are slower: they leave its caches.
+TOKENS_PER_BATCH = {"cpu": 1_024, "cuda": 32_768}
+# An item may be so many budgets large before it is split, which repeats what its parts share.
+OVERSIZE = 4
+NO_LIMIT = 10**6
+# Where tokenizers keep their words; those of bytes have none.
+VOCABULARIES = ("tokenizer.json", "vocab.txt", "vocab.json", "*.model")
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True)
+class EncoderSpec:
+    """What tells two encoders apart; ``precision`` is that of :mod:`.precision`.
+
+    ``weights`` is the fingerprint of the checkpoint's files, ``layers`` the number of transformer
+    layers that are loaded where not all are.
+    """
+
+    checkpoint: str
+    precision: str
+    device: str
+    weights: str = ""
+    layers: int | None = None
+
+
+class Encoder:
+    """A checkpoint on a device. ``n_layers`` counts the hidden states, embeddings included.
+
+    ``budget`` is the number of padded tokens of a batch.
+    """
+
+    def __init__(self, spec: EncoderSpec, tokenizer: Any, model: Any) -> None:
+        self.spec, self.tokenizer, self.model = spec, tokenizer, model
+        self.budget = tokens_per_batch(spec.device)
+        self.n_layers = int(model.config.num_hidden_layers) + 1
+
+    @torch.inference_mode()
+    def hidden_states(self, ids: Sequence[Sequence[int]]) -> tuple[list[torch.Tensor], Any]:
+        """Return every layer's (texts, longest, width) states in float32, and the (texts, longest)
+        mask of real tokens."""
+        longest = max(map(len, ids))
+        tokens = torch.full((len(ids), longest), self.padding, dtype=torch.long)
+        mask = torch.zeros((len(ids), longest), dtype=torch.long)
+        for row, text in enumerate(ids):
+            tokens[row, : len(text)] = torch.tensor(text, dtype=torch.long)
+            mask[row, : len(text)] = 1
+        tokens, mask = tokens.to(self.spec.device), mask.to(self.spec.device)
+        with computing(self.spec.device, self.spec.precision):
+            states = self.model(tokens, attention_mask=mask, output_hidden_states=True)
+        return [layer.float() for layer in states.hidden_states], mask.bool()
+
+    @property
+    def padding(self) -> int:
+        """The id that fills up short texts; a tokenizer without one pads with anything."""
+        return int(self.tokenizer.pad_token_id or 0)
+
+
+def get(
+    checkpoint: str,
+    *,
+    precision: str = "float32",
+    device: str | None = None,
+    layers: int | None = None,
+) -> Encoder:
+    """Return the resident encoder, loading it where needed; the least used make room.
+
+    With ``layers`` only so many transformer layers are loaded: some checkpoints hold no more.
+    Raises a permanent :class:`MetricError` for a checkpoint that is missing, damaged, or of
+    another class, and one that may pass where the device cannot compute in the precision.
+    """
+    device = device or best_device()
+    check(device, precision)
+    folder = places.find(checkpoint)
+    spec = EncoderSpec(checkpoint, precision, device, places.fingerprint(folder), layers)
+    kind = "encoder" if layers is None else f"encoder of {layers} layers"
+    key = ModelSpec(kind, checkpoint, precision, device, spec.weights)
+    return memory.get(key, folder, lambda: load(spec, folder))
+
+
+def resident() -> list[str]:
+    """Return the checkpoints in memory, of all kinds, the least used first."""
+    return [spec.checkpoint for spec in memory.listing()]
+
+
+places.RESIDENT.append(resident)
+
+
+def forget() -> None:
+    """Drop every resident model."""
+    memory.forget()
+
+
+def best_device() -> str:
+    """Return ``cuda`` where there is a GPU."""
+    return "cuda" if torch.cuda.is_available() else "cpu"
+
+
+def tokens_per_batch(device: str) -> int:
+    """Return the budget that a model starts with."""
+    return TOKENS_PER_BATCH[torch.device(device).type]
+
+
+def load(spec: EncoderSpec, folder: str) -> Encoder:
+    """Load an encoder that nobody shares, such as one to train; errors as :func:`get`."""
+    from transformers import AutoModel
+
+    places.check(spec.checkpoint, folder)
+    try:
+        tokenizer = load_tokenizer(folder)
+        depth = {} if spec.layers is None else {"num_hidden_layers": spec.layers}
+        model, report = AutoModel.from_pretrained(
+            folder,
+            local_files_only=True,
+            weights_only=True,
+            trust_remote_code=False,
+            output_loading_info=True,
+            **depth,
+        )
+    except Exception as error:
+        raise MetricError(
+            f"The checkpoint {spec.checkpoint} cannot be loaded as an encoder: "
+            f"{reason(error, folder)}",
+            permanent=True,
+        ) from error
+    has_both = hasattr(model, "decoder") and hasattr(model, "encoder")
+    unused = ("pooler", "decoder.") if has_both else ("pooler",)
+    require_weights(spec.checkpoint, model, report["missing_keys"], unused=unused)
+    model = model.encoder if has_both else model
+    require_rows(spec.checkpoint, tokenizer, model)
+    _limit(tokenizer, model)
+    return Encoder(spec, tokenizer, placed(model, spec.device, spec.precision))
+
+
+def reason(error: Exception, folder: str) -> str:
+    """Why a checkpoint cannot be loaded; without a vocabulary the error says nothing of that."""
+    if any(path for name in VOCABULARIES for path in Path(folder).glob(name)):
+        return summary(error)
+    return f"it has no tokenizer (none of {', '.join(VOCABULARIES)} is there)."
+
+
+def load_tokenizer(folder: str) -> Any:
+    """Load a tokenizer, the slow one where there is one, as bert-score does.
+
+    The fast one of RoBERTa adds no prefix space. Newer encoders have no slow one.
+    """
+    from transformers import AutoTokenizer
+
+    tokenizers: Any = AutoTokenizer
+    given = {"local_files_only": True, "trust_remote_code": False}
+    try:
+        return whole(lambda: tokenizers.from_pretrained(folder, use_fast=False, **given))
+    except Exception:
+        return whole(lambda: tokenizers.from_pretrained(folder, use_fast=True, **given))
+
+
+def _limit(tokenizer: Any, model: Any) -> None:
+    """Cut texts to what the model has positions for, where its tokenizer does not say."""
+    positions = getattr(model.config, "max_position_embeddings", None)
+    if isinstance(positions, int) and positions > 0:
+        # RoBERTa and its kin count positions from the padding's id on.
+        start = getattr(getattr(model, "embeddings", None), "padding_idx", None)
+        usable = positions - (start + 1 if isinstance(start, int) else 0)
+        tokenizer.model_max_length = min(tokenizer.model_max_length, usable)
+
+
+def require_weights(
+    checkpoint: str, model: Any, missing: Iterable[str], *, unused: Sequence[str] = ()
+) -> None:
+    """Refuse a model of which some weights are not in the checkpoint: they would be random.
+
+    ``unused`` are parts of the names of weights that no value depends on. Raises a permanent
+    :class:`MetricError`.
+    """
+    parameters = {name for name, _ in model.named_parameters()}
+    needed = {name for name in parameters if not any(part in name for part in unused)}
+    lacking = sorted(needed.intersection(missing))
+    if lacking:
+        raise MetricError(
+            f"The checkpoint {checkpoint} lacks {len(lacking)} of {len(parameters)} weights, such "
+            f"as {lacking[0]}: it is damaged or of another class.",
+            permanent=True,
+        )
+
+
+def summary(error: Exception) -> str:
+    """Return the kind of an error and the beginning of what it says, on one line."""
+    return f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"
+
+
+class HasBudget(Protocol):
+    """Whoever computes in batches of at most ``budget`` padded tokens."""
+
+    budget: int
+
+
+def _alone(item: Any) -> list[Any]:
+    return [item]
+
+
+def _one(item: Any) -> int:
+    return 1
+
+
+def in_batches(
+    owner: HasBudget,
+    items: Sequence[Item],
+    *,
+    length: Callable[[Item], int],
+    work: Callable[[list[Item]], Result],
+    size: Callable[[Item], int] = _one,
+    split: Callable[[Item], list[Item]] = _alone,
+) -> Iterator[tuple[list[Item], Result]]:
+    """Yield batches of items of similar length, the longest first, with what the work gave.
+
+    An item is ``size`` texts of at most ``length`` tokens; padded, a batch stays within the
+    owner's budget, or holds one item, which is ``split`` where it is much larger. Out of memory,
+    the budget becomes half of the batch, for good, and the work goes on. Raises a
+    :class:`MetricError` that may pass for an item that cannot be split and does not fit alone.
+    """
+    waiting = deque(sorted(items, key=length, reverse=True))
+    while waiting:
+        batch = _take(waiting, length, size, split, owner.budget)
+        result = _attempt(work, batch)
+        if result is not None:
+            yield batch, result[0]
+            continue
+        memory.empty_cache()
+        parts = batch if len(batch) > 1 else split(batch[0])
+        if len(parts) == 1:
+            raise MetricError(
+                f"A text of {length(batch[0])} tokens does not fit in memory", permanent=False
+            )
+        owner.budget = max(1, sum(map(size, batch)) * max(map(length, batch)) // 2)
+        waiting.extendleft(reversed(parts))
+
+
+def _attempt(work: Callable[[list[Item]], Result], batch: list[Item]) -> tuple[Result] | None:
+    """Return what the work gives; None out of memory, when its tensors are no longer held."""
+    try:
+        return (work(batch),)
+    except torch.cuda.OutOfMemoryError:
+        return None
+
+
+def _take(
+    waiting: deque[Item],
+    length: Callable[[Item], int],
+    size: Callable[[Item], int],
+    split: Callable[[Item], list[Item]],
+    budget: int,
+) -> list[Item]:
+    """Take from the left what fits in the budget; one item at least."""
+    batch = [waiting.popleft()]
+    too_large = OVERSIZE * budget
+    while size(batch[0]) * length(batch[0]) > too_large and len(parts := split(batch[0])) > 1:
+        waiting.extendleft(reversed(parts[1:]))
+        batch = parts[:1]
+    longest, n_texts = length(batch[0]), size(batch[0])
+    while waiting:
+        longest, n_texts = max(longest, length(waiting[0])), n_texts + size(waiting[0])
+        if n_texts * longest > budget:
+            break
+        batch.append(waiting.popleft())
+    return batch
+
+
+def whole(load: Callable[[], Any]) -> Any:
+    """Return what is loaded; ValueError where that is no tokenizer.
+
+    Of a SentencePiece model that is not there or cut, transformers makes False or None, or an
+    error of its own code that says nothing of the file.
+    """
+    try:
+        tokenizer = load()
+    except (AttributeError, TypeError) as error:
+        raise ValueError("its tokenizer cannot be read") from error
+    if tokenizer is None or isinstance(tokenizer, bool):
+        raise ValueError("its tokenizer cannot be read")
+    return tokenizer
+
+
+def require_rows(checkpoint: str, tokenizer: Any, model: Any) -> None:
+    """Raise a permanent :class:`MetricError` for a tokenizer with ids that have no embedding.
+
+    Added tokens do not count: many language models come with a pad token that has none.
+    """
+    added = set(tokenizer.get_added_vocab().values())
+    largest = max((each for each in tokenizer.get_vocab().values() if each not in added), default=0)
+    rows = _rows(model)
+    if rows is not None and largest >= rows:
+        raise MetricError(
+            f"The checkpoint {checkpoint} has {rows} embeddings, and its tokenizer ids up to "
+            f"{largest}: they are not of one model.",
+            permanent=True,
+        )
+
+
+def is_longer(tokenizer: Any, *texts: str, limit: int, **given: Any) -> bool:
+    """Return whether a text, or a pair of texts in one sequence, has more tokens than a limit.
+
+    To be asked only of what fills the limit when it is cut there: it tokenizes again.
+    """
+    return len(tokenizer(*texts, verbose=False, **given)["input_ids"]) > limit
+
+
+def _rows(model: Any) -> int | None:
+    """How many tokens have an embedding; None where a model embeds otherwise."""
+    try:
+        return int(model.get_input_embeddings().weight.shape[0])
+    except (AttributeError, NotImplementedError):
+        return None

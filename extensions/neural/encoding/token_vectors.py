@@ -1,0 +1,197 @@
+"""Token vectors of texts, each text encoded once per encoder however many metrics ask.
+
+Every family that compares token vectors gets them here. Only workers import this module.
+"""
+
+import os
+from collections import OrderedDict
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from extensions.neural.encoding import encoders
+from extensions.neural.encoding.encoders import NO_LIMIT, Encoder, EncoderSpec, is_longer
+from metrics.truncation import note
+
+# Vectors kept in memory, in MiB: 1,000 texts of 40 pieces × 768 numbers are 117 MiB.
+KEPT_MIB = int(os.environ.get("EMBEDDING_CACHE_MB", "1024"))
+# Tokens that are computed for each real one.
+MOST_PADDED = 1.2
+Key = tuple[EncoderSpec, int, tuple[int, ...]]
+
+
+@dataclass(frozen=True)
+class Embedded:
+    """One text under one encoder.
+
+    ``ids`` are its token ids, special ones included, ``pieces`` the same as strings, and
+    ``is_special`` says which are special: the begin and the end as bert-score has them, and all of
+    an empty text. ``states[layer]`` is (pieces, width) in float32 on the
+    encoder's device; layer 0 is the embedding.
+    """
+
+    ids: tuple[int, ...]
+    pieces: tuple[str, ...]
+    is_special: tuple[bool, ...]
+    states: dict[int, torch.Tensor]
+
+
+class _Kept:
+    """Vectors by encoder, layer and token ids; the least used make room."""
+
+    def __init__(self, limit_bytes: int) -> None:
+        self.limit, self.size = limit_bytes, 0
+        self.vectors: OrderedDict[Key, torch.Tensor] = OrderedDict()
+
+    def find(self, key: Key) -> torch.Tensor | None:
+        found = self.vectors.get(key)
+        if found is not None:
+            self.vectors.move_to_end(key)
+        return found
+
+    def keep(self, key: Key, vectors: torch.Tensor) -> None:
+        if key in self.vectors:
+            return
+        self.vectors[key] = vectors
+        self.size += vectors.nbytes
+        while self.size > self.limit and len(self.vectors) > 1:
+            _, dropped = self.vectors.popitem(last=False)
+            self.size -= dropped.nbytes
+
+    def forget(self) -> None:
+        self.vectors.clear()
+        self.size = 0
+
+
+_kept = _Kept(KEPT_MIB * 2**20)
+
+
+def forget() -> None:
+    """Drop all kept vectors."""
+    _kept.forget()
+
+
+def embed(
+    encoder: Encoder,
+    texts: Iterable[str],
+    layers: Sequence[int],
+    limit: int = NO_LIMIT,
+    *,
+    spaced: bool = True,
+) -> dict[str, Embedded]:
+    """Return every distinct text under an encoder, at some layers, as :func:`tokenize` cuts it.
+
+    Texts whose vectors are kept are not encoded again. The encoder stops at the highest layer
+    asked for. Raises ValueError for a layer that the encoder does not have.
+    """
+    wanted = sorted(set(layers))
+    if not wanted or wanted[0] < 0 or wanted[-1] >= encoder.n_layers:
+        raise ValueError(f"layers must be within 0 to {encoder.n_layers - 1}, not {wanted}")
+    ids = {
+        text: tuple(tokenize(encoder.tokenizer, text, limit, spaced=spaced))
+        for text in dict.fromkeys(texts)
+    }
+    states = {each: _find(encoder.spec, wanted, each) for each in ids.values()}
+    missing = [each for each, found in states.items() if len(found) < len(wanted)]
+    for group in alike(missing):
+        for each, found in _encode(encoder, group, wanted):
+            states[each] = found
+            for layer, vectors in found.items():
+                _kept.keep((encoder.spec, layer, each), vectors)
+    return {
+        text: _embedded(encoder.tokenizer, text, each, states[each]) for text, each in ids.items()
+    }
+
+
+def _find(
+    spec: EncoderSpec, layers: Sequence[int], ids: tuple[int, ...]
+) -> dict[int, torch.Tensor]:
+    found = {layer: _kept.find((spec, layer, ids)) for layer in layers}
+    return {layer: vectors for layer, vectors in found.items() if vectors is not None}
+
+
+def alike(texts: Iterable[tuple[int, ...]]) -> Iterator[list[tuple[int, ...]]]:
+    """Group token ids by length, so that padding adds at most a fifth to the tokens of a group."""
+    group: list[tuple[int, ...]] = []
+    n_tokens = 0
+    for ids in sorted(texts, key=len, reverse=True):
+        n_padded = len(group[0]) * (len(group) + 1) if group else 0
+        if n_padded > MOST_PADDED * (n_tokens + len(ids)):
+            yield group
+            group, n_tokens = [], 0
+        group.append(ids)
+        n_tokens += len(ids)
+    if group:
+        yield group
+
+
+def _encode(
+    encoder: Encoder, texts: Sequence[tuple[int, ...]], layers: Sequence[int]
+) -> Iterator[tuple[tuple[int, ...], dict[int, torch.Tensor]]]:
+    def work(batch: list[tuple[int, ...]]) -> list[dict[int, torch.Tensor]]:
+        with stop_after(encoder.model, layers[-1]):
+            states, _ = encoder.hidden_states(batch)
+        return [
+            {layer: states[layer][row, : len(ids)].clone() for layer in layers}
+            for row, ids in enumerate(batch)
+        ]
+
+    for batch, found in encoders.in_batches(encoder, texts, length=len, work=work):
+        yield from zip(batch, found, strict=True)
+
+
+@contextmanager
+def stop_after(model: Any, layer: int) -> Iterator[None]:
+    """Let an encoder compute no layer above ``layer``; one of an unknown shape computes all."""
+    stack = getattr(model, "encoder", model)
+    name = next((each for each in ("layer", "layers") if hasattr(stack, each)), None)
+    if name is None or layer == 0 or layer >= len(getattr(stack, name)):
+        yield
+        return
+    whole = getattr(stack, name)
+    setattr(stack, name, whole[:layer])
+    try:
+        yield
+    finally:
+        setattr(stack, name, whole)
+
+
+def _embedded(
+    tokenizer: Any, text: str, ids: tuple[int, ...], states: dict[int, torch.Tensor]
+) -> Embedded:
+    special = {tokenizer.cls_token_id, tokenizer.sep_token_id}
+    pieces = tuple(tokenizer.convert_ids_to_tokens(list(ids)))
+    is_empty = not text.strip() or list(ids) == empty_ids(tokenizer)
+    return Embedded(ids, pieces, tuple(is_empty or token in special for token in ids), states)
+
+
+def empty_ids(tokenizer: Any) -> list[int]:
+    """Return what an encoder reads of an empty text: what stands around any, or what pads."""
+    special = list(tokenizer.build_inputs_with_special_tokens([]))
+    # Not all tokenizers have special tokens; an encoder needs something to read.
+    return special or [int(tokenizer.pad_token_id or 0)]
+
+
+def tokenize(tokenizer: Any, text: str, limit: int = NO_LIMIT, *, spaced: bool = True) -> list[int]:
+    """Turn a text into token ids as bert-score does, cut to what the encoder can take.
+
+    ``limit`` cuts it shorter; a text that is cut is noted (:mod:`metrics.truncation`). Where it is
+    ``spaced``, a first word of GPT-2's and RoBERTa's kin is cut as if a space were before it;
+    sentence encoders were trained without.
+    """
+    from transformers import GPT2Tokenizer, RobertaTokenizer
+
+    given, text = text, text.strip()
+    if not text:
+        return empty_ids(tokenizer)
+    is_spaced = spaced and isinstance(tokenizer, GPT2Tokenizer | RobertaTokenizer)
+    before = {"add_prefix_space": True} if is_spaced else {}
+    # Some tokenizers state no limit at all, as a number that overflows.
+    limit = min(tokenizer.model_max_length, limit)
+    ids = list(tokenizer.encode(text, max_length=limit, truncation=True, **before))
+    if len(ids) >= limit and is_longer(tokenizer, text, limit=limit, **before):
+        note(given)
+    return ids

@@ -1,0 +1,171 @@
+"""How likely a causal language model finds a text: mean negative log-likelihood of its pieces.
+
+The language-model term of XMoverScore (Zhao et al. 2020, section 3.3). Only workers import this
+module: it imports torch.
+"""
+
+import math
+from collections import OrderedDict
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from extensions.neural.encoding import encoders, memory
+from extensions.neural.encoding.encoders import reason, require_rows, whole
+from extensions.neural.encoding.memory import ModelSpec
+from extensions.neural.encoding.precision import computing
+from metrics.base import MetricError
+from metrics.checkpoints import places
+from metrics.truncation import note
+
+Array = NDArray[np.float64]
+Form = Literal["log-probability", "probability"]
+# Pieces of one forward pass: logits are wide, 50,257 numbers a piece for GPT-2.
+PIECES_PER_BATCH = {"cpu": 1_024, "cuda": 16_384}
+LONGEST = 1_024
+KEPT = 200_000
+
+
+class LanguageModel:
+    """A causal language model on a device; each distinct text is read once."""
+
+    def __init__(self, spec: ModelSpec, tokenizer: Any, model: Any) -> None:
+        self.spec, self.tokenizer, self.model = spec, tokenizer, model
+        self.device = device = spec.device
+        self.budget = PIECES_PER_BATCH[torch.device(device).type]
+        self.longest = min(LONGEST, getattr(model.config, "max_position_embeddings", LONGEST))
+        self.vocabulary_size = int(model.config.vocab_size)
+        self._known: OrderedDict[str, tuple[float, int, bool]] = OrderedDict()
+
+    def read(self, texts: Sequence[str]) -> tuple[Array, NDArray[np.int64]]:
+        """Return (n,) mean negative log-likelihoods of pieces 2, 3, …, and (n,) piece counts.
+
+        No start token is added, so the first piece is never predicted. A text of one piece or
+        none has nothing to predict: it gets ln(vocabulary), as if pieces were drawn blindly.
+        Texts are cut to 1,024 pieces, or to what the model can take, and those that are cut are
+        noted (:mod:`metrics.truncation`).
+        """
+        missing = [text for text in dict.fromkeys(texts) if text not in self._known]
+        # All of this call stay known until it ends, however many they are.
+        found = {text: self._known[text] for text in texts if text in self._known}
+        found |= self._compute(missing)
+        self._keep(found)
+        values = [found[text] for text in texts]
+        for text, (_, _, is_truncated) in found.items():
+            if is_truncated:
+                note(text)
+        return (
+            np.array([value for value, _, _ in values], dtype=np.float64),
+            np.array([count for _, count, _ in values], dtype=np.int64),
+        )
+
+    def _compute(self, texts: Sequence[str]) -> dict[str, tuple[float, int, bool]]:
+        pieces = {text: self._tokenize(text) for text in texts}
+        ids = {text: each[: self.longest] for text, each in pieces.items()}
+        is_cut = {text: len(each) > self.longest for text, each in pieces.items()}
+        blind = math.log(self.vocabulary_size)
+        found = {
+            text: (blind, len(ids[text]), is_cut[text]) for text in texts if len(ids[text]) < 2
+        }
+        readable = [text for text in texts if text not in found]
+        for chosen, values in encoders.in_batches(
+            self,
+            readable,
+            length=lambda text: len(ids[text]),
+            work=lambda batch: self._mean_nll([ids[text] for text in batch]),
+        ):
+            found |= {
+                text: (value, len(ids[text]), is_cut[text])
+                for text, value in zip(chosen, values, strict=True)
+            }
+        return found
+
+    def _tokenize(self, text: str) -> list[int]:
+        # Long texts are cut above, by what the model can take; the tokenizer need not warn.
+        return list(
+            self.tokenizer(text.strip(), add_special_tokens=False, verbose=False)["input_ids"]
+        )
+
+    @torch.inference_mode()
+    def _mean_nll(self, ids: Sequence[Sequence[int]]) -> list[float]:
+        longest = max(map(len, ids))
+        # What pads does not matter: it comes after the text, which a causal model reads first.
+        tokens = torch.zeros((len(ids), longest), dtype=torch.long)
+        mask = torch.zeros((len(ids), longest), dtype=torch.long)
+        for row, text in enumerate(ids):
+            tokens[row, : len(text)] = torch.tensor(text)
+            mask[row, : len(text)] = 1
+        tokens, mask = tokens.to(self.device), mask.to(self.device)
+        with computing(self.device, "float32"):
+            logits = self.model(tokens, attention_mask=mask, use_cache=False).logits[:, :-1]
+        losses = torch.nn.functional.cross_entropy(
+            logits.float().transpose(1, 2), tokens[:, 1:], reduction="none"
+        )
+        counted = mask[:, 1:].double()
+        values: list[float] = ((losses.double() * counted).sum(1) / counted.sum(1)).tolist()
+        return values
+
+    def _keep(self, found: dict[str, tuple[float, int, bool]]) -> None:
+        for text, value in found.items():
+            self._known[text] = value
+            self._known.move_to_end(text)
+        while len(self._known) > KEPT:
+            self._known.popitem(last=False)
+
+
+def term(mean_nll: Array, n_pieces: NDArray[np.int64], form: Form) -> Array:
+    """Return the term that is added to a similarity: higher is more fluent.
+
+    ``log-probability`` is −mean NLL (2020 release); ``probability`` is exp(−mean NLL / n) (head
+    since June 2022), which is no perplexity: it divides a mean by n again and favours long texts.
+    """
+    if form == "log-probability":
+        return -mean_nll
+    probability: Array = np.exp(-mean_nll / np.maximum(n_pieces, 1))
+    return probability
+
+
+def get(checkpoint: str, *, device: str | None = None) -> LanguageModel:
+    """Return the resident language model, loading it where needed.
+
+    Raises a permanent :class:`MetricError` for a checkpoint that is missing or no causal
+    language model.
+    """
+    folder = places.find(checkpoint)
+    weights = places.fingerprint(folder)
+    device = device or encoders.best_device()
+    spec = ModelSpec("language model", checkpoint, "float32", device, weights)
+    return memory.get(spec, folder, lambda: _load(spec, folder))
+
+
+def signature_fields(model: LanguageModel, weights: Sequence[float]) -> dict[str, str | int]:
+    """What of a language model changes a value: which it is, and (similarity, model) weights."""
+    coupling = "/".join(f"{weight:g}" for weight in weights)
+    return {"lm": model.spec.checkpoint, "lm-weights": model.spec.weights, "coupling": coupling}
+
+
+def _load(spec: ModelSpec, folder: str) -> LanguageModel:
+    from transformers import AutoModelForCausalLM, AutoTokenizer
+
+    places.check(spec.checkpoint, folder)
+    tokenizers: Any = AutoTokenizer
+    models: Any = AutoModelForCausalLM
+    try:
+        tokenizer = whole(lambda: tokenizers.from_pretrained(folder, local_files_only=True))
+        model, report = models.from_pretrained(
+            folder, local_files_only=True, weights_only=True, output_loading_info=True
+        )
+        if report["missing_keys"]:
+            # A plain encoder would be given a random output layer, and read text both ways.
+            raise ValueError(f"it lacks {sorted(report['missing_keys'])[0]}")
+    except Exception as error:
+        message = (
+            f"The checkpoint {spec.checkpoint} cannot be loaded as a causal language model: "
+            f"{reason(error, folder)}"
+        )
+        raise MetricError(message, permanent=True) from error
+    require_rows(spec.checkpoint, tokenizer, model)
+    return LanguageModel(spec, tokenizer, model.eval().to(spec.device))

@@ -1,0 +1,1 @@
+"""Metrics fitted to scores: one command a file."""

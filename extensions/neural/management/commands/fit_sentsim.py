@@ -1,0 +1,98 @@
+"""`manage.py fit_sentsim`: SentSim's ranges from a test set's scores, kept as a metric."""
+
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from django.conf import settings
+from django.core.exceptions import ValidationError
+from django.core.management.base import CommandError
+from django.db import DatabaseError
+
+from annotation.management.command_line import BaseCommand
+from annotation.models import Output, TestSet
+from core import disk
+from extensions.neural.sentsim.combine import PARTS, Ranges, fit
+from metrics import catalogue
+from metrics.base import MetricError, MetricInfo, Scores
+from metrics.scores import latest_signatures, load_scores
+
+
+class Command(BaseCommand):
+    help = (
+        "Fit SentSim's ranges to the scores of a test set and add the metric that scales by them. "
+        "On that test set its scores are the published ones."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("test_set", metavar="TESTSET", help="slug of the test set")
+        parser.add_argument("name", metavar="NAME", help="name of the new metric")
+        parser.add_argument("--label", help="its label (default: the name)")
+        parser.add_argument(
+            "--metric", default="sentsim", help="SentSim metric whose parts are scored already"
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        test_set = TestSet.objects.filter(slug=options["test_set"]).first()
+        if test_set is None:
+            raise CommandError(f"There is no test set {options['test_set']!r}.")
+        info = _find(options["metric"])
+        scores = _load(test_set, info)
+        try:
+            ranges = fit(scores[:, 0], scores[:, 1], -scores[:, 2])
+            row = catalogue.configure(
+                family="sentsim",
+                name=options["name"],
+                label=options["label"] or options["name"],
+                options=dict(info.options) | _as_options(ranges),
+            )
+        except ValidationError as error:
+            raise CommandError(" ".join(error.messages)) from error
+        except ValueError as error:
+            raise CommandError(str(error)) from error
+        except DatabaseError as error:
+            sentence = disk.refusal(error, Path(settings.VAR_DIR))
+            if sentence is None:
+                raise
+            raise CommandError(f"{sentence} Nothing was stored.") from error
+        self.stdout.write(f"{row.label}: fitted to {len(scores):,} texts of {test_set.slug}")
+        for part in PARTS:
+            low, high = getattr(ranges, part)
+            self.stdout.write(f"{part}: {low:.6f} to {high:.6f}")
+
+
+def _find(name: str) -> MetricInfo:
+    try:
+        info = catalogue.get(name)
+    except MetricError as error:
+        raise CommandError(error.message) from error
+    if info.family != "sentsim":
+        raise CommandError(f"{info.label} is not of the family SentSim.")
+    return info
+
+
+def _load(test_set: TestSet, info: MetricInfo) -> Scores:
+    """Return the (n, …) scores of the distinct contents of a test set."""
+    outputs = Output.objects.filter(system__test_set=test_set).order_by()
+    keys = list(outputs.values_list("content_key", flat=True).distinct())
+    signature = latest_signatures(test_set).get(info.name)
+    if signature is None:
+        raise CommandError(_missing(test_set, info, f"{len(keys):,} texts have"))
+    scores = load_scores(signature, test_set.systems.all(), keys)
+    n_missing = int(np.isnan(scores[:, 0]).sum())
+    if n_missing:
+        raise CommandError(_missing(test_set, info, f"{n_missing:,} of {len(keys):,} texts have"))
+    return scores
+
+
+def _missing(test_set: TestSet, info: MetricInfo, what: str) -> str:
+    return (
+        f"{what} no score of {info.label} yet: manage.py score {test_set.slug} --metric {info.name}"
+    )
+
+
+def _as_options(ranges: Ranges) -> dict[str, float]:
+    ends = {part: getattr(ranges, part) for part in PARTS}
+    lows = {f"{part}-min": low for part, (low, _) in ends.items()}
+    return lows | {f"{part}-max": high for part, (_, high) in ends.items()}

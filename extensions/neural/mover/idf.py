@@ -1,0 +1,50 @@
+"""Inverse document frequencies of pieces, from a corpus that stays the same for all segments.
+
+The releases count them over the evaluated texts, so that a segment's score hangs on the others;
+here the corpus is a file of its own, one sentence a line.
+"""
+
+import math
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from extensions.neural import files
+
+Piece = TypeVar("Piece", bound=Hashable)
+
+
+@dataclass(frozen=True)
+class IdfTable(Generic[Piece]):
+    """ln((N + 1)/(df + 1)) of each piece over N documents, and ln(N + 1) for unseen ones.
+
+    ``digest`` are twelve characters of the corpus, for signatures.
+    """
+
+    values: Mapping[Piece, float]
+    unseen: float
+    digest: str = ""
+
+    def weigh(self, pieces: Sequence[Piece]) -> NDArray[np.float64]:
+        """Return (pieces,) weights."""
+        return np.array([self.values.get(piece, self.unseen) for piece in pieces])
+
+
+def count(documents: Iterable[Sequence[Piece]], digest: str = "") -> IdfTable[Piece]:
+    """Count in how many documents each piece occurs (Zhao et al. 2019, section 3.1)."""
+    n_documents, frequencies = 0, Counter[Piece]()
+    for document in documents:
+        n_documents += 1
+        frequencies.update(set(document))
+    values = {piece: math.log((n_documents + 1) / (df + 1)) for piece, df in frequencies.items()}
+    return IdfTable(values, math.log(n_documents + 1), digest)
+
+
+def read(path: str, tokenize: Callable[[str], Sequence[Piece]]) -> IdfTable[Piece]:
+    """Count over the lines of a UTF-8 file; errors as :func:`extensions.neural.files.read`."""
+    file = files.read(path)
+    return count(map(tokenize, file.lines), file.digest)

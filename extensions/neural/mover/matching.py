@@ -1,0 +1,142 @@
+"""Word mover's scores from token vectors: n-grams, distances, transport.
+
+Zhao et al. 2019, MoverScore, eq. 1–4; Zhao et al. 2020, On the limitations of cross-lingual
+encoders, section 3. The n-gram vectors are those of the released code: averages of adjacent
+tokens, normalised after averaging.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from extensions.neural.mover.definition import Definition, Distance
+from extensions.neural.transport import flow_dropout_cost, transport_cost
+
+Tensor = torch.Tensor
+Array = NDArray[np.float64]
+# Below this squared distance 2 − 2cos has too few digits left to be rooted, even in double.
+NEAR = 1e-4
+
+
+@dataclass(frozen=True)
+class Bag:
+    """The n-grams of one text: vectors (k, width), their lengths (k,) in double precision, and
+    weights (k,) or None where all weigh the same."""
+
+    vectors: Tensor
+    norms: Tensor
+    weights: Array | None = None
+
+
+def make_bag(vectors: Tensor, n: int, weights: Array | None = None) -> Bag:
+    """Return the n-grams of consecutive vectors (tokens, width), one of all where there are fewer.
+
+    With ``weights`` (tokens,) an n-gram's vector is their weighted mean and its weight their sum;
+    where nothing weighs, all weigh the same. Vectors are kept up to a factor.
+    Raises ValueError for a text without vectors.
+    """
+    if not len(vectors):
+        raise ValueError("vectors: a text needs at least one")
+    size = min(n, len(vectors))
+    if weights is None or not weights.sum():
+        # A sum points where the mean does, and only directions are compared.
+        grams = _sums(vectors, size)
+        return Bag(grams, _lengths(grams))
+    scaled = vectors * torch.as_tensor(weights, dtype=vectors.dtype, device=vectors.device)[:, None]
+    summed = np.lib.stride_tricks.sliding_window_view(weights, size).sum(1)
+    grams = _sums(scaled, size)
+    return Bag(grams, _lengths(grams), summed)
+
+
+def _lengths(vectors: Tensor) -> Tensor:
+    lengths: Tensor = torch.linalg.vector_norm(vectors, dim=1, dtype=torch.float64)
+    return lengths
+
+
+def _sums(vectors: Tensor, size: int) -> Tensor:
+    last = len(vectors) - size + 1
+    total = vectors[:last]
+    for shift in range(1, size):
+        total = total + vectors[shift : shift + last]
+    return total
+
+
+def distances(pairs: Sequence[tuple[Bag, Bag]], kind: Distance) -> list[Array]:
+    """Return each pair's float64 (k, l) distances between vectors of length one.
+
+    Products are computed on the vectors' device and fetched at once. They are in double
+    precision: of 2 − 2cos, single precision would leave digits that hang on the processor.
+    Distances near zero are computed again from differences.
+    """
+    if not pairs:
+        return []
+    products = _fetch([left.vectors.double() @ right.vectors.double().T for left, right in pairs])
+    norms = {id(bag): bag.norms for pair in pairs for bag in pair}
+    lengths = dict(zip(norms, _fetch(list(norms.values())), strict=True))
+    found = []
+    for (left, right), product in zip(pairs, products, strict=True):
+        squared = _squared(product, lengths[id(left)], lengths[id(right)])
+        _repair(squared, left, right)
+        found.append(np.sqrt(squared, out=squared) if kind == "euclidean" else squared)
+    return found
+
+
+def _fetch(tensors: Sequence[Tensor]) -> list[Array]:
+    """Copy tensors to the host in one transfer where they are on a GPU."""
+    if not tensors[0].is_cuda:
+        return [each.numpy() for each in tensors]
+    flat = torch.cat([each.reshape(-1) for each in tensors]).cpu().numpy()
+    ends = np.cumsum([each.numel() for each in tensors])[:-1]
+    parts = np.split(flat, ends)
+    return [part.reshape(each.shape) for part, each in zip(parts, tensors, strict=True)]
+
+
+def _squared(product: Array, left: Array, right: Array) -> Array:
+    """2 − 2cos, in [0, 4]; a vector of length zero is at right angles to all."""
+    scale = np.outer(_inverse(left), -2 * _inverse(right))
+    scale *= product
+    scale += 2
+    clipped: Array = np.clip(scale, 0, 4, out=scale)
+    return clipped
+
+
+def _inverse(lengths: Array) -> Array:
+    return np.divide(1, lengths, out=np.zeros_like(lengths), where=lengths > 0)
+
+
+def _repair(squared: Array, left: Bag, right: Bag) -> None:
+    rows, columns = np.nonzero(squared < NEAR)
+    if len(rows):
+        differences = _unit(left, rows) - _unit(right, columns)
+        squared[rows, columns] = differences.square().sum(dim=1).cpu().numpy()
+
+
+def _unit(bag: Bag, rows: NDArray[np.int64]) -> Tensor:
+    # No vector of length zero is near another: it is at right angles to all.
+    places = torch.from_numpy(rows).to(bag.vectors.device)
+    return bag.vectors[places].double() / bag.norms[places, None]
+
+
+def transport(cost: Array, left: Bag, right: Bag, dropout: float = 0.0) -> float:
+    """Return the transport cost between two bags, or its variant without small flows.
+
+    Raises ValueError for dropout of weighted bags: it is defined on integer flows only.
+    """
+    if not dropout:
+        return transport_cost(cost, left.weights, right.weights)
+    if left.weights is not None or right.weights is not None:
+        raise ValueError("dropout is defined for equal weights only")
+    return flow_dropout_cost(cost, dropout)
+
+
+def score_pairs(pairs: Sequence[tuple[Bag, Bag]], definition: Definition) -> Array:
+    """Return (pairs,) scores of a definition, higher being better."""
+    costs = distances(pairs, definition.distance)
+    moved = [
+        transport(cost, left, right, definition.dropout)
+        for cost, (left, right) in zip(costs, pairs, strict=True)
+    ]
+    return np.array([definition.score(cost) for cost in moved], dtype=np.float64)

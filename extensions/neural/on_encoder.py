@@ -1,0 +1,85 @@
+"""What metrics on one encoder share: its place in signatures and logs, and greedy matching."""
+
+import torch
+
+from extensions.neural.encoding.encoders import Encoder
+from extensions.neural.encoding.precision import computing
+from metrics.base import MeanOfSegments, MetricError, MetricInfo
+
+Tensor = torch.Tensor
+
+
+class OnEncoder(MeanOfSegments):
+    """A metric whose work is that of ``encoder``."""
+
+    encoder: Encoder
+
+    @property
+    def device(self) -> str:
+        """Where it computes."""
+        return self.encoder.spec.device
+
+    @property
+    def precision(self) -> str:
+        """That of the encoder's forward pass (:mod:`extensions.neural.encoding.precision`)."""
+        return self.encoder.spec.precision
+
+    @property
+    def budget(self) -> int:
+        """Padded tokens of a batch."""
+        return self.encoder.budget
+
+
+def encoder_fields(encoder: Encoder, name: str = "checkpoint") -> dict[str, str | int]:
+    """What of an encoder changes a value, for a signature."""
+    return {name: encoder.spec.checkpoint, f"{name}-weights": encoder.spec.weights}
+
+
+def check_layer(info: MetricInfo, encoder: Encoder, layer: int) -> None:
+    """Raise a permanent :class:`MetricError` where an encoder has no such layer."""
+    if not 0 <= layer < encoder.n_layers:
+        message = (
+            f"{info.label}: {encoder.spec.checkpoint} has layers 0 to {encoder.n_layers - 1}, "
+            f"not {layer}"
+        )
+        raise MetricError(message, permanent=True)
+
+
+# Numbers in one similarity tensor: bounds the memory of a slice of pairs.
+NUMBERS_PER_SLICE = 2**24
+
+
+def greedy_match(
+    states: Tensor, mask: Tensor, weights: Tensor, hypotheses: Tensor, references: Tensor
+) -> Tensor:
+    """Return (pairs, 3) precision, recall and F1.
+
+    ``states`` is (texts, tokens, width), ``mask`` and ``weights`` are (texts, tokens), and a pair
+    is a row of ``hypotheses`` and ``references``, which index texts. Special tokens weigh nothing
+    but can be matched. A text in which nothing weighs scores 0. Padding is never matched, so a
+    value does not depend on the batch (bert-score counts it as similarity 0, which shows only
+    where every real similarity of a token is negative).
+    """
+    unit = torch.nn.functional.normalize(states, dim=-1)
+    size = max(1, NUMBERS_PER_SLICE // (states.shape[1] * max(states.shape[1], states.shape[2])))
+    slices = zip(torch.split(hypotheses, size), torch.split(references, size), strict=True)
+    with computing(states.device.type, "float32"):
+        return torch.cat([_match(unit, mask, weights, left, right) for left, right in slices])
+
+
+def _match(unit: Tensor, mask: Tensor, weights: Tensor, left: Tensor, right: Tensor) -> Tensor:
+    similarity = unit[left] @ unit[right].transpose(1, 2)
+    to_reference = similarity.masked_fill(~mask[right][:, None, :], -2).amax(dim=2)
+    to_hypothesis = similarity.masked_fill(~mask[left][:, :, None], -2).amax(dim=1)
+    precision = _weighted_mean(to_reference, weights[left])
+    recall = _weighted_mean(to_hypothesis, weights[right])
+    # An empty text on either side makes all three 0.
+    defined = (weights[left].sum(1) > 0) & (weights[right].sum(1) > 0)
+    total = precision + recall
+    f1 = torch.where(total == 0, 0.0, 2 * precision * recall / total)
+    return torch.where(defined[:, None], torch.stack([precision, recall, f1], dim=1), 0.0)
+
+
+def _weighted_mean(values: Tensor, weights: Tensor) -> Tensor:
+    # Only where nothing weighs is the sum 0; idf weights may sum up to less than 1.
+    return (values * weights).sum(1) / weights.sum(1).clamp_min(torch.finfo(weights.dtype).tiny)

@@ -1,0 +1,54 @@
+"""ReFreeEval: XBERTScore's F1 at the layer that was trained.
+
+The layer is what ``meta.json`` beside the weights names (``{"layer": 9}``), or 9. Released
+checkpoints hold nine layers under a configuration of twelve, so no more than the trained layer
+needs are loaded. Loading would fill a missing one with random numbers: that each is in the files is
+checked here.
+"""
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import torch
+
+from extensions.neural.encoding import encoders
+from extensions.neural.encoding.encoders import Encoder
+from extensions.neural.xbertscore.scorer import XBertScore
+from metrics.base import MetricError
+from metrics.checkpoints import places
+from metrics.options import precision_of
+
+
+class ReFreeEval(XBertScore):
+    """Raises a permanent :class:`MetricError` where a layer that is needed is not stored."""
+
+    def _load_encoder(self) -> Encoder:
+        checkpoint = self.info.checkpoint
+        encoder = encoders.get(checkpoint, precision=precision_of(self.info), layers=self.layer)
+        stored = stored_layers(Path(places.find(checkpoint)), encoder.model.base_model_prefix)
+        missing = sorted(set(range(self.layer)) - stored)
+        if missing:
+            message = f"{self.info.label}: {checkpoint} lacks the weights of layer {missing[0] + 1}"
+            raise MetricError(message, permanent=True)
+        return encoder
+
+
+def stored_layers(folder: Path, prefix: str) -> set[int]:
+    """Return the numbers, from 0, of the transformer layers whose weights a checkpoint holds.
+
+    ``prefix`` is what the model class may put before its weights' names.
+    """
+    pattern = re.compile(rf"(?:{re.escape(prefix)}\.)?encoder\.layer\.(\d+)\.")
+    matches = map(pattern.match, _names(folder))
+    return {int(match.group(1)) for match in matches if match}
+
+
+def _names(folder: Path) -> Iterator[str]:
+    for path in sorted(folder.glob("*.safetensors")):
+        with path.open("rb") as file:
+            size = int.from_bytes(file.read(8), "little")
+            yield from json.loads(file.read(size))
+    for path in sorted(folder.glob("pytorch_model*.bin")):
+        yield from torch.load(path, map_location="meta", weights_only=True)

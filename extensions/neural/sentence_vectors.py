@@ -1,0 +1,165 @@
+"""Sentence vectors of a transformer: a directory of sentence-transformers, or any encoder.
+
+The directory is read here, without that package, so that token metrics share the encoder. Known
+parts are Transformer, Pooling (first token, mean, mean by the root of the length, maximum), Dense
+and Normalize; an encoder without ``modules.json`` gives the mean of its last layer over all
+pieces, special ones included. LASER's files are pickles and are refused as any pickle is.
+"""
+
+import json
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from extensions.neural.encoding import encoders
+from extensions.neural.encoding.encoders import NO_LIMIT
+from extensions.neural.encoding.precision import computing
+from extensions.neural.encoding.token_vectors import embed
+from metrics.base import MetricError
+from metrics.checkpoints import places
+from metrics.truncation import note, noting
+
+Array = NDArray[np.float64]
+Vectors = dict[str, Array]
+Step = Callable[[torch.Tensor], torch.Tensor]
+_POOLING: dict[str, Step] = {
+    "pooling_mode_cls_token": lambda states: states[0],
+    "pooling_mode_max_tokens": lambda states: states.amax(dim=0),
+    "pooling_mode_mean_tokens": lambda states: states.mean(dim=0),
+    "pooling_mode_mean_sqrt_len_tokens": lambda states: states.sum(dim=0) / len(states) ** 0.5,
+}
+_NAMES = {
+    "cls": "pooling_mode_cls_token",
+    "max": "pooling_mode_max_tokens",
+    "mean": "pooling_mode_mean_tokens",
+    "mean_sqrt_len_tokens": "pooling_mode_mean_sqrt_len_tokens",
+}
+_ACTIVATIONS: dict[str, Step] = {"Identity": lambda vector: vector, "Tanh": torch.tanh}
+
+
+def cosine(left: Array, right: Array) -> float:
+    """Return the cosine of two (width,) vectors, 0 where one is 0 as that of a blank text."""
+    norms = float(np.linalg.norm(left) * np.linalg.norm(right))
+    return float(left @ right) / norms if norms else 0.0
+
+
+class SentenceEncoder:
+    """One vector a sentence. Raises a permanent :class:`MetricError` for unknown parts."""
+
+    def __init__(self, checkpoint: str, precision: str = "float32") -> None:
+        self.checkpoint = checkpoint
+        folder = Path(places.find(checkpoint))
+        places.check(checkpoint, folder)
+        self.weights = places.fingerprint(folder)
+        transformer, *rest = self._modules(folder)
+        # The hub's name stays the encoder's, so that other metrics find it resident.
+        encoder = str(folder / transformer) if transformer else checkpoint
+        self.encoder = encoders.get(encoder, precision=precision)
+        settings = _read(folder / transformer / "sentence_bert_config.json")
+        self.limit = int(settings.get("max_seq_length") or NO_LIMIT)
+        self.is_lowercase = bool(settings.get("do_lower_case"))
+        self.steps = [self._step(kind, folder / path) for kind, path in rest] or [
+            _POOLING["pooling_mode_mean_tokens"]
+        ]
+
+    @torch.inference_mode()
+    def encode(self, texts: Iterable[str]) -> Vectors:
+        """Return the (width,) vector of every distinct text; that of a blank text is 0."""
+        forms = {text: text.lower() if self.is_lowercase else text for text in texts}
+        layer = self.encoder.n_layers - 1
+        with noting() as truncated:
+            found = embed(self.encoder, forms.values(), [layer], self.limit, spaced=False)
+        for text, form in forms.items():
+            if form in truncated:
+                note(text)
+        with computing(self.encoder.spec.device, "float32"):
+            vectors = {form: self._apply(each.states[layer]) for form, each in found.items()}
+        return {
+            text: vectors[form] if form.strip() else np.zeros_like(vectors[form])
+            for text, form in forms.items()
+        }
+
+    def fields(self, name: str = "checkpoint") -> dict[str, str | int]:
+        """What changes a value, for a signature: all parts, not the transformer's alone."""
+        return {name: self.checkpoint, f"{name}-weights": self.weights}
+
+    def _apply(self, states: torch.Tensor) -> Array:
+        for step in self.steps:
+            states = step(states)
+        return np.asarray(states.double().cpu().numpy())
+
+    def _modules(self, folder: Path) -> list[Any]:
+        """Return the path of the transformer, then (type, path) of what follows it."""
+        listed = _read(folder / "modules.json", default=[])
+        if not listed:
+            return [""]
+        if _read(folder / "config_sentence_transformers.json").get("default_prompt_name"):
+            raise self._error("puts a prompt before every text, which is not supported")
+        kinds = [(str(each["type"]).rsplit(".", 1)[-1], str(each["path"])) for each in listed]
+        if kinds[0][0] != "Transformer":
+            raise self._error(f"begins with {kinds[0][0]}, not with a Transformer")
+        return [kinds[0][1], *kinds[1:]]
+
+    def _step(self, kind: str, folder: Path) -> Step:
+        if kind == "Pooling":
+            return self._pooling(_read(folder / "config.json"))
+        if kind == "Dense":
+            return self._dense(folder)
+        if kind == "Normalize":
+            return lambda vector: torch.nn.functional.normalize(vector, dim=0)
+        raise self._error(f"has a part {kind}, which is not supported")
+
+    def _pooling(self, settings: Mapping[str, Any]) -> Step:
+        chosen = [key for key, on in settings.items() if key.startswith("pooling_mode_") and on]
+        if named := settings.get("pooling_mode"):
+            names = [named] if isinstance(named, str) else named
+            chosen = [_NAMES.get(name, name) for name in names]
+        if not chosen or not set(chosen) <= set(_POOLING):
+            raise self._error(f"pools by {', '.join(chosen) or 'nothing'}, which is not supported")
+        # In sentence-transformers' own order, whatever the order of the file.
+        steps = [step for key, step in _POOLING.items() if key in chosen]
+        return lambda states: torch.cat([step(states) for step in steps])
+
+    def _dense(self, folder: Path) -> Step:
+        settings = _read(folder / "config.json")
+        name = str(settings.get("activation_function", "Identity")).rsplit(".", 1)[-1]
+        if name not in _ACTIVATIONS:
+            raise self._error(f"has the activation {name}, which is not supported")
+        weights = self._weights(folder)
+        weight, bias = (
+            weights[key].to(self.encoder.spec.device) if key in weights else None
+            for key in ("linear.weight", "linear.bias")
+        )
+        if weight is None:
+            raise self._error(f"lacks the weights of {folder.name}")
+        return lambda vector: _ACTIVATIONS[name](torch.nn.functional.linear(vector, weight, bias))
+
+    def _weights(self, folder: Path) -> dict[str, torch.Tensor]:
+        from safetensors.torch import load_file
+
+        try:
+            if (folder / "model.safetensors").exists():
+                return load_file(folder / "model.safetensors")
+            weights: dict[str, torch.Tensor] = torch.load(
+                folder / "pytorch_model.bin", map_location="cpu", weights_only=True
+            )
+        except Exception as error:
+            raise self._error(f"has a {folder.name} that cannot be loaded") from error
+        return weights
+
+    def _error(self, what: str) -> MetricError:
+        return MetricError(f"The checkpoint {self.checkpoint} {what}.", permanent=True)
+
+
+def _read(path: Path, default: Any = None) -> Any:
+    """Read a JSON file of a checkpoint; the default (an empty object) where there is none."""
+    if not path.exists():
+        return {} if default is None else default
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise MetricError(f"{path} cannot be read: not JSON.", permanent=True) from error

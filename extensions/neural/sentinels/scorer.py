@@ -1,0 +1,101 @@
+"""Scores of a sentinel: each output by the fit that never saw its source.
+
+That holds on every campaign; an output of a source that is new to all five fits gets their mean.
+"""
+
+from collections.abc import Sequence
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from extensions.neural.sentinels.options import LENGTHS, SOURCE, Array, load
+from extensions.neural.slices import score_in_slices
+from metrics import truncation
+from metrics.base import (
+    MeanOfSegments,
+    MetricError,
+    MetricInfo,
+    Scores,
+    SegmentInput,
+    check_inputs,
+    format_signature,
+)
+from metrics.checkpoints import hashes
+from metrics.options import precision_of
+
+# To be raised whenever a change here alters a value.
+REVISION = 2
+
+
+class TrainedSentinel(MeanOfSegments):
+    """Raises a permanent :class:`MetricError` where the sentinel belongs to other weights."""
+
+    def __init__(self, info: MetricInfo, *, source_language: str, target_language: str) -> None:
+        self.info, path = info, str(info.option("sentinel"))
+        try:
+            self.sentinel = load(path)
+        except ValueError as error:
+            raise MetricError(str(error), permanent=True) from error
+        self.digest = hashes.of_file(Path(path))[:12]
+        self.encoder = None
+        if info.checkpoint:
+            from extensions.neural.sentence_vectors import SentenceEncoder
+
+            self.encoder = SentenceEncoder(info.checkpoint, precision_of(info))
+            self.device = self.encoder.encoder.spec.device
+        if (self.encoder.weights if self.encoder else "") != self.sentinel.encoder:
+            message = f"{info.label}: {path} was fitted on other weights than {info.checkpoint} has"
+            raise MetricError(message, permanent=True)
+
+    def signature(self) -> str:
+        """Everything that changes a value."""
+        fields: dict[str, str | int] = {"reads": self.sentinel.reads, "sentinel": self.digest}
+        if self.encoder:
+            from extensions.neural.encoding import precision
+
+            fields |= {"checkpoint": self.info.checkpoint, "weights": self.encoder.weights}
+            fields |= precision.signature_fields(precision_of(self.info))
+        return format_signature(self.info.name, fields | {"revision": REVISION})
+
+    @truncation.reported
+    def score(self, inputs: Sequence[SegmentInput]) -> Scores:
+        """Return (n, 1) predicted human scores."""
+        check_inputs(self.info, inputs)
+        return score_in_slices(self._score, inputs)
+
+    def _score(self, inputs: Sequence[SegmentInput]) -> Scores:
+        if not inputs:
+            return np.zeros((0, 1))
+        texts = [(each.source, each.hypothesis) for each in inputs]
+        known = read_features(self.sentinel.reads, texts, self.encoder)
+        predicted = np.column_stack([line.predict(known) for line in self.sentinel.lines])
+        folds = [self.sentinel.fold_of.get(source_digest(source)) for source, _ in texts]
+        rows = zip(predicted, folds, strict=True)
+        return np.array([[row.mean() if fold is None else row[fold]] for row, fold in rows])
+
+
+if TYPE_CHECKING:
+    from extensions.neural.sentence_vectors import SentenceEncoder
+
+# Source and output.
+Texts = Sequence[tuple[str, str]]
+
+
+def source_digest(source: str) -> str:
+    """Return what names a source in a file that does not hold it: 16 digits of its SHA-256."""
+    return sha256(source.encode()).hexdigest()[:16]
+
+
+def read_features(reads: str, texts: Texts, encoder: "SentenceEncoder | None") -> Array:
+    """Return the (n, width) features: a text's sentence vector, or three numbers of lengths.
+
+    These are ln(1 + characters) of source and of output, and the square of their difference.
+    """
+    if reads == LENGTHS or encoder is None:
+        sizes = np.log1p([[len(text) for text in pair] for pair in texts]).reshape(-1, 2)
+        return np.column_stack([sizes, (sizes[:, 0] - sizes[:, 1]) ** 2])
+    chosen = [source if reads == SOURCE else output for source, output in texts]
+    vectors = encoder.encode(chosen)
+    return np.array([vectors[text] for text in chosen], dtype=np.float64)

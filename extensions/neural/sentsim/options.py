@@ -1,0 +1,88 @@
+"""SentSim on any two encoders. Neither Django nor torch: web and workers read it."""
+
+from extensions.neural.sentsim.combine import PARTS, Ranges
+from metrics.base import MetricInfo
+from metrics.options import PRECISION, Option, Options, check_layer, clean_all
+from metrics.plugins import Plugin
+
+# Stored so that more is better in every column: distances are negated.
+_RAW = (("cosine", "cosine"), ("f", "F1"), ("wmd", "−WMD"), ("smd", "−SMD"))
+_COMBINED = (
+    ("cosine-f", "cosine + F1"),
+    ("cosine-wmd", "cosine + WMD"),
+    ("all", "cosine + F1 + WMD"),
+)
+_WORDS = {"cosine": "Cosine", "f": "F1", "wmd": "WMD"}
+
+
+def _range_options() -> tuple[Option, ...]:
+    note = "Leave all six at 0 for the parts alone; manage.py fit_sentsim fills them in."
+    return tuple(
+        Option(f"{part}-{end}", f"{_WORDS[part]}: {word}", "number", 0.0, help=note)
+        for part in PARTS
+        for end, word in (("min", "smallest"), ("max", "largest"))
+    )
+
+
+def find_ranges(options: Options) -> Ranges | None:
+    """Return the fitted ranges, None where all six numbers are 0; ValueError where some are."""
+    ends = {part: (float(options[f"{part}-min"]), float(options[f"{part}-max"])) for part in PARTS}
+    if not any(value for pair in ends.values() for value in pair):
+        return None
+    return Ranges(**ends)
+
+
+def make_info(name: str, label: str, options: Options) -> MetricInfo:
+    """Describe the parts and, where ranges are given, the three combinations."""
+    is_fitted = find_ranges(options) is not None
+    shown = _COMBINED if is_fitted else _RAW[:3]
+    columns = (*_RAW, *_COMBINED) if is_fitted else _RAW
+    return MetricInfo(
+        name=name,
+        label=label,
+        measures=tuple(f"{name}-{key}" for key, _ in columns),
+        measure_labels=tuple(f"{label} {word}" for _, word in columns),
+        needs_source=True,
+        needs_reference=False,
+        queue="gpu",
+        description="Sentence cosine with token similarity of output and source, scaled by fixed "
+        "ranges."
+        if is_fitted
+        else "Sentence cosine with token similarity of output and source; the parts, for ranges to "
+        "be fitted.",
+        citation="Song et al. 2021, SentSim: crosslingual semantic evaluation of machine "
+        "translation",
+        shown=tuple(f"{name}-{key}" for key, _ in shown),
+        checkpoint=str(options["checkpoint"]),
+        family="sentsim",
+        options=tuple(options.items()),
+    )
+
+
+def describe(name: str, label: str, options: Options) -> MetricInfo:
+    """Describe a configured one; that the layer exists is read from the token encoder."""
+    check_layer(str(options["encoder"]), int(options["layer"]))
+    return make_info(name, label, options)
+
+
+PLUGIN = Plugin(
+    label="SentSim",
+    description="Sentence cosine with token F1 or word mover's distance, output against source.",
+    scorer="extensions.neural.sentsim.scorer:SentSim",
+    options=(
+        Option(
+            "checkpoint",
+            "Sentence encoder",
+            "checkpoint",
+            "sentence-transformers/xlm-r-bert-base-nli-stsb-mean-tokens",
+            help="Any model of sentence-transformers, or an encoder whose vectors are averaged.",
+        ),
+        Option("encoder", "Token encoder", "checkpoint", "xlm-roberta-base"),
+        Option("layer", "Layer of the token encoder", "integer", 9, minimum=0),
+        *_range_options(),
+        PRECISION,
+    ),
+    describe=describe,
+    packages=("ot",),
+)
+KNOWN = (make_info("sentsim", "SentSim", clean_all(PLUGIN.options, {})),)

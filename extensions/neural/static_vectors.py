@@ -1,0 +1,185 @@
+"""Words with their vectors: of an encoder, or of a text file in fastText's form.
+
+The form is one line a word, ``word x1 … xd``, after an optional line ``words d``. Such files hold
+millions of words: the file is mapped, read once for the place of every word, and a line is parsed
+only where a text has its word. Aligned files: Joulin et al. 2018, Loss in translation (RCSLS).
+"""
+
+import hashlib
+import mmap
+from array import array
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from metrics.base import MetricError
+from metrics.families.lexical.words import WordTokenizer
+
+Vector = NDArray[np.float64]
+# Words whose vectors are kept: 120 MB of 300 numbers each.
+KEPT = 50_000
+
+
+def load(path: str) -> "StaticVectors":
+    """Return the vectors of a file, kept in this process until the file changes.
+
+    Raises a permanent :class:`MetricError` that names the line at fault.
+    """
+    try:
+        state = Path(path).stat()
+    except OSError as error:
+        message = f"{path} cannot be read: {error.strerror}."
+        raise MetricError(message, permanent=True) from error
+    return _load(path, state.st_size, state.st_mtime_ns)
+
+
+@lru_cache(maxsize=4)
+def _load(path: str, size: int, changed: int) -> "StaticVectors":
+    return StaticVectors(path)
+
+
+class StaticVectors:
+    """A mapped file: ``width`` numbers a word; ``digest`` begins the SHA-256 of its contents."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self._bytes = _map(path)
+        self._first_line, self.width, stated = self._read_header()
+        self._hashes, self._starts, self._lines = self._index()
+        if stated is not None and stated != len(self._starts):
+            raise self._error(1, f"{stated} words are announced and {len(self._starts)} follow")
+        self.digest = hashlib.sha256(self._bytes).hexdigest()[:12]
+        self._parsed: dict[str, Vector | None] = {}
+
+    def __len__(self) -> int:
+        return len(self._starts)
+
+    def find(self, word: str) -> Vector | None:
+        """Return the (width,) vector of a word, or of its lower-cased form; None for unknown ones.
+
+        Raises a permanent :class:`MetricError` where its line holds something other than numbers.
+        """
+        if word not in self._parsed:
+            if len(self._parsed) >= KEPT:
+                self._parsed.clear()
+            found = self._parse(word)
+            self._parsed[word] = self._parse(word.lower()) if found is None else found
+        return self._parsed[word]
+
+    def _read_header(self) -> tuple[int, int, int | None]:
+        fields = self._line(0).split(b" ")
+        if len(fields) == 2 and all(field.isdigit() for field in fields):
+            return self._end(0) + 1, int(fields[1]), int(fields[0])
+        return 0, len(fields) - 1, None
+
+    def _index(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+        """Return the sorted hashes of all words, where their lines begin, and their numbers."""
+        hashes, starts = array("q"), array("q")
+        start, first = self._first_line, 2 if self._first_line else 1
+        while start < len(self._bytes):
+            line = self._line(start)
+            if line.count(b" ") != self.width or self.width < 1:
+                found = max(line.count(b" "), 0)
+                raise self._error(len(starts) + first, f"{found} numbers, not {self.width}")
+            hashes.append(hash(line[: line.index(b" ")]))
+            starts.append(start)
+            start = self._end(start) + 1
+        # Stable: the first of two lines with the same word counts, as in fastText's own reader.
+        order = np.argsort(np.asarray(hashes, dtype=np.int64), kind="stable")
+        return (
+            np.asarray(hashes, dtype=np.int64)[order],
+            np.asarray(starts, dtype=np.int64)[order],
+            order + first,
+        )
+
+    def _parse(self, word: str) -> Vector | None:
+        wanted = word.encode()
+        place = int(np.searchsorted(self._hashes, hash(wanted)))
+        while place < len(self._hashes) and self._hashes[place] == hash(wanted):
+            name, *numbers = self._line(int(self._starts[place])).split(b" ")
+            if name == wanted:
+                return self._numbers(numbers, int(self._lines[place]))
+            place += 1
+        return None
+
+    def _numbers(self, fields: list[bytes], line: int) -> Vector:
+        try:
+            vector = np.array([float(field) for field in fields])
+        except ValueError as error:
+            raise self._error(line, "not a number") from error
+        if not np.isfinite(vector).all():
+            raise self._error(line, "not a finite number")
+        return vector
+
+    def _line(self, start: int) -> bytes:
+        # fastText ends its lines with a blank.
+        return self._bytes[start : self._end(start)].rstrip(b" \r")
+
+    def _end(self, start: int) -> int:
+        end = self._bytes.find(b"\n", start)
+        return len(self._bytes) if end < 0 else end
+
+    def _error(self, line: int, what: str) -> MetricError:
+        return MetricError(f"{self.path}, line {line}: {what}.", permanent=True)
+
+
+def _map(path: str) -> mmap.mmap:
+    try:
+        with open(path, "rb") as file:
+            return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+    except ValueError as error:
+        raise MetricError(f"{path} is empty.", permanent=True) from error
+    except OSError as error:
+        message = f"{path} cannot be read: {error.strerror}."
+        raise MetricError(message, permanent=True) from error
+
+
+if TYPE_CHECKING:
+    from extensions.neural.encoding.token_vectors import Embedded
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Words:
+    """Units of a text in order: ``forms`` (n), ``vectors`` (n, width), ``known`` (n,) bool.
+
+    The vector of an unknown unit is 0.
+    """
+
+    forms: tuple[str, ...]
+    vectors: Array
+    known: NDArray[np.bool_]
+
+    @property
+    def unit_vectors(self) -> Array:
+        """The vectors at length 1; a zero vector stays 0, and what is no number none."""
+        norms = np.linalg.norm(self.vectors, axis=1, keepdims=True)
+        return np.divide(self.vectors, norms, where=norms != 0, out=np.zeros_like(self.vectors))
+
+
+def of_pieces(found: "Embedded", layer: int) -> Words:
+    """Take an encoder's pieces at a layer, special ones left out."""
+    kept = ~np.array(found.is_special)
+    vectors = found.states[layer].double().cpu().numpy()[kept]
+    forms = tuple(piece for piece, is_kept in zip(found.pieces, kept, strict=True) if is_kept)
+    return Words(forms, vectors, np.ones(len(forms), dtype=bool))
+
+
+def of_words(texts: Iterable[str], vectors: StaticVectors, cut: WordTokenizer) -> dict[str, Words]:
+    """Look up the words of every distinct text."""
+    return {text: _look_up(cut(text), vectors) for text in dict.fromkeys(texts)}
+
+
+def _look_up(forms: tuple[str, ...], vectors: StaticVectors) -> Words:
+    rows = [vectors.find(form) for form in forms]
+    found = np.zeros((len(forms), vectors.width))
+    for position, row in enumerate(rows):
+        if row is not None:
+            found[position] = row
+    return Words(forms, found, np.array([row is not None for row in rows], dtype=bool))

@@ -1,0 +1,173 @@
+"""XMoverScore's definitions and settings. Neither Django nor torch: web and workers read them."""
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Literal, cast
+
+from extensions.neural.mover.definition import Definition, Distance
+from extensions.neural.xmoverscore import mapping
+from metrics.base import MetricError, MetricInfo
+from metrics.options import PRECISION, Family, Option, Options, count_layers
+
+SIZES = (1, 2)
+LANGUAGE_MODEL = Option(
+    "language-model",
+    "Language model",
+    "checkpoint",
+    "",
+    help="A causal one of the target language, such as gpt2; empty for none.",
+)
+LM_WEIGHT = Option("lm-weight", "Weight of the language model", "number", 0.1, minimum=0)
+_ZHAO = (
+    "Zhao et al. 2020, On the limitations of cross-lingual encoders as exposed by reference-free "
+    "machine translation evaluation"
+)
+
+
+@dataclass(frozen=True)
+class Variant:
+    """One of the definitions in circulation; ``layer`` None is the last one."""
+
+    definition: Definition
+    layer: int | None
+    lm_form: Literal["log-probability", "probability"]
+
+
+# The paper does not say which pieces count nor how a distance becomes a score: both are taken
+# from the release that was published with it.
+VARIANTS: dict[str, Variant] = {
+    "paper": Variant(Definition(True, "euclidean", "difference"), None, "log-probability"),
+    "release-2020": Variant(Definition(True, "squared", "difference"), 12, "log-probability"),
+    "head-2022": Variant(Definition(False, "euclidean", "inverse"), 8, "probability"),
+}
+
+
+def definition(options: Options) -> Definition:
+    """Return the definition that the options name, with what they change of it."""
+    chosen = VARIANTS[str(options["definition"])].definition
+    if options["distance"] != "definition":
+        chosen = replace(chosen, distance=cast(Distance, options["distance"]))
+    return replace(chosen, dropout=float(options["flow-dropout"]))
+
+
+def make_info(name: str, label: str, options: Options) -> MetricInfo:
+    """Describe a score for each n, alone and, with a language model, coupled."""
+    has_lm = bool(options["language-model"])
+    keys = [str(n) for n in SIZES]
+    if has_lm:
+        keys += [*(f"{n}-lm" for n in SIZES), "lm"]
+    shown = f"{options['n']}-lm" if has_lm else str(options["n"])
+    return MetricInfo(
+        name=name,
+        label=label,
+        measures=tuple(f"{name}-{key}" for key in keys),
+        measure_labels=tuple(f"{label} {_LABELS[key]}" for key in keys),
+        needs_source=True,
+        needs_reference=False,
+        queue="gpu",
+        description=f"Word mover's score of source and output under layer {options['layer']} of "
+        f"{options['checkpoint']}; no reference is needed.",
+        citation=_ZHAO,
+        shown=(f"{name}-{shown}",),
+        checkpoint=str(options["checkpoint"]),
+        family="xmoverscore",
+        options=tuple(options.items()),
+    )
+
+
+_LABELS = {
+    "1": "unigrams",
+    "2": "bigrams",
+    "1-lm": "unigrams + LM",
+    "2-lm": "bigrams + LM",
+    "lm": "LM",
+}
+
+
+def describe(name: str, label: str, options: Options) -> MetricInfo:
+    """Describe a configured one; ValueError where its settings do not fit together."""
+    checkpoint, layers = str(options["checkpoint"]), count_layers(str(options["checkpoint"]))
+    layer = resolve_layer(options, layers)
+    if layer >= layers:
+        own = "" if int(options["layer"]) >= 0 else f", that of {options['definition']}: choose one"
+        raise ValueError(f"Layer: {checkpoint} has layers 0 to {layers - 1}, not {layer}{own}.")
+    if options["flow-dropout"] and (options["idf-source"] or options["idf-target"]):
+        raise ValueError("Flow dropout: it is defined for equal weights only, not with idf.")
+    if options["mapping"]:
+        _check_mapping(Path(str(options["mapping"])), layer)
+    return make_info(name, label, {**options, "layer": layer})
+
+
+def resolve_layer(options: Options, layers: int) -> int:
+    """Return the layer that is used: the one given, else that of the definition."""
+    if int(options["layer"]) >= 0:
+        return int(options["layer"])
+    own = VARIANTS[str(options["definition"])].layer
+    return layers - 1 if own is None else own
+
+
+def _check_mapping(folder: Path, layer: int) -> None:
+    try:
+        about = mapping.read_about(folder)
+    except MetricError as error:
+        raise ValueError(f"Mapping: {error.message}") from error
+    if about.layer != layer:
+        raise ValueError(f"Mapping: it was fitted for layer {about.layer}, not for {layer}.")
+
+
+FAMILY = Family(
+    key="xmoverscore",
+    label="XMoverScore",
+    description="Word mover's score of source and output under a multilingual encoder.",
+    scorer="extensions.neural.xmoverscore.scorer:XMoverScore",
+    options=(
+        Option("checkpoint", "Encoder", "checkpoint", help="A hub's name or a local directory."),
+        Option(
+            "definition",
+            "Definition",
+            "choice",
+            "release-2020",
+            choices=tuple(VARIANTS),
+            help="It sets the layer, the pieces, the distance and the form of the score.",
+        ),
+        Option("layer", "Layer", "integer", -1, minimum=-1, help="−1 is that of the definition."),
+        Option("n", "N-grams shown", "choice", "2", choices=tuple(str(n) for n in SIZES)),
+        Option(
+            "distance",
+            "Distance",
+            "choice",
+            "definition",
+            choices=("definition", "euclidean", "squared"),
+        ),
+        Option(
+            "mapping",
+            "Mapping",
+            "file",
+            "",
+            help="The folder of a fitted mapping; empty for none.",
+        ),
+        Option(
+            "idf-source",
+            "Corpus for idf of sources",
+            "file",
+            "",
+            help="One sentence a line; empty for equal weights.",
+        ),
+        Option("idf-target", "Corpus for idf of outputs", "file", "", help="As for sources."),
+        Option(
+            "flow-dropout",
+            "Flow dropout",
+            "number",
+            0.0,
+            minimum=0,
+            maximum=0.9,
+            help="Share of small flows that is cut; 0.3 in the release of 2022, 0 is exact.",
+        ),
+        LANGUAGE_MODEL,
+        Option("weight", "Weight of the similarity", "number", 1.0, minimum=0),
+        LM_WEIGHT,
+        PRECISION,
+    ),
+    describe=describe,
+    packages=("ot",),
+)

@@ -1,0 +1,110 @@
+"""XMoverScore of outputs against sources: every n from one encoder pass, each text read once.
+
+An n-gram vector is the mean of adjacent chosen pieces, brought to length one; a text with fewer
+than n pieces is one n-gram. The two special tokens take part. Equal weights and lengths are an
+assignment; everything else goes to POT's network simplex. Tests compare with POT (1e-9) and with a
+linear program. Weights by idf come from a corpus file, one sentence a line. Flow dropout of the
+2022 code drops flows below a threshold that rounding noise decides; here it is off unless set.
+
+The language model is any causal one; ``gpt2`` in the paper. Its term is read over pieces 2, 3, …
+without a start token, cut to 1,024 pieces, and added as weight × similarity + LM weight × term. A
+text of one piece or none gets ln(vocabulary) as its mean NLL; the 2020 code gives it 0, the best
+value there is.
+
+Empty texts get the lowest score of the definition. Texts are cut to what the tokenizer states as
+its limit, 512 pieces for multilingual BERT. A mapping of another encoder, layer or direction is
+refused.
+"""
+
+from collections.abc import Sequence
+from typing import cast
+
+import numpy as np
+
+from extensions.neural import lm
+from extensions.neural.encoding import encoders, precision
+from extensions.neural.encoding.token_vectors import Embedded
+from extensions.neural.mover import texts
+from extensions.neural.mover.matching import Tensor
+from extensions.neural.mover.texts import Side, Task
+from extensions.neural.on_encoder import OnEncoder, encoder_fields
+from extensions.neural.xmoverscore import mapping
+from extensions.neural.xmoverscore.options import SIZES, VARIANTS, definition
+from metrics import truncation
+from metrics.base import MetricInfo, Scores, SegmentInput, check_inputs, format_signature
+from metrics.options import precision_of
+
+# To be raised whenever a change here alters a value.
+REVISION = 3
+
+
+class XMoverScore(OnEncoder):
+    """Languages matter where a mapping was fitted for one direction: another one is refused."""
+
+    def __init__(self, info: MetricInfo, *, source_language: str, target_language: str) -> None:
+        self.info, self.options = info, dict(info.options)
+        self.encoder = encoders.get(info.checkpoint, precision=precision_of(info))
+        self.layer = int(self.options["layer"])
+        self.mapping = mapping.load_for(
+            str(self.options["mapping"]),
+            self.encoder.model,
+            layer=self.layer,
+            source=source_language,
+            target=target_language,
+        )
+        name = str(self.options["language-model"])
+        self.language_model = lm.get(name) if name else None
+        self.task = Task(
+            label=info.label,
+            encoder=self.encoder,
+            layers=(self.layer,),
+            definition=definition(self.options),
+            sizes=SIZES,
+            vectors=self._vectors,
+            idf=texts.read_idf(self.encoder, self.options, "idf-source", "idf-target"),
+        )
+
+    def _vectors(self, text: Embedded, side: Side) -> Tensor:
+        states = text.states[self.layer]
+        if self.mapping is None:
+            return states
+        apply = self.mapping.apply if side == "left" else self.mapping.apply_to_target
+        # What a mapping takes away may be most of a vector: in single precision, few digits stay.
+        return cast(Tensor, apply(states.double()))
+
+    def signature(self) -> str:
+        """Everything that changes a value."""
+        fields: dict[str, str | int] = {
+            **encoder_fields(self.encoder),
+            **precision.signature_fields(self.precision),
+            "definition": str(self.options["definition"]),
+            "layer": self.layer,
+            "distance": self.task.definition.distance,
+            "dropout": f"{self.task.definition.dropout:g}",
+            "mapping": self.mapping.digest if self.mapping else "no",
+            "idf": self.task.idf_digests,
+        }
+        if self.language_model is not None:
+            fields |= lm.signature_fields(self.language_model, self._coupling())
+        return format_signature(self.info.name, {**fields, "revision": REVISION})
+
+    @truncation.reported
+    def score(self, inputs: Sequence[SegmentInput]) -> Scores:
+        """Return (n, 2) unigram and bigram scores; with a language model (n, 5): both, both
+        coupled with it, and its term alone."""
+        check_inputs(self.info, inputs)
+        similarities = texts.score(self.task, [(each.source, each.hypothesis) for each in inputs])
+        if self.language_model is None:
+            return similarities
+        form = VARIANTS[str(self.options["definition"])].lm_form
+        read = self.language_model.read([each.hypothesis for each in inputs])
+        term = lm.term(*read, form)[:, None]
+        return np.hstack([similarities, couple(similarities, term, *self._coupling()), term])
+
+    def _coupling(self) -> tuple[float, float]:
+        return float(self.options["weight"]), float(self.options["lm-weight"])
+
+
+def couple(similarity: Scores, term: Scores, weight: float, lm_weight: float) -> Scores:
+    """Add the term of the language model (Zhao et al. 2020, section 3.3)."""
+    return weight * similarity + lm_weight * term

@@ -1,0 +1,73 @@
+"""YiSi-1 and YiSi-2 over words with static vectors of a file.
+
+As over pieces, but equal lower-cased words are 1, across languages only where one side's file lacks
+the word; other unknown words are 0. A file has one ``word x1 … xd`` a line, such as fastText's
+aligned ``.vec`` (RCSLS). A word that is not there is tried in lower case.
+"""
+
+from collections.abc import Sequence
+
+from extensions.neural import static_vectors
+from extensions.neural.static_vectors import StaticVectors, of_words
+from extensions.neural.yisi.base import Compare, Yisi, load_tables
+from extensions.neural.yisi.similarity import by_words
+from metrics.base import MetricError, MetricInfo
+from metrics.families.lexical.words import WordTokenizer, word_tokenizer
+
+
+class YisiStatic(Yisi):
+    """The files, one a language, and the way to cut words are those of the options."""
+
+    def __init__(self, info: MetricInfo, *, source_language: str, target_language: str) -> None:
+        super().__init__(info)
+        other_language = target_language if info.needs_reference else source_language
+        self.sides = load_sides(info, other_language, target_language)
+        (_, self.cut_other), (_, self.cut_output) = self.sides
+        self.tables = load_tables(info, self.cut_other, self.cut_output)
+
+    def fields(self) -> dict[str, str | int]:
+        return side_fields(self.sides)
+
+    def prepare(self, outputs: Sequence[str], others: Sequence[str]) -> Compare:
+        left, right = (
+            of_words(texts, *side)
+            for texts, side in zip((others, outputs), self.sides, strict=True)
+        )
+        is_same = self.info.needs_reference
+
+        return lambda other, output: (
+            by_words(left[other], right[output], same_language=is_same),
+            left[other].forms,
+            right[output].forms,
+        )
+
+
+Side = tuple[StaticVectors, WordTokenizer]
+
+
+def load_sides(info: MetricInfo, other: str, output: str) -> tuple[Side, Side]:
+    """Return vectors and tokenizer of the text compared with, then of the output.
+
+    ``other`` and ``output`` are language codes. Raises a permanent :class:`MetricError` where the
+    vectors of the two files have different numbers of entries.
+    """
+    target = static_vectors.load(str(info.option("vectors")))
+    path = "" if info.needs_reference else str(info.option("source-vectors"))
+    source = static_vectors.load(path) if path else target
+    if source.width != target.width:
+        message = (
+            f"{info.label}: {source.path} has {source.width} numbers a word and "
+            f"{target.path} {target.width}: they are not aligned"
+        )
+        raise MetricError(message, permanent=True)
+    choice = str(info.option("tokenizer"))
+    return (source, word_tokenizer(choice, other)), (target, word_tokenizer(choice, output))
+
+
+def side_fields(sides: tuple[Side, Side]) -> dict[str, str | int]:
+    """What of the two sides changes a value, for a signature."""
+    (source, cut_source), (target, cut_target) = sides
+    return {
+        "vectors": f"{source.digest}-{target.digest}",
+        "tok": f"{cut_source.signature}-{cut_target.signature}",
+    }

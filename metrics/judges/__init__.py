@@ -1,1 +1,0 @@
-"""What judges rest on: endpoints, templates, kept replies, budgets, and what a run says of them."""

@@ -1,0 +1,104 @@
+"""What a family does around its scorer: refuse a run, keep its budget, attach what it needs.
+
+A family whose metrics ask a server, or cost something, names a :class:`Support`
+(`metrics.options.Family.support`). All others have the one here, which does nothing.
+"""
+
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from django.core.exceptions import ValidationError
+from django.utils.module_loading import import_string
+
+from annotation.models import TestSet
+from metrics import registry
+from metrics.base import Metric, MetricInfo
+from metrics.models import MetricRun
+from metrics.options import Option
+
+T = TypeVar("T")
+
+
+@contextmanager
+def binding(variable: ContextVar[T], value: T) -> Iterator[None]:
+    """Give a context variable a value for as long as the context lasts."""
+    before = variable.set(value)
+    try:
+        yield
+    finally:
+        variable.reset(before)
+
+
+@dataclass(frozen=True)
+class Budget:
+    """What each metric of a start that costs something may spend: money, tokens, or both."""
+
+    money: float | None = None
+    tokens: int | None = None
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing was limited."""
+        return self.money is None and self.tokens is None
+
+    def check(self) -> None:
+        """Raise ValidationError for a budget of nothing."""
+        if any(limit is not None and limit <= 0 for limit in (self.money, self.tokens)):
+            raise ValidationError("A budget must be more than nothing.")
+
+
+NO_LIMIT = Budget()
+
+
+class Support:
+    """What a family may do around its scorer. `has_budget` where its runs may cost something."""
+
+    has_budget = False
+
+    def known(self) -> AbstractContextManager[None]:
+        """Let descriptions and scorers find what is declared and stored here."""
+        return nullcontext()
+
+    def choices(self, option: Option) -> list[tuple[str, str]]:
+        """Return values and labels to choose an option from; none where it is typed."""
+        return []
+
+    def lacking(self, info: MetricInfo) -> list[str]:
+        """Say what this host lacks besides packages, checkpoints and files."""
+        return []
+
+    def estimate(self, info: MetricInfo, test_set: TestSet) -> Any:
+        """Estimate what a metric costs over a test set; None where it costs nothing."""
+        return None
+
+    def refusal(self, info: MetricInfo, budget: Budget) -> str:
+        """Say why a metric cannot start; empty where it can."""
+        return ""
+
+    def started(self, run: MetricRun, info: MetricInfo, budget: Budget) -> None:
+        """Store what a new run is to have, in the transaction that makes it."""
+
+    def attach(self, metric: Metric, run: int | None) -> None:
+        """Give a scorer what it needs of its run; InputError where it needs one and has none."""
+
+    def end_seconds(self, info: MetricInfo) -> float:
+        """Return for how many seconds more than others a worker that is to end waits for it."""
+        return 0.0
+
+
+NONE = Support()
+
+
+def support_of(info: MetricInfo | None) -> Support:
+    """Return the support of a metric's family."""
+    return NONE if info is None else of_family(info.family)
+
+
+def of_family(key: str) -> Support:
+    """Return the support of a family; that of plug-ins and of unknown families does nothing."""
+    path = registry.get_family(key).support if key in registry.FAMILIES else ""
+    found: Support = import_string(path) if path else NONE
+    return found

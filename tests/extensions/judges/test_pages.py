@@ -1,0 +1,145 @@
+"""Pages of judges: endpoints without keys, templates with versions, budgets, what a run shows."""
+
+from typing import Any
+
+import pytest
+from django.core.exceptions import ValidationError
+from django.test import Client
+
+from extensions.judges import templates
+from extensions.judges.prompts import KINDS
+from metrics import catalogue
+from metrics.models import JudgeSpending, JudgeTemplate, MetricRun
+from tests.extensions.judges.answers import score_by_length
+from tests.extensions.judges.server import KEY, Answer, serving
+from tests.metrics.conftest import work_off
+from tests.world import World
+
+ADDRESS = "/judges/templates/direct-assessment/"
+
+
+def declare(settings: Any, url: str, **fields: Any) -> None:
+    declared = {"name": "local", "url": url, "allow_private": True, "timeout": 5}
+    settings.JUDGE_ENDPOINTS = [declared | fields]
+
+
+def test_from_an_endpoint_to_a_run_by_pages_alone(
+    as_admin: Client, world: World, settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LOCAL_KEY", KEY)
+    with serving(score_by_length) as server:
+        declare(settings, server.url, key_variable="LOCAL_KEY", completion_price=2.0)
+        listed = as_admin.get("/judges/").text
+        assert "LOCAL_KEY" in listed
+        form = {"name": "gem", "label": "Gem", "option-endpoint": "local", "option-model": "tiny"}
+        form |= {"option-template": "direct-assessment@1", "add": "yes"}
+        configure = as_admin.get("/metrics/add/judge/").text
+        assert "The texts leave this machine" in configure
+        assert as_admin.post("/metrics/add/judge/", form).status_code == 302
+        address = f"/testsets/{world.test_set.slug}/score/"
+        start = as_admin.get(address).text
+        assert "a rough guess" in start
+        systems = list(world.test_set.systems.values_list("pk", flat=True))
+        chosen = {"metrics": ["gem"], "systems": systems}
+        refused = as_admin.post(address, chosen, follow=True).text
+        assert "Gem costs money: give it a budget." in refused
+        assert not MetricRun.objects.exists()
+        assert as_admin.post(address, chosen | {"money": "-1"}).status_code == 422
+        as_admin.post(address, chosen | {"money": "3.5"})
+        run = work_off(MetricRun.objects.get())
+    assert (run.status, run.failed) == ("done", 0)
+    page = as_admin.get(f"/runs/{run.pk}/").text
+    row = JudgeSpending.objects.get(run=run)
+    assert row.budget_money == 3.5
+    assert f"<dt>Answers</dt><dd>{row.calls}</dd>" in page
+    assert "Budget</dt><dd>3.50 USD" in page
+    assert "Score and length" in page
+    seen = listed + configure + start + page + as_admin.get("/metrics/gem/").text
+    seen += as_admin.get(f"/api/runs/{run.pk}/").text
+    assert KEY not in seen
+
+
+def test_a_version_is_added_and_the_old_one_stays(as_admin: Client) -> None:
+    words = {"system": "", "user": "Rate {output}.\r\nAnswer with a number."}
+    assert as_admin.post(ADDRESS, words).status_code == 302
+    kept = templates.get("direct-assessment@2")
+    assert (kept.kind, kept.user) == ("score", "Rate {output}.\nAnswer with a number.")
+    assert templates.get("direct-assessment@1").user != kept.user
+    page = as_admin.get(ADDRESS).text
+    assert page.index("Version 2") < page.index("Version 1")
+    # The same words again are no version.
+    again = as_admin.post(ADDRESS, words)
+    assert again.status_code == 422
+    assert "the newest version" in again.text
+    assert JudgeTemplate.objects.count() == 1
+
+
+@pytest.mark.parametrize(
+    ("user", "why"),
+    [
+        ("Rate {output} of {system}.", "{system} is no placeholder here"),
+        ("Rate {source}.", "The question does not hold {output}."),
+        ("Rate {output} as {a}", "{a} is no placeholder here"),
+        ("", "This field is required."),
+    ],
+)
+def test_placeholders_are_checked(as_admin: Client, user: str, why: str) -> None:
+    refused = as_admin.post(ADDRESS, {"system": "", "user": user})
+    assert refused.status_code == 422
+    assert why in refused.text
+    assert not JudgeTemplate.objects.exists()
+
+
+def test_a_new_name_begins_with_version_one(as_admin: Client) -> None:
+    form = {"name": "ours", "kind": "pairs", "system": "", "user": "{a} or {b}?"}
+    assert as_admin.post("/judges/templates/add/", form).status_code == 302
+    assert templates.get("ours@1").kind == "pairs"
+    assert as_admin.post("/judges/templates/add/", form).status_code == 422
+    assert as_admin.post("/judges/templates/add/", form | {"name": "add"}).status_code == 422
+    with pytest.raises(ValidationError, match="take another name"):
+        templates.add(name="ours", kind="score", system="", user="{output}?")
+
+
+def test_researchers_read_and_do_not_write(as_researcher: Client) -> None:
+    assert "Write a new version" not in as_researcher.get(ADDRESS).text
+    words = {"system": "", "user": "Rate {output}."}
+    assert as_researcher.post(ADDRESS, words).status_code == 403
+    assert not JudgeTemplate.objects.exists()
+    assert as_researcher.get("/judges/templates/none/").status_code == 404
+
+
+@pytest.mark.django_db
+def test_a_judge_needs_a_declared_endpoint_and_a_template(settings: Any) -> None:
+    declare(settings, "http://127.0.0.1:9/v1")
+    given = {"endpoint": "local", "model": "m"}
+    for wrong, why in (
+        ({"endpoint": "other"}, "'other' is not declared"),
+        ({"template": "none@1"}, "no template 'none@1'"),
+        ({"passes": 0}, "Passes: at least 1"),
+    ):
+        with pytest.raises(ValidationError, match=why):
+            catalogue.configure(family="judge", name="j", label="J", options=given | wrong)
+    info = catalogue.configure(family="judge", name="j", label="J", options=given).info
+    assert (info.queue, info.needs_reference, info.shown) == ("judges", False, ("j",))
+    spans = ("j", "j-minor", "j-major", "j-critical")
+    assert info.measures == spans
+
+
+def test_its_own_family_is_named(as_admin: Client, world: World, settings: Any) -> None:
+    world.test_set.systems.filter(pk=world.test_set.systems.first().pk).update(name="GPT-4o")  # type: ignore[union-attr]
+    with serving(lambda asked, times: Answer('{"score": 100}')) as server:
+        declare(settings, server.url)
+        options = {"endpoint": "local", "model": "gpt-5", "template": "direct-assessment@1"}
+        catalogue.configure(family="judge", name="gem", label="Gem", options=options)
+        systems = list(world.test_set.systems.values_list("pk", flat=True))
+        chosen = {"metrics": ["gem"], "systems": systems}
+        as_admin.post(f"/testsets/{world.test_set.slug}/score/", chosen)
+        run = work_off(MetricRun.objects.get())
+    page = as_admin.get(f"/runs/{run.pk}/").text
+    assert "its own family of models: GPT-4o." in page
+    assert "100.0%" in page  # flawless
+    assert "all scores, or all lengths, are the same" in page
+
+
+def test_templates_are_stored_with_the_kinds_that_judges_have() -> None:
+    assert dict(JudgeTemplate._meta.get_field("kind").choices or ()) == KINDS

@@ -1,0 +1,1 @@
+"""Tests of neural metrics, against other implementations with small models."""

@@ -1,0 +1,42 @@
+"""idf weights against the literal check, and corpora that are none."""
+
+from pathlib import Path
+
+import pytest
+
+from extensions.neural.mover import idf
+from metrics.base import MetricError
+from tests.extensions.neural.mover.published import CHECKS
+
+
+def test_published_weights(tmp_path: Path) -> None:
+    documents, expected = CHECKS["C7"]["inputs"]["documents"], CHECKS["C7"]["expected"]
+    values = list(expected.values())
+    table = idf.count(documents)
+    assert table.weigh(list(expected)) == pytest.approx(values, abs=1e-6)
+    corpus = tmp_path / "corpus.txt"
+    corpus.write_text("\n".join(" ".join(each) for each in documents) + "\n\n  \n")
+    read = idf.read(str(corpus), str.split)
+    assert read.weigh(list(expected)) == pytest.approx(values, abs=1e-6)
+
+
+def test_another_corpus_has_another_digest(tmp_path: Path) -> None:
+    corpus = tmp_path / "corpus.txt"
+    corpus.write_text("a b")
+    first = idf.read(str(corpus), str.split).digest
+    corpus.write_text("a c")
+    assert idf.read(str(corpus), str.split).digest != first
+
+
+@pytest.mark.parametrize("content", [b"", b" \n\n", b"\xff\xfe caf\xe9"])
+def test_a_corpus_that_is_none(tmp_path: Path, content: bytes) -> None:
+    corpus = tmp_path / "corpus.txt"
+    corpus.write_bytes(content)
+    with pytest.raises(MetricError, match=r"corpus\.txt") as caught:
+        idf.read(str(corpus), str.split)
+    assert caught.value.permanent
+
+
+def test_a_corpus_that_is_missing() -> None:
+    with pytest.raises(MetricError, match=r"/nowhere/corpus\.txt cannot be read"):
+        idf.read("/nowhere/corpus.txt", str.split)

@@ -1,0 +1,88 @@
+"""Files of word vectors: found without reading them whole, and what is broken is named."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from extensions.neural import static_vectors
+from metrics.base import MetricError
+
+
+def write(tmp_path: Path, text: str | bytes, name: str = "words.vec") -> str:
+    path = tmp_path / name
+    path.write_bytes(text.encode() if isinstance(text, str) else text)
+    return str(path)
+
+
+def test_words_are_found_as_they_are_then_lower_cased(tmp_path: Path) -> None:
+    # fastText ends its lines with a blank.
+    path = write(tmp_path, "4 2\nthe 1 2 \nThe 3 4 \n港口 -0.5 1e-2 \nthe 9 9 \n")
+    vectors = static_vectors.load(path)
+    assert (len(vectors), vectors.width) == (4, 2)
+    for word, expected in {
+        "the": [1, 2],
+        "The": [3, 4],
+        "THE": [1, 2],
+        "港口": [-0.5, 0.01],
+    }.items():
+        np.testing.assert_array_equal(vectors.find(word), expected)
+    assert vectors.find("absent") is None
+
+
+def test_no_more_is_kept_than_allowed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(static_vectors, "KEPT", 3)
+    vectors = static_vectors.load(write(tmp_path, "".join(f"w{n} {n}\n" for n in range(9))))
+    assert [float(vectors.find(f"w{n}")[0]) for n in range(9)] == list(range(9))
+    assert len(vectors._parsed) <= 3
+
+
+def test_equal_to_a_plain_reader(tmp_path: Path) -> None:
+    random = np.random.default_rng(5)
+    table = {f"word{number}": random.standard_normal(7).round(4) for number in range(500)}
+    lines = [f"{word} {' '.join(map(str, row))}" for word, row in table.items()]
+    vectors = static_vectors.load(write(tmp_path, "\n".join(lines)))  # no header, no last newline
+    assert len(vectors) == 500
+    for word, row in table.items():
+        np.testing.assert_array_equal(vectors.find(word), row)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("3 2\na 1 2\nb 1\nc 1 2\n", r"words.vec, line 3: 1 numbers, not 2"),
+        ("a 1 2\nb 1 2 3\n", r"line 2: 3 numbers, not 2"),
+        ("a 1 2\n\nb 1 2\n", r"line 2: 0 numbers, not 2"),
+        ("5 2\na 1 2\nb 1 2\n", r"line 1: 5 words are announced and 2 follow"),
+        ("word\n", r"line 1: 0 numbers"),
+        ("", r"words.vec is empty"),
+    ],
+)
+def test_a_broken_file_is_refused_by_line(tmp_path: Path, text: str, message: str) -> None:
+    with pytest.raises(MetricError, match=message) as caught:
+        static_vectors.load(write(tmp_path, text))
+    assert caught.value.permanent
+
+
+@pytest.mark.parametrize(
+    ("field", "message"), [("x", "line 2: not a number"), ("nan", "line 2: not a finite number")]
+)
+def test_a_broken_number_is_named_where_its_word_is_asked_for(
+    tmp_path: Path, field: str, message: str
+) -> None:
+    vectors = static_vectors.load(write(tmp_path, f"a 1 2\nb 1 {field}\n"))
+    assert vectors.find("a") is not None
+    with pytest.raises(MetricError, match=message):
+        vectors.find("b")
+
+
+def test_a_missing_file(tmp_path: Path) -> None:
+    with pytest.raises(MetricError, match=r"absent\.vec cannot be read: No such file"):
+        static_vectors.load(str(tmp_path / "absent.vec"))
+
+
+def test_a_file_that_changes_is_read_again(tmp_path: Path) -> None:
+    first = static_vectors.load(write(tmp_path, "a 1 2\n"))
+    second = static_vectors.load(write(tmp_path, "a 1 2\nb 3 4\n"))
+    assert first.digest != second.digest
+    assert second.find("b") is not None
