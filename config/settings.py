@@ -41,7 +41,10 @@ HTTPS = env_bool("HTTPS", False)
 TRUSTED_PROXIES = env_networks("TRUSTED_PROXIES")
 
 # Packages that add to the core (core/extensions.py, docs/extensions.md).
-EXTENSIONS = env_list("EXTENSIONS", "training")
+EXTENSIONS = env_list(
+    "EXTENSIONS",
+    "training,extensions.layers,extensions.trials,extensions.shortness,extensions.comparison",
+)
 EXTENSION_RECORDS = [extensions.load(package) for package in EXTENSIONS]
 
 INSTALLED_APPS = [

@@ -1,4 +1,7 @@
-"""Which extensions a module of the tests needs: what it imports, and what that imports in turn."""
+"""Which extensions a module of the tests needs: what it imports, and what that imports in turn.
+
+A module that asks for an extension's pages without importing it says `NEEDS = {"package", …}`.
+"""
 
 import ast
 from functools import cache
@@ -10,7 +13,8 @@ ROOT = Path(__file__).parents[1]
 @cache
 def extensions_of_the_project() -> frozenset[str]:
     """The packages of this project that are extensions."""
-    return frozenset(path.parent.name for path in ROOT.glob("*/extension.py"))
+    records = [*ROOT.glob("*/extension.py"), *ROOT.glob("extensions/*/extension.py")]
+    return frozenset(".".join(path.parent.relative_to(ROOT).parts) for path in records)
 
 
 def needs(path: Path) -> set[str]:
@@ -18,10 +22,11 @@ def needs(path: Path) -> set[str]:
     waiting, seen, found = [path], {path}, set[str]()
     while waiting:
         for name in _imports(waiting.pop()):
-            package = name.partition(".")[0]
-            found |= {package} & extensions_of_the_project()
+            found |= {
+                each for each in extensions_of_the_project() if f"{name}.".startswith(f"{each}.")
+            }
             module = ROOT / f"{name.replace('.', '/')}.py"
-            if package == "tests" and module not in seen and module.exists():
+            if name.startswith("tests.") and module not in seen and module.exists():
                 seen.add(module)
                 waiting.append(module)
     return found
@@ -35,4 +40,6 @@ def _imports(path: Path) -> frozenset[str]:
             names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
             names |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
+        elif isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "NEEDS":
+            names |= ast.literal_eval(node.value)
     return frozenset(names)

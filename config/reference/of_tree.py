@@ -9,6 +9,7 @@ from config.reference.markdown import code, first_sentence, table
 ROOT = Path(__file__).parents[2]
 TOPS = (
     *("config", "core", "annotation", "metrics", "metaeval", "dashboards", "training", "lifecycle"),
+    "extensions",
     "benchmarks",
 )
 # Django's own names say what they hold.

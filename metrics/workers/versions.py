@@ -14,6 +14,7 @@ PACKAGES = (
     "config",
     "core",
     "dashboards",
+    "extensions",
     "lifecycle",
     "metaeval",
     "metrics",

@@ -17,7 +17,8 @@ FOLDER = ROOT / "requirements"
 WEB, WORKER, TEST, DEV, DEMO = (
     FOLDER / f"{name}.txt" for name in ("web", "worker", "test", "dev", "demo-encoder")
 )
-CODE = ("annotation", "config", "core", "dashboards", "metaeval", "metrics", "training")
+CODE = ("annotation", "config", "core", "dashboards", "extensions", "metaeval", "metrics",
+        "training")  # fmt: skip
 # Required, and imported by no module of ours: servers, drivers and brokers that are named in
 # settings, files of data, and what holds another package at a version.
 NOT_IMPORTED = {

@@ -12,7 +12,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 OURS = (
     *("annotation", "metrics", "training", "dashboards", "lifecycle"),
-    *("metaeval", "config", "core", "benchmarks"),
+    *("metaeval", "config", "core", "extensions", "benchmarks"),
 )
 MOST_MODULES = 15
 
@@ -63,6 +63,8 @@ KINDS = {
 PARTS = {
     "__main__",
     "document",
+    "extension",
+    "urls",
     "job",
     "options",
     "page",
@@ -89,12 +91,10 @@ ALIKE = {
     "dashboards/pairs, dashboards/studies: metrics",
     "dashboards/pairs, dashboards/studies: systems",
     "dashboards/results, dashboards/studies: answer",
-    "dashboards/correlations, dashboards/layers: agreement",
     "dashboards/correlations, dashboards/quality: agreement",
     "dashboards/correlations, dashboards/trust: agreement",
     "dashboards/quality, dashboards/trust: agreement",
     "dashboards/systems, dashboards/trust: marks",
-    "dashboards/layers, dashboards/quality: agreement",
     "metrics/encoding, metrics/families: token_vectors",
     "metrics/datasets, metrics/runs: waiting",
     "metrics/families, metrics/imported: files",

@@ -1,0 +1,1 @@
+"""Pages that the core runs without, each a folder of its own: its record says what it adds."""
