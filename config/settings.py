@@ -44,7 +44,11 @@ HTTPS = env_bool("HTTPS", False)
 TRUSTED_PROXIES = env_networks("TRUSTED_PROXIES")
 
 # Packages that add to the core (core/extensions.py, docs/extensions.md).
-EXTENSIONS = env_list("EXTENSIONS", "extensions.neural,extensions.judges,training")
+EXTENSIONS = env_list(
+    "EXTENSIONS",
+    "extensions.neural,extensions.judges,training,"
+    "extensions.layers,extensions.trials,extensions.shortness,extensions.comparison",
+)
 EXTENSION_RECORDS = extensions.load_all(EXTENSIONS)
 
 INSTALLED_APPS = [

@@ -9,11 +9,29 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 from django.utils.module_loading import import_string
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a page is listed: by its name, which is that of its address unless `address` says it.
+
+    A page of an extension is listed before the page `before`, or last. Of a rail, `tab` heads it
+    among the pages of a study, `is_own` hides it from all who do not run the campaign, and `needs`
+    is what must hold of a campaign for the page to say anything.
+    """
+
+    name: str
+    label: str
+    address: str = ""
+    is_own: bool = False
+    needs: str = ""
+    before: str = ""
+    tab: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,11 +43,11 @@ class Extension:
     background work, `families` those of metrics (`module:NAME`) and `analyses` those behind result
     pages to where they are described; `metrics` is a mapping of known metrics
     (:data:`metrics.registry.METRICS`). `types` are a sequence of resource types, and `test_set`
-    what is deleted with a test set (:mod:`lifecycle.things.kind`). `results` are pages of
-    campaigns, `pages` other ones that the search finds: address names with their headings.
-    `fragments` are templates that other pages include, by place. `reference` returns
-    :class:`Section`s of the generated documentation of metrics. `needs` names the packages of other
-    extensions that it imports from.
+    what is deleted with a test set (:mod:`lifecycle.things.kind`). `slow` are the analyses that may
+    take longer than a reader waits. `results` are pages of campaigns, `study` of studies, `pages`
+    other ones that the search finds. `fragments` are templates that other pages include, by place.
+    `reference` returns :class:`Section`s of the generated documentation of metrics. `needs` names
+    the packages of other extensions that it imports from.
     """
 
     app: str
@@ -42,8 +60,10 @@ class Extension:
     analyses: Mapping[str, str] = field(default_factory=dict)
     types: str = ""
     test_set: str = ""
-    results: Mapping[str, str] = field(default_factory=dict)
-    pages: Mapping[str, str] = field(default_factory=dict)
+    slow: Sequence[str] = ()
+    results: Sequence[Place] = ()
+    study: Sequence[Place] = ()
+    pages: Sequence[Place] = ()
     fragments: Mapping[str, str] = field(default_factory=dict)
     reference: str = ""
 
@@ -92,6 +112,15 @@ def installed() -> list[Extension]:
 def merged(name: str) -> dict[str, Any]:
     """Return a mapping of all records as one."""
     return {key: value for each in installed() for key, value in getattr(each, name).items()}
+
+
+def places(name: Literal["results", "study", "pages"], core: Sequence[Place] = ()) -> list[Place]:
+    """Return the core's pages with those of all records, each where its record wants it."""
+    found = list(core)
+    for place in (place for each in installed() for place in getattr(each, name)):
+        names = [each.name for each in found]
+        found.insert(names.index(place.before) if place.before in names else len(names), place)
+    return found
 
 
 def imported(name: str) -> Iterator[Any]:

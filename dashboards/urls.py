@@ -3,11 +3,9 @@
 from django.urls import path
 
 from dashboards import monitor, outputs, taking
-from dashboards.compare.page import compare
 from dashboards.correlations.page import CORRELATIONS
 from dashboards.home.page import campaign_list
 from dashboards.home.search import search
-from dashboards.layers.page import LAYERS, STUDY_LAYERS
 from dashboards.overview.page import OVERVIEW
 from dashboards.pages.page import routes, view
 from dashboards.pairs.page import METRICS_PAIR, SYSTEMS_PAIR
@@ -16,8 +14,6 @@ from dashboards.quality.page import QUALITY, STUDY_QUALITY
 from dashboards.results.page import RESULTS
 from dashboards.scatter import selections
 from dashboards.scatter.page import SCATTER
-from dashboards.shortness.across_page import study_shortness
-from dashboards.shortness.page import SHORTNESS
 from dashboards.significance.page import SIGNIFICANCE
 from dashboards.significance.study import STUDY_SIGNIFICANCE
 from dashboards.spans.page import SPANS
@@ -25,7 +21,6 @@ from dashboards.studies import views
 from dashboards.studies.metrics import PRINTED, STUDY
 from dashboards.studies.system_page import study_systems
 from dashboards.systems.page import SYSTEMS
-from dashboards.trial.page import TRIAL
 from dashboards.whatif.page import SAMPLESIZE, WHATIF
 
 urlpatterns = [
@@ -46,9 +41,6 @@ urlpatterns = [
     *routes(SAMPLESIZE),
     *routes(CORRELATIONS),
     *routes(SIGNIFICANCE),
-    *routes(LAYERS),
-    path("compare/", compare, name="compare"),
-    path("compare.<str:fmt>", compare, name="compare-data"),
     path("studies/", views.studies, name="studies"),
     path("studies/<slug:slug>/", view(STUDY), name="study"),
     path("studies/<slug:slug>/correlations.<str:fmt>", view(STUDY), name="study-data"),
@@ -61,7 +53,6 @@ urlpatterns = [
     path("matrix/", views.matrix, name="matrix"),
     path("matrix.<str:fmt>", views.matrix, name="matrix-data"),
     path("matrix/figures/<slug:figure>.<str:fmt>", views.matrix, name="matrix-figure"),
-    *routes(STUDY_LAYERS),
     *routes(STUDY_SIGNIFICANCE),
     path("studies/<slug:slug>/quality/", view(STUDY_QUALITY), name="study-quality"),
     path("studies/<slug:slug>/quality.<str:fmt>", view(STUDY_QUALITY), name="study-quality-data"),
@@ -77,19 +68,13 @@ urlpatterns = [
     *routes(SYSTEMS),
     *routes(SYSTEMS_PAIR),
     *routes(METRICS_PAIR),
-    path("campaigns/<slug:slug>/shortness/", view(SHORTNESS), name="shortness"),
-    path("campaigns/<slug:slug>/shortness.<str:fmt>", view(SHORTNESS), name="shortness-data"),
     path("campaigns/<slug:slug>/spans/", view(SPANS), name="spans"),
     path("campaigns/<slug:slug>/spans.<str:fmt>", view(SPANS), name="spans-data"),
-    path("campaigns/<slug:slug>/trial/", view(TRIAL), name="trial"),
-    path("campaigns/<slug:slug>/trial.<str:fmt>", view(TRIAL), name="trial-data"),
     path("campaigns/<slug:slug>/report/", view(taking.REPORT), name="report"),
     path("campaigns/<slug:slug>/report.<str:fmt>", taking.report, name="report-file"),
     path("campaigns/<slug:slug>/bundle/", view(taking.BUNDLE), name="bundle"),
     path("campaigns/<slug:slug>/bundle.<str:fmt>", taking.bundle, name="bundle-file"),
     path("studies/<slug:slug>/systems/", study_systems, name="study-systems"),
     path("studies/<slug:slug>/systems.<str:fmt>", study_systems, name="study-systems-data"),
-    path("studies/<slug:slug>/shortness/", study_shortness, name="study-shortness"),
-    path("studies/<slug:slug>/shortness.<str:fmt>", study_shortness, name="study-shortness-data"),
     path("studies/<slug:slug>/report.html", taking.study_report, name="study-report"),
 ]

@@ -1,4 +1,7 @@
-"""Which extensions a module of the tests needs: what it imports, and what that imports in turn."""
+"""Which extensions a module of the tests needs: what it imports, and what that imports in turn.
+
+A module that asks for an extension's pages without importing it says `NEEDS = {"package", …}`.
+"""
 
 import ast
 from functools import cache
@@ -38,4 +41,6 @@ def _imports(path: Path) -> frozenset[str]:
             names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
             names |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
+        elif isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "NEEDS":
+            names |= ast.literal_eval(node.value)
     return frozenset(names)

@@ -1,6 +1,6 @@
 """The extension: parallel text, trainings, translations and preference analyses."""
 
-from core.extensions import Extension
+from core.extensions import Extension, Place
 
 EXTENSION = Extension(
     app="training",
@@ -19,11 +19,11 @@ EXTENSION = Extension(
     metrics="training.translation.likelihood.options.KNOWN",
     types="training.lifecycle.TYPES",
     test_set="training.lifecycle.WITH_TEST_SET",
-    pages={
-        "jobs": "Training",
-        "corpora": "Parallel text",
-        "preference-table": "Preferences of metrics",
-    },
+    pages=(
+        Place("jobs", "Training"),
+        Place("corpora", "Parallel text"),
+        Place("preference-table", "Preferences of metrics"),
+    ),
     fragments={
         "navigation": "training/_navigation.html",
         "test-set": "training/_test_set.html",

@@ -6,32 +6,20 @@ otherwise. What a reader has chosen goes along to those pages that take it.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Any
 
 from django.http import QueryDict
-from django.urls import resolve, reverse
+from django.urls import NoReverseMatch, resolve, reverse
 
 from annotation.filters.form import NAMES
 from annotation.models import Campaign
 from core import extensions
+from core.extensions import Place
 
 # Pages that ask the same question of metrics, and what says which.
 ASKING = frozenset({"results", "correlations", "significance"})
 QUESTION = frozenset({"statistic", "grouping", "test", "correction", "scope", "metric", "bounds"})
-
-
-@dataclass(frozen=True)
-class Place:
-    """One page of a rail; `is_own` where only those see it who run the campaign.
-
-    `needs` is what must hold of a campaign for the page to say anything.
-    """
-
-    name: str
-    label: str
-    address: str = ""
-    is_own: bool = False
-    needs: str = ""
 
 
 @dataclass(frozen=True)
@@ -52,6 +40,19 @@ class Link:
     is_current: bool
 
 
+RESULTS = (
+    Place("results", "Summary"),
+    Place("correlations", "All metrics"),
+    Place("significance", "Significance"),
+    Place("scatter", "Metric and human"),
+    Place("systems", "MT systems"),
+    Place("metrics-pair", "Two metrics"),
+    Place("systems-pair", "Two systems"),
+    Place("spans", "Error spans"),
+    Place("whatif", "What if"),
+    Place("samplesize", "Sample size"),
+    Place("power", "Power", "campaign-power"),
+)
 CAMPAIGN = (
     Tab(
         "setup",
@@ -79,24 +80,7 @@ CAMPAIGN = (
     Tab(
         "results",
         "Results",
-        (
-            Place("results", "Summary"),
-            Place("correlations", "All metrics"),
-            Place("significance", "Significance"),
-            Place("layers", "Layers"),
-            Place("scatter", "Metric and human"),
-            Place("systems", "MT systems"),
-            Place("metrics-pair", "Two metrics"),
-            Place("systems-pair", "Two systems"),
-            Place("spans", "Error spans"),
-            Place("trial", "Suggestions and trial", needs="is_prefilled"),
-            Place("shortness", "Shortness"),
-            Place("whatif", "What if"),
-            Place("samplesize", "Sample size"),
-            Place("power", "Power", "campaign-power"),
-            *(Place(name, label) for name, label in extensions.merged("results").items()),
-            Place("report", "Report"),
-        ),
+        (*extensions.places("results", RESULTS), Place("report", "Report")),
     ),
     Tab(
         "export",
@@ -104,28 +88,17 @@ CAMPAIGN = (
         (Place("export", "Judgments"), Place("bundle", "Replication bundle")),
     ),
 )
-STUDY = (
-    Tab(
-        "study",
-        "Metrics",
-        (
-            Place("correlations", "All campaigns", "study"),
-            Place("significance", "Significance", "study-significance"),
-            Place("printed", "As papers print it", "study-printed"),
-        ),
-    ),
-    Tab("layers", "Layers", (Place("layers", "Layers", "study-layers"),)),
-    Tab(
-        "systems",
-        "MT systems",
-        (
-            Place("systems", "MT systems", "study-systems"),
-            Place("shortness", "Shorter forms", "study-shortness"),
-        ),
-    ),
-    Tab("quality", "Quality", (Place("quality", "Quality", "study-quality"),)),
-    Tab("compare", "Compare with published", (Place("compare", "Compare", "compare"),)),
-    Tab("report", "Report", (Place("report", "Report", "study-report"),)),
+OF_STUDIES = (
+    Place("correlations", "All campaigns", "study", tab="Metrics"),
+    Place("significance", "Significance", "study-significance", tab="Metrics"),
+    Place("printed", "As papers print it", "study-printed", tab="Metrics"),
+    Place("systems", "MT systems", "study-systems", tab="MT systems"),
+    Place("quality", "Quality", "study-quality", tab="Quality"),
+    Place("report", "Report", "study-report", tab="Report"),
+)
+STUDY = tuple(
+    Tab(label, label, tuple(places))
+    for label, places in groupby(extensions.places("study", OF_STUDIES), lambda each: each.tab)
 )
 
 
@@ -147,14 +120,15 @@ def campaign_address(slug: str) -> Callable[[Place], str]:
 
 
 def study_address(study: str) -> Callable[[Place], str]:
-    """Return what finds the addresses of a study's pages; to compare takes it as a parameter."""
+    """Return what finds the addresses of a study's pages, some of which take it as a parameter."""
+    query = QueryDict(mutable=True)
+    query["study"] = study
 
     def find(place: Place) -> str:
-        if place.address != "compare":
+        try:
             return reverse(place.address, args=[study])
-        query = QueryDict(mutable=True)
-        query["study"] = study
-        return f"{reverse('compare')}?{query.urlencode()}"
+        except NoReverseMatch:
+            return f"{reverse(place.address)}?{query.urlencode()}"
 
     return find
 

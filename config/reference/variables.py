@@ -86,7 +86,9 @@ VARIABLES = (
         "JUDGE_ENDPOINTS", "[]", "servers of language models, as JSON: [judges](../judges.md)"
     ),
     Variable(
-        *("EXTENSIONS", "extensions.neural,extensions.judges,training"),
+        "EXTENSIONS",
+        "extensions.neural,extensions.judges,training,"
+        "extensions.layers,extensions.trials,extensions.shortness,extensions.comparison",
         "packages that add to the core; empty for the core alone: [extensions](../extensions.md)",
     ),
     Variable("METRIC_PLUGINS", "", "distributions whose metrics load: [plug-ins](../plugins.md)"),

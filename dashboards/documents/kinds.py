@@ -18,20 +18,15 @@ from core import extensions
 KINDS: dict[str, str] = {
     "results": "dashboards.results.ground",
     "correlations": "dashboards.correlations.document",
-    "compare": "dashboards.compare.document",
     "overview": "dashboards.overview.document",
     "whatif": "dashboards.whatif.document",
     "samplesize": "dashboards.whatif.samplesize",
     "significance": "dashboards.comparisons.document",
-    "layers": "dashboards.layers.document",
     "scatter": "dashboards.scatter.document",
     "systems": "dashboards.systems.document",
     "systems-pair": "dashboards.pairs.two_systems",
     "metrics-pair": "dashboards.pairs.two_metrics",
-    "shortness": "dashboards.shortness.document",
-    "forms": "dashboards.shortness.across",
     "spans": "dashboards.spans.document",
-    "trial": "dashboards.trial.document",
     "report": "dashboards.report.document",
     "bundle": "dashboards.bundle.document",
     "trust": "dashboards.trust.verdict",
@@ -42,7 +37,10 @@ KINDS: dict[str, str] = {
 }
 
 # What may take longer than a reader waits: resampling, and all pages at once.
-SLOW = ("significance", "whatif", "samplesize", "layers", "compare", "report", "bundle")
+SLOW = (
+    *("significance", "whatif", "samplesize", "report", "bundle"),
+    *(kind for each in extensions.installed() for kind in each.slow),
+)
 # What all numbers carry, before the numbers.
 FIRST = ("trust",)
 

@@ -21,6 +21,7 @@ from annotation.models import System
 from annotation.web.parameters import Parameters, takes
 from annotation.web.sentences import said
 from core import extensions
+from core.extensions import Place
 from metrics import catalogue
 
 # So many of each kind are shown.
@@ -28,18 +29,17 @@ MOST = 20
 LONGEST = 100
 # Address and heading of the pages that are of no campaign.
 PAGES = (
-    ("campaigns", "Campaigns"),
-    ("testsets", "Test sets"),
-    ("metrics", "Metrics"),
-    ("runs", "Runs"),
-    ("models", "Models"),
-    ("workers", "Workers"),
-    ("studies", "Studies"),
-    ("compare", "Compare campaigns"),
-    ("power", "How many judgments do I need?"),
-    ("datasets", "Published data sets"),
-    ("glossary", "Glossary"),
-    ("own-account", "Your account"),
+    Place("campaigns", "Campaigns"),
+    Place("testsets", "Test sets"),
+    Place("metrics", "Metrics"),
+    Place("runs", "Runs"),
+    Place("models", "Models"),
+    Place("workers", "Workers"),
+    Place("studies", "Studies"),
+    Place("power", "How many judgments do I need?"),
+    Place("datasets", "Published data sets"),
+    Place("glossary", "Glossary"),
+    Place("own-account", "Your account"),
 )
 
 
@@ -108,9 +108,9 @@ def _metrics(words: list[str]) -> Iterator[Hit]:
 
 
 def _pages(words: list[str]) -> Iterator[Hit]:
-    for name, heading in (*PAGES, *extensions.merged("pages").items()):
-        if _has(words, heading, said(gettext(heading))):
-            yield Hit(said(gettext(heading)), reverse(name))
+    for page in extensions.places("pages", PAGES):
+        if _has(words, page.label, said(gettext(page.label))):
+            yield Hit(said(gettext(page.label)), reverse(page.name))
     for term in all_terms():
         if _has(words, term.label, said(term.label)):
             address = f"{reverse('glossary')}#{term.key}"

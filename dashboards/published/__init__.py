@@ -2,7 +2,7 @@
 
 A file of this folder has columns (one a task) and, for each statistic, a value a column (null where
 there is none).
-`quality` names statistics of `dashboards.compare.document.QUALITY`; the rows of `correlations`
+`quality` names statistics of `extensions.comparison.document.QUALITY`; the rows of `correlations`
 name measures of ours where there is one that means the same, and have the average that is printed
 with them.
 """

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from dashboards.correlations.document import Correlations, Row
 from dashboards.documents.head import StudyDocument
+from dashboards.papers.averages import Column, Table
 from dashboards.results.answer import Answer
-from dashboards.studies.averages import Column, Table
 from dashboards.studies.matrix import Head, Matrix
 
 

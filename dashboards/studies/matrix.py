@@ -16,7 +16,7 @@ from dashboards.comparisons import selection
 from dashboards.comparisons.document import Comparison, Metric
 from dashboards.correlations.document import METRIC, Correlations, Row
 from dashboards.documents.reasons import Verdict
-from dashboards.studies.averages import Line
+from dashboards.papers.averages import Line
 from dashboards.studies.beside import Beside
 from dashboards.studies.headline import Trend
 from dashboards.trust import marks

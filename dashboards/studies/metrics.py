@@ -12,7 +12,7 @@ from dashboards.comparisons import selection, statistics
 from dashboards.correlations.document import CEILING, DEFAULT, FLOOR, METRIC, Correlations, Row
 from dashboards.correlations.page import CORRELATIONS, choose, present
 from dashboards.papers import latex
-from dashboards.studies.averages import (
+from dashboards.papers.averages import (
     BOLD,
     LEVELS,
     STATISTICS,

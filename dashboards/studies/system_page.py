@@ -16,8 +16,8 @@ from dashboards.documents import results
 from dashboards.pages.answers import data_response, is_unfinished, no_document, public
 from dashboards.pages.page import study_campaigns, with_units
 from dashboards.papers import latex
+from dashboards.papers.averages import direction_heads
 from dashboards.papers.latex import Cell, Table, small_number
-from dashboards.studies.averages import direction_heads
 from dashboards.studies.systems import Block, Score, StudySystems, study_table
 from dashboards.systems import columns as shown
 from dashboards.systems.document import SystemsChoice

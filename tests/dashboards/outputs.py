@@ -12,7 +12,6 @@ from annotation.models import Campaign, ErrorSpan, Judgment, Output
 from annotation.web.parameters import ALL, JUDGMENTS
 from config.reference.of_pages import taken, walk
 from dashboards.charts.files import MARKS
-from dashboards.layers.names import layers_of
 from metrics.models import MetricRun, MetricSignature
 from metrics.registry import METRICS
 from metrics.scores import store_scores
@@ -90,7 +89,7 @@ def make_filterable(segments: int = 9) -> Campaign:
 def add_layers(campaign: Campaign) -> None:
     """Store scores of a metric with layers, as a run of a worker with its checkpoint would."""
     info = METRICS["bertscore-mbert"][0]
-    measures = list(layers_of(info))
+    measures = list(info.measures)
     signature = MetricSignature.objects.create(
         metric=info.name, signature="made|v:1", measures=measures
     )

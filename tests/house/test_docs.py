@@ -17,6 +17,7 @@ PACKAGES = (
     "core",
     "metaeval",
     "training",
+    "extensions",
     "lifecycle",
 )
 

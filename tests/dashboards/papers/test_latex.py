@@ -9,7 +9,7 @@ import pytest
 from django.conf import settings
 
 from dashboards.papers import latex
-from dashboards.studies.averages import Column, Line, latex_table, line
+from dashboards.papers.averages import Column, Line, latex_table, line
 
 SPECIAL = re.compile(r"(?<!\\)[&%$#_{}~^]")
 

@@ -12,9 +12,9 @@ from annotation.filters import Filters
 from annotation.models import Campaign, Judgment
 from annotation.templatetags.numbers import decimals
 from dashboards.bundle import build
-from dashboards.compare import document as compare
 from dashboards.overview import document as overview
 from dashboards.report.parts import parts
+from extensions.comparison import document as compare
 
 NAMES = ("one_vs_rest", "alpha_z", "alpha_raw")
 Found = dict[str, tuple[float, float, float]]

@@ -11,7 +11,7 @@ import pytest
 from dashboards.comparisons.document import Comparison, Metric
 from dashboards.correlations.document import Correlations
 from dashboards.documents.reasons import CampaignTrust, Verdict
-from dashboards.studies.averages import line
+from dashboards.papers.averages import line
 from dashboards.studies.beside import beside_of
 from dashboards.studies.matrix import Group, Head, group_of, matrix_of, step_of, trend_of
 

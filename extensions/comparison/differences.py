@@ -1,0 +1,114 @@
+"""Campaigns and published columns side by side: differences to the first, with intervals."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from dashboards.comparisons.selection import array
+from dashboards.documents.counted import Number
+from dashboards.published import Published
+from extensions.comparison.document import FEWEST_SAMPLES, QUALITY, Known, Line, Side
+from metaeval.resampling import percentile_interval
+from metaeval.sensitivity import LEVELS
+
+CORRELATIONS = {
+    "tau": LEVELS["tau"],
+    "r_hybrid": "System level, Pearson r over hybrids",
+    "r_segment": LEVELS["r_segment"],
+    "r_system": LEVELS["r_system"],
+    # Only published tables have it: campaigns rate outputs, not pairs of them.
+    "darr": "Segment level, WMT’s τ over pairs (published)",
+}
+SECTIONS = {"correlations": [*CORRELATIONS], "systems": ["mean"]}
+Place = tuple[str, str, str]
+
+
+@dataclass(frozen=True)
+class Column:
+    """One side of a comparison: a campaign's, None while it is not known, or a published one."""
+
+    key: str
+    label: str
+    document: Side | None = None
+    published: Published | None = None
+
+    @cached_property
+    def numbers(self) -> dict[Place, Known]:
+        """What this side knows by section, statistic and key, in its order."""
+        known = [*_of_table(self.published)] if self.published else []
+        known += self.document.numbers if self.document else ()
+        return {(one.section, one.statistic, one.key): one for one in known}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Row(Line):
+    """A number in its `column`, with its interval and its difference to the first column."""
+
+    column: str
+    value: Number
+    low: Number
+    high: Number
+    difference: Number = None
+    difference_low: Number = None
+    difference_high: Number = None
+
+
+def _of_table(table: Published) -> Iterator[Known]:
+    for (statistic, key), value in table.values.items():
+        section = "correlations" if key else "quality"
+        label = table.measures.get(key, "")
+        yield Known(section=section, statistic=statistic, key=key, label=label, value=value)
+
+
+def rows_of(columns: Sequence[Column]) -> list[Row]:
+    """Return a row for every number of every column, also where it has none.
+
+    A difference has an interval where both sides have samples: paired where the campaigns share
+    their test set, independent otherwise.
+    """
+    return [
+        row
+        for section, statistic, key, label in _lines(columns)
+        for row in _row(columns, Line(section=section, statistic=statistic, key=key, label=label))
+    ]
+
+
+def _lines(columns: Sequence[Column]) -> Iterator[tuple[str, str, str, str]]:
+    """Yield section, statistic, key and label of every line that some column may have."""
+    for statistic, label in QUALITY.items():
+        yield "quality", statistic, "", label
+    for section, statistics in SECTIONS.items():
+        labels: dict[str, str] = {}
+        for column in columns:
+            for one in column.numbers.values():
+                if one.section == section:
+                    labels.setdefault(one.key, one.label)
+        for statistic in statistics:
+            for key, label in labels.items():
+                yield section, statistic, key, label
+
+
+def _row(columns: Sequence[Column], line: Line) -> Iterator[Row]:
+    place = (line.section, line.statistic, line.key)
+    nothing = Known(**vars(line), value=None)
+    found = [column.numbers.get(place, nothing) for column in columns]
+    if all(one.value is None for one in found):
+        return
+    for at, (column, one) in enumerate(zip(columns, found, strict=True)):
+        ends: dict[str, Any] = {"value": one.value, "low": one.low, "high": one.high}
+        change = _change(found[0], one) if at else {}
+        yield Row(**vars(line), column=column.key, **ends, **change)
+
+
+def _change(base: Known, other: Known) -> dict[str, Any]:
+    if base.value is None or other.value is None:
+        return {}
+    first, second = array(base.samples), array(other.samples)
+    n = min(len(first), len(second))
+    found = percentile_interval(second[:n] - first[:n], fewest=FEWEST_SAMPLES // 2)
+    return {
+        "difference": other.value - base.value,
+        "difference_low": found.low,
+        "difference_high": found.high,
+    }

@@ -1,0 +1,183 @@
+"""The comparison page: which campaigns and published columns stand side by side."""
+
+from collections.abc import Sequence
+from dataclasses import fields
+from decimal import Decimal, InvalidOperation
+from typing import Any
+
+from django.http import Http404, HttpRequest, HttpResponseNotModified
+from django.http.response import HttpResponseBase
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+
+from annotation.access import researcher_required, visible_campaigns
+from annotation.filters import FilterError, Filters
+from annotation.filters.chosen import fitted
+from annotation.filters.form import filter_choices, own_parameters
+from annotation.models import Campaign
+from annotation.web.parameters import ALL, takes
+from dashboards.comparisons.selection import one_of
+from dashboards.documents import results
+from dashboards.pages.answers import data_response, is_unfinished, no_document, public
+from dashboards.pages.page import Page, with_units
+from dashboards.papers import latex
+from dashboards.published import published
+from dashboards.trust.shown import comments, with_trust
+from extensions.comparison.differences import CORRELATIONS, Column, Row
+from extensions.comparison.document import Side
+from extensions.comparison.lines import Comparison, sections, side_by_side
+from extensions.comparison.tables import tables as latex_tables
+
+MOST_COLUMNS = 6
+DATA = [each.name for each in fields(Row)]
+PAGE: Page[Any] = Page(
+    "compare", "Compare", "compare", "comparison/page.html", DATA, statistics=CORRELATIONS
+)
+PARAMETERS = ALL.and_others("study", "length", "of", repeated=("campaign", "published"))
+
+
+@researcher_required
+@require_safe
+@takes(PARAMETERS)
+def compare(request: HttpRequest, fmt: str = "") -> HttpResponseBase:
+    """Campaigns side by side, and beside published tables; with `fmt` as json, csv or tex."""
+    filters = Filters.from_query(request.GET)
+    campaigns = _campaigns(request)
+    tables = _published(request)
+    if len(campaigns) + len(tables) > MOST_COLUMNS:
+        raise FilterError(f"campaign and published: at most {MOST_COLUMNS} columns")
+    if filters.words and not campaigns:
+        raise FilterError(f"{'; '.join(filters.words)}: published tables alone have no filters")
+    asked = [fitted(campaign, campaigns, filters) for campaign in campaigns]
+    of = one_of(request.GET, "of", list(CORRELATIONS))
+    found = [
+        with_trust(results.latest("compare", campaign, each), campaign, each)
+        for campaign, each in zip(campaigns, asked, strict=True)
+    ]
+    columns = [
+        Column(one.slug, one.name, result.document)
+        for one, result in zip(campaigns, found, strict=True)
+    ] + [Column(one.key, f"{one.title}, {one.label}", published=one) for one in tables]
+    result = _together(found, columns)
+    if fmt:
+        return _data(result, columns, fmt, of, filters)
+    if request.headers.get("If-None-Match") == result.tag:
+        return HttpResponseNotModified()
+    context = {
+        "page": PAGE,
+        "filters": filters,
+        "query": f"?{request.GET.urlencode()}" if request.GET else "",
+        "filter_choices": filter_choices(request.GET, campaigns, filters) if campaigns else None,
+        "result": result,
+        "document": result.document,
+        "files": request.path.removesuffix("/"),
+        "columns": columns,
+        "others": own_parameters(request.GET),
+        "section": "studies",
+        "tab": "compare",
+        **_offers(request, campaigns, tables),
+    }
+    if result.document:
+        context |= _tables(result.document.rows, of)
+    response = render(request, PAGE.template, context)
+    response["ETag"] = result.tag
+    return response
+
+
+def _campaigns(request: HttpRequest) -> list[Campaign]:
+    """The campaigns asked for, in that order, or those of a study (of one length ratio).
+
+    404 for one that is not there or not the user's to see; FilterError for both.
+    """
+    for names in (("campaign", "study"), ("campaign", "length")):
+        if all(request.GET.get(name) for name in names):
+            raise FilterError(f"{' and '.join(names)} do not go together")
+    if request.GET.get("length") and not request.GET.get("study"):
+        raise FilterError("length needs a study")
+    visible = visible_campaigns(request.user).select_related("test_set")
+    slugs = list(dict.fromkeys(request.GET.getlist("campaign")))
+    if slugs:
+        by_slug = {row.slug: row for row in visible.filter(slug__in=slugs)}
+        if len(by_slug) < len(slugs):
+            raise Http404
+        return [by_slug[slug] for slug in slugs]
+    study = request.GET.get("study")
+    if not study:
+        return []
+    rows = visible.filter(study=study).exclude(status=Campaign.Status.DRAFT)
+    if not visible.filter(study=study).exists():
+        raise Http404
+    if ratio := request.GET.get("length", ""):
+        rows = rows.filter(length_ratio=_ratio(ratio))
+    return list(rows.order_by("test_set__source_language", "-length_ratio", "name")[:MOST_COLUMNS])
+
+
+def _ratio(text: str) -> Decimal:
+    try:
+        ratio = Decimal(text)
+    except InvalidOperation:
+        ratio = Decimal("NaN")
+    if not ratio.is_finite():
+        raise FilterError(f"length must be a ratio such as 0.8, not {text!r}")
+    return ratio
+
+
+def _published(request: HttpRequest) -> list[Any]:
+    keys = [key for key in dict.fromkeys(request.GET.getlist("published")) if key]
+    unknown = [key for key in keys if key not in published()]
+    if unknown:
+        raise FilterError(f"published: there is no table {', '.join(unknown)}")
+    return [published()[key] for key in keys]
+
+
+def _together(
+    found: Sequence[results.Result[Side]], columns: Sequence[Column]
+) -> results.Result[Comparison]:
+    """One result of all, of published columns too; without any column there is no document."""
+    if not columns:
+        return results.Result(None, None, is_fresh=True)
+    return results.together(found, lambda documents: side_by_side(columns, documents))
+
+
+def _data(
+    result: results.Result[Comparison],
+    columns: Sequence[Column],
+    fmt: str,
+    of: str,
+    filters: Filters,
+) -> HttpResponseBase:
+    if columns and is_unfinished(result, of_one_state=True):
+        return no_document(result)
+    document = result.document or Comparison()
+    name = filters.file_name("comparison")
+    if fmt == "tex":
+        lines = sections(document.rows, of)
+        found = latex_tables(document.columns, lines, CORRELATIONS[of])
+        return latex.response(with_units(found, document.over), name, head=comments(document.trust))
+    as_of = result.as_of.isoformat(timespec="seconds") if result.as_of else None
+    told = public(document, as_of=as_of, is_fresh=result.is_fresh, filters=filters.as_json())
+    return data_response(fmt, name, DATA, document.rows, told)
+
+
+def _offers(
+    request: HttpRequest, campaigns: Sequence[Campaign], tables: Sequence[Any]
+) -> dict[str, Any]:
+    """What the form offers: campaigns by study, published columns, length ratios of a study."""
+    rows = visible_campaigns(request.user).exclude(status=Campaign.Status.DRAFT)
+    study = request.GET.get("study", "")
+    ratios = rows.filter(study=study).order_by("-length_ratio") if study else rows.none()
+    chosen, shown = {one.pk for one in campaigns}, {one.key for one in tables}
+    return {
+        "offered": [
+            (row, row.pk in chosen)
+            for row in rows.select_related("test_set").order_by("study", "name")
+        ],
+        "offered_tables": [(one, one.key in shown) for one in published().values()],
+        "study": study,
+        "ratios": list(dict.fromkeys(ratios.values_list("length_ratio", flat=True))),
+    }
+
+
+def _tables(rows: Sequence[Row], of: str) -> dict[str, Any]:
+    """Lines for the three tables of the page; correlations of the chosen statistic only."""
+    return {**sections(rows, of), "statistic": CORRELATIONS[of]}

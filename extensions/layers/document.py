@@ -1,0 +1,213 @@
+"""Correlation by layer for every metric that keeps several, and the layer chosen on folds."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from annotation.filters import FilterError, Filters
+from annotation.models import Campaign
+from dashboards.comparisons.values import Bound, values_of_bounds
+from dashboards.documents.head import CampaignDocument, head
+from dashboards.panel.human import Floats
+from dashboards.panel.panel import Panel, read_panel
+from extensions.layers.names import PARTS, SHORT, layers_of
+from metaeval.sensitivity import Choice, choose, layer_profile
+from metrics.base import MetricInfo
+from metrics.catalogue import infos
+
+VERSION = 7
+DEFAULT = "limit"
+STATISTICS = {
+    "limit": "System level, Pearson r over hybrids (limit)",
+    "kendall": "Segment level, Kendall τ-b",
+    "pearson": "Segment level, Pearson r",
+}
+# The same as questions of all pages.
+QUESTIONS = {"limit": "limit", "kendall": "tau-b/none", "pearson": "pearson/none"}
+Number = float | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Place:
+    """A measure of one layer and `part` (`extensions.layers.names`), and what was chosen of it."""
+
+    key: str
+    layer: int
+    part: str
+    value: Number
+    is_recommended: bool = False
+    is_best: bool = False
+
+    @property
+    def name(self) -> str:
+        """As the study prints it, such as `layer.8.R`."""
+        return f"layer.{self.layer}.{SHORT.get(self.part, self.part)}".removesuffix(".")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Row(Place):
+    """The same of a campaign: a line of the data."""
+
+    campaign: str
+    metric: str
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """A `metaeval.sensitivity.Choice` by the keys of measures, with their values."""
+
+    recommended: str
+    recommended_value: Number
+    n_agreeing: int
+    n_folds: int
+    held_out: Number
+    best: str
+    best_value: Number
+    best_by_fold: Number
+
+
+@dataclass(frozen=True, kw_only=True)
+class Encoder:
+    """A metric that keeps layers; `choice` is None where none can be recommended."""
+
+    metric: str
+    label: str
+    checkpoint: str
+    choice: Chosen | None
+    rows: Sequence[Any]
+
+    @property
+    def recommended(self) -> Any:
+        """The row of the recommended measure."""
+        return next((row for row in self.rows if row.is_recommended), None)
+
+    @property
+    def best(self) -> Any:
+        """The row of the measure that is best with all segments seen."""
+        return next((row for row in self.rows if row.is_best), None)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Profiled(Encoder):
+    """One metric over `n` outputs of a campaign; `train` and `held_out` are folds × rows."""
+
+    n: int
+    rows: Sequence[Row]
+    train: Sequence[Sequence[Number]]
+    held_out: Sequence[Sequence[Number]]
+
+    @property
+    def parts(self) -> dict[str, str]:
+        """What heads the columns of a table of layers."""
+        return {row.part: PARTS.get(row.part, row.part or "score") for row in self.rows}
+
+    @property
+    def lines(self) -> list[tuple[int, list[Row | None]]]:
+        """Every layer with its row of each part."""
+        found = {(row.layer, row.part): row for row in self.rows}
+        layers = dict.fromkeys(row.layer for row in self.rows)
+        return [(layer, [found.get((layer, part)) for part in self.parts]) for layer in layers]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Layers(CampaignDocument):
+    """The document; `refused` says why no layer is recommended.
+
+    `bounds` are floors and ceiling by the same statistic, over all judged outputs.
+    """
+
+    n_judged: int
+    correlation: str
+    statistic_label: str
+    metrics: Sequence[Profiled]
+    rows: Sequence[Row]
+    bounds: Sequence[Bound] = ()
+    bound_notes: Sequence[str] = ()
+    refused: str = ""
+
+
+DOCUMENT = Layers
+
+
+def parse(question: str) -> str:
+    """Return the correlation of a question; FilterError where there is no such."""
+    if question not in STATISTICS:
+        raise FilterError(f"statistic must be one of {', '.join(STATISTICS)}, not {question!r}")
+    return question
+
+
+def compute(campaign: Campaign, filters: Filters, question: str = DEFAULT) -> Layers:
+    """Return every layer's correlation by metric, over all segments and by fold."""
+    correlation = parse(question)
+    layered = {name: info for name, info in infos(retired=True).items() if layers_of(info)}
+    panel = read_panel(campaign, filters, all_of=layered)
+    human = panel.human
+    metrics = [
+        _profiled(campaign, info, panel, correlation)
+        for info in layered.values()
+        if human.n and layers_of(info).keys() & panel.measures.keys()
+    ]
+    bounds = values_of_bounds(campaign, filters, panel, QUESTIONS[correlation]) if metrics else None
+    return Layers(
+        **head(campaign, human),
+        n_judged=human.n,
+        correlation=correlation,
+        statistic_label=STATISTICS[correlation],
+        metrics=metrics,
+        warnings=list(human.warnings),
+        rows=[row for metric in metrics for row in metric.rows],
+        bounds=bounds.rows if bounds else (),
+        bound_notes=bounds.notes if bounds else (),
+    )
+
+
+def _profiled(campaign: Campaign, info: MetricInfo, panel: Panel, correlation: str) -> Profiled:
+    places = layers_of(info)
+    keys = [key for key in panel.measures if key in places]
+    scored = panel.only(keys).scored
+    ours = scored.human
+    matrices = {key: ours.with_values(scored.turned(key).values) for key in keys}
+    found = layer_profile(ours, matrices, correlation)
+    choice = chosen(choose([found]), keys, found.values)
+    return Profiled(
+        metric=info.name,
+        label=info.label,
+        checkpoint=info.checkpoint,
+        n=int((ours.mask & matrices[keys[0]].mask).sum()),
+        rows=[
+            Row(
+                campaign=campaign.slug,
+                metric=info.name,
+                layer=places[key][0],
+                part=places[key][1],
+                value=value,
+                **marks(choice, key),
+            )
+            for key, value in zip(keys, found.values.tolist(), strict=True)
+        ],
+        choice=choice,
+        train=found.train.tolist(),
+        held_out=found.held_out.tolist(),
+    )
+
+
+def marks(choice: Chosen | None, key: str) -> dict[str, Any]:
+    """Return the key of a `Place` and what was chosen of it."""
+    recommended, best = (choice.recommended, choice.best) if choice else ("", "")
+    return {"key": key, "is_recommended": key == recommended, "is_best": key == best}
+
+
+def chosen(choice: Choice | None, keys: Sequence[str], values: Floats) -> Chosen | None:
+    """Return a choice among measures with these keys and values."""
+    if choice is None:
+        return None
+    return Chosen(
+        keys[choice.recommended],
+        float(values[choice.recommended]),
+        choice.n_agreeing,
+        choice.n_folds,
+        choice.held_out,
+        keys[choice.best],
+        float(values[choice.best]),
+        choice.best_by_fold,
+    )

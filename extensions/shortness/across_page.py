@@ -1,0 +1,161 @@
+"""Own shorter forms over the campaigns of a study that share a test set."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields
+from itertools import permutations
+from typing import Any
+
+from django.http import HttpRequest
+from django.http.response import HttpResponseBase
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+
+from annotation.access import researcher_required
+from annotation.filters import Filters
+from annotation.filters.chosen import fitted
+from annotation.filters.form import filter_choices
+from annotation.models import Campaign
+from annotation.web.parameters import OF_METRICS, takes
+from core.text import pluralize
+from dashboards.documents import results
+from dashboards.documents.head import StudyDocument, units_among
+from dashboards.documents.reasons import StudyTrust, Verdict
+from dashboards.pages.answers import cells, data_response, is_unfinished, no_document, public
+from dashboards.pages.page import study_campaigns, with_units
+from dashboards.pages.parameters import parameters
+from dashboards.papers import latex
+from dashboards.trust.shown import comments, judged, worst_of
+from extensions.shortness.across import AcrossChoice, AcrossForms
+from extensions.shortness.losses import Forms
+
+TITLE = "Outputs and their own shorter forms"
+COLUMNS = (
+    "longer", "shorter", "key", "label", "long", "short", "excess", "low", "high", "metric_loss",
+    "human_loss", "metric_prefers_longer", "human_prefers_longer", "n",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True)
+class Line(Forms):
+    """A measure's losses between two campaigns, named by their slugs."""
+
+    longer: str
+    shorter: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class StudyForms(StudyDocument):
+    """The pairs of campaigns with systems at two lengths; `missing` are still being computed."""
+
+    pairs: Sequence[AcrossForms]
+    missing: Sequence[str]
+
+    @property
+    def rows(self) -> list[Line]:
+        """All pairs' rows."""
+        return [
+            Line(**{f.name: getattr(row, f.name) for f in fields(Forms)},
+                 longer=pair.campaign, shorter=pair.shorter)
+            for pair in self.pairs for row in pair.rows
+        ]  # fmt: skip
+
+
+def take(pair: AcrossForms, trust: StudyTrust | None = None) -> str:
+    """Say in a sentence what the pair shows, where the judgments bear it out."""
+    if trust is not None and trust.verdict == Verdict.DO_NOT_USE:
+        return "These judgments cannot tell which metric is good."
+    known = [row for row in pair.rows if row.low is not None and row.high is not None]
+    if not pair.rows:
+        return "No metric has scored both forms of judged outputs."
+    if not known:
+        n = max(row.n for row in pair.rows)
+        return f"There is no interval: {n} outputs have scores of both forms."
+    more = sum(row.low > 0 for row in known if row.low is not None)
+    less = sum(row.high < 0 for row in known if row.high is not None)
+    if not more + less:
+        said = pluralize(len(known), "metric")
+        return f"None of {said} can be told from the humans in what it takes off."
+    return (
+        f"{more} of {pluralize(len(known), 'metric')} take off more than the humans do, {less} "
+        "less; "
+        f"{len(known) - more - less} cannot be told from them (95 %, each by itself)."
+    )
+
+
+def _asked(campaigns: Sequence[Campaign]) -> Iterator[tuple[Campaign, Campaign]]:
+    """Pairs of campaigns over one test set, the longer forms first."""
+    for long, short in permutations(campaigns, 2):
+        if long.test_set_id == short.test_set_id and long.length_ratio > short.length_ratio:
+            yield long, short
+
+
+def study_forms(
+    slug: str, campaigns: Sequence[Campaign], filters: Filters
+) -> tuple[StudyForms, results.Result[Any]]:
+    """Return the newest documents of all pairs, and the verdict on their campaigns.
+
+    The second says how far all of them are.
+    """
+    asked = list(_asked(campaigns))
+    own = {each: fitted(each, campaigns, filters) for each in campaigns}
+    found = [
+        (f"{long.name} and {short.name}", results.latest("forms", long, AcrossChoice(
+            **vars(own[long]), shorter=short.slug)))
+        for long, short in asked
+    ]  # fmt: skip
+    verdicts = {
+        each: results.latest("trust", each, own[each])
+        for each in dict.fromkeys(campaign for pair in asked for campaign in pair)
+    }
+    pairs = [
+        judged(result.document, verdicts[long].document)
+        for (long, _), (_, result) in zip(asked, found, strict=True)
+        if result.document
+    ]
+    document = StudyForms(
+        study=slug,
+        pairs=pairs,
+        missing=[name for name, r in found if not r.document and not r.message],
+        warnings=[
+            f"{name}: the numbers could not be computed: {result.message}"
+            for name, result in found
+            if result.message
+        ],
+        trust=worst_of([verdict.document for verdict in verdicts.values()]),
+        units=units_among(pairs),
+    )
+    every: list[results.Result[Any]] = [*(result for _, result in found), *verdicts.values()]
+    return document, results.together(every, lambda documents: documents)
+
+
+@researcher_required
+@require_safe
+@takes(parameters("trust", without=tuple(OF_METRICS)))
+def study_shortness(request: HttpRequest, slug: str, fmt: str = "") -> HttpResponseBase:
+    """What metrics and humans take off for shorter forms, over the campaigns of a study."""
+    campaigns = study_campaigns(request, slug)
+    filters = Filters.from_query(request.GET)
+    document, result = study_forms(slug, campaigns, filters)
+    name = filters.file_name(f"{slug}-shortness")
+    if fmt and is_unfinished(result):
+        return no_document(result)
+    as_of = result.as_of.isoformat(timespec="seconds") if result.as_of else None
+    if fmt == "tex":
+        table = latex.plain_table(TITLE, name, COLUMNS, cells(document.rows, COLUMNS))
+        head = f"% {name}, as of {as_of}\n{comments(document.trust)}"
+        return latex.response(with_units([table], document.over), name, head=head)
+    if fmt:
+        data = public(document, rows=document.rows, as_of=as_of, filters=filters.as_json())
+        return data_response(fmt, name, COLUMNS, document.rows, data)
+    shown = {
+        "study": slug,
+        "campaigns": campaigns,
+        "document": document,
+        "pairs": [(pair, take(pair, document.trust)) for pair in document.pairs],
+        "section": "studies",
+        "tab": "shortness",
+        "query": filters.query(),
+        "filters": filters,
+        "filter_choices": filter_choices(request.GET, campaigns, filters, has_scores=False),
+    }
+    return render(request, "shortness/study.html", shown)

@@ -1,0 +1,181 @@
+"""Metrics against humans by delivered length, own shorter forms, quality at equal compliance."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+
+from annotation.filters import Filters
+from annotation.models import Campaign, System
+from dashboards.documents.head import CampaignDocument, ends, head
+from dashboards.documents.measured import about as told
+from dashboards.panel.choice import Choice
+from dashboards.panel.human import Floats
+from dashboards.panel.lengths import unit_of
+from dashboards.panel.panel import Panel, read_panel
+from dashboards.systems.deviations import REFERENCE, SOURCE, output_lengths
+from extensions.shortness.losses import (
+    N_RESAMPLES,
+    Forms,
+    Spanned,
+    loss_rows,
+    plain,
+    scores_of,
+    side_of,
+)
+from metaeval.systems.shortness import compliance, partial_on_length
+from metrics.base import MetricError
+
+VERSION = 3
+TOLERANCES = (0.0, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5)
+NO_TEXTS = "No lengths: this test set has no texts."
+
+
+@dataclass(frozen=True)
+class ShortnessChoice(Choice):
+    """How lengths are counted (words, characters or a checkpoint; empty: what suits the language),
+    and what the full length is that of: `wanted`, the reference or the source."""
+
+    length_unit: str = ""
+    wanted: str = REFERENCE
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.one_of("wanted", REFERENCE, SOURCE)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Punished(Spanned):
+    """A measure's partial correlation with delivered length given the human scores.
+
+    Above 0 it punishes shortness beyond what humans do. `ends` are of its interval; the plain
+    correlations stand beside it.
+    """
+
+    n: int
+    n_segments: int
+    partial: float | None
+    metric_length: float | None
+    human_length: float | None
+    metric_human: float | None
+
+
+@dataclass(frozen=True)
+class Kept:
+    """A system's outputs within a tolerance of the wanted length, and their mean human score;
+    `common` is that mean where every system is within."""
+
+    system: str
+    tolerance: float
+    share: float | None
+    own: float | None
+    common: float | None
+    n_common: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Shortness(CampaignDocument):
+    """The document; `rows` are one a measure."""
+
+    length_unit: str
+    of: str
+    n_resamples: int = N_RESAMPLES
+    seed: int = 0
+    rows: Sequence[Punished] = ()
+    forms: Sequence[Forms] = ()
+    kept: Sequence[Kept] = ()
+
+
+FILTERS = ShortnessChoice
+DOCUMENT = Shortness
+
+
+def compute(campaign: Campaign, filters: Filters) -> Shortness:
+    """Return what stands on the page; without texts a sentence."""
+    if not isinstance(filters, ShortnessChoice):
+        filters = ShortnessChoice(**vars(filters))
+    panel = read_panel(campaign, filters)
+    unit = filters.length_unit or unit_of(campaign.test_set.target_language)
+    said = head(campaign, panel.human) | {"length_unit": unit, "seed": panel.seed}
+    notes = list(panel.human.warnings)
+    try:
+        own, goal, of = output_lengths(campaign, panel, unit, filters.wanted)
+    except MetricError as error:
+        return Shortness(**said, of=filters.wanted, warnings=[*notes, f"No lengths: {error}"])
+    if not np.nan_to_num(goal).any():
+        return Shortness(**said, of=of, warnings=[*notes, NO_TEXTS])
+    goal = np.where(goal > 0, goal, np.nan)
+    rows, told_of = _rows(panel, own / goal * _ratios(panel)[:, None])
+    forms, told_forms = _forms(panel)
+    kept, told_kept = _kept(panel, np.abs(own - goal) / goal)
+    warnings = dict.fromkeys([*notes, *told_of, *told_forms, *told_kept])
+    return Shortness(**said, of=of, rows=rows, forms=forms, kept=kept, warnings=list(warnings))
+
+
+def _ratios(panel: Panel) -> Floats:
+    return np.array([float(system.length_ratio) for system in panel.human.systems])
+
+
+def _rows(panel: Panel, share: Floats) -> tuple[list[Punished], list[str]]:
+    rows, notes = [], []
+    human, documents = panel.scored.human.values, panel.human.documents
+    for key, values in scores_of(panel):
+        found = partial_on_length(
+            values, human, share, documents=documents, n_resamples=N_RESAMPLES, rng=panel.seed
+        )
+        measure = panel.measures[key]
+        notes += [f"{measure.label}: {warning.message}" for warning in found.warnings]
+        rows.append(
+            Punished(
+                **told(measure),
+                n=found.n,
+                n_segments=found.n_segments,
+                partial=plain(found.statistic),
+                ends=ends(found.interval),
+                metric_length=plain(found.metric_length),
+                human_length=plain(found.human_length),
+                metric_human=plain(found.metric_human),
+            )
+        )
+    return rows, notes
+
+
+def _forms(panel: Panel) -> tuple[list[Forms], list[str]]:
+    """Compare every two lengths at which systems of one name stand in the campaign."""
+    rows, notes = [], []
+    for pairs in _pairs(panel.human.systems):
+        long, short = (side_of(panel, [pair[side] for pair in pairs]) for side in (0, 1))
+        found, told_of = loss_rows(long, short, panel.seed)
+        rows += found
+        notes += told_of
+    return rows, notes
+
+
+def _pairs(systems: Sequence[System]) -> Iterator[list[tuple[int, int]]]:
+    """Places of the longer and the shorter form of the same systems, by pair of ratios."""
+    place = {(each.name, each.length_ratio): n for n, each in enumerate(systems)}
+    ratios = sorted({each.length_ratio for each in systems}, reverse=True)
+    names = dict.fromkeys(each.name for each in systems)
+    for long, short in combinations(ratios, 2):
+        pairs = [(place[name, long], place[name, short]) for name in names
+                 if (name, long) in place and (name, short) in place]  # fmt: skip
+        if pairs:
+            yield pairs
+
+
+def _kept(panel: Panel, away: Floats) -> tuple[list[Kept], list[str]]:
+    found = compliance(panel.scored.human.values, away, TOLERANCES)
+    rows = [
+        Kept(
+            name,
+            tolerance,
+            plain(found.share[row, column]),
+            plain(found.own[row, column]),
+            plain(found.common[row, column]),
+            int(found.n_common[column]),
+        )
+        for row, name in enumerate(panel.human.names)
+        for column, tolerance in enumerate(TOLERANCES)
+    ]
+    return (rows if found.n else []), [warning.message for warning in found.warnings]
