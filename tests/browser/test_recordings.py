@@ -1,4 +1,4 @@
-"""Recordings beside a text: heard by keyboard and by thumb, logged, and fetched unseen only to be kept."""
+"""Recordings beside a text: heard by keyboard and by thumb, logged, fetched only to be kept."""
 
 import math
 import struct

@@ -1,8 +1,8 @@
 """The item page: one address that shows a screen and takes its answers.
 
-Browsers without scripts get pages and redirects. Scripts ask for JSON: `html` is the screen to show
-and `path` its address, `next` is where work goes on. The two differ after practice, whose own screen
-comes once more with feedback. Both get the same status codes and sentences.
+Browsers without scripts get pages and redirects. Scripts ask for JSON: `html` is the screen to
+show and `path` its address, `next` is where work goes on. The two differ after practice, whose own
+screen comes once more with feedback. Both get the same status codes and sentences.
 """
 
 from collections.abc import Sequence
