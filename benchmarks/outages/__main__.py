@@ -16,6 +16,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
@@ -71,12 +72,12 @@ def trial(site: World, name: str, away: float) -> tuple[str, int]:
     is_over, watch = threading.Event(), Watch(site)
     rating = threading.Thread(target=annotator.work_until, args=[is_over], daemon=True)
     rating.start()
-    with watch.watching():
+    with watch.watching(), ThreadPoolExecutor(1) as pool:
         with struck.strike(site) as (watch.process, held):
             began = time.monotonic()
             # Of a run that is cancelled nobody takes anything over.
             other = next(run for run in reversed(runs) if run != held)
-            cancelled = cancel(reader, held if struck.holds_run else other)
+            cancelled = pool.submit(cancel, reader, held if struck.holds_run else other)
             if struck.returns:
                 time.sleep(max(0.0, began + away - time.monotonic()))
             else:
@@ -100,7 +101,7 @@ def trial(site: World, name: str, away: float) -> tuple[str, int]:
         f"{watch.pause(began):.1f} s",
         f"{watch.next_after(back):.1f} s" if struck.returns else "",
         f"{watch.held_until - began:.1f} s" if watch.process else "",
-        cancelled,
+        cancelled.result(),
         f"{longest(annotator.answers, began):.1f}, {longest(annotator.stored, began):.1f} s",
         f"0 of {scored[0][0]:,} scores, {len(annotator.sent):,} answers"
         if not any(wrong)
