@@ -52,7 +52,7 @@ def test_without_a_name_the_options_are_explained() -> None:
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (("nothing", "x"), "Unknown family 'nothing'; known: bertscore"),
+        (("nothing", "x"), "Unknown family 'nothing'; known: sentbleu-wmt, lexical, floor"),
         (("bertscore", "chrf", *GIVEN), "There is a metric named chrf already."),
         (("bertscore", "add", *GIVEN), "A metric cannot be named add."),
         (("bertscore", "No!", *GIVEN), "Use a–z"),
