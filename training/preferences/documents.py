@@ -267,7 +267,7 @@ def _texts_of(test_set: TestSet) -> Texts:
 
 def _pooled(results: Sequence[PreferenceResult], texts: Mapping[int, Texts]) -> OfPair:
     one = results[0]
-    numbers = {"n": one.n, "w2w": one.statistic, "low": one.low, "high": one.high}
+    numbers: dict[str, Any] = {"n": one.n, "w2w": one.statistic, "low": one.low, "high": one.high}
     numbers |= {"mean": one.mean, "ties": one.ties}
     if len(results) > 1:
         sides = zip(*(texts[row.test_set_id] for row in results), strict=True)

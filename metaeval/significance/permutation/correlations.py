@@ -64,9 +64,9 @@ class GroupedTest:
     ) -> FloatArray:
         """Return pairs x masks; ``forms`` has what `linear` returned for each pair."""
         found = np.empty((len(pairs), len(chunk.masks)))
-        linear = [place for place, form in enumerate(forms) if form is not None]
+        linear = {place: form.ravel() for place, form in enumerate(forms) if form is not None}
         if linear:
-            found[linear] = np.array([np.ravel(forms[k]) for k in linear]) @ chunk.flat.T
+            found[list(linear)] = np.array(list(linear.values())) @ chunk.flat.T
         for place, (pair, form) in enumerate(zip(pairs, forms, strict=True)):
             if form is None:
                 found[place] = self.difference(*pair, chunk)

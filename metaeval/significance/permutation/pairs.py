@@ -78,8 +78,9 @@ class AccEqPairsTest:
         for index, table in enumerate(tables):
             outcomes.append(_outcomes(table, epsilon))
             self.is_constant[index] = bool(table.constant) or not table.n_groups
-            self.clusters = _pair_clusters(panel, table, grouping) if not index else self.clusters
-            self.weights = table.weights
+            if not index:
+                self.weights: FloatArray = table.weights
+                self.clusters: IntArray = _pair_clusters(panel, table, grouping)
         self.outcomes: NDArray[Any] = np.array(outcomes)
         if unit_of(self.clusters) == DOCUMENTS:
             self.outcomes = sum_by(self.outcomes * self.weights, self.clusters)
@@ -232,7 +233,7 @@ class SoftPairwiseTest(GroupedTest):
                 for sign in (1.0, -1.0)
             ]
             total += sides[1] - sides[0]
-        return total.T / is_told.sum()
+        return np.asarray(total.T / is_told.sum())
 
     def _of_flips(self, first: int, second: int, chunk: Chunk) -> FloatArray:
         mean, half = (
