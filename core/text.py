@@ -14,7 +14,7 @@ def pluralize(n: int, one: str, many: str = "") -> str:
 def join_truncated(names: Sequence[str], limit: int = 5) -> str:
     """Join the first names: `a, b, c and 4 more`."""
     shown = ", ".join(names[:limit])
-    return shown if len(names) <= limit else f"{shown} and {len(names) - limit} more"
+    return shown if len(names) <= limit else f"{shown} and {len(names) - limit:,} more"
 
 
 def whole(text: str, digits: int = 9) -> int | None:

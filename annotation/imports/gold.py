@@ -11,10 +11,10 @@ from annotation.campaigns import require_status
 from annotation.models import Campaign, Item, Segment
 from annotation.protocols.asked import Scale
 from annotation.uploads.checks import FORBIDDEN, character
-from annotation.uploads.files import InputFile, read_text
+from annotation.uploads.files import InputFile
 from annotation.uploads.problems import Place, Report
 from annotation.uploads.spellings import Near
-from annotation.uploads.tables.rows import parse, require_rows
+from annotation.uploads.tables.rows import read_table, require_rows
 
 COLUMNS = ("kind", "segment", "source", "reference", "text", "low", "high", "feedback")
 KINDS = {"gold": Item.Kind.GOLD, "tutorial": Item.Kind.TUTORIAL}
@@ -25,11 +25,10 @@ Row = Mapping[str, Any]
 
 def read_gold(campaign: Campaign, file: InputFile, report: Report) -> list[Item]:
     """Return the items of a table, not stored; every problem is reported with row and column."""
-    text = read_text(file, report)
-    table = parse(file.name, text, report) if text is not None else None
+    table = read_table(file, report)
     if table is None:
         return []
-    head = Place(file.name, 1)
+    head = table.head
     for column in ("kind", "text"):
         if column not in table.columns:
             report.error(f"the column “{column}” is missing", head)

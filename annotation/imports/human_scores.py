@@ -21,7 +21,7 @@ from annotation.imports.judgments.fields import (
 from annotation.imports.judgments.groups import Group, groups_of
 from annotation.imports.judgments.options import LOWER, Options
 from annotation.imports.judgments.read import FIRST, Drafts, Reading, all_columns, all_fields
-from annotation.imports.judgments.rows import Row, join
+from annotation.imports.judgments.rows import Row, join, with_plain_names
 from annotation.models import Campaign, Item
 from annotation.uploads import SystemDraft
 from annotation.uploads.files import InputFile
@@ -125,7 +125,7 @@ def _ask(sheets: Iterable[Sheet], options: Options, report: Report) -> None:
         report.error(
             f"no column is known to hold {' or '.join(missing)}. Say which does; the columns are "
             f"{', '.join(sheet.table.columns)}",
-            Place(sheet.name, 1),
+            sheet.table.head,
         )
 
 
@@ -137,7 +137,7 @@ def _rows(sheet: Sheet, options: Options, report: Report) -> list[Row]:
     missing: dict[str, list[object]] = {}
     for line, cells in sheet.table.rows:
         common = {name: cells[c] for c, name in names if c in cells}
-        common = {"kind": Item.Kind.TARGET.value, **common}
+        common = with_plain_names({"kind": Item.Kind.TARGET.value, **common})
         common["system"] = str(common.get("system") or "").strip() or options.system
         for column in columns:
             own = Sheet(sheet.table, {**dict(names), column: SCORE.name})

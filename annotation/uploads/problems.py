@@ -1,8 +1,11 @@
 """What is wrong, doubtful or worth knowing about an upload, and where: file, row and field."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple, NoReturn
+
+from core.text import join_truncated
 
 UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 Severity = Literal["error", "warning", "note"]
@@ -103,6 +106,17 @@ class Report:
     def notes(self) -> list[Problem]:
         """What was done to the files."""
         return self._of("note")
+
+
+def join_places(rows: Sequence[int]) -> str:
+    """Return where one cause was found, to stand behind its sentence; nothing for one place.
+
+    >>> join_places([2]), join_places([2, 3, 5])
+    ('', ' (3 rows: 2, 3, 5)')
+    """
+    if len(rows) == 1:
+        return ""
+    return f" ({len(rows):,} rows: {join_truncated([str(row) for row in rows])})"
 
 
 def printable(text: str) -> str:

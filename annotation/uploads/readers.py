@@ -7,7 +7,14 @@ from django.conf import settings
 from django.template.defaultfilters import filesizeformat
 
 from annotation.uploads.drafts import Rows, SegmentDraft, SystemDraft, TestSetDraft
-from annotation.uploads.files import InputFile, beginning, lines_of, read_text, too_large
+from annotation.uploads.files import (
+    InputFile,
+    beginning,
+    decode,
+    read_bytes,
+    read_text,
+    too_large,
+)
 from annotation.uploads.media.beside import attach
 from annotation.uploads.problems import EnoughError, Place, Report
 from annotation.uploads.reading import Reading
@@ -16,9 +23,19 @@ from annotation.uploads.tables.lines import Listing
 from annotation.uploads.tables.marked import is_marked, marked_tables
 from annotation.uploads.tables.meanings import understand
 from annotation.uploads.tables.outputs import read_outputs
-from annotation.uploads.tables.rows import LONGEST_TEXT, Table, column_name, parse, too_long
+from annotation.uploads.tables.pairs import keep_pair
+from annotation.uploads.tables.rows import (
+    LONGEST_TEXT,
+    Table,
+    column_name,
+    is_workbook,
+    parse,
+    table_in,
+    too_long,
+)
 from annotation.uploads.tables.segments import is_segment_table, read_segments
 from core.text import pluralize
+from metaeval.files.decoding import split_lines
 
 
 def read(submission: Submission, report: Report) -> Reading:
@@ -97,7 +114,8 @@ def _read_tables(reading: Reading, submission: Submission) -> list[Table]:
     for table in _parsed(reading, submission.tables):
         taken, meaning = understand(table, submission.columns, reading.report)
         reading.meanings.append(meaning)
-        tables += [taken] if taken else []
+        pair = reading.draft.source_language, reading.draft.target_language
+        tables += [keep_pair(taken, pair, reading.report)] if taken else []
     _refuse_strange_columns(submission, reading)
     return tables
 
@@ -105,7 +123,14 @@ def _read_tables(reading: Reading, submission: Submission) -> list[Table]:
 def _parsed(reading: Reading, files: Sequence[InputFile]) -> Iterator[Table]:
     marked = []
     for file in files:
-        if (text := read_text(file, reading.report)) is None:
+        data = read_bytes(file, reading.report)
+        if data is None:
+            continue
+        if is_workbook(file.name, data):
+            if table := table_in(file.name, data, reading.report):
+                yield table
+            continue
+        if (text := decode(file.name, data, reading.report)) is None:
             continue
         # The least that so many lines can hold; the exact number is known after the columns.
         _refuse_too_many(reading, text, file)
@@ -188,7 +213,7 @@ def _lines(file: InputFile, field: str, reading: Reading) -> list[str] | None:
         return None
     if field != "document":
         reading.expect(text.count("\n"), Place(file.name))
-    lines = lines_of(text)
+    lines = split_lines(text)
     for i in (i for i, line in enumerate(lines) if len(line) > LONGEST_TEXT):
         report.stop(too_long(len(lines[i])), Place(file.name, i + 1, field))
     if field != "document":

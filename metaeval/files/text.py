@@ -1,14 +1,25 @@
-"""Reading and writing line-based files: UTF-8, LF, errors that name file, line and field."""
+"""Reading and writing files of lines and tables: errors that name file, line and field."""
 
 from __future__ import annotations
 
-import csv
 import math
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
 from metaeval.files.cells import read_score
+from metaeval.files.decoding import Remark, UndecodableError, decode, split_lines
+from metaeval.files.grids import (
+    CSV,
+    SEPARATOR,
+    TSV,
+    Grid,
+    GridError,
+    read_separated,
+    read_workbook,
+)
+from metaeval.files.names import column_of
+from metaeval.results import MissingDataWarning, Notes
 
 
 class FormatError(ValueError):
@@ -20,22 +31,34 @@ class FormatError(ValueError):
         self.path, self.line, self.message = path, line, message
 
 
+def read_text(path: Path) -> str:
+    """Return the text of a file; what was done to its encoding is a warning where it is doubtful.
+
+    Raises FormatError where there is no such file, or it is no text.
+    """
+    try:
+        decoded = decode(path.read_bytes())
+    except FileNotFoundError:
+        raise FormatError(path, None, "there is no such file") from None
+    except UndecodableError as error:
+        raise FormatError(path, error.row, str(error)) from None
+    _say(path, decoded.remarks)
+    return decoded.text
+
+
 def read_lines(path: Path, *, without: str | None = None) -> list[str]:
-    """Return the lines, split at LF only, without trailing white space (or ``without``).
+    """Return the lines without trailing white space (or ``without``).
 
     U+2028 and its like are part of a text, not line ends.
     """
-    try:
-        text = path.read_bytes().decode("utf-8")
-    except FileNotFoundError:
-        raise FormatError(path, None, "there is no such file") from None
-    except UnicodeDecodeError as error:
-        line = path.read_bytes()[: error.start].count(b"\n") + 1
-        raise FormatError(path, line, "not UTF-8") from None
-    lines = text.removeprefix("\ufeff").split("\n")
-    if lines and not lines[-1].strip():
-        lines.pop()
-    return [line.rstrip(without) for line in lines]
+    return [line.rstrip(without) for line in split_lines(read_text(path))]
+
+
+def _say(path: Path, remarks: Iterable[Remark]) -> None:
+    for remark in remarks:
+        if remark.severity == "warning":
+            where = f"{path.name}, line {remark.row}" if remark.row else path.name
+            Notes().warn(MissingDataWarning(f"{where}: {remark.message}."))
 
 
 def write_lines(path: Path, lines: Iterable[str]) -> None:
@@ -78,12 +101,12 @@ def plain_number(value: float, *, empty: str = "") -> str:
 
 
 class Table:
-    """A table with a header: tab-separated (no quoting), CSV, or separated by any white space.
+    """A table with a header: TSV, CSV or XLSX (`metaeval.files.grids`), or parted by white space.
 
-    A first line with a comma and without a tab is that of a CSV file, with quotation marks.
-    ``required`` and ``optional`` name columns in any case, alternatives joined by ``|``; up to
-    ``unnamed`` more fields than the header has may follow. A row with fewer is refused: a file
-    that was cut off is no file with missing scores, which are empty fields.
+    A first line with a comma and without a tab is that of a CSV file. ``required`` and ``optional``
+    name columns in any case: fields of `metaeval.files.names` by all their names, and alternatives
+    joined by ``|``; up to ``unnamed`` more fields than the header has may follow. A row with fewer
+    is refused: a file that was cut off is no file with missing scores, which are empty fields.
     """
 
     def __init__(
@@ -96,34 +119,22 @@ class Table:
         unnamed: int = 0,
     ) -> None:
         self.path = Path(path)
-        # A tab at the end of a line begins an empty field.
-        lines = read_lines(self.path, without=None if blanks else " \r")
-        if not lines:
+        grid = _parted(self.path) if blanks else _grid(self.path)
+        if not grid.header:
             raise FormatError(self.path, None, "the file is empty")
-        if blanks:
-            cells = list(enumerate(map(str.split, lines), start=1))
-        else:
-            cells = self._separated(lines)
-        self.header = [name.strip() for name in cells[0][1]]
-        while self.header and not self.header[-1]:
-            self.header.pop()
+        self.header = grid.header
         self.columns: dict[str, int] = {}
         self._find(required, optional)
-        self.rows: list[tuple[int, list[str]]] = []
-        for position, row in cells[1:]:
-            if not row or row == [""]:
-                continue
-            while len(row) > len(self.header) and not row[-1]:
-                row = row[:-1]
-            if not len(self.header) <= len(row) <= len(self.header) + unnamed:
-                raise FormatError(self.path, position, self._wrong_length(row))
-            self.rows.append((position, row))
+        self.rows = grid.rows
+        for line, count in grid.torn:
+            if not len(self.header) <= count <= len(self.header) + unnamed:
+                raise FormatError(self.path, line, self._wrong_length(count))
 
-    def _wrong_length(self, row: list[str]) -> str:
-        counts = f"expected {len(self.header)} fields, got {len(row)}"
-        if len(row) > len(self.header):
+    def _wrong_length(self, count: int) -> str:
+        counts = f"expected {len(self.header)} fields, got {count}"
+        if count > len(self.header):
             return counts
-        return f"{counts}: field {self.header[len(row)]} is not there"
+        return f"{counts}: field {self.header[count]} is not there"
 
     def _find(self, required: Sequence[str], optional: Sequence[str]) -> None:
         known = {name.lower(): index for index, name in enumerate(self.header)}
@@ -131,6 +142,7 @@ class Table:
             raise FormatError(self.path, 1, "a column occurs twice")
         for name in (*required, *optional):
             match = next((option for option in name.split("|") if option.lower() in known), None)
+            match = match or column_of(name.split("|")[0], self.header) or None
             if match is not None:
                 self.columns[name.split("|")[0]] = known[match.lower()]
             elif name in required:
@@ -154,14 +166,26 @@ class Table:
         lines = [line for line, _ in self.rows]
         return numbers(self.path, name, lines, [row[column] for _, row in self.rows])
 
-    def _separated(self, lines: list[str]) -> list[tuple[int, list[str]]]:
-        """Return the fields of every row with the number of its last line."""
-        if "\t" in lines[0] or "," not in lines[0]:
-            rows = csv.reader(lines, delimiter="\t", quoting=csv.QUOTE_NONE)
+
+def _grid(path: Path) -> Grid:
+    try:
+        if path.is_file() and (data := path.read_bytes()).startswith(b"PK\x03\x04"):
+            grid = read_workbook(data)
         else:
-            # Quoted fields may hold line ends.
-            rows = csv.reader((f"{line}\n" for line in lines), strict=True)
-        try:
-            return [(rows.line_num, row) for row in rows]
-        except csv.Error as error:
-            raise FormatError(self.path, rows.line_num, f"this is no CSV: {error}") from None
+            text = read_text(path)
+            head = text.partition("\n")[0]
+            is_csv = "\t" not in head and ("," in head or SEPARATOR.fullmatch(head.strip()))
+            grid = read_separated(text, CSV if is_csv else TSV)
+    except GridError as error:
+        raise FormatError(path, error.row, str(error)) from None
+    _say(path, grid.remarks)
+    return grid
+
+
+def _parted(path: Path) -> Grid:
+    """Read fields separated by white space; rows may be longer than the header."""
+    lines = list(enumerate(map(str.split, read_lines(path)), start=1))
+    header = lines[0][1] if lines else []
+    rows = [(line, cells) for line, cells in lines[1:] if cells]
+    torn = [(line, len(cells)) for line, cells in rows if len(cells) != len(header)]
+    return Grid("", header, rows, torn=torn)

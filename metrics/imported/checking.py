@@ -89,6 +89,7 @@ def check(
     reading = read(files, test_set, choices, collector)
     collector.say_unknown()
     collector.say_infinite()
+    collector.say_taken()
     _check_chosen(choices, collector, report)
     directions = _directions(test_set, collector, choices)
     taken = {key: each for key, each in collector.metrics.items() if choices.takes(key)}

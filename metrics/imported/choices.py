@@ -3,15 +3,19 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from annotation.uploads.tables.columns import Wanted
+from annotation.uploads.tables.columns import wanted
+from metaeval.files.names import NAMES
 
-SEGMENT, SYSTEM, METRIC, SCORE, PAIR = "segment", "system", "metric", "score", "lp"
+SEGMENT, SYSTEM, METRIC, SCORE, PAIR = (
+    *("segment", "system", "metric", "score"),
+    "language_pair",
+)
 FIELDS = (
-    Wanted(SEGMENT, "segment", ("segment_id", "seg_id", "seg", "sid", "segid", "item", "id")),
-    Wanted(SYSTEM, "system", ("system_id", "system_name", "sys", "mt", "model", "engine")),
-    Wanted(METRIC, "name of the metric", ("metric_name", "measure")),
-    Wanted(SCORE, "score", ("metric_score", "value")),
-    Wanted(PAIR, "language pair", ("language_pair", "langs", "lang_pair", "langpair", "direction")),
+    wanted(SEGMENT, "segment", *NAMES["item"]),
+    wanted(SYSTEM, "system"),
+    wanted(METRIC, "name of the metric"),
+    wanted(SCORE, "score"),
+    wanted(PAIR, "language pair"),
 )
 # Columns that are called so hold what people said; they are no metrics unless somebody says so.
 HUMAN = frozenset(

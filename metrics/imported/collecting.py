@@ -1,13 +1,16 @@
 """Scores as they are read: found in the test set, checked, and kept by metric."""
 
+import re
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import PurePath
 from typing import Any
 
 from annotation.uploads.problems import Place, Report
-from annotation.uploads.spellings import Near
+from annotation.uploads.spellings import Near, nfc
+from annotation.uploads.submissions import label_of_file
 from annotation.uploads.tables.numbers import no_number
 from core.text import join_truncated, pluralize
 from metaeval.files.cells import count_infinite, read_score
@@ -15,6 +18,21 @@ from metrics.imported.held import Held, Names
 
 # With more errors than this nobody reads on.
 MOST_ERRORS = 1_000
+# Between the name of a system and what else names a file: a metric, a language pair, a number.
+SIGNS = re.compile(r"[-._@ ]+")
+
+
+def parts_of_file(file: str) -> list[str]:
+    """Return what of a file's name may be that of a system, the longest first.
+
+    >>> parts_of_file("metricx-Online-W.jsonl")
+    ['metricx-Online-W', 'Online-W', 'metricx-Online', 'Online', 'metricx', 'W']
+    """
+    stem = PurePath(file).stem
+    begins = [0, *(sign.end() for sign in SIGNS.finditer(stem))]
+    ends = [len(stem), *(sign.start() for sign in SIGNS.finditer(stem))]
+    parts = {stem[begin:end] for begin in begins for end in ends if begin < end}
+    return sorted(parts, key=lambda part: (-len(part), part))
 
 
 class TooManyError(Exception):
@@ -47,6 +65,7 @@ class Collector:
     lines: str = ""
     metrics: dict[str, Collected] = field(default_factory=dict)
     unknown: dict[str, Counter[str]] = field(default_factory=dict)
+    taken: dict[str, str] = field(default_factory=dict)
 
     def system(self, name: str, place: Place) -> int | None:
         """Find a system; None, with the reason reported, where there is none."""
@@ -67,6 +86,10 @@ class Collector:
 
     def _find(self, what: str, among: Mapping[str, int], name: str, place: Place) -> int | None:
         found = among.get(name)
+        if found is None and name:
+            found = self._plain[what].get(nfc(name))
+        if found is None and what == "system":
+            found = self._of_path(name)
         if found is None:
             place = place._replace(field=what)
             if name:
@@ -76,6 +99,29 @@ class Collector:
             else:
                 self.error(f"no {what} is named", place)
         return found
+
+    @cached_property
+    def _plain(self) -> dict[str, dict[str, int]]:
+        """The primary keys by names in NFC."""
+        return {
+            "system": {nfc(name): pk for name, pk in self.names.systems.items()},
+            "segment": {nfc(key): pk for key, pk in self.names.segments.items()},
+        }
+
+    def _of_path(self, path: str) -> int | None:
+        """Find the system whose outputs a program read from a file of its name."""
+        name = label_of_file(path.replace("\\", "/"))
+        found = self._plain["system"].get(nfc(name)) if name != path else None
+        if found is not None:
+            self.taken[path] = name
+        return found
+
+    def system_in(self, file: str) -> str:
+        """Return the one system that a file's name names, empty where it names none or several."""
+        known = self._plain["system"]
+        found = [part for part in parts_of_file(file) if nfc(part) in known]
+        rest = [part for part in found if found[0] not in part and part not in found[0]]
+        return found[0] if found and not rest else ""
 
     def _unknown(self, what: str, name: str, sentence: str, place: Place) -> None:
         """Count what is left out; else it is an error, told once for each name."""
@@ -133,6 +179,12 @@ class Collector:
                     each.n_infinite, "infinite value counts", "infinite values count"
                 )
                 self.report.warn(f"“{name}”: {infinite} as missing")
+
+    def say_taken(self) -> None:
+        """Say which systems are named as files."""
+        if self.taken:
+            named = [f"“{path}” as “{name}”" for path, name in self.taken.items()]
+            self.report.note(f"systems named as files: {join_truncated(named)}")
 
     def say_unknown(self) -> None:
         """Say what was left out because the test set does not have it."""

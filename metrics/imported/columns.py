@@ -33,7 +33,7 @@ def columns_of_metrics(
     if not found and not doubtful:
         collector.error(
             "no column holds scores: neither one of scores nor one for each metric",
-            Place(table.file, 1),
+            table.head,
         )
     return {column: titles.get(column, column) for column in found}
 

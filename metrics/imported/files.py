@@ -11,18 +11,18 @@ from dataclasses import dataclass, field
 from pathlib import PurePath
 from typing import Any
 
-from annotation.imports.judgments.segments import Pair, pair_of
 from annotation.models import TestSet
-from annotation.uploads.files import InputFile, decode, lines_of, too_large
+from annotation.uploads.files import InputFile, decode, read_bytes
 from annotation.uploads.problems import Place, Report
 from annotation.uploads.tables.columns import propose, renamed
 from annotation.uploads.tables.lines import KEY, Listing, UnknownOrderError, n_unknown
 from annotation.uploads.tables.numbers import write_points
-from annotation.uploads.tables.rows import Table, parse
-from core import languages
+from annotation.uploads.tables.pairs import keep_pair
+from annotation.uploads.tables.rows import Table, is_workbook, parse, table_in
 from core.text import join_truncated, pluralize
+from metaeval.files.decoding import split_lines
 from metrics.imported.arrays import Arrays, TwiceError, read_arrays
-from metrics.imported.choices import FIELDS, METRIC, PAIR, SCORE, SEGMENT, SYSTEM, Choices
+from metrics.imported.choices import FIELDS, METRIC, SCORE, SEGMENT, SYSTEM, Choices
 from metrics.imported.collecting import Collector, TooManyError
 from metrics.imported.columns import columns_of_metrics, say_unused
 
@@ -50,7 +50,13 @@ def read(
     tables = []
     lines = _Lines(Listing.stored(test_set.slug), choices.lines, reading, report)
     for file in files:
-        text = _text(file, reading, report)
+        data = _data(file, reading, report)
+        if data is None:
+            continue
+        if is_workbook(file.name, data):
+            tables += filter(None, [table_in(file.name, data, report)])
+            continue
+        text = decode(file.name, data, report)
         if text is None:
             continue
         if file.name.endswith(SYS):
@@ -109,14 +115,11 @@ def _attempt(steps: Iterator[None]) -> None:
         pass
 
 
-def _text(file: InputFile, reading: Reading, report: Report) -> str | None:
-    if message := too_large(file.size):
-        report.error(message, Place(file.name))
-        return None
-    with file.open() as stream:
-        data = stream.read()
-    reading.files.append({"name": file.name, "sha256": hashlib.sha256(data).hexdigest()})
-    return decode(file.name, data, report)
+def _data(file: InputFile, reading: Reading, report: Report) -> bytes | None:
+    data = read_bytes(file, report)
+    if data is not None:
+        reading.files.append({"name": file.name, "sha256": hashlib.sha256(data).hexdigest()})
+    return data
 
 
 def _chosen(choices: Choices, reading: Reading, report: Report) -> dict[str, str]:
@@ -166,9 +169,10 @@ def _table(
             f"no column names the system, and the file is not called as one; there are {found}. "
             "Add one, also for one system"
         )
-        collector.error(sentence, Place(table.file, 1))
+        collector.error(sentence, table.head)
         return
-    rows = list(_of_pair(table, test_set, collector.report))
+    pair = test_set.source_language, test_set.target_language
+    rows = keep_pair(table, pair, collector.report).rows
     if SCORE in table.columns:
         metrics: dict[str, str] = {}
         say_unused(free, titles, table.file, collector.report)
@@ -215,38 +219,6 @@ def _name(row: dict[str, Any], column: str) -> str:
     return "" if value is None or isinstance(value, (dict, list)) else str(value).strip()
 
 
-def _of_pair(
-    table: Table, test_set: TestSet, report: Report
-) -> Iterator[tuple[int, dict[str, Any]]]:
-    """The rows of the test set's languages, where a column says the languages."""
-    if PAIR not in table.columns:
-        yield from table.rows
-        return
-    codes = (test_set.source_language, test_set.target_language)
-    wanted, n_left = tuple(map(languages.bare, codes)), 0
-    for line, row in table.rows:
-        if _languages(_name(row, PAIR)) == wanted:
-            yield line, row
-        else:
-            n_left += 1
-    if n_left == len(table.rows):
-        report.error(f"no row is of {test_set.direction}", Place(table.file, None, PAIR))
-    elif n_left:
-        report.note(
-            f"{pluralize(n_left, 'row is', 'rows are')} of other languages and left out",
-            Place(table.file),
-        )
-
-
-def _languages(text: str) -> Pair | None:
-    """`zh-Hans-en`, `ZH_en` and `zho-eng` as the languages alone; None for what is no pair."""
-    try:
-        source, target = pair_of(text)
-    except ValueError:
-        return None
-    return languages.bare(source), languages.bare(target)
-
-
 def _score_file(
     name: str, text: str, keys: Sequence[str | None] | None, collector: Collector
 ) -> Iterator[None]:
@@ -257,7 +229,7 @@ def _score_file(
     metric = PurePath(name).name.removesuffix(SYS if keys is None else SEG)
     segments = _segments(keys or (), collector)
     seen: dict[str, int] = {}
-    for line, row in enumerate(lines_of(text), 1):
+    for line, row in enumerate(split_lines(text), 1):
         place, cells = Place(name, line), row.split()
         if len(cells) != 2:
             collector.error(f"a system and a score are expected, not {len(cells)} fields", place)

@@ -9,26 +9,29 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from annotation.uploads.files import InputFile, decode, too_large
+from annotation.uploads.files import InputFile
 from annotation.uploads.problems import Place, Report
-from annotation.uploads.tables.rows import Table, parse
+from annotation.uploads.tables.columns import Wanted, propose, wanted
+from annotation.uploads.tables.rows import Table, read_table
 from core.text import whole
 from metaeval.files.cells import is_missing, read_score
+from metaeval.files.names import NAMES
 from metrics.error_spans import MISSING, SIDES, SOURCE, TARGET
 from metrics.imported.collecting import Collector
 
-NAMES = {
-    "system": ("system", "system_id", "sys"),
-    "segment": ("segment", "segment_id", "seg", "seg_id", "key"),
-    "start": ("start", "start_indices", "span_start"),
-    "end": ("end", "end_indices", "span_end"),
-    "severity": ("severity", "error_types", "error_type"),
-    "category": ("category",),
-    "side": ("side",),
-    "confidence": ("confidence",),
-    "score": ("score", "overall"),
-    "errors": ("errors", "error_spans", "spans"),
-}
+# The names of WMT25's lists go before those that other tables have.
+FIELDS = (
+    wanted("severity", "severity", "error_types", "error_type"),
+    wanted("segment", "segment"),
+    wanted("system", "system"),
+    Wanted("start", "start", ("span_start", *NAMES["span_start"])),
+    Wanted("end", "end", ("span_end", *NAMES["span_end"])),
+    wanted("category", "category"),
+    wanted("side", "side"),
+    wanted("confidence", "confidence"),
+    wanted("score", "score", "overall"),
+    Wanted("errors", "errors", ("spans", *NAMES["spans"])),
+)
 CLEAN = frozenset({"", "no-error", "noerror", "no error", "none", "-1"})
 WORDS = {"": TARGET, "tgt": TARGET, "output": TARGET, "src": SOURCE, "omission": MISSING} | {
     side: side for side in SIDES
@@ -61,32 +64,24 @@ def collect(files: Sequence[InputFile], collector: Collector) -> Collected:
     """Read all files; what is wrong goes to the collector's report."""
     found = Collected()
     for file in files:
-        if message := too_large(file.size):
-            collector.report.error(message, Place(file.name))
-            continue
-        with file.open() as stream:
-            text = decode(file.name, stream.read(), collector.report)
-        table = parse(file.name, text, collector.report) if text is not None else None
-        if table is not None:
+        if (table := read_table(file, collector.report)) is not None:
             _table(table, collector, found)
     return found
 
 
 def _table(table: Table, collector: Collector, found: Collected) -> None:
-    names = {
-        own: next((name for name in names if name in table.columns), "")
-        for own, names in NAMES.items()
-    }
-    needed = ["system", "segment", *(() if names["errors"] else ("start", "end", "severity"))]
-    if lacking := [name for name in needed if not names[name]]:
+    names = {field: column for column, field in propose(table.columns, FIELDS).items()}
+    needed = ["system", "segment", *(() if "errors" in names else ("start", "end", "severity"))]
+    if lacking := [name for name in needed if name not in names]:
         there = ", ".join(table.columns)
         collector.report.error(
-            f"no column {' or '.join(NAMES[lacking[0]])}; there are {there}", Place(table.file, 1)
+            f"no column {lacking[0]}, under none of its names; there are {there}",
+            table.head,
         )
         return
     for line, row in table.rows:
         place = Place(table.file, line)
-        values = {own: row.get(name) for own, name in names.items() if name}
+        values = {own: row.get(name) for own, name in names.items()}
         _row(values, place, collector, found)
 
 

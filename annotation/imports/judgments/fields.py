@@ -5,81 +5,59 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from annotation.uploads.checks import FORBIDDEN_IN_NAMES, character
-from annotation.uploads.files import InputFile, read_text
+from annotation.uploads.files import InputFile
 from annotation.uploads.problems import Place, Report
-from annotation.uploads.tables.columns import Wanted, propose
+from annotation.uploads.tables.columns import Wanted, propose, wanted
 from annotation.uploads.tables.numbers import write_points
-from annotation.uploads.tables.rows import Table, format_of, parse, require_rows
+from annotation.uploads.tables.rows import Table, read_table, require_rows
 from annotation.uploads.tables.tags import untag
 from core.csvsafe import restore
 from core.text import join_truncated
+from metaeval.files.names import NAMES
 
 # Ratings and spans both have a start and an end: a table that has a severity a row means spans.
 SPAN_FIELDS = (
-    Wanted("severity", "severity of an error", ("error_severity",)),
-    Wanted("category", "category of an error", ("error_category", "error_type", "error")),
-    Wanted("side", "side of an error", ("error_side", "where")),
-    Wanted("span_start", "start of an error", ("start", "start_i", "begin", "offset", "from")),
-    Wanted("span_end", "end of an error", ("end", "end_i", "stop", "to")),
+    wanted("severity", "severity of an error"),
+    wanted("category", "category of an error"),
+    wanted("side", "side of an error"),
+    wanted("span_start", "start of an error"),
+    wanted("span_end", "end of an error"),
 )
 TEXT_FIELDS = (
-    Wanted("segment", "segment",
-           ("segment_id", "seg_id", "seg", "sid", "segid", "sentence_id", "sent_id", "sentence",
-            "source_id", "src_id", "line_id", "key", "globalSegId")),
-    Wanted("system", "system",
-           ("system_id", "sys", "sysid", "mt_system", "model", "engine", "submission", "target_id",
-            "translator")),
-    Wanted("document", "document",
-           ("doc", "document_id", "docid", "doc_id", "doc_name", "document_name", "talk",
-            "article")),
-    Wanted("document_place", "place in the document",
-           ("segment_in_document", "seg_in_doc", "position_in_document", "sentence_in_document",
-            "doc_seg_id", "docSegId", "line_in_document")),
-    Wanted("source", "source text", ("src", "source_text", "source_segment", "original")),
-    Wanted("reference", "reference", ("ref", "reference_a", "reference_text", "ref_a", "refa")),
-    Wanted("reference_B", "second reference", ("ref_b", "refb", "reference_2", "ref2")),
-    Wanted("output", "output of the system",
-           ("translation", "target", "hypothesis", "hyp", "mt", "tgt", "target_text", "candidate",
-            "mt_output", "text_shown", "system_output", "text")),
-    Wanted("language_pair", "language pair",
-           ("lp", "langpair", "lang_pair", "pair", "direction", "languages")),
-    Wanted("source_language", "source language",
-           ("src_lang", "source_lang", "srclang", "sl", "lang_src")),
-    Wanted("target_language", "target language",
-           ("tgt_lang", "target_lang", "trglang", "trg_lang", "tl", "lang_tgt")),
-    Wanted("length_ratio", "length ratio"),
-)  # fmt: skip
+    wanted("segment", "segment"),
+    wanted("system", "system", "target_id", "translator"),
+    wanted("document", "document"),
+    wanted("document_place", "place in the document"),
+    wanted("source", "source text"),
+    wanted("reference", "reference"),
+    wanted("reference_B", "second reference"),
+    wanted("output", "output of the system", "text_shown", "text"),
+    wanted("language_pair", "language pair"),
+    wanted("source_language", "source language"),
+    wanted("target_language", "target language"),
+    wanted("length_ratio", "length ratio"),
+)
 JUDGMENT_FIELDS = (
-    Wanted("annotator", "annotator",
-           ("rater", "worker", "who", "annotator_id", "rater_id", "worker_id", "user", "user_id",
-            "username", "login", "evaluator", "evaluator_id", "judge", "judge_id", "participant",
-            "participant_id", "assessor", "coder", "person")),
-    Wanted("score", "score",
-           ("raw", "raw_score", "rating", "da", "da_score", "esa", "esa_score", "value", "grade",
-            "judgment", "judgement", "human_score", "points", "quality", "adequacy")),
+    wanted("annotator", "annotator"),
+    wanted("score", "score", *NAMES["judgment"]),
     *TEXT_FIELDS,
-    Wanted("item", "item (what was shown)", ("item_id", "itemid", "id", "task_item", "hit_item")),
-    Wanted("partner", "item that a control belongs to",
-           ("paired_item", "paired_position", "partner_id", "control_of")),
-    Wanted("kind", "kind", ("type", "item_type", "itemtype", "judgment_kind")),
-    Wanted("level", "whole document or segment",
-           ("is_complete_document", "whole_document", "is_document")),
-    Wanted("batch", "batch (HIT)", ("hit", "hit_id", "batch_id", "task", "task_id", "assignment")),
-    Wanted("campaign", "campaign", ("campaign_id", "campaign_name", "set", "collection")),
-    Wanted("spans", "error spans (JSON)", ("error_spans", "errors", "mqm", "annotations", "marks")),
-    Wanted("started_at", "start of the rating",
-           ("start", "start_time", "time_start", "begin", "started", "begin_time")),
-    Wanted("submitted_at", "end of the rating",
-           ("end", "end_time", "time_end", "submitted", "timestamp", "time", "date", "finished",
-            "answered_at", "created_at", "submit_time", "end_at", "when", "datetime")),
-    Wanted("seconds", "seconds taken", ("duration", "elapsed", "time_spent", "seconds_taken")),
-    Wanted("comment", "comment", ("comments", "remark", "remarks", "note", "notes", "feedback")),
-    Wanted("is_flagged", "flagged by the annotator", ("flag", "flagged")),
-    Wanted("revision", "number of the revision", ("version",)),
-    Wanted("protocol", "protocol"),
-    Wanted("low", "lowest right score"),
-    Wanted("high", "highest right score"),
-)  # fmt: skip
+    wanted("item", "item (what was shown)"),
+    wanted("partner", "item that a control belongs to"),
+    wanted("kind", "kind"),
+    wanted("level", "whole document or segment"),
+    wanted("batch", "batch (HIT)"),
+    wanted("campaign", "campaign"),
+    wanted("spans", "error spans (JSON)"),
+    wanted("started_at", "start of the rating"),
+    wanted("submitted_at", "end of the rating"),
+    wanted("seconds", "seconds taken"),
+    wanted("comment", "comment"),
+    wanted("is_flagged", "flagged by the annotator"),
+    wanted("revision", "number of the revision"),
+    wanted("protocol", "protocol"),
+    wanted("low", "lowest right score"),
+    wanted("high", "highest right score"),
+)
 # Where nothing else says what was shown, its number within the batch does.
 POSITIONS = ("position", "place", "index", "number", "nr", "no", "line", "row")
 MAX_COLUMNS = 500
@@ -122,13 +100,10 @@ def read_tables(files: Iterable[InputFile], report: Report) -> list[Table]:
     """Read TSV, CSV and JSON Lines; what is wrong goes to the report."""
     tables = []
     for file in files:
-        text = read_text(file, report)
-        table = parse(file.name, text, report) if text is not None else None
-        if table is None or text is None:
+        table = read_table(file, report)
+        if table is None or not _has_usable_columns(table, report):
             continue
-        if not _has_usable_columns(table, report):
-            continue
-        if format_of(file.name, text) == "csv":
+        if table.separator not in ("", "\t"):
             _restore(table)
         untag(table, report)
         require_rows(table, report)
@@ -138,7 +113,7 @@ def read_tables(files: Iterable[InputFile], report: Report) -> list[Table]:
 
 def _has_usable_columns(table: Table, report: Report) -> bool:
     """Whether a page can show every column with a choice of what it holds."""
-    place = Place(table.file, 1)
+    place = table.head
     if len(table.columns) > MAX_COLUMNS:
         report.error(f"{len(table.columns):,} columns are more than {MAX_COLUMNS}", place)
         return False
@@ -157,14 +132,14 @@ def _restore(table: Table) -> None:
 def sheets_of(
     tables: Sequence[Table],
     chosen: Mapping[str, str],
-    wanted: Sequence[Wanted] = JUDGMENT_FIELDS,
+    among: Sequence[Wanted] = JUDGMENT_FIELDS,
 ) -> list[Sheet]:
     """Say what each column holds; `chosen` (column -> field, empty: not used) goes first.
 
     `position` and the like are items where neither segment nor item is named, and then in all
     tables.
     """
-    sheets = [_sheet(table, chosen, wanted) for table in tables]
+    sheets = [_sheet(table, chosen, among) for table in tables]
     judged = [sheet for sheet in sheets if "annotator" in sheet.has]
     lacking = [sheet for sheet in judged if not sheet.has & {"segment", "item", "document_place"}]
     for sheet in lacking:
@@ -172,18 +147,18 @@ def sheets_of(
         column = next((c for c, field in found.items() if field == "item"), "")
         if column:
             both = {**chosen, column: "item"}
-            return [_sheet(table, both, wanted) for table in tables]
+            return [_sheet(table, both, among) for table in tables]
     return sheets
 
 
-def _sheet(table: Table, chosen: Mapping[str, str], wanted: Sequence[Wanted]) -> Sheet:
+def _sheet(table: Table, chosen: Mapping[str, str], among: Sequence[Wanted]) -> Sheet:
     own = {column: field for column, field in chosen.items() if column in table.columns}
     found = propose(table.columns, SPAN_FIELDS[:1], own)
     if "severity" in found.values():
         # There, `text` and `span` are what an error marks, not the whole output.
         marked = {c: "" for c in ("text", "span") if c in table.columns and c not in own}
         found = propose(table.columns, SPAN_FIELDS, found | marked)
-    found = propose(table.columns, wanted, found)
+    found = propose(table.columns, among, found)
     return Sheet(table, {c: field for c, field in found.items() if field or c in own})
 
 
@@ -197,12 +172,12 @@ def check_chosen(
     chosen: Mapping[str, str],
     tables: Sequence[Table],
     report: Report,
-    wanted: Sequence[Wanted] = FIELDS,
+    among: Sequence[Wanted] = FIELDS,
     repeatable: Iterable[str] = (),
 ) -> None:
     """Report columns that no table has, fields that do not exist, and two columns for one field."""
     columns = list(dict.fromkeys(column for table in tables for column in table.columns))
-    names = [field.name for field in wanted]
+    names = [field.name for field in among]
     for column, field in chosen.items():
         if column not in columns:
             known = join_truncated(columns, 30)
@@ -218,7 +193,8 @@ def check_chosen(
             first = next(c for c, f in own if f == field)
             if first != column and field not in repeatable:
                 report.error(
-                    f"“{first}” holds the field “{field}” already", Place(table.file, 1, column)
+                    f"“{first}” holds the field “{field}” already",
+                    table.head._replace(field=column),
                 )
 
 
@@ -234,7 +210,7 @@ def say_unused(sheets: Sequence[Sheet], report: Report) -> None:
     for sheet in sheets:
         if unused := _unused(sheet):
             word = "column" if len(unused) == 1 else "columns"
-            report.note(f"not used: the {word} {', '.join(unused)}", Place(sheet.name, 1))
+            report.note(f"not used: the {word} {', '.join(unused)}", sheet.table.head)
 
 
 def doubt_scores(sheets: Sequence[Sheet], report: Report) -> None:
@@ -245,7 +221,7 @@ def doubt_scores(sheets: Sequence[Sheet], report: Report) -> None:
         if unused := _unused(sheet):
             report.warn(
                 f"no column is taken for the score. Is it one of {', '.join(unused)}?",
-                Place(sheet.name, 1),
+                sheet.table.head,
             )
 
 

@@ -115,7 +115,7 @@ def _ask_who(sheets: Sequence[Sheet], report: Report) -> None:
         report.error(
             f"no column says who judged. The columns are {columns}; say which one is the "
             "annotator, or name the one person who judged everything",
-            Place(sheet.name, 1),
+            sheet.table.head,
         )
 
 

@@ -8,12 +8,15 @@ from typing import Any
 from annotation.imports.judgments.cells.kinds import KINDS
 from annotation.imports.judgments.fields import Sheet
 from annotation.models import Item
+from annotation.uploads.normalising import normalise
 from annotation.uploads.problems import Place, Report
+from annotation.uploads.spellings import nfc
 from annotation.uploads.tables.numbers import no_number
 from metaeval.files.cells import is_missing, read_score
 
 # What two sheets may be joined by. A document's name is no key: it is repeated on purpose.
 KEYS = ("campaign", "language_pair", "batch", "item", "segment", "system")
+NAMED = (*KEYS, "document", "annotator", "partner")
 TRUE = frozenset({"true", "1", "yes", "y", "document"})
 FALSE = frozenset({"", "false", "0", "no", "n", "segment", "sentence"})
 Key = tuple[str, ...]
@@ -35,7 +38,7 @@ class Row:
         """Return a text as it stands, empty where there is none."""
         value = self.cells.get(field)
         if value is None or isinstance(value, str):
-            return (value or "").replace("\r\n", "\n")
+            return normalise(value or "").text
         report.error(f"this is {type(value).__name__}, not text", self.at(field))
         return ""
 
@@ -92,9 +95,16 @@ def rows_of(sheet: Sheet) -> list[Row]:
     """Return the rows of a sheet by field."""
     named = [(column, field) for column, field in sheet.fields.items() if field]
     return [
-        Row({f: cells[c] for c, f in named if c in cells}, Place(sheet.name, line), sheet)
+        Row(with_plain_names({f: cells[c] for c, f in named if c in cells}),
+            Place(sheet.name, line), sheet)
         for line, cells in sheet.table.rows
-    ]
+    ]  # fmt: skip
+
+
+def with_plain_names(cells: dict[str, Any]) -> dict[str, Any]:
+    """Return cells with names in NFC: a name is one, however its letters are composed."""
+    names = ((field, cells[field]) for field in NAMED if field in cells)
+    return cells | {field: nfc(value) for field, value in names if isinstance(value, str)}
 
 
 def join(rows: Sequence[Row], sheets: Iterable[Sheet], report: Report) -> list[Row]:
@@ -111,7 +121,7 @@ def join(rows: Sequence[Row], sheets: Iterable[Sheet], report: Report) -> list[R
             for each in waiting:
                 report.error(
                     "no column joins this table with the judgments: both need the segment, or the "
-                    "item; say which column that is", Place(each.name, 1),
+                    "item; say which column that is", each.table.head,
                 )  # fmt: skip
             break
         waiting.remove(sheet)

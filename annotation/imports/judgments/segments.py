@@ -1,6 +1,5 @@
 """What each row is about: language pair, campaign, segment, document."""
 
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
@@ -9,34 +8,14 @@ from annotation.imports.judgments.options import Options
 from annotation.imports.judgments.rows import Key, Row
 from annotation.models import Item
 from annotation.uploads.problems import Report
-from core import languages
+from annotation.uploads.tables.pairs import Pair, of_row
 from core.text import pluralize
-
-BETWEEN = re.compile(r"[-–—→>_/|: ]+")
-Pair = tuple[str, str]
-
-
-def pair_of(text: str) -> Pair:
-    """Return the two languages of `en-de`, `zh-Hans-en`, `eng_deu` or `en→de`.
-
-    Raises ValueError. Where several readings are possible, the one with the shortest source is
-    taken.
-    """
-    parts = BETWEEN.split(text.strip())
-    for place in range(1, len(parts)):
-        sides = "-".join(parts[:place]), "-".join(parts[place:])
-        if all(languages.is_valid(side) for side in sides):
-            return languages.normalise(sides[0]), languages.normalise(sides[1])
-    raise ValueError(f"“{text[:40]}” is no language pair; write it as en-de")
 
 
 def read_pair(row: Row, options: Options, report: Report) -> Pair:
     """Return the languages of a row: its own, or the stated ones; empty where nothing says."""
     try:
-        if text := row.name("language_pair"):
-            return pair_of(text)
-        own = [row.name(f"{side}_language") for side in ("source", "target")]
-        source, target = (languages.normalise(code) if code else "" for code in own)
+        source, target = of_row(row.cells) or ("", "")
     except ValueError as error:
         field = "language_pair" if row.name("language_pair") else "source_language"
         report.error(str(error), row.at(field))

@@ -12,7 +12,7 @@ from annotation.models.corpus import NO_SOURCE
 from annotation.uploads import TestSetDraft
 from annotation.uploads.changes import Stored, read_stored
 from annotation.uploads.problems import Place, Report
-from annotation.uploads.spellings import Near
+from annotation.uploads.spellings import Near, nfc
 from core.text import join_truncated
 
 
@@ -41,6 +41,7 @@ def choose(slug: str, rows: Iterable[Row], report: Report) -> Chosen | None:
     if stored.test_set is None:
         report.error(f"no test set “{slug}” is stored", Place(field="test_set"))
         return None
+    _spell_as_stored(stored, rows)
     ratio = _ratio(stored, rows, report)
     if ratio is None:
         return None
@@ -52,6 +53,16 @@ def choose(slug: str, rows: Iterable[Row], report: Report) -> Chosen | None:
         {(system, key): text for system, key, text in outputs.iterator()},
     )
     return Chosen(stored, ratio, texts)
+
+
+def _spell_as_stored(stored: Stored, rows: Iterable[Row]) -> None:
+    """Write keys and names that are stored in another normalisation as they are stored."""
+    keys = {nfc(key): key for key in stored.segments}
+    names = {nfc(name): name for name, _ in stored.systems}
+    for row in rows:
+        for field, known in (("segment", keys), ("system", names)):
+            if (name := row.name(field)) in known:
+                row.cells[field] = known[name]
 
 
 def _ratio(stored: Stored, rows: Iterable[Row], report: Report) -> Decimal | None:

@@ -11,7 +11,8 @@ from annotation.imports.pearmut.offsets import Raw
 from annotation.imports.pearmut.prefilled import is_span
 from annotation.uploads import InputFile, Report
 from annotation.uploads.checks import character
-from annotation.uploads.files import lines_of, read_text
+from annotation.uploads.files import read_text
+from metaeval.files.decoding import split_lines
 
 # Longer pauses are no work (Pearmut 1.1.5; 60 seconds before).
 LONGEST_GAP = 61.0
@@ -35,7 +36,7 @@ def read_entries(
     try:
         found = list(_entries(parse(text), findings, name))
     except (ValueError, RecursionError):
-        found = list(_lines(lines_of(text), findings))
+        found = list(_lines(split_lines(text), findings))
     if not is_alone and (found and not found[0][1].startswith(f"{name}[")):
         findings.error("", "lines do not say of which campaign they are: send a download")
     for each, start in found if ESCAPES.search(text) else ():

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from annotation.uploads.normalising import normalise
 from annotation.uploads.problems import Place, Report
 from annotation.uploads.reading import Reading
 from annotation.uploads.tables.rows import Table
@@ -23,7 +24,7 @@ def texts_of(
         value = row.get(column)
         if isinstance(value, str):
             (value,) = reading.texts([value], table.file, column, (line,))
-            texts.append(value if "\r" not in value else value.replace("\r\n", "\n"))
+            texts.append(normalise(value).text)
         else:
             texts.append(None)
             if required or value is not None:

@@ -1,11 +1,14 @@
-"""Which column of a person's table is which of ours: by its name, or as the person says."""
+"""Which column of a person's table is which of ours: by its name, or as the person says.
 
-import re
-import unicodedata
+What people call a field is said in `metaeval.files.names`, for every reader.
+"""
+
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from annotation.uploads.tables.rows import Table
+from metaeval.files import names
+from metaeval.files.names import NAMES, plain
 
 
 @dataclass(frozen=True)
@@ -17,8 +20,13 @@ class Wanted:
     synonyms: tuple[str, ...] = ()
 
 
+def wanted(name: str, label: str, *also: str) -> Wanted:
+    """Return a field of the registry; `also` are names that it has in one kind of table alone."""
+    return Wanted(name, label, (*NAMES[name], *also))
+
+
 def propose(
-    columns: Sequence[str], wanted: Sequence[Wanted], chosen: Mapping[str, str] | None = None
+    columns: Sequence[str], fields: Sequence[Wanted], chosen: Mapping[str, str] | None = None
 ) -> dict[str, str]:
     """Return the field of every column that has one; a field belongs to one column at most.
 
@@ -28,12 +36,12 @@ def propose(
     """
     found = dict(chosen or {})
     free = [column for column in columns if column not in found]
-    for field in wanted:
+    for field in fields:
         if field.name in found.values():
             continue
-        by_name = {_plain(column): column for column in reversed(free)}
-        names = (_plain(name) for name in (field.name, *field.synonyms))
-        if column := next((by_name[name] for name in names if name in by_name), ""):
+        by_name = {plain(column): column for column in reversed(free)}
+        known = map(plain, (field.name, *field.synonyms))
+        if column := next((by_name[name] for name in known if name in by_name), ""):
             found[column] = field.name
             free.remove(column)
     return found
@@ -41,7 +49,7 @@ def propose(
 
 def is_called(column: str, field: Wanted) -> bool:
     """Whether a column has a name that people give to the field."""
-    return _plain(column) in map(_plain, (field.name, *field.synonyms))
+    return names.is_called(column, (field.name, *field.synonyms))
 
 
 def renamed(table: Table, fields: Mapping[str, str]) -> Table:
@@ -54,9 +62,3 @@ def renamed(table: Table, fields: Mapping[str, str]) -> Table:
         (line, {fields.get(c, c): row[c] for c in kept if c in row}) for line, row in table.rows
     ]
     return Table(table.file, [fields.get(column, column) for column in kept], rows)
-
-
-def _plain(name: str) -> str:
-    plain = unicodedata.normalize("NFKC", name).casefold()
-    without_remark = re.sub(r"\s*(\([^()]*\)|\[[^][]*\])\s*$", "", plain)
-    return re.sub(r"[\W_]+", "", without_remark or plain)

@@ -6,41 +6,40 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from annotation.uploads.problems import Place, Report
-from annotation.uploads.tables.columns import Wanted, is_called, propose, renamed
+from annotation.uploads.problems import Report
+from annotation.uploads.tables.columns import is_called, propose, renamed, wanted
 from annotation.uploads.tables.rows import Table, column_name
+from metaeval.files.names import NAMES
 
+LANGUAGES = (
+    wanted("language_pair", "language pair"),
+    wanted("source_language", "source language"),
+    wanted("target_language", "target language"),
+)
 SEGMENTS = (
-    Wanted("segment", "segment: your id of it", (
-        "segment_id", "seg_id", "sid", "seg", "sent_id", "sentence_id", "item_id", "id", "key")),
-    Wanted("document", "document: its id", (
-        "document_id", "doc_id", "doc", "doc_name", "document_name")),
-    Wanted("source", "source text", (
-        "src", "source_text", "source_segment", "src_text", "original", "input")),
-    Wanted("reference", "reference", (
-        "ref", "reference_text", "ref_text", "human_translation", "ref_a", "ref1", "reference1")),
-    Wanted("reference_B", "second reference", ("ref_b", "ref2", "reference2")),
-    Wanted("reference_C", "third reference", ("ref_c", "ref3", "reference3")),
-    Wanted("media", "file of a recording or picture", (
-        "media_file", "audio_file", "video_file", "image_file")),
-    Wanted("media_start", "start in the recording, in seconds"),
-    Wanted("media_end", "end in the recording, in seconds"),
-    Wanted("alt", "description of the picture", ("alt_text",)),
-    Wanted("transcript", "transcript of the recording", ("gold_transcript",)),
-    Wanted("glossary", "terms of this segment", ("terminology",)),
-    Wanted("register", "register: how formal it is to be", ("formality",)),
-    Wanted("instructions", "instructions for this segment", ("instruction",)),
-)  # fmt: skip
+    wanted("segment", "segment: your id of it", *NAMES["item"]),
+    wanted("document", "document: its id"),
+    wanted("source", "source text"),
+    wanted("reference", "reference"),
+    wanted("reference_B", "second reference"),
+    wanted("reference_C", "third reference"),
+    *LANGUAGES,
+    wanted("media", "file of a recording or picture"),
+    wanted("media_start", "start in the recording, in seconds"),
+    wanted("media_end", "end in the recording, in seconds"),
+    wanted("alt", "description of the picture"),
+    wanted("transcript", "transcript of the recording"),
+    wanted("glossary", "terms of this segment"),
+    wanted("register", "register: how formal it is to be"),
+    wanted("instructions", "instructions for this segment"),
+)
 OUTPUTS = (
-    Wanted("system", "name of the system", (
-        "system_id", "system_name", "sys", "sys_id", "mt_system", "model", "engine")),
-    Wanted("output", "output: the system’s translation", (
-        "hypothesis", "hyp", "mt", "translation", "mt_output", "system_output", "candidate",
-        "prediction", "target", "tgt", "target_text", "output_text")),
-    Wanted("length_ratio", "length ratio", ("ratio", "len_ratio")),
-)  # fmt: skip
+    wanted("system", "name of the system"),
+    wanted("output", "output: the system’s translation"),
+    wanted("length_ratio", "length ratio"),
+)
 WANTED = (*SEGMENTS, *OUTPUTS)
-NAMES = frozenset(field.name for field in WANTED)
+OWN = frozenset(field.name for field in WANTED)
 SYSTEM = "system:"
 SAMPLE = 60  # characters
 
@@ -66,7 +65,7 @@ class Meaning:
 
 def is_field(name: str) -> bool:
     """Whether a column may be taken for this: a field, a further reference, or a system."""
-    return name in NAMES or bool(re.fullmatch(r"reference_.+|system:.+", name))
+    return name in OWN or bool(re.fullmatch(r"reference_.+|system:.+", name))
 
 
 def understand(
@@ -87,7 +86,7 @@ def understand(
     is_renamed = any(column != field for column, field in fields.items())
     taken = renamed(table, fields) if is_renamed else table
     if twice := sorted({c for c in taken.columns if taken.columns.count(c) > 1}):
-        report.error(f"two columns are taken for {', '.join(twice)}", Place(table.file, 1))
+        report.error(f"two columns are taken for {', '.join(twice)}", table.head)
         return None, meaning
     return taken, meaning
 
@@ -108,11 +107,11 @@ def _said(table: Table, chosen: Mapping[str, Mapping[str, str]], report: Report)
             report.error(
                 f"“{field}” is nothing that the column “{column}” can be taken for; there are "
                 f"{', '.join(f.name for f in WANTED)}, reference_NAME and system:NAME",
-                Place(table.file, 1, column),
+                table.head._replace(field=column),
             )
     for column in chosen.get(table.file, {}):
         if column_name(column) not in table.columns:
-            report.error(f"there is no column “{column}”", Place(table.file, 1))
+            report.error(f"there is no column “{column}”", table.head)
     return {c: f for c, f in said.items() if c in table.columns and (not f or is_field(f))}
 
 
@@ -124,7 +123,7 @@ def _fields(table: Table, said: Mapping[str, str]) -> dict[str, str]:
 
 
 def _is_own(column: str) -> bool:
-    return column not in NAMES and is_field(column)
+    return column not in OWN and is_field(column)
 
 
 def _mention(
@@ -133,14 +132,14 @@ def _mention(
     guessed = [(c, f) for c, f in fields.items() if f and c not in said and c != f]
     if guessed:
         pairs = ", ".join(f"“{table.titles.get(c, c)}” as {f}" for c, f in guessed)
-        report.note(f"columns taken by their names: {pairs}", Place(table.file, 1))
-    for wanted in WANTED:
-        rivals = [c for c in table.columns if c not in fields and is_called(c, wanted)]
-        column = next((c for c, f in fields.items() if f == wanted.name), None)
+        report.note(f"columns taken by their names: {pairs}", table.head)
+    for each in WANTED:
+        rivals = [c for c in table.columns if c not in fields and is_called(c, each)]
+        column = next((c for c, f in fields.items() if f == each.name), None)
         if rivals and column:
             report.note(
-                f"“{column}” is taken as {wanted.name}, not {_quoted(rivals)}",
-                Place(table.file, 1),
+                f"“{column}” is taken as {each.name}, not {_quoted(rivals)}",
+                table.head,
             )
 
 
@@ -148,24 +147,25 @@ def _warn_of_rest(
     table: Table, said: Mapping[str, str], fields: Mapping[str, str], report: Report
 ) -> None:
     unused = []
-    known = sorted(NAMES - {"reference_B", "reference_C"} - set(fields.values()))
+    known = sorted(OWN - {"reference_B", "reference_C"} - set(fields.values()))
     for column in (c for c in table.columns if not fields.get(c)):
         close = difflib.get_close_matches(column, known, n=1, cutoff=0.75)
         if column not in said and (column.startswith(("reference", SYSTEM)) or close):
             meant = close[0] if close else "reference_B or system:NAME"
             report.error(
-                f"there is no column “{column}”; is “{meant}” meant?", Place(table.file, 1, column)
+                f"there is no column “{column}”; is “{meant}” meant?",
+                table.head._replace(field=column),
             )
         else:
             unused.append(table.titles.get(column, column))
     if unused:
         names = ", ".join(unused[:50])
         one, several = f"not used: the column {names}", f"not used: the columns {names}"
-        report.warn(one if len(unused) == 1 else several, Place(table.file, 1))
+        report.warn(one if len(unused) == 1 else several, table.head)
         if not any(f == "output" or f.startswith(SYSTEM) for f in fields.values()):
             report.warn(
                 f"if a column has the outputs of a system, call it so: {SYSTEM}{unused[0]}",
-                Place(table.file, 1),
+                table.head,
             )
 
 

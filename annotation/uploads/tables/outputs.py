@@ -18,7 +18,7 @@ from annotation.uploads.tables.segments import is_long, is_segment_table, row_ke
 def read_outputs(reading: Reading, table: Table) -> None:
     """Append the outputs of a table: one column per system, or one row per output."""
     wide = [column for column in table.columns if column.startswith("system:") and column[7:]]
-    place = Place(table.file, 1)
+    place = table.head
     if is_long(table) and wide:
         reading.report.error(
             "a table with the column “output” has one output a row: put “system:NAME” columns into "
@@ -47,11 +47,11 @@ def _read_wide(reading: Reading, table: Table, columns: list[str]) -> None:
         try:
             name, ratio = split_label(column.removeprefix("system:"), reading.ratio)
         except ValueError as error:
-            reading.report.error(str(error), Place(table.file, 1, column))
+            reading.report.error(str(error), table.head._replace(field=column))
             continue
         texts = texts_of(reading, table, column, required=False)
         j = len(reading.draft.systems)
-        reading.draft.places["system", j] = Place(table.file, 1, column)
+        reading.draft.places["system", j] = table.head._replace(field=column)
         reading.draft.systems.append(SystemDraft(name, ratio))
         reading.draft.read_from(("output", j), Rows(table.file, column, lines))
         _add_outputs(reading, j, keys, texts, table, column)
@@ -101,7 +101,7 @@ def _report_twice(reading: Reading, j: int, key: str, place: Place) -> None:
 
 def _read_long(reading: Reading, table: Table) -> None:
     if "segment" not in table.columns and not is_segment_table(table):
-        reading.report.error("the column “segment” is missing", Place(table.file, 1))
+        reading.report.error("the column “segment” is missing", table.head)
         return
     reading.expect(len(table.rows), Place(table.file))
     keys = row_keys(table, Report() if is_segment_table(table) else reading.report)
@@ -134,7 +134,7 @@ class _Systems:
             reading.report.note(
                 f"no column names the system: these are outputs of “{self.default}”, as the file "
                 "is called",
-                Place(table.file, 1, "output"),
+                table.head._replace(field="output"),
             )
 
     def number(self, row: Row, line: int) -> int | None:

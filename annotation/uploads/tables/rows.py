@@ -1,46 +1,85 @@
-"""TSV, CSV and JSON Lines to rows of named cells.
+"""Files to rows of named cells: TSV, CSV, XLSX by `metaeval.files.grids`, and JSON.
 
-TSV has no quoting: a cell is what stands between two tabs. CSV is read with quoting (RFC 4180), and
-with the semicolons that spreadsheets write where the comma is a decimal sign. JSON Lines has one
-object a line.
+JSON may be an object a line, a list of objects, or an object that holds one such list. Objects in
+cells become columns of their own, `refs.refA`.
 """
 
-import csv
-import io
 import json
-import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import PurePath
 from typing import Any
 
-from annotation.uploads.files import lines_of
-from annotation.uploads.problems import Place, Report, printable
+from annotation.uploads.files import InputFile, decode, read_bytes, say
+from annotation.uploads.problems import Place, Report, join_places, printable
+from core.text import join_truncated, pluralize
+from metaeval.files.decoding import split_lines
+from metaeval.files.grids import (
+    CSV,
+    LONGEST_CELL,
+    TSV,
+    Grid,
+    GridError,
+    read_separated,
+    read_workbook,
+)
+from metaeval.files.names import NAMES, is_called, is_known
 
+JSON = "jsonl"
 EXTENSIONS = {
-    ".tsv": "tsv", ".tab": "tsv", ".csv": "csv", ".jsonl": "jsonl", ".ndjson": "jsonl",
-    ".json": "jsonl",
+    ".tsv": TSV, ".tab": TSV, ".csv": CSV, ".jsonl": JSON, ".ndjson": JSON, ".json": JSON,
 }  # fmt: skip
-# Characters. A paragraph has some thousand; what is longer is a file whose line ends were lost.
-LONGEST_TEXT = 100_000
+LONGEST_TEXT = LONGEST_CELL
 # JSON within the quotation marks of a program that quotes: no text begins so, and it is read.
 QUOTED_JSON = ('"[{""', '"{""')
 MOST_COLUMNS = 1_000
+WORKBOOK = b"PK\x03\x04"
+# The column with the keys of an object of lists, such as COMET's systems.
+GROUP = "group"
+# Keys that hold rows and say nothing of them.
+CONTAINERS = ("data", "rows", "items", "records", "results", "examples", "segments", "entries")
+OBJECTS = 'one JSON object a line is expected, such as {"source": "…"}'
+Row = dict[str, Any]
 
 
 @dataclass
 class Table:
     """Rows by column name; an absent cell is absent from its row's dictionary.
 
-    `titles` are the columns as the file writes them, `separator` is what parts the cells of a CSV.
+    `titles` are the columns as the file writes them, `separator` is what parts the cells of a text.
     """
 
     file: str
     columns: list[str] = field(default_factory=list)
-    rows: list[tuple[int, dict[str, Any]]] = field(default_factory=list)
+    rows: list[tuple[int, Row]] = field(default_factory=list)
     titles: dict[str, str] = field(default_factory=dict)
     separator: str = ""
+    first: int = 1
+
+    @property
+    def head(self) -> Place:
+        """Where the names of the columns stand."""
+        return Place(self.file, self.first)
+
+
+def read_table(file: InputFile, report: Report) -> Table | None:
+    """Read the table in a file, or None with the reason reported."""
+    data = read_bytes(file, report)
+    return None if data is None else table_in(file.name, data, report)
+
+
+def table_in(name: str, data: bytes, report: Report) -> Table | None:
+    """Return the table that bytes hold, or None with the reason reported."""
+    if is_workbook(name, data):
+        return _of_grid(name, lambda: read_workbook(data), report)
+    text = decode(name, data, report)
+    return None if text is None else parse(name, text, report)
+
+
+def is_workbook(name: str, data: bytes) -> bool:
+    """Whether these are the bytes of an XLSX file; other archives are refused as such."""
+    return data.startswith(WORKBOOK) and PurePath(name).suffix.lower() in (".xlsx", ".xlsm")
 
 
 def format_of(name: str, text: str) -> str:
@@ -50,8 +89,8 @@ def format_of(name: str, text: str) -> str:
         return known
     first = text.split("\n", 1)[0]
     if first.lstrip().startswith(("{", "[")):
-        return "jsonl"
-    return "tsv" if "\t" in first else "csv"
+        return JSON
+    return TSV if "\t" in first else CSV
 
 
 def parse(name: str, text: str, report: Report) -> Table | None:
@@ -60,35 +99,9 @@ def parse(name: str, text: str, report: Report) -> Table | None:
         report.error("the file is empty", Place(name))
         return None
     kind = format_of(name, text)
-    if kind == "jsonl":
-        return _parse_jsonl(name, _as_lines(text), report)
-    if kind == "tsv":
-        return _with_header(Table(name), _tsv_rows(text), kind, report)
-    table = Table(name, separator=_separator(text))
-    return _with_header(table, _csv_rows(table, text, report), kind, report)
-
-
-def _tsv_rows(text: str) -> Iterator[tuple[int, list[str]]]:
-    for number, line in enumerate(lines_of(text), 1):
-        yield number, line.split("\t") if line.strip() else []
-
-
-def _csv_rows(table: Table, text: str, report: Report) -> Iterator[tuple[int, list[str]]]:
-    csv.field_size_limit(LONGEST_TEXT)
-    if table.separator != ",":
-        report.note("cells are separated by semicolons", Place(table.file, 1))
-    reader = csv.reader(io.StringIO(text, newline=""), strict=True, delimiter=table.separator)
-    number = 1
-    try:
-        for cells in reader:
-            yield number, cells if any(cell.strip() for cell in cells) else []
-            number = reader.line_num + 1
-    except csv.Error as error:
-        report.error(
-            f"the CSV cannot be read from here on ({error}). Is a quotation mark not closed or "
-            "not doubled?",
-            Place(table.file, number),
-        )
+    if kind == JSON:
+        return _of_json(name, text, report)
+    return _of_grid(name, lambda: read_separated(text, kind), report)
 
 
 def require_rows(table: Table, report: Report) -> None:
@@ -98,55 +111,54 @@ def require_rows(table: Table, report: Report) -> None:
         report.error("the table has a header but no row", Place(table.file))
 
 
-def _separator(text: str) -> str:
-    """Return what stands between the cells of a CSV; only a header without any comma can tell."""
-    header = text.split("\n", 1)[0]
-    return ";" if ";" in header and "," not in header else ","
-
-
-def _with_header(
-    table: Table, rows: Iterator[tuple[int, list[str]]], kind: str, report: Report
-) -> Table | None:
-    _, header = next(rows, (1, []))
-    table.columns = [column_name(cell) for cell in header]
-    table.titles = _titles(header)
-    if not _check_header(table, kind, report):
+def _of_grid(name: str, read: Any, report: Report) -> Table | None:
+    try:
+        grid: Grid = read()
+    except GridError as error:
+        report.error(str(error), Place(name, error.row))
         return None
-    blank: list[int] = []
-    for number, cells in rows:
-        if not cells:
-            blank.append(number)
-            continue
-        _report_blank(table.file, blank, report)
-        if len(cells) != len(header):
-            report.error(
-                f"the row has {len(cells)} cells, the header has {len(header)}",
-                Place(table.file, number),
-            )
-            continue
+    say(name, grid.remarks, report)
+    if not grid.header:
+        report.error("the file holds no table", Place(name))
+        return None
+    table = Table(
+        name,
+        [column_name(cell) for cell in grid.header],
+        titles=_titles(grid.header),
+        separator=grid.separator,
+        first=grid.first,
+    )
+    if not _check_header(table, grid, report):
+        return None
+    _say_torn(table, grid, report)
+    for number, cells in grid.rows:
         row = dict(zip(table.columns, cells, strict=True))
-        if not _is_too_long(row, Place(table.file, number), report):
+        if not _is_too_long(row, Place(name, number), report):
             table.rows.append((number, row))
-    if kind == "tsv":
-        _warn_of_quotes(table, report)
     return table
 
 
-def _report_blank(name: str, blank: list[int], report: Report) -> None:
-    """Blank rows at the end are no rows; between others they are errors."""
-    for number in blank:
-        report.error("the row is empty", Place(name, number))
-    blank.clear()
+def _say_torn(table: Table, grid: Grid, report: Report) -> None:
+    if grid.blank:
+        rows = pluralize(len(grid.blank), "row is", "rows are")
+        report.error(f"{rows} empty{join_places(grid.blank)}", Place(table.file, grid.blank[0]))
+    by_width: dict[int, list[int]] = {}
+    for number, width in grid.torn:
+        by_width.setdefault(width, []).append(number)
+    for width, numbers in by_width.items():
+        report.error(
+            f"the row has {pluralize(width, 'cell')}, the header has {len(grid.header)}"
+            f"{join_places(numbers)}",
+            Place(table.file, numbers[0]),
+        )
 
 
-def _is_too_long(row: dict[str, Any], place: Place, report: Report) -> bool:
+def _is_too_long(row: Row, place: Place, report: Report) -> bool:
     """Refuse texts that would cost seconds each; whoever sent one lost its line ends."""
-    if not any(isinstance(cell, str) and len(cell) > LONGEST_TEXT for cell in row.values()):
-        return False
-    for column, cell in row.items():
-        if isinstance(cell, str) and len(cell) > LONGEST_TEXT:
-            report.error(too_long(len(cell)), place._replace(field=column))
-    return True
+    long = [(c, len(v)) for c, v in row.items() if isinstance(v, str) and len(v) > LONGEST_TEXT]
+    for column, length in long:
+        report.error(too_long(length), place._replace(field=column))
+    return bool(long)
 
 
 def _titles(names: Iterable[str]) -> dict[str, str]:
@@ -169,25 +181,23 @@ def column_name(name: str) -> str:
         return f"system:{rest.strip()}"
     if name.lower().startswith("reference_"):
         return f"reference_{name[10:]}"
-    return name.lower()
+    head, mark, rest = name.partition(".")
+    return f"{head.lower()}{mark}{rest}"
 
 
-def _check_header(table: Table, kind: str, report: Report) -> bool:
-    place = Place(table.file, 1)
+def _check_header(table: Table, grid: Grid, report: Report) -> bool:
     before = len(report.errors)
     if not _fits(table, report):
         return False
-    for number, name in enumerate(table.columns, 1):
-        if not name:
-            report.error(f"column {number} has no name", place)
-    for name in sorted(n for n, times in Counter(table.columns).items() if n and times > 1):
-        report.error(f"the column “{name}” is there twice", place)
-    if len(table.columns) == 1 and re.search(r"[;,\t]", table.columns[0]):
-        wanted = "tabs" if kind == "tsv" else "commas"
+    for name in sorted(n for n, times in Counter(table.columns).items() if times > 1):
+        report.error(f"the column “{name}” is there twice", table.head)
+    name = table.columns[0]
+    if len(table.columns) == 1 and any(sign in name for sign in ";,\t"):
+        wanted = "tabs" if grid.kind == TSV else "commas"
         report.error(
-            f"the header “{table.columns[0][:60]}” is one column: separate cells by {wanted}, "
+            f"the header “{name[:60]}” is one column: separate cells by {wanted}, "
             f"as the file name's ending says",
-            place,
+            table.head,
         )
     return len(report.errors) == before
 
@@ -197,91 +207,130 @@ def _fits(table: Table, report: Report) -> bool:
         report.error(
             f"the table has {len(table.columns):,} columns, and {MOST_COLUMNS:,} is the limit. Put "
             "one output into a row, with the columns segment, system and output",
-            Place(table.file, 1),
+            table.head,
         )
     return len(table.columns) <= MOST_COLUMNS
 
 
-def _warn_of_quotes(table: Table, report: Report) -> None:
-    quoted = [
-        number
-        for number, row in table.rows
-        if any(
-            len(cell) > 1 and cell[0] == cell[-1] == '"' and '""' in cell
-            for cell in row.values()
-            if not cell.startswith(QUOTED_JSON)
-        )
-    ]
-    if quoted:
-        report.warn(
-            f"{len(quoted):,} rows have cells in quotation marks with doubled ones inside. TSV "
-            "has no quoting here, so all of them are kept as text; save a quoted file as CSV",
-            Place(table.file, quoted[0]),
-        )
-
-
-def _as_lines(text: str) -> str:
-    """Return an array of JSON objects as one object a line; anything else as it stands."""
-    if not text.lstrip().startswith("["):
-        return text
-    try:
-        values = json.loads(text, object_pairs_hook=_unique)
-    except (ValueError, RecursionError):
-        return text
-    is_table = all(isinstance(value, dict) for value in values)
-    return "\n".join(map(json.dumps, values)) if values and is_table else text
-
-
-def _parse_jsonl(name: str, text: str, report: Report) -> Table | None:
+def _of_json(name: str, text: str, report: Report) -> Table | None:
     table = Table(name)
-    columns: dict[str, None] = {}
+    columns: dict[str, str] = {}
+    for number, row in _objects(name, text, report):
+        titles: dict[str, str] = {}
+        place = Place(name, number)
+        if _add_cells(row, table, number, titles, report) and not _is_too_long(
+            table.rows[-1][1], place, report
+        ):
+            columns |= {column: title for column, title in titles.items() if column not in columns}
+        if len(columns) > MOST_COLUMNS:
+            break
+    table.columns, table.titles = list(columns), columns
+    is_read = bool(table.rows) or not report.errors
+    return table if is_read and _fits(table, report) else None
+
+
+def _add_cells(
+    row: Mapping[str, Any], table: Table, number: int, titles: dict[str, str], report: Report
+) -> bool:
+    """Append an object as a row; two keys that differ in case alone are one column."""
+    cells: Row = {}
+    for title, value in _flat(row):
+        column = column_name(title)
+        if column in titles:
+            report.error(f"the field “{column}” is there twice", Place(table.file, number))
+            return False
+        titles[column] = title
+        if value is not None:
+            cells[column] = value
+    table.rows.append((number, cells))
+    return True
+
+
+def _flat(row: Mapping[str, Any], path: str = "", depth: int = 0) -> Iterator[tuple[str, Any]]:
+    """Yield the cells of an object, those of objects within by their path.
+
+    Error spans stay whole: they are read by what knows their layouts.
+    """
+    for key, value in row.items():
+        title = f"{path}{key}"
+        if isinstance(value, dict) and value and depth < 3 and not _are_spans(key):
+            yield from _flat(value, f"{title}.", depth + 1)
+        else:
+            yield title, value
+
+
+def _are_spans(key: str) -> bool:
+    return is_called(key, ("spans", *NAMES["spans"]))
+
+
+def _objects(name: str, text: str, report: Report) -> Iterator[tuple[int, Row]]:
+    """Yield the objects of a JSON file with their lines, or numbers where a list holds them."""
+    if not _is_in_lines(text):
+        whole, problem, row = _value(text)
+        if isinstance(whole, dict):
+            whole = _list_within(name, whole, report)
+        if isinstance(whole, list) and whole and all(isinstance(each, dict) for each in whole):
+            yield from enumerate(whole, 1)
+        else:
+            report.error(problem or OBJECTS, Place(name, row))
+        return
+    broken: dict[str, list[int]] = {}
     blank: list[int] = []
-    for number, line in enumerate(lines_of(text), 1):
+    for number, line in enumerate(split_lines(text), 1):
         if not line.strip():
             blank.append(number)
             continue
-        _report_blank(name, blank, report)
-        row = _json_object(line, Place(name, number), report)
-        if row is not None and not _is_too_long(row, Place(name, number), report):
-            columns |= dict.fromkeys(row)
-            table.rows.append((number, row))
-            if len(columns) > MOST_COLUMNS:
-                break
-        elif number == 1 and line.lstrip().startswith("["):
-            return None
-    table.columns = list(columns)
-    table.titles = _titles_of_json(text)
-    return table if _fits(table, report) else None
-
-
-def _titles_of_json(text: str) -> dict[str, str]:
-    """The names of the first object as they are written there."""
-    try:
-        first = json.loads(text.lstrip().split("\n", 1)[0])
-    except (ValueError, RecursionError):
-        return {}
-    return _titles(first) if isinstance(first, dict) else {}
-
-
-def _json_object(line: str, place: Place, report: Report) -> dict[str, Any] | None:
-    try:
-        value = json.loads(line, object_pairs_hook=_unique)
-    except json.JSONDecodeError as error:
-        report.error(f"this is no JSON: {error.msg} at character {error.colno}", place)
-    except (ValueError, RecursionError) as error:
-        report.error(f"this JSON cannot be used: {error}", place)
-    else:
+        broken.setdefault("the row is empty", []).extend(blank)
+        blank.clear()
+        value, problem, _ = _value(line)
         if isinstance(value, dict):
-            return {key: cell for key, cell in value.items() if cell is not None}
-        report.error('one JSON object a line is expected, such as {"source": "…"}', place)
-    return None
+            yield number, value
+        else:
+            broken.setdefault(problem or OBJECTS, []).append(number)
+    for problem, numbers in broken.items():
+        if numbers:
+            report.error(f"{problem}{join_places(numbers)}", Place(name, numbers[0]))
 
 
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    row: dict[str, Any] = {}
+def _is_in_lines(text: str) -> bool:
+    """Whether one of the first lines is an object of its own, and not the only one."""
+    lines = [line for line in text.split("\n", 20)[:20] if line.strip()]
+    objects = [isinstance(_value(line)[0], dict) for line in lines]
+    return any(objects) and len(lines) > 1
+
+
+def _list_within(name: str, whole: Row, report: Report) -> list[Row]:
+    """Return the list of objects that an object holds, or several with their keys; else itself."""
+    lists = {
+        key: each
+        for key, each in whole.items()
+        if isinstance(each, list) and each and all(isinstance(one, dict) for one in each)
+    }
+    if not lists or any(map(_are_spans, lists)) or any(map(is_known, whole.keys() - lists.keys())):
+        return [whole]
+    others = [key for key in whole if key not in lists]
+    beside = f"; beside it, {join_truncated(others)} is not read" if others else ""
+    add = report.warn if others else report.note
+    add(f"the rows are those of {join_truncated(list(lists))}{beside}", Place(name))
+    if len(lists) == 1 and is_called(next(iter(lists)), CONTAINERS):
+        return next(iter(lists.values()))
+    return [{GROUP: key, **one} for key, each in lists.items() for one in each]
+
+
+def _value(text: str) -> tuple[Any, str, int]:
+    """Return a JSON value, or None, why it is none and in which line."""
+    try:
+        return json.loads(text, object_pairs_hook=_unique), "", 1
+    except json.JSONDecodeError as error:
+        return None, f"this is no JSON: {error.msg} at character {error.colno}", error.lineno
+    except (ValueError, RecursionError) as error:
+        return None, f"this JSON cannot be used: {error}", 1
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> Row:
+    row: Row = {}
     for key, value in pairs:
-        name = column_name(key)
-        if name in row:
-            raise ValueError(f"the field “{name}” is there twice")
-        row[name] = value
+        if key in row:
+            raise ValueError(f"the field “{key}” is there twice")
+        row[key] = value
     return row

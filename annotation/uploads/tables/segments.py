@@ -35,14 +35,14 @@ def read_segments(reading: Reading, table: Table) -> None:
     require_rows(table, report)
     columns = {c: c[10:] or "A" for c in table.columns if c.split("_")[0] == "reference"}
     if list(columns.values()).count("A") > 1:
-        report.error("“reference” and “reference_A” are the same", Place(table.file, 1))
+        report.error("“reference” and “reference_A” are the same", table.head)
     reading.expect(len(table.rows) * (1 + len(columns)), Place(table.file))
     sources = texts_of(reading, table, "source")
     keys = row_keys(table, report)
     documents: Sequence[str | None] = [""] * len(sources)
     if "document" in table.columns:
         documents = names_of(table, "document", report)
-    references = {name: texts_of(reading, table, column) for column, name in columns.items()}
+    references = {name: _references(reading, table, column) for column, name in columns.items()}
     rows = _Segments(reading, table, repeats=is_long(table))
     for number, (key, source, document) in enumerate(zip(keys, sources, documents, strict=True)):
         if key is not None and source is not None:
@@ -55,6 +55,14 @@ def read_segments(reading: Reading, table: Table) -> None:
             rows.add(segment, line)
     rows.locate(columns)
     reading.draft.is_in_file_order = not is_long(table) or rows.is_in_order(keys)
+
+
+def _references(reading: Reading, table: Table, column: str) -> list[str | None]:
+    """Return the references of a column; where it has some, empty cells are missing ones."""
+    texts = texts_of(reading, table, column, required=False)
+    if not any(text and text.strip() for text in texts):
+        return texts
+    return [text if text and text.strip() else None for text in texts]
 
 
 def _place(table: Table, line: int, column: str) -> Place:

@@ -2,8 +2,7 @@
 
 Source: github.com/google/wmt-mqm-human-evaluation, and the README of Marot for `metadata`: the
 first and last token of each marked part (`source_spans`, `target_spans`), with the tokens once for
-each segment. Tags win over tokens. newstest2020 puts texts between quotation marks and doubles
-those inside; TED and what is exported here leave them as they are.
+each segment. Tags win over tokens.
 """
 
 import json
@@ -17,14 +16,17 @@ from annotation.uploads.problems import Place, Report
 from annotation.uploads.tables.rows import Table
 
 NEEDED = ("system", "rater", "source", "target", "category", "severity")
+IDS = ("system", "doc", "docsegid", "doc_id", "seg_id", "globalsegid")
 MADE = ("side", "span_start", "span_end")
 TAG = re.compile(r"</?v>")
 SIDES = ("source", "target")
-NO_ERROR, PLANTED = "noerror", "hotwtest"
+NO_ERROR, PLANTED, POST_EDITED = "noerror", "hotwtest", "post-edited"
 LEFT_OUT = {
     PLANTED: "rows tell whether an error that was planted was found, and are left out",
     "rater": "rows without a rater hold no judgment, and are left out",
     "parts": "errors of several parts are marked from the first to the last",
+    "unclosed": "marks are not closed, and end with their text",
+    POST_EDITED: "rows are of post-edited outputs, other than most annotators saw, and left out",
     "unplaced": "errors have no mark in either text: they are marked over all of the output",
 }
 Cells = dict[str, Any]
@@ -35,10 +37,6 @@ def untag(table: Table, report: Report) -> None:
     names = {column.lower(): column for column in table.columns}
     if not all(name in names for name in NEEDED):
         return
-    if is_quoted(table, [names[side] for side in SIDES]):
-        report.note("texts stand between quotation marks, which are taken off", Place(table.file))
-        for _, cells in table.rows:
-            cells |= {column: _unquoted(cell) for column, cell in cells.items()}
     if not any(TAG.search(str(cells.get(names[s]))) for _, cells in table.rows for s in SIDES) and (
         "metadata" not in names
     ):
@@ -49,37 +47,40 @@ def untag(table: Table, report: Report) -> None:
     for number, cells in table.rows:
         kept = _row(table.file, number, cells, names, tokens, counts, report)
         rows += [(number, kept)] if kept is not None else []
-    table.rows, table.columns = rows, [*table.columns, *MADE]
+    table.rows = _without_post_edited(rows, names, counts)
+    table.columns = [*table.columns, *MADE]
     for what, sentence in LEFT_OUT.items():
         if counts[what]:
             report.warn(f"{counts[what]:,} {sentence}", Place(table.file))
 
 
-def is_quoted(table: Table, columns: Sequence[str]) -> bool:
-    """Whether every text with a quotation mark is between two, with those inside doubled.
-
-    Texts that only begin and end with one say nothing: some mark has to be doubled.
-    """
-    texts = [
-        str(row[name]) for _, row in table.rows for name in columns if '"' in row.get(name, "")
+def _without_post_edited(
+    rows: list[tuple[int, Cells]], names: Mapping[str, str], counts: Counter[str]
+) -> list[tuple[int, Cells]]:
+    """Leave out rows of another output than most annotators of the segment and system saw."""
+    columns = [names[name] for name in IDS if name in names]
+    seen: dict[tuple[Any, ...], dict[str, set[Any]]] = {}
+    for _, cells in rows:
+        key = tuple(cells.get(column) for column in columns)
+        who = seen.setdefault(key, {}).setdefault(cells[names["target"]], set())
+        who.add(cells.get(names["rater"]))
+    usual = {
+        key: max(targets, key=lambda text: len(targets[text])) for key, targets in seen.items()
+    }
+    kept = [
+        (number, cells)
+        for number, cells in rows
+        if usual[tuple(cells.get(column) for column in columns)] == cells[names["target"]]
     ]
-    inner = [text[1:-1] for text in texts if len(text) > 1 and text[0] == text[-1] == '"']
-    is_closed = len(inner) == len(texts) and all('"' not in t.replace('""', "") for t in inner)
-    return is_closed and any('""' in text for text in inner)
-
-
-def _unquoted(cell: Any) -> Any:
-    if isinstance(cell, str) and len(cell) > 1 and cell[0] == cell[-1] == '"':
-        return cell[1:-1].replace('""', '"')
-    return cell
+    counts[POST_EDITED] += len(rows) - len(kept)
+    return kept
 
 
 class _Tokens:
     """The tokens of each segment and system, which stand in one of its rows alone."""
 
     def __init__(self, names: Mapping[str, str]) -> None:
-        ids = ("system", "doc", "docsegid", "doc_id", "seg_id", "globalsegid")
-        self.columns = [names[name] for name in ids if name in names]
+        self.columns = [names[name] for name in IDS if name in names]
         self.metadata = names.get("metadata", "")
         self.seen: dict[tuple[Any, ...], Mapping[str, Any]] = {}
 
@@ -117,7 +118,8 @@ def _between(ends: Sequence[int], pair: Any) -> tuple[int, int]:
 def read_tags(text: str) -> tuple[str, list[tuple[int, int]]]:
     """Return a text without its tags, and [start, end) of each marked part.
 
-    Raises ValueError for a tag that is not closed, not opened, or inside another.
+    One that is not closed marks all that follows. Raises ValueError for a tag that is not opened,
+    or inside another.
 
     >>> read_tags("The dog <v>walked</v> outside.")
     ('The dog walked outside.', [(8, 14)])
@@ -134,9 +136,8 @@ def read_tags(text: str) -> tuple[str, list[tuple[int, int]]]:
         else:
             parts.append((opened, len(plain)))
             opened = -1
-    if opened >= 0:
-        raise ValueError("<v> is not closed: is it of the text?")
-    return plain + text[last:], parts
+    plain += text[last:]
+    return plain, parts if opened < 0 else [*parts, (opened, len(plain))]
 
 
 def _row(
@@ -151,8 +152,10 @@ def _row(
     """Return a row with plain texts and its place, None for one that holds no judgment."""
     found: list[tuple[str, int, int]] = []
     for side in SIDES:
+        given = str(cells.get(names[side]) or "")
+        counts["unclosed"] += given.count("<v>") > given.count("</v>")
         try:
-            cells[names[side]], parts = read_tags(str(cells.get(names[side]) or ""))
+            cells[names[side]], parts = read_tags(given)
             parts = parts or tokens.marks(cells, side, cells[names[side]])
         except ValueError as error:
             report.error(str(error), Place(file, number, names[side]))

@@ -120,9 +120,7 @@ OUTPUT = "segment\tsystem\toutput\tlength_ratio\n"
         ),
         ("o.tsv", "segment\tsystem:a\nx1\tO\nx1\tP\n", "is there already (o.tsv, row 2"),
         ("o.tsv", "segment\tsystem:a@9\nx1\tO\n", "o.tsv, row 1, system:a@9"),
-        ("o.tsv", "segment\t\nx1\tO\n", "o.tsv, row 1: column 2 has no name"),
-        ("o.tsv", "segment;system;output\nx1;a;O\n", "is one column: separate cells by tabs"),
-        ("o.csv", "segment\tsystem\toutput\nx1\ta\tO\n", "is one column: separate cells by commas"),
+        ("o.tsv", "segment|system|output\nx1|a|O\n", "say which of its columns is which"),
         (
             "o.jsonl",
             '{"segment": "x1", "output": "O", "length_ratio": true}',

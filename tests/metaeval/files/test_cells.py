@@ -141,7 +141,7 @@ def test_quoted_csv_is_read_and_broken_csv_is_an_error(tmp_path):
     assert found["m"].systems == ("A, B",)
     assert found["m"].values.tolist() == [[0.5, 1.0]]
     path.write_text('system,seg,m\nA,1,"0.5\n')
-    with pytest.raises(FormatError, match="this is no CSV"):
+    with pytest.raises(FormatError, match="line 2: the CSV cannot be read from here on"):
         read_score_table(path)
 
 

@@ -16,6 +16,7 @@ from annotation.imports.judgments.rows import Row
 from annotation.imports.published.mqm_names import our_category
 from annotation.protocols import Protocol, Span
 from annotation.protocols.base import CRITICAL, SOURCE, TARGET
+from annotation.uploads.normalising import Normalised, normalise
 from annotation.uploads.problems import Place, Report
 from annotation.uploads.tables.rows import QUOTED_JSON
 from metaeval.files.cells import read_score
@@ -28,6 +29,8 @@ SIDES = {
 }  # fmt: skip
 WHOLE = frozenset({"none", "missing", "omission"})
 LONGEST_CATEGORY = 80
+# Where spans repeat the words that they mark.
+WORDS = ("text", "words", "span_text", "marked_text", "error_text")
 # GEMBA-MQM counts 25 (Kocmi and Federmann 2023), Unbabel 10.
 ADVICE = (
     "Say what a critical error weighs, such as 25 or 10 of which a major one is 5: the campaign "
@@ -37,10 +40,14 @@ ADVICE = (
 
 @dataclass(frozen=True)
 class RawSpan:
-    """A span as it stands: `values` by the names of a span's JSON, and where it was read."""
+    """A span as it stands: `values` by the names of a span's JSON, and where it was read.
+
+    `texts` are those of its row, by side, in which its offsets are counted.
+    """
 
     values: Mapping[str, Any]
     place: Place
+    texts: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def severity(self) -> str:
@@ -50,12 +57,14 @@ class RawSpan:
 
 def raw_spans(row: Row, report: Report) -> list[RawSpan]:
     """Return the spans of a row: of its severity columns, and of its JSON cell."""
-    found = [RawSpan(value, row.at("spans")) for value in _values(row, report)]
+    texts = {SOURCE: row.cells.get("source"), TARGET: row.cells.get("output")}
+    texts = {side: text for side, text in texts.items() if isinstance(text, str)}
+    found = [RawSpan(value, row.at("spans"), texts) for value in _values(row, report)]
     if row.sheet.has_span_rows or "severity" in row.cells:
         names = {"span_start": "start", "span_end": "end"}
         fields = ("severity", "category", "side", "span_start", "span_end")
         values = {names.get(f, f): row.cells[f] for f in fields if f in row.cells}
-        raw = RawSpan(values, row.at("severity"))
+        raw = RawSpan(values, row.at("severity"), texts)
         found += [raw] if raw.severity.replace("-", "").replace(" ", "") not in NO_ERROR else []
     return found
 
@@ -114,12 +123,16 @@ class SpanReader:
             self.report.error(f"the side “{word[:40]}” is neither source nor target", raw.place)
             return None
         side, text = SIDES[word], source if SIDES[word] == SOURCE else output
+        # Offsets are those of the text as its row has it: they move with its line ends.
+        moved = normalise(raw.texts.get(side, text))
+        moved = moved if moved.text == text else Normalised(text)
+        text = raw.texts[side] if moved.removed else text
         found = self._ends(raw, word, text)
         if found is None:
             return None
         omitted = found == (-1, -1)
         if omitted:
-            side, text = SOURCE, source
+            side, text, moved = SOURCE, source, Normalised(source)
         start, end = (0, len(text) or 1) if omitted or word in WHOLE else found
         self.counts["unplaced"] += not text
         if text and not 0 <= start < end <= len(text):
@@ -127,7 +140,19 @@ class SpanReader:
                 f"[{start}, {end}) marks nothing in a text of {len(text)} characters", raw.place
             )
             return None
+        self._compare_words(raw, text[start:end])
+        start, end = moved.place(start), moved.place(end)
         return Span(side, start, end, raw.severity, self._category(raw, omitted))
+
+    def _compare_words(self, raw: RawSpan, marked: str) -> None:
+        """Compare the marked words with those that the file says, where it does."""
+        words = next((w for n in WORDS if isinstance(w := raw.values.get(n), str) and w), "")
+        if words and marked and words.split() != marked.split():
+            self.report.error(
+                f"the span marks “{marked[:40]}”, and the file says “{words[:40]}”: is an offset "
+                "of another text?",
+                raw.place,
+            )
 
     def _ends(self, raw: RawSpan, word: str, text: str) -> tuple[int, int] | None:
         """Return start and end; (-1, -1) is an omission, None is wrong and reported."""
