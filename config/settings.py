@@ -43,7 +43,8 @@ TRUSTED_PROXIES = env_networks("TRUSTED_PROXIES")
 # Packages that add to the core (core/extensions.py, docs/extensions.md).
 EXTENSIONS = env_list(
     "EXTENSIONS",
-    "training,extensions.layers,extensions.trials,extensions.shortness,extensions.comparison",
+    "training,extensions.studies,extensions.layers,extensions.trials,extensions.shortness,"
+    "extensions.comparison",
 )
 EXTENSION_RECORDS = [extensions.load(package) for package in EXTENSIONS]
 

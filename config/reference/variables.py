@@ -87,7 +87,8 @@ VARIABLES = (
     ),
     Variable(
         "EXTENSIONS",
-        "training,extensions.layers,extensions.trials,extensions.shortness,extensions.comparison",
+        "training,extensions.studies,extensions.layers,extensions.trials,extensions.shortness,"
+        "extensions.comparison",
         "packages that add to the core; empty for the core alone: [extensions](../extensions.md)",
     ),
     Variable("METRIC_PLUGINS", "", "distributions whose metrics load: [plug-ins](../plugins.md)"),
