@@ -46,7 +46,7 @@ TRUSTED_PROXIES = env_networks("TRUSTED_PROXIES")
 # Packages that add to the core (core/extensions.py, docs/extensions.md).
 EXTENSIONS = env_list(
     "EXTENSIONS",
-    "extensions.neural,extensions.judges,training,"
+    "extensions.neural,extensions.judges,training,extensions.studies,"
     "extensions.layers,extensions.trials,extensions.shortness,extensions.comparison",
 )
 EXTENSION_RECORDS = extensions.load_all(EXTENSIONS)

@@ -13,6 +13,7 @@ from typing import Any, Literal
 
 from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
+from django.urls import NoReverseMatch, reverse
 from django.utils.module_loading import import_string
 
 
@@ -121,6 +122,14 @@ def places(name: Literal["results", "study", "pages"], core: Sequence[Place] = (
         names = [each.name for each in found]
         found.insert(names.index(place.before) if place.before in names else len(names), place)
     return found
+
+
+def address(name: str, *args: str) -> str:
+    """Return an address that an extension may have; empty where no installed one does."""
+    try:
+        return reverse(name, args=args)
+    except NoReverseMatch:
+        return ""
 
 
 def imported(name: str) -> Iterator[Any]:

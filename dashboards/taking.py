@@ -1,7 +1,7 @@
-"""What a reader takes along: the report as HTML and PDF, the replication bundle; also by study."""
+"""What a reader takes along: the report as HTML and PDF, the replication bundle."""
 
 import base64
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 from django.http import HttpRequest, JsonResponse, StreamingHttpResponse
@@ -12,18 +12,19 @@ from django.views.decorators.http import require_safe
 
 from annotation.access import campaign_for_reader, researcher_required
 from annotation.filters import Filters
-from annotation.filters.chosen import check, fitted
+from annotation.filters.chosen import check
 from annotation.models import Campaign
 from annotation.web.parameters import takes
 from dashboards.bundle.document import Bundle
 from dashboards.documents import kinds, results
 from dashboards.pages.answers import data_response, no_document
-from dashboards.pages.page import Page, study_campaigns
+from dashboards.pages.page import Page
 from dashboards.pages.parameters import require_measures
 from dashboards.report.document import Report
 from metaeval.replication.questions import STATISTICS
 
 BLOCK = 1 << 16
+DOCUMENT = "dashboards/report_document.html"
 REPORT: Page[Report] = Page(
     name="report",
     title="Report",
@@ -69,7 +70,7 @@ def report(request: HttpRequest, slug: str, fmt: str) -> HttpResponseBase:
     if document is None:
         return _not_yet(request, "report", campaign, result)
     if fmt == "html":
-        return _html(request, [document])
+        return render(request, DOCUMENT, {"documents": [document]})
     if fmt == "pdf":
         return _pdf(request, campaign, document)
     data = {name: value for name, value in vars(document).items() if name != "pdf"}
@@ -90,30 +91,6 @@ def bundle(request: HttpRequest, slug: str, fmt: str) -> HttpResponseBase:
         return _file(document.zip, "application/zip", f"{_name(request, slug)}-bundle.zip")
     data = {name: value for name, value in vars(document).items() if name != "zip"}
     return data_response(fmt, _name(request, f"{slug}-bundle"), BUNDLE.columns, document.rows, data)
-
-
-@researcher_required
-@require_safe
-@takes(lambda **at: REPORT.parameters("html"))
-def study_report(request: HttpRequest, slug: str) -> HttpResponseBase:
-    """The reports of all campaigns of a study as one page, which prints.
-
-    Until all are there it is 202 and has none of them.
-    """
-    campaigns = study_campaigns(request, slug)
-    filters = Filters.from_query(request.GET)
-    asked = [(each, fitted(each, campaigns, filters)) for each in campaigns]
-    found = [(campaign, results.latest("report", campaign, own)) for campaign, own in asked]
-    failed = [f"{each.name}: {r.message}" for each, r in found if not r.document and r.message]
-    missing = [each.name for each, r in found if not r.document and not r.message]
-    is_whole = not (failed or missing)
-    documents = [r.document for _, r in found if r.document is not None and is_whole]
-    answer = _html(request, documents, study=slug, missing=missing, failed=failed)
-    if failed:
-        answer.status_code = 500
-    elif missing:
-        answer.status_code, answer["Retry-After"] = 202, "2"
-    return answer
 
 
 def _latest(request: HttpRequest, page: Page[Any], campaign: Campaign) -> results.Result[Any]:
@@ -140,17 +117,6 @@ def _name(request: HttpRequest, name: str) -> str:
 def _query(request: HttpRequest) -> str:
     """What a file's address holds, for the page that leads to it."""
     return f"?{request.GET.urlencode()}" if request.GET else ""
-
-
-def _html(
-    request: HttpRequest,
-    documents: list[Report],
-    study: str = "",
-    missing: Sequence[str] = (),
-    failed: Sequence[str] = (),
-) -> HttpResponseBase:
-    context = {"documents": documents, "study": study, "missing": missing, "failed": failed}
-    return render(request, "dashboards/report_document.html", context)
 
 
 def _pdf(request: HttpRequest, campaign: Campaign, document: Report) -> HttpResponseBase:

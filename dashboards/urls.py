@@ -10,16 +10,12 @@ from dashboards.overview.page import OVERVIEW
 from dashboards.pages.page import routes, view
 from dashboards.pairs.page import METRICS_PAIR, SYSTEMS_PAIR
 from dashboards.power import page
-from dashboards.quality.page import QUALITY, STUDY_QUALITY
+from dashboards.quality.page import QUALITY
 from dashboards.results.page import RESULTS
 from dashboards.scatter import selections
 from dashboards.scatter.page import SCATTER
 from dashboards.significance.page import SIGNIFICANCE
-from dashboards.significance.study import STUDY_SIGNIFICANCE
 from dashboards.spans.page import SPANS
-from dashboards.studies import views
-from dashboards.studies.metrics import PRINTED, STUDY
-from dashboards.studies.system_page import study_systems
 from dashboards.systems.page import SYSTEMS
 from dashboards.whatif.page import SAMPLESIZE, WHATIF
 
@@ -41,21 +37,6 @@ urlpatterns = [
     *routes(SAMPLESIZE),
     *routes(CORRELATIONS),
     *routes(SIGNIFICANCE),
-    path("studies/", views.studies, name="studies"),
-    path("studies/<slug:slug>/", view(STUDY), name="study"),
-    path("studies/<slug:slug>/correlations.<str:fmt>", view(STUDY), name="study-data"),
-    path(
-        "studies/<slug:slug>/correlations/figures/<slug:figure>.<str:fmt>",
-        view(STUDY),
-        name="study-figure",
-    ),
-    *routes(PRINTED),
-    path("matrix/", views.matrix, name="matrix"),
-    path("matrix.<str:fmt>", views.matrix, name="matrix-data"),
-    path("matrix/figures/<slug:figure>.<str:fmt>", views.matrix, name="matrix-figure"),
-    *routes(STUDY_SIGNIFICANCE),
-    path("studies/<slug:slug>/quality/", view(STUDY_QUALITY), name="study-quality"),
-    path("studies/<slug:slug>/quality.<str:fmt>", view(STUDY_QUALITY), name="study-quality-data"),
     *routes(SCATTER),
     path("campaigns/<slug:slug>/selections/", selections.save, name="selection-save"),
     path("campaigns/<slug:slug>/selections/<int:pk>/", selections.show, name="selection"),
@@ -74,7 +55,4 @@ urlpatterns = [
     path("campaigns/<slug:slug>/report.<str:fmt>", taking.report, name="report-file"),
     path("campaigns/<slug:slug>/bundle/", view(taking.BUNDLE), name="bundle"),
     path("campaigns/<slug:slug>/bundle.<str:fmt>", taking.bundle, name="bundle-file"),
-    path("studies/<slug:slug>/systems/", study_systems, name="study-systems"),
-    path("studies/<slug:slug>/systems.<str:fmt>", study_systems, name="study-systems-data"),
-    path("studies/<slug:slug>/report.html", taking.study_report, name="study-report"),
 ]

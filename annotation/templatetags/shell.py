@@ -8,7 +8,7 @@ from django.http import QueryDict
 from django.utils.html import escape
 from django.utils.safestring import SafeString, mark_safe
 
-from annotation.campaigns.facts import facts
+from annotation.campaigns.facts import facts, study_facts
 from annotation.filters.form import Choice
 from annotation.models import Campaign
 from annotation.web import navigation
@@ -16,6 +16,7 @@ from annotation.web.navigation import Link
 
 register = template.Library()
 register.filter("facts", facts)
+register.filter("study_facts", study_facts)
 
 
 @register.simple_tag

@@ -10,7 +10,7 @@ from itertools import groupby
 from typing import Any
 
 from django.http import QueryDict
-from django.urls import NoReverseMatch, resolve, reverse
+from django.urls import resolve, reverse
 
 from annotation.filters.form import NAMES
 from annotation.models import Campaign
@@ -88,17 +88,9 @@ CAMPAIGN = (
         (Place("export", "Judgments"), Place("bundle", "Replication bundle")),
     ),
 )
-OF_STUDIES = (
-    Place("correlations", "All campaigns", "study", tab="Metrics"),
-    Place("significance", "Significance", "study-significance", tab="Metrics"),
-    Place("printed", "As papers print it", "study-printed", tab="Metrics"),
-    Place("systems", "MT systems", "study-systems", tab="MT systems"),
-    Place("quality", "Quality", "study-quality", tab="Quality"),
-    Place("report", "Report", "study-report", tab="Report"),
-)
 STUDY = tuple(
     Tab(label, label, tuple(places))
-    for label, places in groupby(extensions.places("study", OF_STUDIES), lambda each: each.tab)
+    for label, places in groupby(extensions.places("study"), lambda each: each.tab)
 )
 
 
@@ -125,10 +117,8 @@ def study_address(study: str) -> Callable[[Place], str]:
     query["study"] = study
 
     def find(place: Place) -> str:
-        try:
-            return reverse(place.address, args=[study])
-        except NoReverseMatch:
-            return f"{reverse(place.address)}?{query.urlencode()}"
+        address = extensions.address(place.address, study)
+        return address or f"{reverse(place.address)}?{query.urlencode()}"
 
     return find
 

@@ -87,7 +87,7 @@ VARIABLES = (
     ),
     Variable(
         "EXTENSIONS",
-        "extensions.neural,extensions.judges,training,"
+        "extensions.neural,extensions.judges,training,extensions.studies,"
         "extensions.layers,extensions.trials,extensions.shortness,extensions.comparison",
         "packages that add to the core; empty for the core alone: [extensions](../extensions.md)",
     ),

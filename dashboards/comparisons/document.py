@@ -9,7 +9,7 @@ from annotation.models import Campaign
 from dashboards.comparisons import statistics
 from dashboards.comparisons.bounds import Bounds, bounds_of
 from dashboards.comparisons.statistics import Question
-from dashboards.documents.head import CampaignDocument, StudyDocument, head
+from dashboards.documents.head import CampaignDocument, head
 from dashboards.documents.measured import Measured, about
 from dashboards.panel.common import compared_on
 from dashboards.panel.human import Floats
@@ -167,18 +167,6 @@ class Shown(Compared):
     floors: Sequence[Floored] = ()
     floor_marks: str = ""
     bounds: Bounds | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class SignificanceOfStudy(StudyDocument):
-    """The comparisons of the campaigns; `rows` are the pairs of all."""
-
-    campaigns: Sequence[Comparison | Shown]
-    statistic: str = ""
-    statistic_label: str = ""
-    test_label: str = ""
-    correction_label: str = ""
-    rows: Sequence[Pair] = ()
 
 
 DOCUMENT = Comparison

@@ -35,7 +35,6 @@ PAGES = (
     Place("runs", "Runs"),
     Place("models", "Models"),
     Place("workers", "Workers"),
-    Place("studies", "Studies"),
     Place("power", "How many judgments do I need?"),
     Place("datasets", "Published data sets"),
     Place("glossary", "Glossary"),
@@ -85,7 +84,8 @@ def _campaigns(request: HttpRequest, words: list[str]) -> Iterator[Hit]:
 def _studies(request: HttpRequest, words: list[str]) -> Iterator[Hit]:
     rows = _with(visible_campaigns(signed_in(request)).exclude(study=""), words, "study")
     for name in rows.order_by("study").values_list("study", flat=True).distinct()[:MOST]:
-        yield Hit(name, reverse("study", args=[name]))
+        if address := extensions.address("study", name):
+            yield Hit(name, address)
 
 
 def _test_sets(request: HttpRequest, words: list[str]) -> Iterator[Hit]:

@@ -14,7 +14,7 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotModif
 from django.http.request import QueryDict
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
-from django.urls import URLPattern, path, reverse
+from django.urls import URLPattern, get_script_prefix, path, reverse
 from django.utils import translation
 from django.views.decorators.http import require_safe
 
@@ -223,7 +223,7 @@ def _of_campaign(request: HttpRequest, page: Page[D], slug: str) -> _Shown[D]:
 def _of_study(request: HttpRequest, page: StudyPage[D], slug: str) -> _Shown[D]:
     campaigns = study_campaigns(request, slug)
     # A study's own address shows its first page, so the files of a page need its name.
-    files = f"{reverse('study', args=[slug])}{page.name}"
+    files = f"{get_script_prefix()}studies/{slug}/{page.name}"
     return _of_all(request, page, campaigns, slug, files, {"study": slug})
 
 

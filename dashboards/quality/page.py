@@ -1,7 +1,6 @@
-"""The pages on how well a campaign, or every campaign of a study, was annotated."""
+"""The page on how well a campaign was annotated."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from typing import Any
 
 from django.http import HttpRequest
@@ -12,7 +11,6 @@ from annotation.protocols.asked import Scale
 from annotation.quality import verdict
 from annotation.quality.people import CUT_SECONDS
 from annotation.quality.scales import scale_of
-from dashboards.documents.head import StudyDocument
 from dashboards.pages.page import Page
 from dashboards.quality.document import Line, Quality
 
@@ -24,13 +22,6 @@ RULE = {
     "items": verdict.ITEMS,
     "percent": round(verdict.RATE * 100),
 }
-
-
-@dataclass(frozen=True, kw_only=True)
-class QualityOfStudy(StudyDocument):
-    """The campaigns of a study below each other, as in tables 2-5 of Cheng et al. 2023."""
-
-    campaigns: Sequence[Quality]
 
 
 def context(request: HttpRequest, campaign: Campaign, document: Quality) -> dict[str, Any]:
@@ -51,20 +42,6 @@ def context(request: HttpRequest, campaign: Campaign, document: Quality) -> dict
     }
 
 
-def combine(campaigns: Sequence[Campaign], documents: Sequence[Quality]) -> QualityOfStudy:
-    """Take the documents together."""
-    return QualityOfStudy(study=campaigns[0].study if campaigns else "", campaigns=documents)
-
-
-def study_context(request: HttpRequest, study: str, document: QualityOfStudy) -> dict[str, Any]:
-    """Name every line after its campaign."""
-    slugs = [each.campaign for each in document.campaigns]
-    campaigns = {
-        row.slug: row for row in Campaign.objects.filter(slug__in=slugs).select_related("test_set")
-    }
-    return {"lines": [(campaigns[each.campaign], each) for each in document.campaigns]}
-
-
 QUALITY = Page(
     name="quality",
     title="Quality",
@@ -74,10 +51,4 @@ QUALITY = Page(
     rows=lambda document: document.annotators,
     context=context,
     has_scores=False,
-)
-STUDY_QUALITY = QUALITY.of_study(
-    template="dashboards/study_quality.html",
-    rows=lambda document: [row for each in document.campaigns for row in each.annotators],
-    context=study_context,
-    combine=combine,
 )

@@ -3,7 +3,7 @@
 from typing import Any
 
 from dashboards.charts.style import INK, Spec, figure
-from dashboards.comparisons.document import Pair, Shown, SignificanceOfStudy
+from dashboards.comparisons.document import Pair, Shown
 
 QUESTION = "Does the metric of the row agree better with the humans than that of the column?"
 # Upper bounds of the steps of p; darker means smaller, in grey too.
@@ -20,26 +20,13 @@ def heat_map(document: Shown) -> Spec | None:
         return None
     return figure(
         f"{document.statistic_label} · {document.name}",
-        f"{QUESTION} {_darker(document.test_label)} {_outlines(document)} {document.over}",
-        **_panel(document),
+        f"{QUESTION} {darker(document.test_label)} {_outlines(document)} {document.over}",
+        **panel(document),
     )
 
 
-def heat_maps(document: SignificanceOfStudy) -> Spec | None:
-    """Draw the campaigns of a study, two beside each other."""
-    shown = [each for each in document.campaigns if isinstance(each, Shown) and each.rows]
-    if not shown:
-        return None
-    return figure(
-        document.statistic_label,
-        f"{QUESTION} {_darker(document.test_label)} {_black(document.correction_label)} "
-        f"{document.over}",
-        concat=[{"title": each.name, **_panel(each)} for each in shown],
-        columns=2,
-    )
-
-
-def _panel(document: Shown) -> Spec:
+def panel(document: Shown) -> Spec:
+    """Return the heat map of a campaign, as a part of a figure."""
     labels = [metric.label for metric in document.metrics]
     values = [_cell(row, row.pvalue) for row in document.rows if row.pvalue is not None]
     axis = {"type": "nominal", "sort": labels, "title": None, "scale": {"domain": labels}}
@@ -79,11 +66,13 @@ def _panel(document: Shown) -> Spec:
     }
 
 
-def _darker(test_label: str) -> str:
+def darker(test_label: str) -> str:
+    """Say what the colours are."""
     return f"Darker: smaller one-sided p ({test_label})."
 
 
-def _black(correction_label: str) -> str:
+def outlined(correction_label: str) -> str:
+    """Say what the outlines are."""
     return (
         f"Black outline: significant at .05 after correction ({correction_label}), with an "
         "interval that leaves 0 out."
@@ -95,7 +84,7 @@ def _outlines(document: Shown) -> str:
     if document.refused:
         return document.refused
     significant = f"{document.n_significant} of {n * (n - 1) // 2} pairs are."
-    return f"{_black(document.correction_label)} {significant}"
+    return f"{outlined(document.correction_label)} {significant}"
 
 
 def step(pvalue: float) -> int:
@@ -128,4 +117,3 @@ def _numbers() -> Spec:
 
 
 FIGURES = {"heatmap": heat_map}
-OF_STUDY = {"heatmaps": heat_maps}

@@ -44,6 +44,11 @@ UNNAMED = each(anonymous=302, annotator=403, readers=400)
 CAMPAIGN_API = (API, hidden(API))
 # Readers who neither began an import nor run the site.
 NOT_THEIRS = ("researcher", "member", "other", "appointed")
+# Of extensions that have addresses in the table.
+NEEDS = {
+    *("extensions.studies", "extensions.comparison", "extensions.layers"),
+    *("extensions.shortness", "extensions.trials"),
+}
 # Name of the address -> method, statuses for the public campaign, for the private one.
 TABLE: Mapping[str, tuple[str, Statuses, Statuses]] = {
     "login": ("GET", *[each(anonymous=200, annotator=302, readers=302)] * 2),

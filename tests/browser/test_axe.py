@@ -37,6 +37,11 @@ from tests.shared import Snapshots
 from tests.world import World
 from training.models import TrainingJob, Translation
 
+# Of extensions whose pages are looked at.
+NEEDS = {
+    *("extensions.studies", "extensions.comparison", "extensions.layers"),
+    *("extensions.shortness", "extensions.trials"),
+}
 WIDTHS = (1280, 360)
 STUDY = "demo"
 WRONG_POWER = "/power/?difference=5&segment=none"

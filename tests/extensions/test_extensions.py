@@ -5,8 +5,10 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from shutil import copytree
 
 import pytest
+from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 from django.db import models
 
@@ -41,6 +43,23 @@ def walk(var: Path, installed: str, *seen: str, path: str = "") -> str:
 
 def test_the_core_runs_without_extensions(tmp_path: Path) -> None:
     assert walk(tmp_path, "") == ""
+
+
+@pytest.fixture(scope="module")
+def complete(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An installation with all extensions, whose pages are whole."""
+    var = tmp_path_factory.mktemp("site")
+    assert walk(var, ",".join(settings.EXTENSIONS)) == ""
+    return var
+
+
+@pytest.mark.parametrize("left_out", settings.EXTENSIONS)
+def test_each_extension_can_be_left_out(complete: Path, tmp_path: Path, left_out: str) -> None:
+    var = copytree(complete, tmp_path / "var")
+    kept = [
+        each for each in settings.EXTENSIONS if left_out not in (each, *extensions.load(each).needs)
+    ]
+    assert walk(var, ",".join(kept)) == ""
 
 
 def test_the_extension_of_the_documentation_runs(tmp_path: Path) -> None:

@@ -12,6 +12,8 @@ from tests.dashboards.conftest import make_rated
 from tests.shared import Snapshots
 from tests.world import make_user
 
+NEEDS = {"extensions.studies"}
+
 
 def make_study() -> None:
     make_user("reader", "researcher")

@@ -14,7 +14,6 @@ from annotation.templatetags.numbers import decimals
 from dashboards.bundle import build
 from dashboards.overview import document as overview
 from dashboards.report.parts import parts
-from extensions.comparison import document as compare
 
 NAMES = ("one_vs_rest", "alpha_z", "alpha_raw")
 Found = dict[str, tuple[float, float, float]]
@@ -51,16 +50,9 @@ def test_the_same_judgments_have_the_same_digits_everywhere(
     rated: Campaign, as_researcher: Client
 ) -> None:
     shown = of_monitor(as_researcher, rated.slug)
-    compared = {one.statistic: one for one in compare.compute(rated, Filters()).numbers}
-    names = dict(zip(NAMES, ("r", "alpha_z", "alpha_raw"), strict=True))
     others = {
         "quality": of_quality(as_researcher, rated.slug),
         "dashboard": of_document(vars(overview.compute(rated, Filters()).agreement[0])),
-        "compare": {
-            name: (one.value, one.low, one.high)
-            for name, key in names.items()
-            for one in [compared[f"{key}_without_traps"]]
-        },
         "report": of_document(vars(parts(rated, Filters())["quality"].agreement["without traps"])),
         "bundle": of_bundle(rated),
     }

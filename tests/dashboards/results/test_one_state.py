@@ -16,7 +16,6 @@ from dashboards.correlations.page import CORRELATIONS
 from dashboards.documents.results import latest
 from dashboards.results.figures import metrics as drawn
 from dashboards.results.page import RESULTS
-from dashboards.studies.metrics import STUDY
 from metrics.imported.checking import bring_in, check
 from metrics.imported.choices import Choices
 from tests.dashboards.chinese import told
@@ -122,30 +121,6 @@ def test_new_judgments_move_values_and_intervals_together(campaign: Campaign) ->
     assert {metric.key: metric.value for metric in table.metrics} != values
     assert {row.key: row.value for row in document.rows} == values
     assert "The data have changed since" in document.intervals_note
-
-
-def test_a_file_of_a_study_waits_until_its_campaigns_are_of_one_state(
-    campaign: Campaign, as_researcher: Client
-) -> None:
-    data = [reverse("study-data", args=["states", fmt]) for fmt in ("json", "csv", "tex")]
-    page = reverse("study", args=["states"])
-    as_researcher.get(page)
-    compute_waiting()
-    assert [as_researcher.get(each).status_code for each in data] == [200] * 3
-    assert "as of 20" in as_researcher.get(data[2]).text
-    add_best(campaign)
-    as_researcher.get(page)
-    compute_waiting(only_quick=True)
-    answers = [as_researcher.get(each) for each in data]
-    assert [(each.status_code, each["Retry-After"]) for each in answers] == [(202, "2")] * 3
-    # The page shows what there is, and says what is older.
-    answer = STUDY.latest(QueryDict(), campaign, Filters())
-    assert answer.document.comparison is not None
-    text = as_researcher.get(page).text
-    assert f"before there were scores of {NEW}" in text
-    assert NEW not in text.partition("</h2>")[0].rpartition("<h2")[2]
-    compute_waiting()
-    assert [as_researcher.get(each).status_code for each in data] == [200] * 3
 
 
 def test_a_verdict_of_older_data_says_so(campaign: Campaign, as_researcher: Client) -> None:

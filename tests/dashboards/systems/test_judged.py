@@ -19,10 +19,8 @@ from django.urls import reverse
 
 from annotation.imports import CampaignDraft, store_campaign
 from annotation.imports.drafts import ItemDraft, JudgmentDraft
-from annotation.models import Campaign, Output, TestSet
+from annotation.models import Campaign, TestSet
 from annotation.uploads import InputFile
-from dashboards.studies.system_page import study_tables
-from dashboards.studies.systems import study_table
 from dashboards.systems.document import SystemsChoice, compute
 from dashboards.systems.marks import marked
 from metrics.imported.checking import bring_in, check
@@ -183,36 +181,3 @@ def test_marks_need_both_rows_in_the_table_itself(study: TestSet) -> None:
         assert {row.system: row.mark for row in column.rows} == bootstrapped(own, "next")
         assert {row.system for row in found.outside} == {"copy", "near"}
         assert not any(row.mark or row.is_best or row.is_judged for row in found.outside)
-
-
-def test_the_caption_of_table_10_is_of_its_numbers(study: TestSet) -> None:
-    """Mean deviations are absolute; half-even rounding of the wanted length is named."""
-    campaigns = list(study.campaigns.order_by("-length_ratio"))
-    for rounding, words in (("none", "not rounded"), ("half-even", "rounded half to even")):
-        documents = [compute(each, SystemsChoice(rounding=rounding)) for each in campaigns]
-        table = study_tables(study_table(campaigns, documents, []))[-1]
-        assert "|length − wanted| / wanted" in table.caption
-        assert words in table.caption
-        for place, campaign in enumerate(campaigns):
-            sizes = []
-            for output in Output.objects.filter(
-                system__test_set=study,
-                system__name="LE",
-                system__length_ratio=campaign.length_ratio,
-            ).select_related("segment"):
-                full = len("".join(output.segment.references.get().text.split()))
-                wanted = float(campaign.length_ratio) * full
-                wanted = max(1, round(wanted)) if rounding == "half-even" else wanted
-                sizes.append(abs(len("".join(output.text.split())) - wanted) / wanted)
-            line = next(each for each in documents[place].lengths.rows if each.system == "LE")
-            assert line.statistic == pytest.approx(np.mean(sizes))
-
-
-def test_the_page_of_a_study_rounds_as_that_of_a_campaign(
-    study: TestSet, as_researcher: Client
-) -> None:
-    page = reverse("study-systems", args=["lengths"])
-    shown = as_researcher.get(page, {"rounding": "half-even"}).text
-    assert '<select id="rounding" name="rounding">' in shown
-    assert '<option value="half-even" selected>' in shown
-    assert "rounded half to even and at least 1" in shown

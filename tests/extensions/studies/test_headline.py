@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import pytest
 
 from dashboards.results.answer import FIXED
-from dashboards.studies.headline import Asked, Column, Named, Trend, answer
+from extensions.studies.headline import Asked, Column, Named, Trend, answer
 from tests.dashboards.chinese import told_answer
 
 CASES = ("refused.",)

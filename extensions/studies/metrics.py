@@ -26,16 +26,16 @@ from dashboards.papers.averages import (
     study_table,
     told,
 )
-from dashboards.studies.beside import beside_of, titles
-from dashboards.studies.document import CorrelationsOfStudy, Named
-from dashboards.studies.figures import FIGURES
-from dashboards.studies.headline import Asked, answer
-from dashboards.studies.headline import Column as Told
-from dashboards.studies.headline import Named as Averaged
-from dashboards.studies.matrix import Group, Matrix, groups_of, heads_of, matrix_of, trend_of
 from dashboards.trust import marks
 from dashboards.trust.amount import MIN_SYSTEMS
 from dashboards.trust.shown import worst_of
+from extensions.studies.beside import beside_of, titles
+from extensions.studies.document import CorrelationsOfStudy, Named
+from extensions.studies.figures import FIGURES
+from extensions.studies.headline import Asked, answer
+from extensions.studies.headline import Column as Told
+from extensions.studies.headline import Named as Averaged
+from extensions.studies.matrix import Group, Matrix, groups_of, heads_of, matrix_of, trend_of
 from metaeval.replication.questions.statistics import SEGMENT, SYSTEM
 from metrics.catalogue import infos
 
@@ -237,7 +237,7 @@ STUDY = CORRELATIONS.of_study(
     figures=FIGURES,
     title="Metrics",
     takes=(*CORRELATIONS.takes, "beside"),
-    template="dashboards/study.html",
+    template="studies/metrics.html",
     context=context_of_study,
     choose=choose_of_study,
     tables=study_tables,
@@ -260,7 +260,7 @@ PRINTED = replace(
     STUDY,
     name="printed",
     title="As printed",
-    template="dashboards/study_printed.html",
+    template="studies/printed.html",
     context=context_of_printed,
     takes=CORRELATIONS.takes,
     tables=lambda document: [printed(document, document.tables[0])],

@@ -2,7 +2,7 @@
 
 from dashboards.charts.style import INK, Spec, figure
 from dashboards.results.answer import number
-from dashboards.studies.document import CorrelationsOfStudy
+from extensions.studies.document import CorrelationsOfStudy
 
 LIGHT, DARK = "#f3f6fb", "#7d9cc9"
 AVERAGE = "Average"

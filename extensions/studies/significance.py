@@ -1,22 +1,36 @@
 """A study's heat maps side by side: figures 1, 2, 4 and 5 of Cheng et al. 2023."""
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from django.http import HttpRequest
 from django.http.request import QueryDict
 
 from annotation.models import Campaign
-from dashboards.comparisons.document import Comparison, Pair, Shown, SignificanceOfStudy
+from dashboards.charts.style import Spec, figure
+from dashboards.comparisons.document import Comparison, Pair, Shown
+from dashboards.documents.head import StudyDocument
 from dashboards.papers import latex
-from dashboards.significance.figures import LABELS, OF_STUDY
+from dashboards.significance.figures import LABELS, QUESTION, darker, outlined, panel
 from dashboards.significance.page import SIGNIFICANCE, grid, lines, tables
 from dashboards.significance.pairs import choose
 from dashboards.trust.shown import worst_of
 
 # A page has 100 KiB: so many pairs of all campaigns, and metrics of each, the best first.
 PAIRS, MOST = 2_000, 30
+
+
+@dataclass(frozen=True, kw_only=True)
+class SignificanceOfStudy(StudyDocument):
+    """The comparisons of the campaigns; `rows` are the pairs of all."""
+
+    campaigns: Sequence[Comparison | Shown]
+    statistic: str = ""
+    statistic_label: str = ""
+    test_label: str = ""
+    correction_label: str = ""
+    rows: Sequence[Pair] = ()
 
 
 def combine(campaigns: Sequence[Campaign], documents: Sequence[Comparison]) -> SignificanceOfStudy:
@@ -81,9 +95,23 @@ def _rows(document: SignificanceOfStudy) -> Sequence[Pair]:
     return document.rows
 
 
+def heat_maps(document: SignificanceOfStudy) -> Spec | None:
+    """Draw the campaigns of a study, two beside each other."""
+    shown = [each for each in document.campaigns if isinstance(each, Shown) and each.rows]
+    if not shown:
+        return None
+    return figure(
+        document.statistic_label,
+        f"{QUESTION} {darker(document.test_label)} {outlined(document.correction_label)} "
+        f"{document.over}",
+        concat=[{"title": each.name, **panel(each)} for each in shown],
+        columns=2,
+    )
+
+
 STUDY_SIGNIFICANCE = SIGNIFICANCE.of_study(
-    figures=OF_STUDY,
-    template="dashboards/study_significance.html",
+    figures={"heatmaps": heat_maps},
+    template="studies/significance.html",
     context=context,
     choose=choose_of_study,
     tables=study_tables,

@@ -13,11 +13,11 @@ from annotation.filters import FilterError, Filters
 from annotation.models import Campaign
 from annotation.web.parameters import NOTHING, takes
 from dashboards.pages.page import show_all
-from dashboards.studies.metrics import STUDY
+from extensions.studies.metrics import STUDY
 
 # More columns no screen shows beside each other.
 MOST_COLUMNS = 12
-MATRIX = replace(STUDY, template="dashboards/matrix.html", repeated=(*STUDY.repeated, "campaign"))
+MATRIX = replace(STUDY, template="studies/matrix.html", repeated=(*STUDY.repeated, "campaign"))
 
 
 @researcher_required
@@ -26,7 +26,7 @@ def studies(request: HttpRequest) -> HttpResponse:
     """All studies with their campaigns."""
     campaigns = visible_campaigns(request.user).exclude(study="")
     rows = campaigns.values("study").annotate(n=Count("pk")).order_by("study")
-    return render(request, "dashboards/studies.html", {"studies": rows, "section": "studies"})
+    return render(request, "studies/list.html", {"studies": rows, "section": "studies"})
 
 
 @researcher_required

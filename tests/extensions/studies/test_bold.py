@@ -12,8 +12,8 @@ from scipy.stats import norm
 from dashboards.comparisons import selection
 from dashboards.correlations.document import Correlations, Row
 from dashboards.correlations.page import choose, tables
-from dashboards.studies.metrics import choose_of_study, combine, study_tables
 from dashboards.trust.marks import marking
+from extensions.studies.metrics import choose_of_study, combine, study_tables
 from tests.dashboards import typed
 from tests.dashboards.chinese import told
 from tests.world import World

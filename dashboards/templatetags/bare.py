@@ -1,19 +1,24 @@
-"""Numbers of a matrix: correlations without the zero before the point."""
+"""Correlations without the zero before the point, and what goes with them."""
 
-from collections.abc import Sequence
+from typing import Protocol
 
 from django import template
 
-from annotation.campaigns.facts import study_facts
 from annotation.templatetags.numbers import NOTHING, decimals
 from dashboards.report.people import Range
 from dashboards.results.answer import number
-from dashboards.results.document import Line, Mark
-from dashboards.studies.beside import Beside
-from dashboards.studies.matrix import Cell, Head, MatrixRow
 
 register = template.Library()
-register.filter("study_facts", study_facts)
+
+
+class Interval(Protocol):
+    """The ends of an interval; None where there is none."""
+
+    @property
+    def low(self) -> float | None: ...
+
+    @property
+    def high(self) -> float | None: ...
 
 
 @register.filter
@@ -23,7 +28,7 @@ def bare(value: float | None) -> str:
 
 
 @register.filter
-def within(cell: Cell | Line | Mark) -> str:
+def within(cell: Interval) -> str:
     """The interval of a cell: `[.56, .68]`; empty where there is none."""
     if cell.low is None or cell.high is None:
         return ""
@@ -34,18 +39,6 @@ def within(cell: Cell | Line | Mark) -> str:
 def bare3(value: float | None) -> str:
     """The same with three decimals, as averages and printed tables are quoted: `.493`."""
     return NOTHING if value is None else decimals(value).replace("0.", ".", 1)
-
-
-@register.filter
-def under(row: MatrixRow, heads: Sequence[Head]) -> list[tuple[Cell, Head]]:
-    """The cells of a row with what heads them."""
-    return list(zip(row.cells, heads, strict=True)) if row.cells else []
-
-
-@register.filter
-def published(row: MatrixRow, beside: Beside | None) -> list[tuple[Cell, str]]:
-    """The published cells of a row with what heads them."""
-    return list(zip(row.beside, beside.heads, strict=True)) if beside else []
 
 
 @register.filter

@@ -26,7 +26,7 @@ UNTOLD = {
 
 @dataclass(frozen=True)
 class Column:
-    """A campaign: what it is called, and its group (`dashboards.studies.matrix.Group`)."""
+    """A campaign: what it is called, and its group (`extensions.studies.matrix.Group`)."""
 
     name: str
     case: str

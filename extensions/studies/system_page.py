@@ -18,13 +18,13 @@ from dashboards.pages.page import study_campaigns, with_units
 from dashboards.papers import latex
 from dashboards.papers.averages import direction_heads
 from dashboards.papers.latex import Cell, Table, small_number
-from dashboards.studies.systems import Block, Score, StudySystems, study_table
 from dashboards.systems import columns as shown
 from dashboards.systems.document import SystemsChoice
 from dashboards.systems.marks import BOLD, marked
 from dashboards.systems.page import SYSTEMS
 from dashboards.systems.tables import MARKS, UNJUDGED, VERSUS, Line, score_cell
 from dashboards.trust.shown import comments, with_trust
+from extensions.studies.systems import Block, Score, StudySystems, study_table
 
 
 @researcher_required
@@ -66,7 +66,7 @@ def study_systems(request: HttpRequest, slug: str, fmt: str = "") -> HttpRespons
         "filters": filters,
         "filter_choices": filter_choices(request.GET, campaigns, filters),
     }
-    return render(request, "dashboards/study_systems.html", shown)
+    return render(request, "studies/systems.html", shown)
 
 
 def study_tables(document: StudySystems) -> list[Table]:

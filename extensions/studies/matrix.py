@@ -17,9 +17,9 @@ from dashboards.comparisons.document import Comparison, Metric
 from dashboards.correlations.document import METRIC, Correlations, Row
 from dashboards.documents.reasons import Verdict
 from dashboards.papers.averages import Line
-from dashboards.studies.beside import Beside
-from dashboards.studies.headline import Trend
 from dashboards.trust import marks
+from extensions.studies.beside import Beside
+from extensions.studies.headline import Trend
 from metaeval.replication.bounds import BELOW, NOT_ABOVE
 
 STEPS = 10

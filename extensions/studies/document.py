@@ -7,7 +7,7 @@ from dashboards.correlations.document import Correlations, Row
 from dashboards.documents.head import StudyDocument
 from dashboards.papers.averages import Column, Table
 from dashboards.results.answer import Answer
-from dashboards.studies.matrix import Head, Matrix
+from extensions.studies.matrix import Head, Matrix
 
 
 @dataclass(frozen=True)

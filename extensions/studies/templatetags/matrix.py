@@ -1,0 +1,22 @@
+"""The cells of a study's matrix with what heads them."""
+
+from collections.abc import Sequence
+
+from django import template
+
+from extensions.studies.beside import Beside
+from extensions.studies.matrix import Cell, Head, MatrixRow
+
+register = template.Library()
+
+
+@register.filter
+def under(row: MatrixRow, heads: Sequence[Head]) -> list[tuple[Cell, Head]]:
+    """The cells of a row with what heads them."""
+    return list(zip(row.cells, heads, strict=True)) if row.cells else []
+
+
+@register.filter
+def published(row: MatrixRow, beside: Beside | None) -> list[tuple[Cell, str]]:
+    """The published cells of a row with what heads them."""
+    return list(zip(row.beside, beside.heads, strict=True)) if beside else []
