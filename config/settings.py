@@ -143,7 +143,7 @@ AUTH_PASSWORD_VALIDATORS = [
         ("CommonPasswordValidator", {}),
     )
 ]
-SESSION_ENGINE = "annotation.entry.sessions"
+SESSION_ENGINE = "annotation.entry.accounts"
 LOGIN_URL = "login"
 LOGIN_REDIRECT_URL = "home"
 LOGOUT_REDIRECT_URL = "login"

@@ -18,8 +18,7 @@ from annotation.access import (
     visible_campaigns,
 )
 from annotation.models import Campaign, ChangeEntry
-from annotation.web.paging import page_of
-from annotation.web.parameters import Parameters, takes
+from annotation.web.parameters import Parameters, page_of, takes
 from core.text import key, pluralize
 from lifecycle import deeds
 from lifecycle.things import KINDS, Kind

@@ -23,7 +23,7 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from annotation import pool
-from annotation.campaigns.refusals import RefusedError, refuse_unless_open
+from annotation.campaigns.people import RefusedError, refuse_unless_open
 from annotation.judging.answerable import USER, with_texts
 from annotation.judging.answers import Answer, check, is_same
 from annotation.judging.edits import edits_of

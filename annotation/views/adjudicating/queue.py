@@ -23,11 +23,10 @@ from annotation.adjudication.decisions import decisions, give, met_twice, taking
 from annotation.adjudication.disagreements import disagreements, find
 from annotation.exports import csv_lines
 from annotation.exports.adjudicated import COLUMNS, bundle, json_list, rows
-from annotation.exports.zips import zip_bytes
+from annotation.exports.tables import zip_bytes
 from annotation.forms.adjudicating import GiveForm, LimitsForm
 from annotation.models import Campaign
-from annotation.web.paging import page_of
-from annotation.web.parameters import NOTHING, Parameters, takes
+from annotation.web.parameters import NOTHING, Parameters, page_of, takes
 from core.text import pluralize
 
 PER_PAGE = 50

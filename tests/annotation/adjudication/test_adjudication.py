@@ -34,7 +34,7 @@ from annotation.models import (
 )
 from annotation.pool.claiming import give_next
 from annotation.protocols import Span
-from annotation.protocols.pieces import Piece, cut
+from annotation.protocols.base import Piece, cut
 from lifecycle.things.campaigns import Campaigns
 from tests.addresses import fill, routes
 from tests.planting import plant

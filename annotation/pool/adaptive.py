@@ -1,22 +1,28 @@
-"""Active assignment: of the screens in a pool, those whose systems are still undecided.
+"""Adaptive assignment: which screens are given (active), which systems they show (dynamic).
 
-The rule is `metaeval.judgments.allocation`, over the mean score of every judged output. Its shares
-are computed from one aggregate query at most every `PERIOD` seconds, after a commit, by one
-request; all others use what is cached. `docs/assignment.md` states the rule and its bias.
+Active: of the screens in a pool, those whose systems are still undecided. The rule is
+`metaeval.judgments.allocation`, over the mean score of every judged output. Dynamic: systems with
+a better mean so far are drawn more often (`metaeval.judgments.planning.drawing`), and the
+probability of each is stored with its assignment. Which document is claimed does not depend on any
+score.
+
+What both rest on is computed from one aggregate query at most every `PERIOD` seconds, after a
+commit, by one request; all others use what is cached. `docs/assignment.md` states the rules and
+their bias.
 """
 
 import random
 from collections.abc import Callable, Mapping, Sequence
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 from django.core.cache import cache
 from django.db import transaction
-from django.db.models import Avg, QuerySet
+from django.db.models import Avg, Count, QuerySet
 
 from annotation.models import Campaign, Item, Judgment
 from annotation.models.judgment import VALUE
-from metaeval.judgments.planning import Allocation, allocate
+from metaeval.judgments.planning import Allocation, allocate, draw, inclusion, standing_weights
 
 PERIOD = 30
 KEEP = 24 * 3600
@@ -123,3 +129,42 @@ def current_allocation(campaign: Campaign) -> tuple[list[int], Allocation]:
             scores[places[system], columns[segment]] = mean
     documents = dict(campaign.test_set.segments.values_list("pk", "document"))
     return systems, allocate(scores, documents=[documents[key] for key in columns])
+
+
+def draw_systems(campaign: Campaign, screen: int) -> dict[int, dict[str, Any]]:
+    """Draw what is shown of a screen: its items in order, with fields of their assignments."""
+    transaction.on_commit(lambda: refresh(campaign, current_weights))
+    items = Item.objects.filter(campaign=campaign.pk, screen=screen).order_by("place")
+    rows = list(items.values_list("pk", "segment_id", "output__system"))
+    systems = sorted({system for _, _, system in rows if system is not None})
+    known = shares_of(campaign)
+    weights = [known.get(system, 1.0) for system in systems]
+    size = min(campaign.systems_per_screen, len(systems))
+    explored = campaign.exploration_percent / 100
+    chances = inclusion(weights, size, exploration=explored)
+    drawn = draw(weights, size, rng=np.random.default_rng(), exploration=explored)
+    column = {systems[place]: number for number, place in enumerate(drawn)}
+    chance = dict(zip(systems, chances.tolist(), strict=True))
+    segments = {segment: n for n, segment in enumerate(dict.fromkeys(row[1] for row in rows))}
+    shown = [row for row in rows if row[2] in column]
+    shown.sort(key=lambda row: (segments[row[1]], column[row[2]]))
+    return {pk: {"inclusion": chance[system], "column": column[system]} for pk, _, system in shown}
+
+
+def current_weights(campaign: Campaign) -> Mapping[int, float]:
+    """Return each system's weight by the mean of its current judgments; even at the beginning.
+
+    Two queries: the systems, and how each was judged on how many documents.
+    """
+    systems = list(campaign.systems.order_by("pk").values_list("pk", flat=True))
+    rows = (
+        current_judgments(campaign)
+        .values_list("assignment__item__output__system")
+        .annotate(mean=Avg(VALUE), n=Count("assignment__item__screen", distinct=True))
+    )
+    standing = {system: (mean, n) for system, mean, n in rows}
+    judged = [standing.get(system, (np.nan, 0)) for system in systems]
+    if min((n for _, n in judged), default=0) < campaign.cold_start:
+        return dict.fromkeys(systems, 1.0)
+    weights = standing_weights([mean for mean, _ in judged])
+    return dict(zip(systems, weights.tolist(), strict=True))

@@ -1,4 +1,4 @@
-"""Who may add to a test set, changed on its page."""
+"""What is changed on the page of a test set: who may add to it, its owner, its human systems."""
 
 from collections.abc import Callable
 from typing import Any
@@ -9,7 +9,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.views.decorators.http import require_POST
 
-from annotation import sharing
+from annotation import test_sets
 from annotation.access import (
     admin_required,
     may_share_test_set,
@@ -18,7 +18,7 @@ from annotation.access import (
     test_set_for_reader,
 )
 from annotation.forms.access import AccountForm
-from annotation.models import TestSet, TestSetShare
+from annotation.models import System, TestSet, TestSetShare
 from annotation.views.uploads import show_test_set
 
 NOT_YOURS = "You may read this test set; only its owner and site admins say who may change it."
@@ -29,7 +29,7 @@ NOT_YOURS = "You may read this test set; only its owner and site admins say who 
 def share_add(request: HttpRequest, slug: str) -> HttpResponse:
     """Let one more account add to a test set."""
     test_set = _for_sharing(request, slug)
-    return _change(request, test_set, "share_form", sharing.share)
+    return _change(request, test_set, "share_form", test_sets.share)
 
 
 @admin_required
@@ -38,7 +38,7 @@ def share_remove(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     """Let an account add to a test set no more."""
     test_set = _for_sharing(request, slug)
     rows = TestSetShare.objects.select_related("user", "test_set")
-    sharing.unshare(
+    test_sets.unshare(
         shared=get_object_or_404(rows, test_set=test_set, pk=pk), actor=signed_in(request)
     )
     return redirect(test_set)
@@ -49,7 +49,7 @@ def share_remove(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
 def owner_set(request: HttpRequest, slug: str) -> HttpResponse:
     """Give a test set another owner."""
     test_set = test_set_for_reader(request, slug)
-    return _change(request, test_set, "owner_form", sharing.set_owner)
+    return _change(request, test_set, "owner_form", test_sets.set_owner)
 
 
 def _for_sharing(request: HttpRequest, slug: str) -> TestSet:
@@ -73,3 +73,21 @@ def _change(
             form.add_error(None, error)
     changed: dict[str, Any] = {name: form}
     return show_test_set(request, test_set, status=422, **changed)
+
+
+@admin_required
+@require_POST
+def human_set(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
+    """Mark a system as a human translation (`is_human` is 1) or as MT."""
+    rows = System.objects.select_related("test_set")
+    system = get_object_or_404(rows, test_set__slug=slug, pk=pk)
+    if not may_share_test_set(request.user, system.test_set):
+        raise PermissionDenied(test_sets.NOT_YOURS)
+    is_human = request.POST.get("is_human") == "1"
+    if test_sets.set_human(system=system, is_human=is_human, actor=signed_in(request)):
+        name = system.name
+        if is_human:
+            messages.success(request, f"{name} was marked as a human translation.")
+        else:
+            messages.success(request, f"{name} was marked as an MT system.")
+    return redirect(system.test_set)
