@@ -1,8 +1,8 @@
 """Settings, URLs and the Celery app. Celery and `shared_task` find the app here."""
 
-from config import garbage
+from config import gc_tuning
 
-garbage.seldom()
+gc_tuning.relax()
 
 from core.work.brokers import app as celery_app  # noqa: E402
 

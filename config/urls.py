@@ -27,4 +27,4 @@ urlpatterns = [
 handler400 = "annotation.web.errors.bad_request"
 handler403 = "annotation.web.errors.forbidden"
 handler404 = "annotation.web.errors.not_found"
-handler500 = "config.full_disk.server_error"
+handler500 = "config.refusals.server_error"

@@ -25,8 +25,8 @@ class Extension:
     background work, `families` those of metrics (`module:NAME`) and `analyses` those behind result
     pages to where they are described; `metrics` is a mapping of known metrics
     (:data:`metrics.registry.METRICS`). `types` are a sequence of resource types, and `test_set`
-    what is deleted with a test set (:mod:`lifecycle.things.kind`). `results` are pages of
-    campaigns, `pages` other ones that the search finds: address names with their headings.
+    what is deleted with a test set (:mod:`lifecycle.resources.resource_type`). `results` are pages
+    of campaigns, `pages` other ones that the search finds: address names with their headings.
     `fragments` are templates that other pages include, by place. `reference` returns
     :class:`Section`s of the generated documentation of metrics.
     """

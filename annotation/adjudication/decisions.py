@@ -34,7 +34,7 @@ def decisions(campaign: Campaign) -> QuerySet[Adjudication]:
     return rows.select_related(*related).order_by("item__segment__position", "item")
 
 
-def taking(campaign: Campaign, user: Any) -> list[Campaign]:
+def gold_targets(campaign: Campaign, user: Any) -> list[Campaign]:
     """Return the campaigns that can take gold of another one: of its test set, run by the user."""
     rows = run_campaigns(user).filter(test_set=campaign.test_set_id, protocol=campaign.protocol)
     rows = rows.filter(status__in=(Campaign.Status.DRAFT, Campaign.Status.OPEN))

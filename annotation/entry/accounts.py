@@ -11,10 +11,10 @@ from django.contrib.sessions.backends import db
 from django.contrib.sessions.models import Session
 from django.utils import timezone
 
-from core.database.prepared import Prepared, stand_in_key
+from core.database.prepared import Prepared, placeholder_key
 
-USER = stand_in_key(1)
-SESSION = "stand-in for a key"
+USER = placeholder_key(1)
+SESSION = "placeholder for a key"
 
 _session = Prepared(lambda: Session.objects.filter(session_key=SESSION))
 _account = Prepared(lambda: User.objects.filter(pk=USER))

@@ -8,7 +8,7 @@ from typing import Any
 from django.http import Http404, JsonResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 
-from core.csvsafe import neutralise
+from core.text import neutralise
 
 
 class _Echo:

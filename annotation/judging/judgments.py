@@ -31,7 +31,7 @@ from annotation.judging.saving import ChangedError, counted, is_plain, save, sav
 from annotation.judging.screens import is_editable
 from annotation.judging.timing import limit_of_rows, times_of
 from annotation.models import Assignment, Judgment
-from core.database.prepared import Prepared, stand_in
+from core.database.prepared import Prepared, placeholder
 from core.database.waits import write_lock
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -176,7 +176,7 @@ def _judgments(
 
 def _lock(user: User, public_ids: Sequence[UUID]) -> Mapping[UUID, Assignment]:
     """Lock in one order, so that two submits cannot wait for each other."""
-    asked = {stand_in(n): public_id for n, public_id in enumerate(dict.fromkeys(public_ids), 1)}
+    asked = {placeholder(n): public_id for n, public_id in enumerate(dict.fromkeys(public_ids), 1)}
     found = {row.public_id: row for row in _locked(len(asked)).rows({USER: user.pk, **asked})}
     if len(found) < len(asked):
         raise Assignment.DoesNotExist
@@ -186,7 +186,8 @@ def _lock(user: User, public_ids: Sequence[UUID]) -> Mapping[UUID, Assignment]:
 @cache
 def _locked(n_items: int) -> Prepared[Assignment]:
     own = with_texts().filter(
-        public_id__in=[stand_in(number) for number in range(1, n_items + 1)], annotator__user=USER
+        public_id__in=[placeholder(number) for number in range(1, n_items + 1)],
+        annotator__user=USER,
     )
     return Prepared(lambda: own.select_for_update(of=("self",)).order_by("pk"))
 

@@ -21,10 +21,10 @@ from annotation.pool import adaptive, candidates, mixing, releases
 from annotation.pool.candidates import Candidate, Look
 from annotation.pool.given import warm
 from annotation.pool.mixing import State
-from core.database.prepared import Statement, stand_in_key
+from core.database.prepared import Statement, placeholder_key
 from core.database.waits import write_lock
 
-CAMPAIGN = stand_in_key(1)
+CAMPAIGN = placeholder_key(1)
 TRIES = 5
 # The items of a screen in order, with fields of their assignments.
 Given = Mapping[int, Mapping[str, Any]]

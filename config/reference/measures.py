@@ -1,19 +1,21 @@
-"""The metrics of the registry, what families and trainings compute, and what can be set of them."""
+"""What is computed: metrics, families, trainings with their options, functions of `metaeval`."""
 
-from collections.abc import Iterable
+import inspect
+from collections.abc import Iterable, Iterator
+from importlib import import_module
 from itertools import groupby
 
-from config.reference.markdown import code, docstring, table
+from config.reference.markdown import code, docstring, first_sentence, table
 from core import extensions
 from metrics.base import MetricInfo
 from metrics.options import Option
 from metrics.registry import METRICS, get_family, our_keys
 
-HEAD = ("name", "metric", "reads", "several references", "values a segment", "source")
-OPTION_HEAD = ("option", "", "default", "takes", "")
+METRIC_COLUMNS = ("name", "metric", "reads", "several references", "values a segment", "source")
+OPTION_COLUMNS = ("option", "", "default", "takes", "")
 
 
-def write() -> str:
+def metrics_page() -> str:
     """Return the page."""
     parts = ["# Metrics, families, trainings", "## Metrics", *_metrics()]
     parts += ["## Families", "Set by *Add a metric*, `manage.py add_metric FAMILY`, the API."]
@@ -27,9 +29,9 @@ def _metrics() -> Iterable[str]:
     for label, group in groupby(entries, key=lambda entry: entry[0].family_label):
         members = list(group)
         yield f"### {label}"
-        yield table(HEAD, [_row(info) for info, _ in members])
+        yield table(METRIC_COLUMNS, [_row(info) for info, _ in members])
         # Families say it below.
-        yield from _said(scorer for info, scorer in members if not info.family)
+        yield from _scorer_texts(scorer for info, scorer in members if not info.family)
 
 
 def _families() -> Iterable[str]:
@@ -38,7 +40,7 @@ def _families() -> Iterable[str]:
         yield f"### {family.label}: `{family.key}`"
         yield family.description
         # Released sentinels are scored by COMET's module.
-        yield from _said({family.scorer} - said)
+        yield from _scorer_texts({family.scorer} - said)
         yield _options(family.options)
         said.add(family.scorer)
 
@@ -54,7 +56,7 @@ def _of_extensions() -> Iterable[str]:
                 yield _options(section.options)
 
 
-def _said(paths: Iterable[str]) -> Iterable[str]:
+def _scorer_texts(paths: Iterable[str]) -> Iterable[str]:
     """Return what the modules of dotted paths say of what they compute, each once."""
     return dict.fromkeys(docstring(path.partition(":")[0]) for path in paths)
 
@@ -76,7 +78,7 @@ def _values(info: MetricInfo) -> str:
 
 def _options(options: Iterable[Option]) -> str:
     return table(
-        OPTION_HEAD,
+        OPTION_COLUMNS,
         [(code(o.name), o.label, _default(o), _takes(o), o.help) for o in options],
     )
 
@@ -94,3 +96,31 @@ def _takes(option: Option) -> str:
         return ", ".join(map(code, option.choices))
     low, high = (f"{n:g}" if n is not None else "" for n in (option.minimum, option.maximum))
     return f"{option.kind} {low}–{high}" if low or high else option.kind
+
+
+ROOMS = (
+    *("correlation", "correlation.intervals", "correlation.hybrids", "significance"),
+    *("sensitivity", "judgments", "judgments.agreement", "judgments.controls"),
+    *("judgments.planning", "judgments.trial", "systems", "systems.shortness", "spans"),
+    *("scores", "files", "replication", "replication.questions"),
+)
+
+
+def statistics_page() -> str:
+    """Return the page."""
+    return "# Functions of metaeval\n\n" + (
+        "`help(NAME)` has parameters, shapes, what is raised, and the source.\n\n"
+        + "\n\n".join(_room(f"metaeval.{name}") for name in ROOMS)
+    )
+
+
+def _room(name: str) -> str:
+    room = import_module(name)
+    return f"## {name}\n\n{first_sentence(room)}\n\n" + table(("", ""), _functions(name))
+
+
+def _functions(name: str) -> Iterator[tuple[str, str]]:
+    room = import_module(name)
+    for each in room.__all__:
+        if inspect.isfunction(found := getattr(room, each)):
+            yield code(each), first_sentence(found)

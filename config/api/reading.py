@@ -1,9 +1,12 @@
-"""Pages of the API's lists, with numbers that mean something."""
+"""What the API reads: pages of lists by strict numbers, and JSON that can be stored."""
 
+import math
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-from rest_framework.exceptions import ValidationError
+from rest_framework.exceptions import ParseError, ValidationError
 from rest_framework.pagination import LimitOffsetPagination
+from rest_framework.parsers import JSONParser
 from rest_framework.request import Request
 
 # What the smallest database counts in.
@@ -52,3 +55,45 @@ def _whole(request: Request, name: str, *, least: int, most: int = LARGEST) -> i
         message = f"Give one whole number from {least} to {most}."
         raise ValidationError({name: [message]})
     return int(text)
+
+
+DEEP = "The JSON is nested too deeply."
+UNREADABLE = "A text holds a NUL character or half a character, which no text here can hold."
+INFINITE = "A number is larger than any that can be stored."
+
+
+class StorableJSONParser(JSONParser):
+    """Refuses with 400 what a database would refuse in the middle of a request."""
+
+    def parse(
+        self,
+        stream: Any,
+        media_type: str | None = None,
+        parser_context: Mapping[str, Any] | None = None,
+    ) -> Any:
+        """Return the value; raises ParseError."""
+        try:
+            value = super().parse(stream, media_type, parser_context)
+            for leaf in _leaves(value):
+                _require_storable(leaf)
+        except RecursionError:
+            raise ParseError(DEEP) from None
+        return value
+
+
+def _leaves(value: Any) -> Iterator[Any]:
+    if isinstance(value, dict):
+        yield from value
+        value = list(value.values())
+    if isinstance(value, list):
+        for each in value:
+            yield from _leaves(each)
+    else:
+        yield value
+
+
+def _require_storable(leaf: Any) -> None:
+    if isinstance(leaf, str) and any(c == "\0" or "\ud800" <= c <= "\udfff" for c in leaf):
+        raise ParseError(UNREADABLE)
+    if isinstance(leaf, float) and not math.isfinite(leaf):
+        raise ParseError(INFINITE)

@@ -1,4 +1,4 @@
-"""When Python looks for garbage: seldom while modules load, and among them never again."""
+"""When Python collects garbage: rarely while modules load, and never among what they leave."""
 
 import gc
 
@@ -8,12 +8,12 @@ USUAL = gc.get_threshold()
 LOADING = (50_000, 20, 20)
 
 
-def seldom() -> None:
-    """Until :func:`leave_out`, or the end of a command: most of what is made is to stay."""
+def relax() -> None:
+    """Until :func:`freeze`, or the end of a command: most of what is made is to stay."""
     gc.set_threshold(*LOADING)
 
 
-def leave_out() -> None:
+def freeze() -> None:
     """Look at what is loaded no more: that held up every thread for a tenth of a second.
 
     Children that are forked afterwards go on sharing its memory: looking writes to every object.
