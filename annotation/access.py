@@ -30,7 +30,7 @@ from rest_framework.permissions import SAFE_METHODS, BasePermission
 from rest_framework.request import Request
 
 from annotation.models import Campaign, Membership, TestSet, TestSetShare
-from core.database.prepared import Prepared, Statement, stand_in_key
+from core.database.prepared import Prepared, Statement, placeholder_key
 
 ADMIN, CAMPAIGN_ADMIN = "admin", "campaign admin"
 RESEARCHER, ANNOTATOR = "researcher", "annotator"
@@ -50,7 +50,7 @@ NOT_REVIEWER = "You may read this campaign; only its reviewers and admins may de
 View = Callable[..., HttpResponseBase]
 Row = TypeVar("Row", bound=Model)
 # Stand for what a statement is told: pages ask the same again and again.
-USER, CAMPAIGN, SLUG = stand_in_key(1), stand_in_key(2), "stand-in for a slug"
+USER, CAMPAIGN, SLUG = placeholder_key(1), placeholder_key(2), "placeholder for a slug"
 
 _groups = Statement(lambda: Group.objects.filter(user=USER).values_list("name"))
 
@@ -179,7 +179,7 @@ def runs_campaign(user: Any, campaign: Campaign) -> bool:
 @cache
 def _runs(roles: frozenset[str]) -> Statement:
     """The statement for readers with these roles."""
-    rows = run_campaigns(_stand_in(roles)).filter(pk=CAMPAIGN)
+    rows = run_campaigns(_placeholder_user(roles)).filter(pk=CAMPAIGN)
     return Statement(lambda: rows.values_list("pk"))
 
 
@@ -236,11 +236,11 @@ def campaign_for_reader(request: HttpRequest, slug: str) -> Campaign:
 @cache
 def _readable(roles: frozenset[str]) -> Prepared[Campaign]:
     """The statement for readers with these roles."""
-    rows = visible_campaigns(_stand_in(roles)).filter(slug=SLUG)
+    rows = visible_campaigns(_placeholder_user(roles)).filter(slug=SLUG)
     return Prepared(lambda: rows.select_related("test_set"))
 
 
-def _stand_in(roles: frozenset[str]) -> User:
+def _placeholder_user(roles: frozenset[str]) -> User:
     """A user for statements that are put together once."""
     user = User(pk=USER)
     user._roles = roles  # type: ignore[attr-defined]

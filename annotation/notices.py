@@ -18,7 +18,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotation.models import Annotator, Campaign, Notification
-from annotation.pool.completion import wanted
+from annotation.models.assignment import wanted
 from core.work.sending import send_on_commit
 
 logger = logging.getLogger(__name__)

@@ -2,21 +2,8 @@
 
 from django.urls import path
 
-from annotation.views import (
-    campaigns,
-    editing,
-    exclusions,
-    glossary,
-    home,
-    human_systems,
-    instructions,
-    interchange,
-    preview,
-    quality,
-    sharing,
-    uploads,
-)
-from annotation.views.adjudicating import corrections, deciding, queue
+from annotation.views import campaigns, home, instructions, interchange, preview, test_sets, uploads
+from annotation.views.adjudicating import deciding, queue
 from annotation.views.judging import (
     ahead,
     around,
@@ -29,13 +16,13 @@ from annotation.views.judging import (
     qualifying,
     welcome,
 )
-from annotation.views.people import access, accounts, letters, stops
+from annotation.views.people import access, accounts, decisions, letters
 
 urlpatterns = [
     # First, because every answer comes here: addresses are compared in this order.
     path("item/<uuid:public_id>/", judgments.item, name="item"),
     path("", home.home, name="home"),
-    path("glossary/", glossary.glossary, name="glossary"),
+    path("glossary/", home.glossary, name="glossary"),
     path("account/", accounts.own_account, name="own-account"),
     path("accounts/", accounts.account_list, name="accounts"),
     path("accounts/<int:pk>/", accounts.account_detail, name="account"),
@@ -57,14 +44,14 @@ urlpatterns = [
     path("testsets/<slug:slug>/media/<int:position>/", uploads.segment_media, name="segment-media"),
     path(
         "testsets/<slug:slug>/systems/<int:pk>/human/",
-        human_systems.human_set,
+        test_sets.human_set,
         name="system-human",
     ),
-    path("testsets/<slug:slug>/owner/", sharing.owner_set, name="testset-owner"),
-    path("testsets/<slug:slug>/shares/", sharing.share_add, name="testset-share"),
+    path("testsets/<slug:slug>/owner/", test_sets.owner_set, name="testset-owner"),
+    path("testsets/<slug:slug>/shares/", test_sets.share_add, name="testset-share"),
     path(
         "testsets/<slug:slug>/shares/<int:pk>/remove/",
-        sharing.share_remove,
+        test_sets.share_remove,
         name="testset-share-remove",
     ),
     # 2 campaigns
@@ -74,13 +61,13 @@ urlpatterns = [
     path("campaigns/import/", interchange.import_campaign, name="campaign-import"),
     path("campaigns/<slug:slug>/", campaigns.campaign_detail, name="campaign"),
     path("campaigns/<slug:slug>/setup/", campaigns.campaign_setup, name="campaign-setup"),
-    path("campaigns/<slug:slug>/edit/", editing.campaign_edit, name="campaign-edit"),
+    path("campaigns/<slug:slug>/edit/", campaigns.campaign_edit, name="campaign-edit"),
     path("campaigns/<slug:slug>/preview/", preview.preview, name="campaign-preview"),
     path("campaigns/<slug:slug>/open/", campaigns.campaign_open, name="campaign-open"),
     path("campaigns/<slug:slug>/close/", campaigns.campaign_close, name="campaign-close"),
     path(
         "campaigns/<slug:slug>/annotators/<int:pk>/<str:verb>/",
-        exclusions.decide,
+        decisions.decide_exclusion,
         name="annotator-decide",
     ),
     path(
@@ -111,7 +98,7 @@ urlpatterns = [
         access.invitation_revoke,
         name="invitation-revoke",
     ),
-    path("campaigns/<slug:slug>/access/stops/<int:pk>/", stops.decide, name="stop-decide"),
+    path("campaigns/<slug:slug>/access/stops/<int:pk>/", decisions.decide_stop, name="stop-decide"),
     path("campaigns/<slug:slug>/access/links/", access.link_add, name="access-link-add"),
     path(
         "campaigns/<slug:slug>/access/links/<int:pk>/revoke/",
@@ -144,7 +131,7 @@ urlpatterns = [
     path("annotate/<slug:slug>/test/", qualifying.comprehension, name="annotate-test"),
     path("annotate/<slug:slug>/stopped/", qualifying.stopped, name="annotate-stopped"),
     path("annotate/<slug:slug>/attitude/", attitude.attitude, name="annotate-attitude"),
-    path("annotate/<slug:slug>/decided/", corrections.own_corrections, name="annotate-corrections"),
+    path("annotate/<slug:slug>/decided/", deciding.own_corrections, name="annotate-corrections"),
     path("annotate/<slug:slug>/done/", assignments.done, name="annotate-done"),
     path("annotate/<slug:slug>/history/", assignments.history, name="annotate-history"),
     path("offline.js", offline.worker, name="offline-worker"),
@@ -152,7 +139,7 @@ urlpatterns = [
     path("item/<uuid:public_id>/document/", around.around, name="item-around"),
     path("item/<uuid:public_id>/media/", media.media, name="item-media"),
     # 5 quality
-    path("campaigns/<slug:slug>/judgments.<str:fmt>", quality.judgments, name="judgments-data"),
+    path("campaigns/<slug:slug>/judgments.<str:fmt>", campaigns.judgments, name="judgments-data"),
     path("campaigns/<slug:slug>/export/", interchange.export_page, name="export"),
     path("campaigns/<slug:slug>/campaign.json", interchange.campaign_file, name="campaign-file"),
     path("campaigns/<slug:slug>/export/<str:fmt>/", interchange.export_file, name="export-file"),

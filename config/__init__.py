@@ -2,9 +2,9 @@
 
 import os
 
-from config import garbage
+from config import gc_tuning
 
-garbage.seldom()
+gc_tuning.relax()
 # Before the app is made: only then Celery sets Django up and looks for modules in this folder.
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 

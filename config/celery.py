@@ -4,7 +4,7 @@ import os
 
 from celery.signals import worker_init
 
-from config import garbage
+from config import gc_tuning
 from core.work.brokers import app
 
 __all__ = ["app"]
@@ -29,4 +29,4 @@ def load_before_threads(**_: object) -> None:
 
     list(all_kinds())
     redact("")
-    garbage.leave_out()
+    gc_tuning.freeze()

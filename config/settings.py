@@ -80,7 +80,7 @@ MIDDLEWARE = [
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "annotation.interface.LanguageMiddleware",
-    "config.unreadable.UnreadableMiddleware",
+    "config.refusals.UnreadableMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
@@ -152,7 +152,7 @@ AUTH_PASSWORD_VALIDATORS = [
         ("CommonPasswordValidator", {}),
     )
 ]
-SESSION_ENGINE = "annotation.entry.sessions"
+SESSION_ENGINE = "annotation.entry.accounts"
 LOGIN_URL = "login"
 LOGIN_REDIRECT_URL = "home"
 LOGOUT_REDIRECT_URL = "login"
@@ -264,12 +264,12 @@ REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": ["rest_framework.authentication.SessionAuthentication"],
     "DEFAULT_PERMISSION_CLASSES": ["annotation.access.IsResearcher"],
     "DEFAULT_PARSER_CLASSES": [
-        "config.api.parsers.StorableJSONParser",
+        "config.api.reading.StorableJSONParser",
         "rest_framework.parsers.FormParser",
         "rest_framework.parsers.MultiPartParser",
     ],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
-    "DEFAULT_PAGINATION_CLASS": "config.api.pagination.StrictPagination",
+    "DEFAULT_PAGINATION_CLASS": "config.api.reading.StrictPagination",
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
     # There is one, and whatever `?version=` says would stand in a header of the schema.
     "ALLOWED_VERSIONS": [API_VERSION],

@@ -4,8 +4,8 @@ from django.contrib import admin
 from django.contrib.auth.views import LogoutView
 from django.urls import include, path
 
+from annotation.views.home import SignIn, admin_sign_in
 from annotation.views.judging.language import choose_language
-from annotation.views.login import SignIn, admin_sign_in
 from annotation.web.appearance import choose_appearance
 from core import extensions
 
@@ -27,4 +27,4 @@ urlpatterns = [
 handler400 = "annotation.web.errors.bad_request"
 handler403 = "annotation.web.errors.forbidden"
 handler404 = "annotation.web.errors.not_found"
-handler500 = "config.full_disk.server_error"
+handler500 = "config.refusals.server_error"

@@ -5,9 +5,9 @@ import os
 from django.core.wsgi import get_wsgi_application
 from django.urls import get_resolver
 
-from config import garbage
+from config import gc_tuning
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 application = get_wsgi_application()
 _ = get_resolver().url_patterns
-garbage.leave_out()
+gc_tuning.freeze()

@@ -44,11 +44,11 @@ class Extension:
     background work, `families` those of metrics (`module:NAME`) and `analyses` those behind result
     pages to where they are described; `metrics` is a mapping of known metrics
     (:data:`metrics.registry.METRICS`). `types` are a sequence of resource types, and `test_set`
-    what is deleted with a test set (:mod:`lifecycle.things.kind`). `slow` are the analyses that may
-    take longer than a reader waits. `results` are pages of campaigns, `study` of studies, `pages`
-    other ones that the search finds. `fragments` are templates that other pages include, by place.
-    `reference` returns :class:`Section`s of the generated documentation of metrics. `needs` names
-    the packages of other extensions that it imports from.
+    what is deleted with a test set (:mod:`lifecycle.resources.resource_type`). `slow` are the
+    analyses that may take longer than a reader waits. `results` are pages of campaigns, `study` of
+    studies, `pages` other ones that the search finds. `fragments` are templates that other pages
+    include, by place. `reference` returns :class:`Section`s of the generated documentation of
+    metrics. `needs` names the packages of other extensions that it imports from.
     """
 
     app: str

@@ -19,8 +19,7 @@ from annotation.models import Campaign, Item
 from annotation.monitor import MonitorReport, monitor_report, remarks
 from annotation.notifications.delivery import SIGNATURE, secret_of
 from annotation.web.live import is_part, render_live
-from annotation.web.paging import page_of
-from annotation.web.parameters import NOTHING, Parameters, takes
+from annotation.web.parameters import NOTHING, Parameters, page_of, takes
 from core.caching import ttl_cache
 from dashboards.documents import results
 from dashboards.quality.agreement import AgreementSoFar, Figure

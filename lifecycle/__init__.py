@@ -1,1 +1,1 @@
-"""What becomes of things: renamed, copied, archived, deleted; one way for all kinds."""
+"""Resources of every type are renamed, copied, archived and deleted in one way."""

@@ -1,4 +1,4 @@
-"""The same deeds for programs: look at a thing, rename, copy, archive, restore, delete it."""
+"""The same services for programs: look at a resource, rename, copy, archive, restore, delete it."""
 
 from typing import Any
 
@@ -9,8 +9,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from lifecycle import deeds
-from lifecycle.things import KINDS
+from lifecycle import services
+from lifecycle.resources import RESOURCE_TYPES
 from lifecycle.views import NOT_YOURS, VERBS, Found, find
 from metrics.api.runs import MayRun
 
@@ -18,7 +18,7 @@ from metrics.api.runs import MayRun
 class ThingSerializer(serializers.Serializer[object]):
     """A thing: what may be done with it, what would go, and why it cannot be deleted now."""
 
-    kind = serializers.ChoiceField(choices=list(KINDS))
+    kind = serializers.ChoiceField(choices=list(RESOURCE_TYPES))
     key = serializers.CharField()
     name = serializers.CharField()
     is_archived = serializers.BooleanField()
@@ -46,7 +46,7 @@ class DeedSerializer(serializers.Serializer[object]):
     )
 
 
-class ThingView(APIView):
+class ResourceView(APIView):
     """One thing of any kind, by its kind and key."""
 
     permission_classes = (MayRun,)
@@ -63,13 +63,13 @@ class ThingView(APIView):
         sent = DeleteSerializer(data=request.data)
         sent.is_valid(raise_exception=True)
         try:
-            deeds.delete(found.kind, found.thing, found.user, **sent.validated_data)
+            services.delete(found.kind, found.resource, found.user, **sent.validated_data)
         except ValidationError as error:
             return Response({"error": " ".join(error.messages)}, status=409)
         return Response(status=204)
 
 
-class DeedView(APIView):
+class ActionView(APIView):
     """What can be undone."""
 
     permission_classes = (MayRun,)
@@ -98,32 +98,32 @@ def _allowed(found: Found, verb: str) -> Found:
 
 
 def _do(found: Found, verb: str, *, name: str, study: str) -> Found:
-    kind, thing, user = found.kind, found.thing, found.user
+    kind, resource, user = found.kind, found.resource, found.user
     if verb == "copy":
-        return Found(kind, deeds.copy(kind, thing, user), user)
+        return Found(kind, services.copy(kind, resource, user), user)
     if verb == "rename":
-        deeds.rename(kind, thing, user, name)
+        services.rename(kind, resource, user, name)
     elif verb == "study":
-        deeds.move(kind, thing, user, study)
+        services.move(kind, resource, user, study)
     elif verb == "archive":
-        deeds.archive(kind, thing, user)
+        services.archive(kind, resource, user)
     else:
-        deeds.restore(kind, thing, user)
-    thing.refresh_from_db()
+        services.restore(kind, resource, user)
+    resource.refresh_from_db()
     return found
 
 
 def described(found: Found) -> dict[str, Any]:
     """Return a thing as the API tells it."""
-    kind, thing = found.kind, found.thing
+    kind, resource = found.kind, found.resource
     return {
         "kind": kind.name,
-        "key": str(getattr(thing, kind.key)),
+        "key": str(getattr(resource, kind.key)),
         "name": found.name,
-        "is_archived": kind.is_archived(thing),
+        "is_archived": kind.is_archived(resource),
         "may": found.may,
-        "goes": {what: n for what, n in kind.going(thing) if n},
-        "stays": kind.staying(thing),
-        "keeps": kind.keeps(thing),
-        "seen": deeds.digest(kind, thing),
+        "goes": {what: n for what, n in kind.going(resource) if n},
+        "stays": kind.staying(resource),
+        "keeps": kind.keeps(resource),
+        "seen": services.digest(kind, resource),
     }

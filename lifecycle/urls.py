@@ -1,4 +1,4 @@
-"""Addresses of what can be done with things of every kind."""
+"""Addresses of what can be done with resources of every type."""
 
 from django.urls import path
 

@@ -1,4 +1,4 @@
-"""Pages: what can be done with a thing, deleting it, what is put away, what was done."""
+"""Pages: what can be done with a resource, deleting it, what is put away, what was done."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -18,11 +18,10 @@ from annotation.access import (
     visible_campaigns,
 )
 from annotation.models import Campaign, ChangeEntry
-from annotation.web.paging import page_of
-from annotation.web.parameters import Parameters, takes
+from annotation.web.parameters import Parameters, page_of, takes
 from core.text import key, pluralize
-from lifecycle import deeds
-from lifecycle.things import KINDS, Kind
+from lifecycle import services
+from lifecycle.resources import RESOURCE_TYPES, ResourceType
 
 NOT_YOURS = "Only its owner and site admins may do this."
 PER_PAGE = 100
@@ -31,48 +30,48 @@ MOST_ARCHIVED = 200
 
 @dataclass(frozen=True)
 class Found:
-    """A thing with its kind, and what a user may do with it."""
+    """A resource with its kind, and what a user may do with it."""
 
-    kind: Kind[Any]
-    thing: Any
+    kind: ResourceType[Any]
+    resource: Any
     user: Any
 
     @property
     def allowed(self) -> dict[str, bool]:
         """Whether the user may do it, by verb."""
-        kind, thing, user = self.kind, self.thing, self.user
-        changes = kind.may_change(user, thing)
+        kind, resource, user = self.kind, self.resource, self.user
+        changes = kind.may_change(user, resource)
         return {
             "rename": changes and bool(kind.title),
             "archive": changes and kind.archives,
             "restore": changes and kind.archives,
-            "copy": kind.may_copy(user, thing),
+            "copy": kind.may_copy(user, resource),
             "study": changes and kind.studies,
-            "delete": kind.may_delete(user, thing),
+            "delete": kind.may_delete(user, resource),
         }
 
     @property
     def may(self) -> dict[str, bool]:
         """What of it there is to do: what is archived is restored, what is not is archived."""
-        idle = "archive" if self.kind.is_archived(self.thing) else "restore"
+        idle = "archive" if self.kind.is_archived(self.resource) else "restore"
         return self.allowed | {idle: False}
 
     @property
     def name(self) -> str:
         """As people call it."""
-        return self.kind.called(self.thing)
+        return self.kind.called(self.resource)
 
     @property
     def address(self) -> str:
         """Of the page of what can be done."""
-        return reverse("manage", args=[self.kind.name, getattr(self.thing, self.kind.key)])
+        return reverse("manage", args=[self.kind.name, getattr(self.resource, self.kind.key)])
 
 
 def find(user: Any, kind: str, which: str) -> Found:
-    """Return a thing that a user may see; Http404 for any other."""
-    if kind not in KINDS or (KINDS[kind].key == "pk" and not key(which)):
+    """Return a resource that a user may see; Http404 for any other."""
+    if kind not in RESOURCE_TYPES or (RESOURCE_TYPES[kind].key == "pk" and not key(which)):
         raise Http404
-    chosen = KINDS[kind]
+    chosen = RESOURCE_TYPES[kind]
     return Found(chosen, get_object_or_404(chosen.seen(user), **{chosen.key: which}), user)
 
 
@@ -80,14 +79,14 @@ def _context(found: Found) -> dict[str, Any]:
     return {
         "found": found,
         "kind": found.kind,
-        "thing": found.thing,
-        "key": getattr(found.thing, found.kind.key),
-        "page_address": found.kind.page(found.thing),
+        "resource": found.resource,
+        "key": getattr(found.resource, found.kind.key),
+        "page_address": found.kind.page(found.resource),
         "studies": _studies(found) if found.kind.studies else (),
-        "copy_address": found.kind.copy_address(found.thing),
-        "archived_since": found.kind.archived_since(found.thing),
-        "keeps": found.kind.keeps(found.thing),
-        "keeps_open": found.kind.keeps_open(found.thing),
+        "copy_address": found.kind.copy_address(found.resource),
+        "archived_since": found.kind.archived_since(found.resource),
+        "keeps": found.kind.keeps(found.resource),
+        "keeps_open": found.kind.keeps_open(found.resource),
     }
 
 
@@ -100,7 +99,7 @@ def _studies(found: Found) -> list[str]:
 @researcher_required
 @require_GET
 def manage(request: HttpRequest, kind: str, which: str) -> HttpResponse:
-    """Rename, copy, archive, delete: what of it this user may do with this thing."""
+    """Rename, copy, archive, delete: what of it this user may do with this resource."""
     return render(request, "lifecycle/manage.html", _context(find(signed_in(request), kind, which)))
 
 
@@ -123,28 +122,28 @@ def act(request: HttpRequest, kind: str, which: str, verb: str) -> HttpResponse:
 
 
 def _rename(request: HttpRequest, found: Found) -> tuple[str, str]:
-    deeds.rename(found.kind, found.thing, found.user, request.POST.get("name", ""))
-    return f"It is called {found.name} now.", found.kind.page(found.thing)
+    services.rename(found.kind, found.resource, found.user, request.POST.get("name", ""))
+    return f"It is called {found.name} now.", found.kind.page(found.resource)
 
 
 def _archive(request: HttpRequest, found: Found) -> tuple[str, str]:
-    deeds.archive(found.kind, found.thing, found.user)
+    services.archive(found.kind, found.resource, found.user)
     return f"{found.name} is archived: lists leave it out, its pages stay.", found.address
 
 
 def _restore(request: HttpRequest, found: Found) -> tuple[str, str]:
-    deeds.restore(found.kind, found.thing, found.user)
+    services.restore(found.kind, found.resource, found.user)
     return f"{found.name} is back in the lists.", found.address
 
 
 def _copy(request: HttpRequest, found: Found) -> tuple[str, str]:
-    made: Campaign = deeds.copy(found.kind, found.thing, found.user)
+    made: Campaign = services.copy(found.kind, found.resource, found.user)
     return f"{made.name} is a draft with the same settings.", made.get_absolute_url()
 
 
 def _study(request: HttpRequest, found: Found) -> tuple[str, str]:
-    deeds.move(found.kind, found.thing, found.user, request.POST.get("study", ""))
-    return deeds.moved(found.thing), found.address
+    services.move(found.kind, found.resource, found.user, request.POST.get("study", ""))
+    return services.moved(found.resource), found.address
 
 
 VERBS: dict[str, Callable[[HttpRequest, Found], tuple[str, str]]] = {
@@ -167,7 +166,7 @@ def delete(request: HttpRequest, kind: str, which: str) -> HttpResponse:
     sent = {name: request.POST.get(name, "") for name in ("seen", "typed", "reason")}
     if request.method == "POST":
         try:
-            deeds.delete(found.kind, found.thing, found.user, **sent)
+            services.delete(found.kind, found.resource, found.user, **sent)
         except ValidationError as refused:
             error = " ".join(refused.messages)
         else:
@@ -176,11 +175,11 @@ def delete(request: HttpRequest, kind: str, which: str) -> HttpResponse:
     context = _context(found) | {
         **sent,
         "error": error,
-        "going": [pluralize(n, what) for what, n in found.kind.going(found.thing) if n],
-        "staying": found.kind.staying(found.thing),
-        "judgments": found.kind.judgments(found.thing),
-        "export": found.kind.export(found.thing),
-        "seen": deeds.digest(found.kind, found.thing),
+        "going": [pluralize(n, what) for what, n in found.kind.going(found.resource) if n],
+        "staying": found.kind.staying(found.resource),
+        "judgments": found.kind.judgments(found.resource),
+        "export": found.kind.export(found.resource),
+        "seen": services.digest(found.kind, found.resource),
     }
     return render(request, "lifecycle/delete.html", context, status=422 if error else 200)
 
@@ -191,8 +190,8 @@ def archive(request: HttpRequest) -> HttpResponse:
     """What is put away, by kind, with the way back."""
     user = signed_in(request)
     groups = [
-        (kind, [Found(kind, thing, user) for thing in kind.archived(user)[:MOST_ARCHIVED]])
-        for kind in KINDS.values()
+        (kind, [Found(kind, resource, user) for resource in kind.archived(user)[:MOST_ARCHIVED]])
+        for kind in RESOURCE_TYPES.values()
         if kind.archives
     ]
     context = {"groups": [(kind, found) for kind, found in groups if found], "most": MOST_ARCHIVED}
@@ -203,6 +202,6 @@ def archive(request: HttpRequest) -> HttpResponse:
 @require_GET
 @takes(Parameters(frozenset({"page"})))
 def changes(request: HttpRequest) -> HttpResponse:
-    """Who did what to which thing or account, newest first."""
+    """Who did what to which resource or account, newest first."""
     page = page_of(request, ChangeEntry.objects.all(), PER_PAGE)
     return render(request, "lifecycle/changes.html", {"page": page})

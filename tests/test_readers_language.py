@@ -27,8 +27,7 @@ from annotation.models import (
     TestSet,
 )
 from annotation.qualification.stopping import stop
-from annotation.templatetags.remarks import grouped
-from annotation.templatetags.said import dated
+from annotation.templatetags.said import dated, grouped
 from annotation.web.sentences import Sentences, said
 from core.extensions import template_folders
 from dashboards.published import published

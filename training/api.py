@@ -17,7 +17,7 @@ from annotation.api.parameters import TakesParameters, Texts
 from annotation.filters import FilterError
 from metrics.api.runs import MayRun
 from training.forms import CorpusForm
-from training.jobs import resuming, starting
+from training.jobs import starting
 from training.models import ParallelCorpus, TrainingJob
 from training.parallel import corpora
 from training.parallel.reading import clean
@@ -193,7 +193,7 @@ class JobViewSet(WorkViewSet[TrainingJob]):
 
     def go_on(self, row: TrainingJob) -> None:
         """Go on with a job."""
-        resuming.resume(row)
+        starting.resume(row)
 
     def get_queryset(self) -> QuerySet[TrainingJob]:
         """Filter by sweep."""

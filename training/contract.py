@@ -10,7 +10,7 @@ from metrics.options import Option
 
 
 @dataclass(frozen=True)
-class Kind:
+class TrainingKind:
     """What can be started: its options as data, and the dotted path of the function that works.
 
     Options are checked as those of metrics are (:func:`metrics.options.clean_all`), then together:
@@ -98,7 +98,7 @@ class Run(Protocol):
 
 
 # Filled by `training.kinds` when the app is ready.
-KINDS: dict[str, Kind] = {}
+KINDS: dict[str, TrainingKind] = {}
 
 
 def load(kind: str) -> Run:

@@ -10,7 +10,7 @@ from annotation.forms.uploads import LanguageField
 from metrics import options
 from metrics.forms.families import PREFIX, field_of
 from metrics.options import Option
-from training.contract import Kind
+from training.contract import TrainingKind
 from training.jobs.starting import LONGEST_NAME, slug_of
 from training.models import ParallelCorpus
 from training.parallel.reading import ParallelError, Row, read_moses, read_pairs
@@ -92,7 +92,7 @@ class JobForm(forms.Form):
 
     def __init__(
         self,
-        kind: Kind,
+        kind: TrainingKind,
         data: Any = None,
         initial: Mapping[str, Any] | None = None,
         known: Iterable[str] = (),

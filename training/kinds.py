@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from core.extensions import Section
-from training.contract import KINDS, Kind
+from training.contract import KINDS, TrainingKind
 from training.head import options as head
 from training.preferences import options as preferences
 from training.refreeeval import recipe as refreeeval
@@ -13,7 +13,7 @@ from training.translation import options as translation
 NEURAL = ("torch", "transformers")
 
 KINDS |= {
-    "remap": Kind(
+    "remap": TrainingKind(
         key="remap",
         label="Projection for XMoverScore",
         description="Fits a linear map from the source side of an encoder onto its target side, "
@@ -26,7 +26,7 @@ KINDS |= {
         packages=NEURAL,
         checkpoints=lambda chosen: [chosen["checkpoint"]],
     ),
-    "refreeeval": Kind(
+    "refreeeval": TrainingKind(
         key="refreeeval",
         label="ReFreeEval",
         description="Trains an encoder on parallel text into a metric that needs no reference.",
@@ -39,7 +39,7 @@ KINDS |= {
         checkpoints=refreeeval.checkpoints,
         main=("encoder", "teacher", "variant", "layer", "sample", "seed"),
     ),
-    "head": Kind(
+    "head": TrainingKind(
         key="head",
         label="Supervised head",
         description="Fits a small head on the judgments of a campaign, over a frozen encoder.",
@@ -51,7 +51,7 @@ KINDS |= {
         packages=NEURAL,
         checkpoints=lambda chosen: [chosen["encoder"]],
     ),
-    "sentinel": Kind(
+    "sentinel": TrainingKind(
         key="sentinel",
         label="Sentinel",
         description="Fits what can be said of a campaign's scores from the source, the output or "
@@ -63,7 +63,7 @@ KINDS |= {
         packages=NEURAL,
         checkpoints=head.sentinel_checkpoints,
     ),
-    translation.KIND: Kind(
+    translation.KIND: TrainingKind(
         key=translation.KIND,
         label="Translation model",
         description="Trains a Transformer on parallel text that translates, to a wanted length "
@@ -76,7 +76,7 @@ KINDS |= {
         main=translation.MAIN,
         packages=(*NEURAL, "accelerate", "sentencepiece"),
     ),
-    preferences.KIND: Kind(
+    preferences.KIND: TrainingKind(
         key=preferences.KIND,
         label="Preference analysis",
         description="Asks metrics whether they prefer texts that are worse by construction "

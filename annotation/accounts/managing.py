@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from annotation.access import ADMIN
 from annotation.models import AccountLink, ChangeEntry
-from annotation.models.tokens import hash_token, new_token
+from annotation.models.people import hash_token, new_token
 
 Action = ChangeEntry.Action
 INVITATION, RESET = timedelta(days=7), timedelta(days=1)

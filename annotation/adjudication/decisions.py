@@ -1,4 +1,4 @@
-"""Gold from decisions: practice and control items of another campaign."""
+"""Decisions of reviewers, which are only added, and gold from them for other campaigns."""
 
 from typing import Any
 
@@ -8,8 +8,19 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef, QuerySet
 
 from annotation.access import run_campaigns
-from annotation.judging.answers import rated_text
-from annotation.models import Adjudication, AuditEntry, Campaign, Item, Output
+from annotation.judging.answers import Answer, check, rated_text
+from annotation.judging.edits import edits_of
+from annotation.judging.judgments import ConflictError
+from annotation.models import (
+    Adjudication,
+    Annotator,
+    Assignment,
+    AuditEntry,
+    Campaign,
+    Item,
+    Output,
+)
+from annotation.prefill.suggestions import key_of
 from annotation.protocols import Layout
 from annotation.protocols.asked import Scale
 
@@ -23,7 +34,7 @@ def decisions(campaign: Campaign) -> QuerySet[Adjudication]:
     return rows.select_related(*related).order_by("item__segment__position", "item")
 
 
-def taking(campaign: Campaign, user: Any) -> list[Campaign]:
+def gold_targets(campaign: Campaign, user: Any) -> list[Campaign]:
     """Return the campaigns that can take gold of another one: of its test set, run by the user."""
     rows = run_campaigns(user).filter(test_set=campaign.test_set_id, protocol=campaign.protocol)
     rows = rows.filter(status__in=(Campaign.Status.DRAFT, Campaign.Status.OPEN))
@@ -108,4 +119,45 @@ def _item(each: Adjudication, target: Campaign, kind: str, tolerance: int) -> It
         high=None if score is None else min(scale.high, score + tolerance),
         feedback=each.comment,
         gold=each.spans or None,
+    )
+
+
+CHANGED = "Somebody has decided this item meanwhile. Submit again to replace that decision."
+
+
+@transaction.atomic
+def decide(*, campaign: Campaign, item: Item, reviewer: User, answer: Answer) -> Adjudication:
+    """Store an answer as the decision on an item; the same key again returns what it stored.
+
+    Raises ValidationError for an answer that the protocol does not allow, and ConflictError where
+    the current decision is another than the one that the reviewer saw.
+    """
+    item.suggestions = None
+    check(answer, Assignment(annotator=Annotator(campaign=campaign), item=item))
+    Item.objects.select_for_update().get(pk=item.pk)
+    earlier = Adjudication.objects.filter(submit_key=answer.submit_key).first()
+    if earlier is not None:
+        if earlier.item_id != item.pk:
+            raise ValidationError("This form was sent for another item. Reload the page.")
+        return earlier
+    current = Adjudication.objects.filter(item=item, is_current=True).first()
+    if answer.seen != (current.revision if current else 0):
+        raise ConflictError(CHANGED)
+    if current:
+        Adjudication.objects.filter(pk=current.pk).update(is_current=False)
+    protocol = campaign.judging
+    return Adjudication.objects.create(
+        item=item,
+        reviewer=reviewer,
+        revision=answer.seen + 1,
+        score=answer.score,
+        ratings=dict(answer.ratings),
+        choices=dict(answer.choices),
+        post_edit=answer.post_edit,
+        spans=[list(key_of(span)) for span in answer.spans],
+        comment=answer.comment,
+        submit_key=answer.submit_key,
+        **edits_of(
+            protocol, item, score=answer.score, post_edit=answer.post_edit, spans=answer.spans
+        ),
     )

@@ -27,7 +27,7 @@ from annotation.imports.judgments.options import LAST_WINS
 from annotation.imports.launch import examine, launch
 from annotation.imports.sources import Reading
 from annotation.models import Campaign
-from annotation.protocols.taxonomy import MOST_WEIGHT
+from annotation.protocols.composed import MOST_WEIGHT
 from annotation.uploads import Report, TestSetDraft
 from annotation.uploads.problems import Place, Problem
 from annotation.views.uploads import is_too_large, too_large_sentence

@@ -28,8 +28,8 @@ from annotation.api.parameters import LEAVING_OUT, TakesParameters, Texts
 from annotation.campaign_files import to_values
 from annotation.filters import FilterError, Filters
 from annotation.filters.rows import kept
-from annotation.human_systems import NOT_YOURS, set_human
 from annotation.models import Campaign, ErrorSpan, Judgment, Output, Segment, System, TestSet
+from annotation.test_sets import NOT_YOURS, set_human
 from annotation.web.parameters import SECRET, wants_secret
 
 

@@ -5,7 +5,7 @@ same annotators, opening a campaign gives the same items in the same orders. Wit
 nobody can foretell them.
 """
 
-from annotation.campaigns.design import describe
+from annotation.campaigns.facts import describe
 from annotation.campaigns.layouts import Screens
 from annotation.campaigns.opening import close_campaign, open_campaign, reopen_campaign
 from annotation.campaigns.people import (

@@ -12,7 +12,7 @@ from django.db.models import Avg, Count
 
 from annotation.models import Campaign, Judgment, Output, TestSet
 from annotation.protocols import Protocol
-from annotation.protocols.paces import PACES, Pace
+from annotation.protocols.published import PACES, Pace
 
 # A two-sided test of one pair of systems at .05 that finds the difference in four cases of five.
 LEVEL, POWER = 0.05, 0.8

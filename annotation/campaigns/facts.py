@@ -1,25 +1,15 @@
-"""What a campaign is, in one line: direction, length, size, progress, state; and a study."""
+"""What a campaign is, in words: one line of facts, that of a study, and its design."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
-from django.db.models import Count
-
-from annotation.models import Annotator, Campaign, Judgment, Output, System
-from annotation.pool.completion import wanted
+from annotation.campaigns.effort import controls, describe_effort
+from annotation.models import Campaign, Judgment, Output, System
+from annotation.models.assignment import wanted
+from annotation.prefill.trial import shares_of
 from core.caching import ttl_cache
-from core.database.prepared import Statement, stand_in_key
 from core.text import pluralize
 
-CAMPAIGN = stand_in_key(1)
-_people = Statement(
-    lambda: (
-        Annotator.objects.order_by()
-        .filter(campaign=CAMPAIGN, excluded_at=None)
-        .values("campaign")
-        .annotate(n=Count("pk"))
-        .values_list("n")
-    )
-)
+SPEED: dict[str, str] = {Campaign.SpeedRule.SLOW: "slowed down", Campaign.SpeedRule.STOP: "stopped"}
 
 
 def facts(campaign: Campaign) -> list[str]:
@@ -43,7 +33,7 @@ def _sizes(campaign: Campaign) -> tuple[int, int, tuple[int, int]]:
 
 
 def _ratings(campaign: Campaign, done: int, total: int) -> str:
-    people = sum(n for (n,) in _people.values({CAMPAIGN: campaign.pk}))
+    people = campaign.annotators.filter(excluded_at=None).count()
     if not people:
         return (
             "scores published without judgments"
@@ -89,3 +79,86 @@ def _sizes_of_all(campaigns: Sequence[Campaign]) -> tuple[int, int]:
         is_current=True, assignment__annotator__campaign__in=campaigns
     )
     return outputs.count(), ratings.count()
+
+
+def describe(campaign: Campaign) -> list[tuple[str, str]]:
+    """Return names and values of what was decided, without what plays no part."""
+    if campaign.origin == Campaign.Origin.IMPORTED:
+        return [("Assignment", "as imported")]
+    return [
+        ("Annotators per item", str(campaign.annotators_per_item)),
+        *_assignment(campaign),
+        ("Controls for each", ", ".join(_controls(campaign)) or "none"),
+        *_suggested(campaign),
+        *_people(campaign),
+        *describe_effort(campaign),
+    ]
+
+
+def _assignment(campaign: Campaign) -> Iterator[tuple[str, str]]:
+    yield "Assignment", campaign.get_assignment_mode_display()
+    if campaign.assignment_mode == Campaign.Mode.STATIC:
+        return
+    if campaign.assignment_mode == Campaign.Mode.DYNAMIC:
+        n, cold = campaign.exploration_percent, pluralize(campaign.cold_start, "document")
+        yield "Systems drawn evenly", f"on {n} % of screens, and until each has {cold}"
+    if campaign.items_per_annotator:
+        yield "Most items an annotator", f"{campaign.items_per_annotator:,}"
+    if campaign.max_same_source:
+        yield "Most items over one source", str(campaign.max_same_source)
+    yield "Unanswered items go back", f"after {campaign.claim_minutes:,} minutes"
+
+
+def _controls(campaign: Campaign) -> Iterator[str]:
+    percent = f"{(campaign.trap_ratio * 100).normalize():f}%"
+    if n := campaign.traps_per_annotator:
+        yield f"{n:,} traps cut to {percent}"
+    if n := campaign.bad_references_per_annotator:
+        yield pluralize(n, "bad reference")
+    if n := campaign.repeats_per_annotator:
+        yield pluralize(n, "repeat")
+    if n := campaign.references_per_annotator:
+        yield f"{n:,} references as outputs"
+    if n := campaign.rotated_checks:
+        yield f"up to {pluralize(n, 'check')} with moved words"
+    if n := campaign.check_percent:
+        yield f"one before a screen in {n} % of cases"
+    if controls(campaign) and campaign.control_spacing:
+        yield f"at least {campaign.control_spacing} screens apart"
+
+
+def _suggested(campaign: Campaign) -> Iterator[tuple[str, str]]:
+    if not campaign.is_prefilled:
+        return
+    prefill = campaign.prefill
+    yield "Suggested errors", f"from {prefill.label}"
+    if prefill.is_trial:
+        shares = [f"{share} % {condition}" for condition, share in shares_of(prefill).items()]
+        yield "Trial", ", ".join(shares)
+
+
+def _people(campaign: Campaign) -> Iterator[tuple[str, str]]:
+    asked = [
+        *(["consent"] if campaign.consent else []),
+        *(["background"] if campaign.asks_background else []),
+        *(["a comprehension test"] if campaign.comprehension else []),
+    ]
+    if asked:
+        yield "Asked first", " and ".join(asked)
+    if campaign.stop_after:
+        yield "Stopped after", pluralize(campaign.stop_after, "failed check")
+    if campaign.speed_rule != Campaign.SpeedRule.OFF:
+        yield "Faster than anyone can read", SPEED[campaign.speed_rule]
+    if campaign.shows_context:
+        yield "Can be opened", "the document around a segment"
+    if campaign.edit_minutes is not None:
+        minutes = f"for {campaign.edit_minutes:,} minutes" if campaign.edit_minutes else "never"
+        yield "Answers can be revised", minutes
+    most, words = f"{campaign.time_cap_seconds:,}", campaign.seconds_per_word.normalize()
+    by_word = f"{most} seconds a screen and {words:f} for each word"
+    yield "Paid at most", by_word if words else f"{most} seconds a screen"
+    told = [address for address in (campaign.notify_email, campaign.notify_webhook) if address]
+    if told:
+        yield "Told when complete", ", ".join(told)
+    if campaign.is_private:
+        yield "Seen by", "members only"

@@ -9,11 +9,16 @@ from django.db import transaction
 from django.utils import timezone
 
 from annotation.campaigns.conditions import give_out_trial
-from annotation.campaigns.imported import assign_imported, has_imported_items
 from annotation.campaigns.layouts import BATCH, Screens, next_screen, plant_targets
 from annotation.campaigns.people import require_status
 from annotation.campaigns.readiness import faults
-from annotation.campaigns.shares import assign, screens_of, share_out
+from annotation.campaigns.shares import (
+    assign,
+    assign_imported,
+    has_imported_items,
+    screens_of,
+    share_out,
+)
 from annotation.controls import (
     Control,
     ControlMaker,

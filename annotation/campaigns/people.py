@@ -1,4 +1,4 @@
-"""The annotators of a campaign: adding them, and their personal links."""
+"""The people of a campaign: annotators with their personal links, members, and who is refused."""
 
 import secrets
 from collections.abc import Iterable
@@ -7,10 +7,12 @@ from dataclasses import dataclass
 from django.contrib.auth.models import Group, User
 from django.core.exceptions import ValidationError
 from django.db import transaction
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
 
-from annotation.access import ANNOTATOR
-from annotation.models import Annotator, Campaign
-from annotation.models.tokens import new_token
+from annotation.access import ANNOTATOR, is_researcher
+from annotation.models import Annotator, AuditEntry, Campaign, Membership
+from annotation.models.people import new_token
 
 
 @dataclass(frozen=True)
@@ -89,3 +91,73 @@ def renew_link(*, annotator: Annotator) -> Invitation:
     token, annotator.token_hash = new_token()
     annotator.save(update_fields=["token_hash"])
     return Invitation(annotator, token)
+
+
+NOT_YET_OPEN = _("This campaign is not open yet.")
+CLOSED = _("This campaign is closed and takes no more ratings. What you rated before is saved.")
+
+
+class RefusedError(Exception):
+    """An answer that was not stored, with the sentence that says why."""
+
+    def __init__(self, sentence: str | Promise) -> None:
+        super().__init__(sentence)
+        self.sentence = str(sentence)
+
+
+class NotOpenError(RefusedError):
+    """The campaign takes no answers; sending again does not help."""
+
+
+def refuse_unless_open(status: str) -> None:
+    """Raise NotOpenError unless a campaign with this status takes answers."""
+    if status != Campaign.Status.OPEN:
+        raise NotOpenError(NOT_YET_OPEN if status == Campaign.Status.DRAFT else CLOSED)
+
+
+@transaction.atomic
+def set_member(*, campaign: Campaign, username: str, role: str, actor: User) -> Membership:
+    """Give an account a role in a campaign, or another role than it had.
+
+    Raises ValidationError for an account that is not there or that has no reading role: an
+    annotator must not see what others say.
+    """
+    user = User.objects.filter(username=username, is_active=True).first()
+    if user is None:
+        raise ValidationError({"username": f"There is no account named “{username}”."})
+    if not is_researcher(user):
+        raise ValidationError(
+            {
+                "username": f"“{username}” may only rate. A site admin can give the account the "
+                "role researcher first."
+            }
+        )
+    member, _ = Membership.objects.update_or_create(
+        campaign=campaign, user=user, defaults={"role": role}
+    )
+    _note(campaign, actor, "member set", username, role)
+    return member
+
+
+@transaction.atomic
+def remove_member(*, member: Membership, actor: User) -> None:
+    """Take an account's role in a campaign away."""
+    _note(member.campaign, actor, "member removed", member.user.get_username(), member.role)
+    member.delete()
+
+
+@transaction.atomic
+def set_private(*, campaign: Campaign, is_private: bool, actor: User) -> None:
+    """Show a campaign to its members only, or to everybody with a reading role."""
+    Campaign.objects.filter(pk=campaign.pk).update(is_private=is_private)
+    action = "made private" if is_private else "made public"
+    AuditEntry.objects.create(campaign=campaign, actor=actor, action=action)
+
+
+def _note(campaign: Campaign, actor: User, action: str, username: str, role: str) -> None:
+    AuditEntry.objects.create(
+        campaign=campaign,
+        actor=actor,
+        action=action,
+        details={"account": username, "role": role},
+    )

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from annotation.campaigns.imported import has_imported_items
+from annotation.campaigns.shares import has_imported_items
 from annotation.models import Campaign, Item, Output
 from annotation.prefill.trial import prefill_faults
 from annotation.protocols import Layout

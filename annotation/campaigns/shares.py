@@ -1,8 +1,9 @@
-"""Fixed shares: which annotator gets which screens, and in which order."""
+"""Fixed shares: which annotator gets which screens or imported batches, and in which order."""
 
 import random
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import chain
+from itertools import chain, pairwise
 
 from annotation.models import Annotator, Assignment, Campaign, Item
 from core.batches import batched
@@ -64,3 +65,64 @@ def screens_of(campaign: Campaign, kind: Item.Kind) -> list[list[int]]:
     for pk, screen in rows:
         screens.setdefault(("alone", pk) if screen is None else screen, []).append(pk)
     return list(screens.values())
+
+
+COMMON = (Item.Kind.TUTORIAL, Item.Kind.GOLD)
+
+
+def has_imported_items(campaign: Campaign) -> bool:
+    """Whether the items of a draft came with an import, so that none are to be planted."""
+    return campaign.items.filter(kind=Item.Kind.TARGET).exists()
+
+
+def assign_imported(campaign: Campaign, annotators: Sequence[Annotator]) -> None:
+    """Give every batch to `annotators_per_item` annotators, in equal shares as they come.
+
+    Practice and gold items that were added by hand go to everyone: practice first, gold spread
+    at random.
+    """
+    batches: dict[str, list[Item]] = defaultdict(list)
+    for item in campaign.items.order_by("pk"):
+        batches[item.batch].append(item)
+    common = [item for item in batches.pop("", []) if item.kind in COMMON]
+    shares = deal(list(batches), len(annotators), campaign.annotators_per_item)
+    for annotator, share in zip(annotators, shares, strict=True):
+        items = [item for batch in share for item in batches[batch]]
+        items = _with_common(items, common, rng=campaign.hidden_rng("order", annotator.label))
+        Assignment.objects.bulk_create(
+            [
+                Assignment(annotator=annotator, item=item, position=position)
+                for position, item in enumerate(items)
+            ],
+            batch_size=BATCH,
+        )
+
+
+def deal(batches: Sequence[str], n_annotators: int, per_batch: int) -> list[list[str]]:
+    """Deal neighbouring batches round the annotators; nobody gets a batch twice.
+
+    >>> deal(["1", "2", "3"], 3, 2)
+    [['1', '2'], ['3', '1'], ['2', '3']]
+    """
+    wheel = [batch for _ in range(per_batch) for batch in batches]
+    ends = [len(wheel) * turn // n_annotators for turn in range(n_annotators + 1)]
+    return [wheel[start:end] for start, end in pairwise(ends)]
+
+
+def _with_common(items: list[Item], common: Sequence[Item], *, rng: random.Random) -> list[Item]:
+    """Put gold between screens, never into one."""
+    screens: dict[int, list[Item]] = defaultdict(list)
+    for item in common:
+        if item.kind == Item.Kind.GOLD:
+            screens[-item.pk if item.screen is None else item.screen].append(item)
+    gold = list(screens.values())
+    starts = [
+        place
+        for place, item in enumerate(items)
+        if item.screen is None or not place or items[place - 1].screen != item.screen
+    ]
+    places = sorted((rng.choice(starts or [0]) for _ in gold), reverse=True)
+    rng.shuffle(gold)
+    for place, screen in zip(places, gold, strict=True):
+        items[place:place] = screen
+    return [item for item in common if item.kind == Item.Kind.TUTORIAL] + items

@@ -1,12 +1,22 @@
-"""The account of somebody who came by a link, read by a statement put together once."""
+"""Sessions, and the accounts of people who came by a link: every request reads both.
+
+The statements are put together once in a process.
+"""
+
+from typing import Any
 
 from django.contrib.auth.backends import BaseBackend
 from django.contrib.auth.models import User
+from django.contrib.sessions.backends import db
+from django.contrib.sessions.models import Session
+from django.utils import timezone
 
-from core.database.prepared import Prepared, stand_in_key
+from core.database.prepared import Prepared, placeholder_key
 
-USER = stand_in_key(1)
+USER = placeholder_key(1)
+SESSION = "placeholder for a key"
 
+_session = Prepared(lambda: Session.objects.filter(session_key=SESSION))
 _account = Prepared(lambda: User.objects.filter(pk=USER))
 
 
@@ -17,3 +27,18 @@ class LinkBackend(BaseBackend):
         """Return the account unless it is deactivated."""
         user = next(iter(_account.rows({USER: user_id})), None)
         return user if user is not None and user.is_active else None
+
+
+class SessionStore(db.SessionStore):
+    """Sessions in the database, as Django's."""
+
+    def _get_session_from_db(self) -> Any:
+        row = next(iter(_session.rows({SESSION: self.session_key})), None)
+        if row is not None and row.expire_date > timezone.now():
+            return row
+        self._session_key = None
+        return None
+
+    @classmethod
+    def get_model_class(cls) -> Any:
+        return Session

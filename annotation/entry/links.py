@@ -12,10 +12,10 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from annotation.access import only_rates
-from annotation.campaigns.refusals import NotOpenError, refuse_unless_open
+from annotation.campaigns.people import NotOpenError, refuse_unless_open
 from annotation.entry.places import free_places, is_fixed, new_place
 from annotation.models import AccessLink, Annotator, AuditEntry, Campaign
-from annotation.models.tokens import hash_token, new_token
+from annotation.models.people import hash_token, new_token
 
 Provider = AccessLink.Provider
 # Whose parameter names the person, and which others are kept with the entry.

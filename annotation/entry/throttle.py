@@ -2,26 +2,80 @@
 
 It delays and never locks: docs/access.md says against whom it helps. An attempt is counted before
 it is judged, so that many at once are not judged all, and taken back if it was right.
+
+A signed cookie names a browser and the accounts that have signed in from it with their password.
+It lets nobody in; attempts from such a browser at such an account are counted by themselves, so
+that strangers who guess cannot hold its owner up. See
+https://owasp.org/www-community/Slow_Down_Online_Guessing_Attacks_with_Device_Cookies.
 """
 
+import ipaddress
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import cast
 
+from django.conf import settings
 from django.db import transaction
 from django.db.models import F
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
-from django.utils.crypto import salted_hmac
+from django.utils.crypto import get_random_string, salted_hmac
 from django.utils.functional import Promise, lazy
 from django.utils.translation import gettext, gettext_noop
 from django.utils.translation import gettext_lazy as _
 
-from annotation.entry.devices import known_device
-from annotation.entry.origins import network_address
 from annotation.models import GuessCount
+
+UNKNOWN = "unknown"
+# How settings.TRUSTED_PROXIES names a proxy that comes by a Unix socket, without an address.
+UNIX = "unix"
+Address = ipaddress.IPv4Address | ipaddress.IPv6Address
+
+
+def network_address(request: HttpRequest) -> str:
+    """Return whom to hold responsible: an IPv4 address, or the /64 network of an IPv6 one.
+
+    X-Forwarded-For is whatever a visitor sends, up to what our own proxies add at its end. So it
+    is read from its end, and only while whoever added an entry is in `settings.TRUSTED_PROXIES`.
+    """
+    peer = str(request.META.get("REMOTE_ADDR", ""))
+    found = UNKNOWN
+    for text in (peer, *_forwarded(request)):
+        address = _parsed(text)
+        found = _network(address) if address else found
+        if not _is_trusted(address, text):
+            return found
+    return found
+
+
+def _forwarded(request: HttpRequest) -> Iterator[str]:
+    entries = str(request.META.get("HTTP_X_FORWARDED_FOR", "")).split(",")
+    return (entry.strip() for entry in reversed(entries))
+
+
+def _parsed(text: str) -> Address | None:
+    try:
+        address = ipaddress.ip_address(text.partition("%")[0])
+    except ValueError:
+        return None
+    # A server that listens on IPv6 sees IPv4 visitors so, all in one /64.
+    return getattr(address, "ipv4_mapped", None) or address
+
+
+def _is_trusted(address: Address | None, text: str) -> bool:
+    if address is None:
+        return text == "" and UNIX in settings.TRUSTED_PROXIES
+    networks = (each for each in settings.TRUSTED_PROXIES if each != UNIX)
+    return any(address in ipaddress.ip_network(each) for each in networks)
+
+
+def _network(address: Address) -> str:
+    if address.version == 6:
+        return str(ipaddress.ip_network((address, 64), strict=False).network_address)
+    return str(address)
+
 
 # Wrong passwords without delay: at one account from one network or one known browser; the same
 # from a network that fails at many accounts; at one account from everywhere. Dead links.
@@ -146,3 +200,39 @@ def _end_of_delay(row: GuessCount, free: int, now: datetime) -> datetime | None:
         return None
     delay: timedelta = min(LONGEST_DELAY, FIRST_DELAY * 2 ** min(beyond, 10))
     return row.failed_at + delay
+
+
+COOKIE = "touchstone_device"
+SALT = "annotation.entry.devices"
+SECONDS = 180 * 24 * 3600
+# Computers that many people use; the cookie must stay small.
+ACCOUNTS = 20
+SHOWN = 16
+
+
+def known_device(request: HttpRequest, account: str) -> str:
+    """Return the name of the browser if the `account`, a hash, has signed in from it, or ""."""
+    name, accounts = _read(request)
+    return name if account[:SHOWN] in accounts else ""
+
+
+def remember_device(request: HttpRequest, response: HttpResponse, account: str) -> None:
+    """Set the cookie of a browser from which the `account`, a hash, has just signed in."""
+    name, accounts = _read(request)
+    short = account[:SHOWN]
+    newest_first = [short, *(each for each in accounts if each != short)][:ACCOUNTS]
+    response.set_signed_cookie(
+        COOKIE,
+        ".".join([name or get_random_string(22), *newest_first]),
+        salt=SALT,
+        max_age=SECONDS,
+        httponly=True,
+        samesite="Lax",
+        secure=request.is_secure(),
+    )
+
+
+def _read(request: HttpRequest) -> tuple[str, list[str]]:
+    value = request.get_signed_cookie(COOKIE, default="", salt=SALT, max_age=SECONDS) or ""
+    name, *accounts = value.split(".")
+    return name, accounts

@@ -15,8 +15,7 @@ from annotation.exports.judgments import (
 )
 from annotation.exports.parquet import parquet_bytes
 from annotation.exports.suggestions import SUGGESTION_HEADER, suggestion_rows
-from annotation.exports.tables import csv_lines
-from annotation.exports.zips import zip_bytes
+from annotation.exports.tables import csv_lines, zip_bytes
 from annotation.filters import EVERYTHING, Filters
 from annotation.models import Campaign
 

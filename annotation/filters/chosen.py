@@ -9,7 +9,7 @@ import numpy as np
 from annotation.filters.choice import OUT, SEGMENTS, FilterError, Filters
 from annotation.filters.systems import chosen_systems, items_left_out, names_of, systems_of
 from annotation.models import Annotator, Campaign, Item, Segment
-from annotation.quality import JudgmentColumns, read_columns
+from annotation.quality import JudgmentColumns, QualityReport, quality_report, read_columns
 from annotation.quality.columns import Mask
 from annotation.quality.current import NOTHING
 from annotation.quality.scales import scales_of
@@ -155,3 +155,15 @@ def _own_systems(
     if name == "systems" and not own:
         raise FilterError(f"systems: {campaign.name} has none of the chosen ones")
     return own
+
+
+def filtered_report(campaign: Campaign, filters: Filters) -> QualityReport:
+    """Return the report on the judgments that filters choose; its warnings begin with what is out.
+
+    Who gave none of them has no line, unless nothing is left out. Raises FilterError.
+    """
+    if not filters.leaves_something_out and not filters.scale and not filters.unit:
+        return quality_report(campaign)
+    judgments, notes = read_judgments(campaign, filters, with_excluded=True)
+    report = quality_report(campaign, judgments, scale=filters.scale)
+    return replace(report, warnings=[*notes, *report.warnings])

@@ -1,4 +1,4 @@
-"""Forms of the access tab: members, personal links, access links, completion codes."""
+"""Forms of accounts and of the access tab: roles, members, links, completion codes."""
 
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
@@ -7,7 +7,7 @@ from django import forms
 from django.contrib.auth.models import User
 from django.utils import timezone
 
-from annotation.access import ANNOTATOR
+from annotation.access import ADMIN, ANNOTATOR, CAMPAIGN_ADMIN, RESEARCHER
 from annotation.forms.mail import read_lines
 from annotation.models import AccessLink, Campaign, Membership
 
@@ -148,3 +148,57 @@ class CodesForm(forms.Form):
         help_text="One a line: a code, or the person's id and a code.",
         widget=forms.Textarea(attrs={"rows": 6, "spellcheck": "false"}),
     )
+
+
+ROLES = (
+    (ANNOTATOR, "Annotator: rates the items given to them"),
+    (RESEARCHER, "Researcher: reads campaigns and results, starts metrics and trainings"),
+    (CAMPAIGN_ADMIN, "Campaign admin: also uploads test sets and runs campaigns of their own"),
+    (ADMIN, "Site admin: everything, accounts included"),
+)
+
+
+class RolesForm(forms.Form):
+    """What an account may do."""
+
+    roles = forms.MultipleChoiceField(
+        label="Roles", choices=ROLES, required=False, widget=forms.CheckboxSelectMultiple
+    )
+
+
+class AccountMailForm(forms.Form):
+    """The address to which the link of an account goes."""
+
+    sheet = forms.UUIDField(widget=forms.HiddenInput)
+    address = forms.EmailField(label="E-mail")
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **{"label_suffix": ""} | kwargs)
+
+
+class InviteForm(forms.ModelForm):  # type: ignore[type-arg]
+    """A new account; its password is set by whoever opens the link."""
+
+    roles = forms.MultipleChoiceField(
+        label="Roles",
+        choices=ROLES,
+        widget=forms.CheckboxSelectMultiple,
+        error_messages={"required": "Choose at least one role."},
+    )
+
+    class Meta:
+        model = User
+        fields = ("username", "email")
+        labels = {"username": "User name", "email": "E-mail (optional)"}
+        help_texts = {"username": "Letters, digits and @ . + - _", "email": ""}
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **{"label_suffix": ""} | kwargs)
+        self.fields["username"].widget.attrs.update(autocapitalize="none", autocomplete="off")
+
+    def clean(self) -> dict[str, Any]:
+        """A link can be mailed where there is an address."""
+        data = super().clean() or self.cleaned_data
+        if "mail" in self.data and not data.get("email") and "email" not in self.errors:
+            self.add_error("email", "The link is to be mailed, and here is no address.")
+        return data

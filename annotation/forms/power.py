@@ -5,7 +5,7 @@ from typing import Any
 
 from django import forms
 
-from annotation.quality.power import RAW, Z
+from annotation.quality.columns import RAW, Z
 from metaeval.judgments.planning.power import DESIGNS
 
 MAX_SEGMENTS, MAX_ANNOTATORS, MAX_CELLS = 5_000, 20, 12

@@ -13,7 +13,7 @@ from annotation.forms.uploads import FilesField
 from annotation.imports.judgments.options import HIGHER, LAST_WINS, LOWER
 from annotation.imports.sources import HUMAN_SCORES, JUDGMENTS, Sent
 from annotation.models import Campaign, TestSet
-from annotation.protocols.taxonomy import MOST_WEIGHT
+from annotation.protocols.composed import MOST_WEIGHT
 from annotation.uploads import InputFile
 from annotation.uploads.problems import showable
 from core import languages

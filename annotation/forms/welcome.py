@@ -1,10 +1,20 @@
-"""The form about an annotator's background. Every question may be left unanswered, knowingly."""
+"""Forms about what comes before an annotator's first item.
+
+Researchers write instructions and consent in each language. Annotators answer questions about
+their background, of which every one may be left unanswered, and the comprehension test.
+"""
 
 import re
+from collections.abc import Sequence
 from typing import Any
 
 from django import forms
+from django.conf import settings
 from django.utils.translation import gettext_lazy as _
+
+from annotation.judging.instructions import OWN
+from annotation.models import Campaign, Instructions
+from annotation.qualification.testing import Asked
 
 UNSAID = "unsaid"
 # Commas as they are typed in the languages of the interface.
@@ -94,3 +104,87 @@ def in_words(background: dict[str, Any] | None) -> list[tuple[str, str]]:
         ("expertise", str(expertise)),
         ("experience", str(experience)),
     ]
+
+
+class TestForm(forms.Form):
+    """A field for each question, and the `number` of the attempt."""
+
+    __test__ = False  # no test case of pytest
+
+    number = forms.IntegerField(min_value=1, max_value=30_000, widget=forms.HiddenInput)
+
+    def __init__(self, *args: object, questions: Sequence[Asked], **kwargs: object) -> None:
+        super().__init__(*args, **kwargs)  # type: ignore[arg-type]
+        self.questions = questions
+        for each in questions:
+            self.fields[each.name] = forms.ChoiceField(
+                choices=each.choices,
+                error_messages={"required": _("Choose one of the answers.")},
+            )
+
+    def given(self) -> list[int]:
+        """The places of the chosen answers in the order of the questions."""
+        return [int(self.cleaned_data[each.name]) for each in self.questions]
+
+    def asked(self) -> list[tuple[Asked, str, list[str]]]:
+        """Each question with what was chosen and what is wrong with that."""
+        return [
+            (
+                each,
+                str(self[each.name].value() or ""),
+                [str(error) for error in self[each.name].errors],
+            )
+            for each in self.questions
+        ]
+
+
+MAX_TEXT = 50_000
+NEEDS_OWN = (
+    "Write the campaign's own consent first: it decides whether annotators are asked, and is "
+    "what they read where a language is missing."
+)
+
+
+def language_name(code: str) -> str:
+    """Return a language as the page calls it."""
+    return dict(settings.LANGUAGES).get(code, code) or "The campaign's own text"
+
+
+class InstructionsForm(forms.Form):
+    """Both texts as Markdown."""
+
+    instructions = forms.CharField(
+        required=False,
+        max_length=MAX_TEXT,
+        widget=forms.Textarea(attrs={"rows": 10}),
+        help_text="Shown above the texts to be rated. Markdown: headings, lists, emphasis, "
+        "links, tables, code.",
+    )
+    consent = forms.CharField(
+        required=False,
+        max_length=MAX_TEXT,
+        widget=forms.Textarea(attrs={"rows": 6}),
+        help_text="What annotators agree to before their first item. Markdown.",
+    )
+
+    def clean(self) -> dict[str, str]:
+        """Refuse a form without any text."""
+        given = super().clean() or {}
+        is_empty = not any(text.strip() for text in given.values())
+        if is_empty and not self.errors and self.initial.get("language") != OWN:
+            raise forms.ValidationError("Both texts are empty. Write one, or delete the language.")
+        if given.get("consent", "").strip() and self.initial.get("needs_own_consent"):
+            self.add_error("consent", NEEDS_OWN)
+        return given
+
+
+def stored_texts(campaign: Campaign, language: str) -> dict[str, str]:
+    """Return the texts in one language, empty where there are none yet."""
+    row: Campaign | Instructions | None = campaign
+    if language != OWN:
+        row = campaign.translations.filter(language=language).first()
+    return {
+        "language": language,
+        "instructions": row.instructions if row else "",
+        "consent": row.consent if row else "",
+    }

@@ -9,10 +9,10 @@ from django.db.models import QuerySet
 from annotation.entry.welcome import asked_first
 from annotation.models import Assignment
 from annotation.protocols import Protocol
-from core.database.prepared import Prepared, stand_in, stand_in_key
+from core.database.prepared import Prepared, placeholder, placeholder_key
 
-USER, ANNOTATOR, SCREEN = map(stand_in_key, (1, 2, 3))
-ASKED = stand_in(1)
+USER, ANNOTATOR, SCREEN = map(placeholder_key, (1, 2, 3))
+ASKED = placeholder(1)
 
 
 @dataclass(frozen=True)

@@ -14,12 +14,12 @@ from annotation import pool
 from annotation.access import only_rates
 from annotation.judging.screens import RATED_TEXT, Text, current_judgment, is_editable, text
 from annotation.models import Annotator, Assignment, Campaign, SuggestionFate
-from annotation.models.tokens import hash_token
+from annotation.models.people import hash_token
 from annotation.prefill.suggestions import key_of
 from annotation.protocols import Span
-from core.database.prepared import Prepared, Statement, stand_in_key
+from core.database.prepared import Prepared, Statement, placeholder_key
 
-USER, WHO, SLUG = stand_in_key(1), stand_in_key(2), "stand-in for a slug"
+USER, WHO, SLUG = placeholder_key(1), placeholder_key(2), "placeholder for a slug"
 
 
 @dataclass(frozen=True)

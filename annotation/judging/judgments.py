@@ -24,7 +24,7 @@ from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
 from annotation import pool
-from annotation.campaigns.refusals import RefusedError, refuse_unless_open
+from annotation.campaigns.people import RefusedError, refuse_unless_open
 from annotation.judging.answerable import USER, with_texts
 from annotation.judging.answers import Answer, check, is_same
 from annotation.judging.edits import edits_of
@@ -32,7 +32,7 @@ from annotation.judging.saving import ChangedError, counted, is_plain, save, sav
 from annotation.judging.screens import is_editable
 from annotation.judging.timing import least_time, limit_of_rows, times_of
 from annotation.models import Annotator, Assignment, Campaign, Judgment
-from core.database.prepared import Prepared, stand_in
+from core.database.prepared import Prepared, placeholder
 from core.database.waits import write_lock
 
 Rule = Campaign.SpeedRule
@@ -204,7 +204,7 @@ def _rule(row: Assignment) -> str:
 
 def _lock(user: User, public_ids: Sequence[UUID]) -> Mapping[UUID, Assignment]:
     """Lock in one order, so that two submits cannot wait for each other."""
-    asked = {stand_in(n): public_id for n, public_id in enumerate(dict.fromkeys(public_ids), 1)}
+    asked = {placeholder(n): public_id for n, public_id in enumerate(dict.fromkeys(public_ids), 1)}
     found = {row.public_id: row for row in _locked(len(asked)).rows({USER: user.pk, **asked})}
     if len(found) < len(asked):
         raise Assignment.DoesNotExist
@@ -214,7 +214,8 @@ def _lock(user: User, public_ids: Sequence[UUID]) -> Mapping[UUID, Assignment]:
 @cache
 def _locked(n_items: int) -> Prepared[Assignment]:
     own = with_texts().filter(
-        public_id__in=[stand_in(number) for number in range(1, n_items + 1)], annotator__user=USER
+        public_id__in=[placeholder(number) for number in range(1, n_items + 1)],
+        annotator__user=USER,
     )
     return Prepared(lambda: own.select_for_update(of=("self",)).order_by("pk"))
 

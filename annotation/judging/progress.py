@@ -16,9 +16,9 @@ from django.utils.translation import gettext as _
 
 from annotation import pool
 from annotation.models import Annotator, Assignment, Judgment
-from core.database.prepared import Statement, stand_in_key
+from core.database.prepared import Statement, placeholder_key
 
-ANNOTATOR = stand_in_key(1)
+ANNOTATOR = placeholder_key(1)
 _COUNTED = ("n_all", "n_open", "n_back", "paid_sum")
 
 

@@ -45,8 +45,7 @@ from annotation.pay.offers import Offer, offer
 from annotation.prefill.suggestions import Marked, marked, offered
 from annotation.protocols import Protocol, Span
 from annotation.protocols.asked import Anchor, Scale
-from annotation.protocols.base import SOURCE, TARGET
-from annotation.protocols.pieces import Piece, cut
+from annotation.protocols.base import SOURCE, TARGET, Piece, cut
 from core.database.prepared import Prepared
 from core.languages import direction
 

@@ -13,9 +13,9 @@ from annotation.judging import instructions
 from annotation.judging.progress import counts, progress
 from annotation.judging.screens import ShownScreen, make_screen, screen_rows
 from annotation.models import Annotator, Assignment, Item
-from core.database.prepared import Prepared, stand_in_key
+from core.database.prepared import Prepared, placeholder_key
 
-ANNOTATOR, PLACE = stand_in_key(1), stand_in_key(2)
+ANNOTATOR, PLACE = placeholder_key(1), placeholder_key(2)
 # How many items a browser gets ahead, and how many screens that may have a hundred texts each.
 AHEAD = 20
 SCREENS_AHEAD = 5

@@ -1,18 +1,18 @@
 """Tables from upload to judgment, in the order in which data flows."""
 
-from annotation.models.accounts import AccountLink
 from annotation.models.adjudication import Adjudication, Disagreement
 from annotation.models.assignment import Assignment, ContextOpening
 from annotation.models.campaign import Campaign, Item, OriginalFile
 from annotation.models.corpus import Output, Reference, Segment, System, TestSet, TestSetShare
-from annotation.models.guesses import GuessCount
 from annotation.models.judgment import ErrorSpan, Judgment, Playback, PublishedScore
 from annotation.models.lifecycle import Archived, ChangeEntry, is_archived, listed
 from annotation.models.notification import Letter, Notification
 from annotation.models.people import (
     AccessLink,
+    AccountLink,
     Annotator,
     AuditEntry,
+    GuessCount,
     Instructions,
     Membership,
 )

@@ -1,5 +1,7 @@
-"""People of a campaign: annotators, members, the links they come by, and what was decided."""
+"""Annotators and members of a campaign, their links and accounts, and failed attempts to get in."""
 
+import hashlib
+import secrets
 from datetime import datetime
 from typing import Any
 
@@ -8,6 +10,17 @@ from django.db import models
 
 from annotation.models.campaign import Campaign
 from annotation.models.corpus import TestSet
+
+
+def hash_token(token: str) -> str:
+    """Return what is stored of a token: 64 hexadecimal digits."""
+    return hashlib.sha256(token.encode()).hexdigest()
+
+
+def new_token() -> tuple[str, str]:
+    """Return a fresh token and its hash; the token itself is shown once and kept nowhere."""
+    token = secrets.token_urlsafe(32)
+    return token, hash_token(token)
 
 
 class AccessLink(models.Model):
@@ -178,3 +191,41 @@ class AuditEntry(models.Model):
     def facts(self) -> list[tuple[str, Any]]:
         """`details` in the order in which they are read: databases keep none of their own."""
         return sorted(self.details.items(), key=lambda pair: (pair[0] != "before", pair[0]))
+
+
+class AccountLink(models.Model):
+    """A link that lets its holder set the password of one account, once, until it expires.
+
+    Only the token's SHA-256 is stored. An account has one such link at most.
+    """
+
+    user = models.OneToOneField(
+        settings.AUTH_USER_MODEL, models.CASCADE, related_name="account_link"
+    )
+    token_hash = models.CharField(max_length=64, unique=True)
+    expires_at = models.DateTimeField()
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    def __str__(self) -> str:
+        return f"link of account {self.user_id}"
+
+
+class GuessCount(models.Model):
+    """How often guessing failed lately: at one account from one network, at an account, at links.
+
+    `key` and `network` are keyed hashes: nobody's name, address or link can be read here.
+    """
+
+    key = models.CharField(max_length=64, unique=True)
+    network = models.CharField(max_length=64, blank=True, default="")
+    failures = models.PositiveIntegerField(default=0)
+    failed_at = models.DateTimeField()
+
+    class Meta:
+        indexes = [
+            models.Index(fields=["network", "failed_at"], name="guesses_of_network"),
+            models.Index(fields=["failed_at"], name="guesses_by_age"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.failures} since {self.failed_at:%Y-%m-%d}"

@@ -1,8 +1,8 @@
 """The live monitor of a campaign, and whether it is complete."""
 
+from annotation.models.assignment import wanted
 from annotation.monitor.answers import remarks
 from annotation.monitor.report import AnnotatorState, MonitorReport, monitor_report
-from annotation.pool.completion import wanted
 
 __all__ = [
     "AnnotatorState",

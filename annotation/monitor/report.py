@@ -12,9 +12,9 @@ from django.db.models import Count, Exists, F, OuterRef, Q
 from django.utils import timezone
 
 from annotation.models import Assignment, Campaign, Judgment
+from annotation.models.assignment import GIVEN, OPEN, count_wanted
 from annotation.monitor.answers import read_answers
 from annotation.monitor.controls import Repeats, Share, read_controls
-from annotation.pool.completion import GIVEN, OPEN, count_wanted
 from annotation.quality.verdict import ITEMS
 
 AT_WORK = timedelta(minutes=10)

@@ -10,7 +10,7 @@ from annotation.access import is_site_admin
 from annotation.accounts import managing
 from annotation.entry import places
 from annotation.models import AccountLink, Annotator, Campaign, Letter
-from annotation.models.tokens import hash_token
+from annotation.models.people import hash_token
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from annotation.models import AuditEntry, Campaign, Letter, Notification
 from annotation.notifications import delivery, enclosed
 from annotation.notifications import letters as mails
 from core.work.claims import fail, finish, hold, retry
-from core.work.kinds import Kind, Lease
+from core.work.kinds import Lease, WorkKind
 from core.work.sending import send_on_commit
 
 FIRST_WAIT_SECONDS = 30
@@ -21,7 +21,7 @@ LOOK_SECONDS = 60.0
 Channel = Notification.Channel
 
 
-class Notifications(Kind[Notification]):
+class Notifications(WorkKind[Notification]):
     """A row for each channel, so that a webhook that fails repeats no e-mail."""
 
     name = "notification"
@@ -57,7 +57,7 @@ class Notifications(Kind[Notification]):
 notifications = Notifications()
 
 
-class Letters(Kind[Letter]):
+class Letters(WorkKind[Letter]):
     """Handed over once at most: one that a mail server may have is never sent a second time."""
 
     name = "letter"

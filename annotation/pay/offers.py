@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal
 
 from annotation.models import Campaign
-from annotation.protocols.paces import PACES
+from annotation.protocols.published import PACES
 
 CENT = Decimal("0.01")
 HOUR_MS = 3_600_000
@@ -36,7 +36,7 @@ def pay_for(campaign: Campaign, milliseconds: int) -> Decimal | None:
 def offer(campaign: Campaign, n_items: int | None) -> Offer | None:
     """Return what is told before the first of so many items; None where nothing is to be told.
 
-    An item takes the middle of the published times of its protocol (`annotation.protocols.paces`).
+    An item takes the middle of the times that are published for its protocol (`PACES`).
     """
     if not campaign.shows_pay or campaign.hourly_rate is None:
         return None

@@ -1,7 +1,7 @@
 """Screens of a pool that an annotator could be given, read by one query however large the pool.
 
 The query has a dozen parts, and putting it together takes longer than running it. So it is put
-together once for each kind of campaign, with stand-ins for the numbers that differ.
+together once for each kind of campaign, with placeholders for the numbers that differ.
 """
 
 import random
@@ -14,7 +14,7 @@ from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Subquery, 
 from annotation.models import Annotator, Assignment, Campaign, Item
 from annotation.pool import mixing, releases
 from annotation.pool.given import given_to
-from core.database.prepared import Statement, stand_in_key
+from core.database.prepared import Statement, placeholder_key
 
 WINDOW = 40
 # Active assignment looks at screens at so many levels of need, from the highest.
@@ -22,7 +22,7 @@ MAX_LEVELS = 5
 COLUMNS = ("is_given", "n_seen", "n_others")
 MAX_SHUFFLE = 2**31 - 1
 # Stand-ins: numbers that occur nowhere else among the parameters.
-ANNOTATOR, CAMPAIGN, START, CONTROL = map(stand_in_key, (1, 2, 3, 4))
+ANNOTATOR, CAMPAIGN, START, CONTROL = map(placeholder_key, (1, 2, 3, 4))
 PER_ITEM = 32_001
 
 

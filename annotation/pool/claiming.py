@@ -17,14 +17,14 @@ from django.db.models import Count, F
 from django.utils import timezone
 
 from annotation.models import Annotator, Assignment, Campaign, Item
-from annotation.pool import active, candidates, dynamic, mixing, releases
+from annotation.pool import adaptive, candidates, mixing, releases
 from annotation.pool.candidates import Candidate, Look
 from annotation.pool.given import warm
 from annotation.pool.mixing import State
-from core.database.prepared import Statement, stand_in_key
+from core.database.prepared import Statement, placeholder_key
 from core.database.waits import write_lock
 
-CAMPAIGN = stand_in_key(1)
+CAMPAIGN = placeholder_key(1)
 TRIES = 5
 # The items of a screen in order, with fields of their assignments.
 Given = Mapping[int, Mapping[str, Any]]
@@ -177,7 +177,7 @@ def _take(heads: list[int], *, waits: bool) -> set[int]:
 def _choose(campaign: Campaign, left: Sequence[Candidate]) -> Candidate:
     """One of those with the most missing ratings, at random; or as the systems need it."""
     if campaign.assignment_mode == Campaign.Mode.ACTIVE:
-        return active.choose(campaign, left)
+        return adaptive.choose(campaign, left)
     most = max(one.wanted for one in left)
     return random.choice([one for one in left if one.wanted == most])
 
@@ -186,7 +186,7 @@ def _shown(campaign: Campaign, chosen: Candidate) -> Given:
     if chosen.screen is None:
         return _as_they_are([chosen.pk])
     if campaign.assignment_mode == Campaign.Mode.DYNAMIC:
-        return dynamic.draw_systems(campaign, chosen.screen)
+        return adaptive.draw_systems(campaign, chosen.screen)
     items = Item.objects.filter(campaign=campaign.pk, screen=chosen.screen).order_by("place")
     return _as_they_are(items.values_list("pk", flat=True))
 

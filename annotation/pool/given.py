@@ -10,13 +10,13 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 from annotation.models import Annotator, Assignment, Item
-from core.database.prepared import Statement, stand_in_key
+from core.database.prepared import Statement, placeholder_key
 
 CONTROLS = (Item.Kind.TRAP, Item.Kind.BAD_REF, Item.Kind.REPEAT, Item.Kind.REF, Item.Kind.GOLD)
 TUTORIAL = Item.Kind.TUTORIAL.value
 # Annotators whose counts are kept in memory.
 KEPT = 4_096
-ANNOTATOR, POSITION = map(stand_in_key, (1, 2))
+ANNOTATOR, POSITION = map(placeholder_key, (1, 2))
 
 _kept: OrderedDict[int, "Given"] = OrderedDict()
 

@@ -3,9 +3,8 @@
 A preset proposes every setting of the campaign form and brings instructions and practice items.
 """
 
-from annotation.presets.choices import PRESETS, Fit, fitting, offered
+from annotation.presets.choices import PRESETS, Fit, Preset, fitting, offered
 from annotation.presets.filling import fill, mark_missing
-from annotation.presets.preset import Preset
 from annotation.presets.proposal import free_name, propose, ratio_label
 
 __all__ = [

@@ -1,11 +1,35 @@
-"""The presets, and which of them a test set can have."""
+"""The presets by name, and which of them a test set can have."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
+from annotation import protocols
 from annotation.models import TestSet
-from annotation.presets.preset import Preset
+
+
+@dataclass(frozen=True)
+class Preset:
+    """A way of judging by name. `label` says what annotators do, `origin` who did it so before.
+
+    `people` rate each item. `shows_reference` compares with the reference where every segment has
+    one, otherwise with the source. `is_shortened` is for outputs below full length.
+    """
+
+    name: str
+    label: str
+    origin: str
+    about: str
+    protocol: str
+    people: int = 3
+    shows_reference: bool = False
+    is_shortened: bool = False
+
+    @property
+    def judging(self) -> protocols.Protocol:
+        """The protocol itself."""
+        return protocols.get(self.protocol)
+
 
 DEFAULT, DEFAULT_LENGTH = "da", "length"
 PRESETS = {

@@ -8,11 +8,10 @@ from django.conf import settings
 from django.utils.translation import gettext_noop
 
 from annotation.models import Campaign, Instructions, Item, Reference
-from annotation.presets.choices import PRESETS
-from annotation.presets.preset import Preset
+from annotation.presets.choices import PRESETS, Preset
 from annotation.protocols import Layout
 from annotation.protocols.base import SOURCE
-from annotation.protocols.marked import MISSING
+from annotation.protocols.published import MISSING
 from annotation.protocols.questions import Asks
 from annotation.uploads.media.beside import source_kinds
 

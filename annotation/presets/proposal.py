@@ -8,7 +8,7 @@ from django.db.models import Count
 
 from annotation.controls import count_cuttable
 from annotation.models import Campaign, TestSet
-from annotation.presets.preset import Preset
+from annotation.presets.choices import Preset
 from annotation.protocols import Layout
 from annotation.quality.reach import MOST_TRAPS, proposed_traps
 from annotation.quality.verdict import ITEMS, PAIRS_TO_FAIL

@@ -3,25 +3,24 @@
 A campaign puts its own segments, systems and answers in the place of a preset's (`composed`).
 """
 
-from annotation.protocols import direct, edited, marked, mqm
-from annotation.protocols.base import Protocol, Span, SpanScheme
-from annotation.protocols.grid import Layout
+from annotation.protocols import published
+from annotation.protocols.base import Layout, Protocol, Span, SpanScheme
 
 PROTOCOLS = {
     protocol.name: protocol
     for protocol in (
-        direct.SEGMENTS,
-        direct.DOCUMENTS,
-        direct.SIDE_BY_SIDE,
-        marked.ONE,
-        marked.CONTRASTIVE,
-        mqm.ONE,
-        mqm.SIDE_BY_SIDE,
-        direct.TWO_SCALES,
-        edited.POST_EDITING,
+        published.SEGMENT_DA,
+        published.DOCUMENT_DA,
+        published.SIDE_BY_SIDE,
+        published.ESA,
+        published.CONTRASTIVE_ESA,
+        published.MQM,
+        published.SIDE_BY_SIDE_MQM,
+        published.TWO_SCALES,
+        published.POST_EDITING,
     )
 }
-DEFAULT = direct.SEGMENTS.name
+DEFAULT = published.SEGMENT_DA.name
 CHOICES = [(name, protocol.label) for name, protocol in PROTOCOLS.items()]
 
 __all__ = ["CHOICES", "DEFAULT", "PROTOCOLS", "Layout", "Protocol", "Span", "SpanScheme", "get"]

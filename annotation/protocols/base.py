@@ -1,15 +1,57 @@
-"""What a protocol is: data about a way of judging, from which pages, forms and scores follow."""
+"""What a protocol is: data about a way of judging, from which pages, forms and scores follow.
 
-from collections.abc import Mapping, Sequence
+Besides the protocol: the layout of its screens, and texts cut into pieces where errors are marked.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
+from enum import StrEnum
 from functools import cached_property
+from itertools import pairwise
 
 from django.utils.functional import Promise
 
 from annotation.protocols.asked import Anchor, Choice, Scale, TextField
-from annotation.protocols.grid import Layout
 from annotation.protocols.questions import QUESTIONS, Asks
+
+
+class Layout(StrEnum):
+    """What one screen shows: a grid of segments (one, or a document) × systems (one, several).
+
+    SINGLE: one item. DOCUMENT: the segments of one document by one system, in order, then the
+    document as a whole where scores are asked. TOGETHER: outputs of several systems for one
+    segment. GRID: a document with the outputs of several systems as columns, alike in all its
+    rows. What a screen shows is submitted as one.
+    """
+
+    SINGLE = "single"
+    DOCUMENT = "document"
+    TOGETHER = "together"
+    GRID = "grid"
+
+    @classmethod
+    def of(cls, *, has_documents: bool, has_systems: bool) -> "Layout":
+        """Return the grid of these segments and systems."""
+        if has_documents:
+            return cls.GRID if has_systems else cls.DOCUMENT
+        return cls.TOGETHER if has_systems else cls.SINGLE
+
+    @property
+    def has_documents(self) -> bool:
+        """Whether a screen shows all segments of a document."""
+        return self in (Layout.DOCUMENT, Layout.GRID)
+
+    @property
+    def has_systems(self) -> bool:
+        """Whether a screen shows several systems."""
+        return self in (Layout.TOGETHER, Layout.GRID)
+
+    @property
+    def has_several(self) -> bool:
+        """Whether a screen shows several items, whose answers are submitted as one."""
+        return self != Layout.SINGLE
+
 
 TARGET, SOURCE = "target", "source"
 # Severities as metrics and published data name them, from the lightest.
@@ -215,3 +257,43 @@ class Protocol:
     def script(self) -> str:
         """The JavaScript module, below `static/`."""
         return f"js/protocols/{self.layout}.js"
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A stretch of a text: `classes` are empty where nothing is marked, `words` say what is."""
+
+    text: str
+    classes: str = ""
+    words: str = ""
+
+
+def cut(
+    scheme: SpanScheme | None, text: str, spans: Iterable[Span], side: str = TARGET
+) -> tuple[Piece, ...]:
+    """Return the pieces of a text with the errors marked in it; special tokens stand behind it."""
+    if scheme is None:
+        return (Piece(text),)
+    own = [span for span in spans if span.side == side]
+    found = list(_pieces(scheme, text, own))
+    for number, token in enumerate(scheme.tokens if side == TARGET else ()):
+        there = [span for span in own if span.start == len(text) + number]
+        if there:
+            found += [Piece(" "), _piece(scheme, token, there)]
+    return tuple(found)
+
+
+def _pieces(scheme: SpanScheme, text: str, spans: Sequence[Span]) -> Iterator[Piece]:
+    ends = {0, len(text)} | {end for span in spans for end in (span.start, span.end)}
+    for start, end in pairwise(sorted(place for place in ends if place <= len(text))):
+        over = [span for span in spans if span.start <= start and end <= span.end]
+        yield _piece(scheme, text[start:end], over)
+
+
+def _piece(scheme: SpanScheme, text: str, spans: Sequence[Span]) -> Piece:
+    if not spans:
+        return Piece(text)
+    worst = max(spans, key=scheme.weight)
+    many = " mark-many" if len(spans) > 1 else ""
+    said = "; ".join(" ".join(filter(None, (each.severity, each.category))) for each in spans)
+    return Piece(text, f"mark mark-{scheme.level(worst.severity)}{many}", said)

@@ -15,16 +15,174 @@ What is left out is as the preset has it; `"scales": []` asks for no score, `"sp
 marked error and `"text": ""` for no text.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from annotation.protocols.asked import Anchor, Choice, Scale, TextField
-from annotation.protocols.base import SOURCE, TARGET, Protocol
-from annotation.protocols.faults import LONGEST, Faults, Values
-from annotation.protocols.grid import Layout
-from annotation.protocols.marked import MISSING
-from annotation.protocols.taxonomy import read_scheme
+from annotation.protocols.base import (
+    SOURCE,
+    TARGET,
+    Category,
+    Layout,
+    Protocol,
+    Severity,
+    SpanScheme,
+)
+from annotation.protocols.published import MISSING
+
+Values = Mapping[str, Any]
+LONGEST = {"scale": 40, "choice": 40, "severity": 20, "category": 80, "label": 80}
+
+
+@dataclass
+class Faults:
+    """What is wrong, by the path of the value: `scales[1].max`."""
+
+    found: list[tuple[str, str]] = field(default_factory=list)
+
+    def add(self, path: str, sentence: str) -> None:
+        """Take in one more."""
+        self.found.append((path, sentence))
+
+    def entries(self, path: str, value: Any, most: int) -> Iterator[tuple[str, Values]]:
+        """Yield the objects of a list with their paths."""
+        if not isinstance(value, list) or len(value) > most:
+            self.add(path, f"a list of at most {most} is expected")
+            return
+        for number, each in enumerate(value):
+            own = f"{path}[{number}]"
+            if isinstance(each, dict):
+                yield own, each
+            else:
+                self.add(own, "an object is expected")
+
+    def known(self, path: str, value: Values, names: Sequence[str]) -> None:
+        """Complain of keys that mean nothing here."""
+        if unknown := sorted(set(value) - set(names)):
+            self.add(path, f"not known here: {', '.join(unknown)} (there are {', '.join(names)})")
+
+    def name(self, path: str, value: Values, kind: str, taken: Sequence[str]) -> str:
+        """Return the name of a `kind` of thing, which none of those taken has."""
+        name = value.get("name")
+        if not isinstance(name, str) or not 0 < len(name.strip()) <= LONGEST[kind]:
+            self.add(f"{path}.name", f"a name of 1 to {LONGEST[kind]} characters is expected")
+            return ""
+        name = name.strip()
+        if any(not each.isprintable() for each in name) or (kind == "category" and "/" in name):
+            self.add(
+                f"{path}.name", "line breaks, tabs and, in categories, “/” cannot be in a name"
+            )
+        if kind in ("scale", "choice") and (name.isdecimal() or "__" in name):
+            self.add(f"{path}.name", f"the name of a {kind} is no number and has no “__”")
+        if name.casefold() in {each.casefold() for each in taken}:
+            self.add(f"{path}.name", f"“{name}” is there already")
+        return name
+
+
+MOST_SEVERITIES, MOST_CATEGORIES, DEEPEST = 8, 200, 4
+MOST_WEIGHT = 1000
+SPAN_KEYS = ("severities", "categories", "weights", "sides", "tokens")
+
+
+def read_scheme(own: SpanScheme | None, values: Any, faults: Faults) -> SpanScheme | None:
+    """Return the errors that are described, what is left out as `own` has it."""
+    if not isinstance(values, dict):
+        faults.add("spans", "an object is expected")
+        return None
+    faults.known("spans", values, SPAN_KEYS)
+    base = own or SpanScheme(())
+    severities = base.severities
+    if "severities" in values or not severities:
+        severities = _severities(values.get("severities", []), faults)
+    categories, weights = base.categories, base.weights
+    if "categories" in values:
+        tree = values["categories"]
+        categories = _categories(tree, "spans.categories", "", faults)
+        weights = None
+    scheme = SpanScheme(
+        severities,
+        categories,
+        _sides(values.get("sides", list(base.sides)), faults),
+        weights,
+        _tokens(values.get("tokens", list(base.tokens)), faults),
+    )
+    if "severities" in values:
+        weights = {k: w for k, w in (weights or {}).items() if k[1] in scheme.severity_keys}
+    if "weights" in values:
+        weights = _weights(values["weights"], scheme, faults)
+    return replace(scheme, weights=weights)
+
+
+def _severities(values: Any, faults: Faults) -> tuple[Severity, ...]:
+    path, found = "spans.severities", list[Severity]()
+    for own, value in faults.entries(path, values, MOST_SEVERITIES):
+        faults.known(own, value, ("name", "weight"))
+        name = faults.name(own, value, "severity", [each.key for each in found])
+        found.append(Severity(name, name, _weight(value, own, faults)))
+    if values == []:
+        faults.add(path, "at least one severity is expected")
+    return tuple(found)
+
+
+def _weight(value: Values, path: str, faults: Faults) -> float:
+    weight: Any = value.get("weight")
+    if type(weight) in (int, float) and math.isfinite(weight) and 0 <= weight <= MOST_WEIGHT:
+        return float(weight)
+    faults.add(f"{path}.weight", f"a number from 0 to {MOST_WEIGHT} is expected")
+    return 0.0
+
+
+def _categories(values: Any, path: str, above: str, faults: Faults) -> tuple[Category, ...]:
+    found: list[Category] = []
+    for own, value in faults.entries(path, values, MOST_CATEGORIES):
+        faults.known(own, value, ("name", "children"))
+        taken = [str(each.label) for each in found]
+        name = faults.name(own, value, "category", taken)
+        key = f"{above}/{name}" if above else name
+        if len(key) > LONGEST["category"] or key.count("/") >= DEEPEST:
+            faults.add(own, f"the path “{key[:40]}…” is longer than {LONGEST['category']} "
+                       f"characters or deeper than {DEEPEST} levels")  # fmt: skip
+            continue
+        below = _categories(value.get("children", []), f"{own}.children", key, faults)
+        found.append(Category(key, name, below))
+    return tuple(found)
+
+
+def _sides(values: Any, faults: Faults) -> tuple[str, ...]:
+    if isinstance(values, list) and values in ([TARGET], [TARGET, SOURCE], [SOURCE, TARGET]):
+        return tuple(each for each in (TARGET, SOURCE) if each in values)
+    faults.add("spans.sides", f"[“{TARGET}”] or [“{TARGET}”, “{SOURCE}”] is expected")
+    return (TARGET,)
+
+
+def _tokens(values: Any, faults: Faults) -> tuple[str, ...]:
+    fits = isinstance(values, list) and len(values) <= 20
+    if fits and all(isinstance(each, str) and 0 < len(each) <= 80 for each in values):
+        return tuple(values)
+    faults.add("spans.tokens", "at most 20 texts of 1 to 80 characters are expected")
+    return ()
+
+
+def _weights(values: Any, scheme: SpanScheme, faults: Faults) -> dict[tuple[str, str], float]:
+    known, found = _all_keys(scheme.categories), {}
+    for path, value in faults.entries("spans.weights", values, MOST_CATEGORIES):
+        faults.known(path, value, ("category", "severity", "weight"))
+        pair = str(value.get("category")), str(value.get("severity"))
+        if pair[0] not in known:
+            faults.add(f"{path}.category", f"there is no category “{pair[0][:80]}”")
+        if pair[1] not in scheme.severity_keys:
+            faults.add(f"{path}.severity", f"there is no severity “{pair[1][:40]}”")
+        found[pair] = _weight(value, path, faults)
+    return found
+
+
+def _all_keys(categories: Sequence[Category]) -> set[str]:
+    return {each.key for each in categories}.union(
+        *(_all_keys(each.children) for each in categories)
+    )
+
 
 MOST_SCALES, MOST_LABELS, MOST_CHOICES, MOST_OPTIONS = 8, 101, 4, 12
 # Values of scales lie between minus and plus this.

@@ -1,10 +1,9 @@
 """Stage 5: from judgments to annotators, agreement and control items."""
 
 from annotation.quality.agreement import Agreement, Figure, agreement_of
-from annotation.quality.columns import JudgmentColumns, read_columns
+from annotation.quality.columns import JudgmentColumns, read_columns, remarks, standardise
 from annotation.quality.people import AnnotatorQuality
 from annotation.quality.report import QualityReport, quality_report
-from annotation.quality.standard import remarks, standardise
 from annotation.quality.verdict import Checks, Verdict
 
 __all__ = [

@@ -1,15 +1,21 @@
-"""Agreement of judgments: one number and one interval, wherever it is shown."""
+"""Agreement of judgments: one number and one interval, wherever it is shown.
+
+Where annotators see several systems on a screen, also how likely the differences are that each of
+them gives: a check that WMT26 makes.
+"""
 
 import hashlib
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 from django.core.cache import cache
 
+from annotation.models import Campaign, Item, Output
 from annotation.quality.columns import Floats, Integers, JudgmentColumns, Mask
 from annotation.quality.current import NOTHING
 from metaeval import Interval, StatisticsWarning
-from metaeval.judgments.agreement import judgment_agreement
+from metaeval.judgments.agreement import ScreenAgreement, judgment_agreement, screen_agreement
 from metaeval.results import ApproximationWarning
 
 N_RESAMPLES = 1000
@@ -113,3 +119,44 @@ def _compute(
     parts = (found.one_vs_rest, found.alpha_z, found.alpha_raw)
     figures = [Figure(each.statistic, each.interval, each.method, each.warnings) for each in parts]
     return Agreement(found.n, found.n_items, *figures)
+
+
+@dataclass(frozen=True)
+class Likely:
+    """How likely the differences of one annotator are (`ScreenAgreement`), over `screens`.
+
+    With `is_unlikely` WMT26 would drop the annotator; here a person looks.
+    """
+
+    agreement: float
+    screens: int
+    is_unlikely: bool
+
+
+def likely_of(campaign: Campaign, columns: JudgmentColumns) -> Mapping[int, Likely]:
+    """Return it by annotator, for campaigns that show several systems beside each other.
+
+    Of outputs alone, without practice and controls; none for other campaigns.
+    """
+    if not campaign.judging.layout.has_systems:
+        return {}
+    own = columns.select(columns.is_kind(Item.Kind.TARGET))
+    found = _computed(own) if len(own) else None
+    if found is None or not found.n:
+        return {}
+    return {
+        int(annotator): Likely(float(found.agreement[n]), int(found.screens[n]), found.flagged[n])
+        for n, annotator in enumerate(found.annotators)
+    }
+
+
+def _computed(own: JudgmentColumns) -> ScreenAgreement:
+    rows = Output.objects.filter(pk__in=set(own.output.tolist())).order_by()
+    systems = dict(rows.values_list("pk", "system"))
+    return screen_agreement(
+        own.score,
+        own.annotator.tolist(),
+        own.screen.tolist(),
+        own.segment.tolist(),
+        [systems[output] for output in own.output.tolist()],
+    )

@@ -1,4 +1,4 @@
-"""The current judgments of a campaign that count, as numpy columns."""
+"""The current judgments of a campaign that count, as numpy columns, with z-scores and variances."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
@@ -8,10 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annotation.judging.rules import kept_rules
-from annotation.models import Campaign, Item, Judgment
+from annotation.models import Annotator, Campaign, Item, Judgment, Output
 from annotation.quality.current import NOTHING, Table, current_judgments
 from annotation.quality.scales import with_scale
 from core.caching import memo
+from metaeval.judgments import ZScores, z_scores
+from metaeval.judgments.planning import VarianceComponents, variance_components
 
 REPLACED = (Item.Kind.BAD_REF, Item.Kind.TRAP, Item.Kind.REF)
 Integers = NDArray[np.int64]
@@ -177,3 +179,47 @@ def _beside_control(campaign: Campaign, rows: Table) -> Mask:
     replaced = campaign.items.filter(kind__in=REPLACED, screen__isnull=False)
     screens = [pk for pk in replaced.values_list("screen", flat=True).distinct() if pk is not None]
     return np.asarray(repeats & np.isin(rows["screen"], screens))
+
+
+def standardise(columns: JudgmentColumns, pool: str) -> ZScores:
+    """Standardise every judgment per annotator (ddof 1).
+
+    `pool` says which judgments enter an annotator's mean and standard deviation: those of
+    outputs only (`targets`: repeats do not count twice), or `all`, control items included.
+    """
+    return z_scores(columns.score, columns.annotator, pool=_in_pool(columns, pool))
+
+
+def remarks(columns: JudgmentColumns, pool: str, standard: ZScores) -> tuple[str, ...]:
+    """Say whom the z-scores leave out, by the names that annotators have on pages."""
+    if not standard.warnings:
+        return ()
+    labels = dict(Annotator.objects.filter(pk__in=standard.annotators).values_list("pk", "label"))
+    named = [labels[pk] for pk in columns.annotator.tolist()]
+    said = z_scores(columns.score, named, pool=_in_pool(columns, pool)).warnings
+    return tuple(warning.message for warning in said)
+
+
+def _in_pool(columns: JudgmentColumns, pool: str) -> NDArray[np.bool_] | None:
+    return None if pool == Campaign.ZPool.ALL else columns.is_kind(Item.Kind.TARGET)
+
+
+RAW, Z = "raw", "z"
+
+
+def pilot_components(campaign: Campaign, scores: str) -> VarianceComponents:
+    """Estimate variance components from the outputs that a campaign has judged so far.
+
+    Control items, repeats, excluded annotators and targets whose text is no output here (human
+    translations of imported data) are left out.
+    """
+    columns = read_columns(campaign)
+    judged = columns.select(columns.is_kind(Item.Kind.TARGET) & (columns.output != NOTHING))
+    outputs = Output.objects.filter(system__test_set=campaign.test_set).order_by()
+    system_of = dict(outputs.values_list("pk", "system_id"))
+    system = np.array([system_of[pk] for pk in judged.output.tolist()], dtype=np.int64)
+    values = z_scores(judged.score, judged.annotator).z if scores == Z else judged.score
+    documents = judged.cluster.tolist()
+    return variance_components(
+        values, system, judged.segment, judged.annotator, documents=documents
+    )

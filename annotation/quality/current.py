@@ -7,6 +7,8 @@ where they differ, everything is read anew.
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from time import monotonic
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -145,3 +147,47 @@ def _read(judgments: QuerySet[Judgment]) -> Table:
 
 def _moments(times: Sequence[Any]) -> list[float]:
     return [np.nan if time is None else time.timestamp() for time in times]
+
+
+AGAIN_SECONDS = 60.0
+
+
+class Added(NamedTuple):
+    """Judgments, revised ones among them, and the number of the newest; 0 without any."""
+
+    n: int
+    newest: int
+
+
+@dataclass(frozen=True)
+class _Counted:
+    """`n` judgments are numbered `upto` or lower; known `at` so many seconds."""
+
+    n: int
+    upto: int
+    at: float
+
+
+_counts: Cache[_Counted] = Cache(4096)
+
+
+def judgments_added(campaign: Campaign) -> Added:
+    """Return how many there are now."""
+    counted = _counts.get(campaign.pk)
+    if counted is None or monotonic() - counted.at > AGAIN_SECONDS:
+        counted = _count(campaign)
+        _counts.put(campaign.pk, counted, 1)
+    since = _judgments(campaign).filter(pk__gt=counted.upto)
+    found = since.aggregate(n=Count("pk"), newest=Max("pk"))
+    return Added(counted.n + found["n"], found["newest"] or counted.upto)
+
+
+def _count(campaign: Campaign) -> _Counted:
+    """Count those that no transaction that is still open comes before."""
+    newest = _judgments(campaign).aggregate(newest=Max("pk"))["newest"] or 0
+    upto = max(0, newest - OVERLAP)
+    return _Counted(_judgments(campaign).filter(pk__lte=upto).count(), upto, monotonic())
+
+
+def _judgments(campaign: Campaign) -> QuerySet[Judgment]:
+    return Judgment.objects.filter(assignment__annotator__campaign=campaign).order_by()

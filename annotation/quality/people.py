@@ -9,8 +9,8 @@ import numpy as np
 import metaeval
 from annotation.models import Item
 from annotation.protocols.asked import Scale
+from annotation.quality.agreement import Likely
 from annotation.quality.columns import Floats, JudgmentColumns
-from annotation.quality.together import Likely
 from annotation.quality.verdict import LOW, Checks, check
 from metaeval.arrays import mean
 from metaeval.judgments import spread

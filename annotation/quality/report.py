@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from annotation.models import Campaign, Item
 from annotation.protocols.asked import Scale
-from annotation.quality.agreement import Agreement, agreement_of
+from annotation.quality.agreement import Agreement, agreement_of, likely_of
 from annotation.quality.columns import Floats, JudgmentColumns, Mask, read_columns
 from annotation.quality.people import (
     AnnotatorQuality,
@@ -27,7 +27,6 @@ from annotation.quality.people import (
 )
 from annotation.quality.reach import Tested, who_was_tested
 from annotation.quality.scales import about_scale, scale_of
-from annotation.quality.together import likely_of
 from annotation.quality.verdict import low_score
 from metaeval.arrays import mean
 from metaeval.judgments import z_scores

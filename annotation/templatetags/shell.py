@@ -1,18 +1,24 @@
-"""The frame around a researcher's pages: facts, tabs, and the pages beside the one that is read."""
+"""The frame around a researcher's pages: facts, tabs, first steps, and terms that are explained."""
 
 from collections.abc import Sequence
 from typing import Any
 
 from django import template
 from django.http import QueryDict
-from django.utils.html import escape
+from django.urls import reverse
+from django.utils.html import escape, format_html
 from django.utils.safestring import SafeString, mark_safe
 
+from annotation import protocols
+from annotation.campaigns import effort, hindrances
 from annotation.campaigns.facts import facts, study_facts
 from annotation.filters.form import Choice
-from annotation.models import Campaign
+from annotation.glossary import TERMS
+from annotation.models import Campaign, TestSet
+from annotation.protocols.published import Pace
 from annotation.web import navigation
-from annotation.web.navigation import Link
+from annotation.web.navigation import Link, first_steps
+from annotation.web.sentences import said
 
 register = template.Library()
 register.filter("facts", facts)
@@ -58,3 +64,59 @@ def options(choices: Sequence[Choice]) -> SafeString:
 
 def _option(choice: Choice) -> str:
     return f"<option{' selected' if choice.is_chosen else ''}>{escape(choice.value)}</option>"
+
+
+register.filter("hindrances", hindrances)
+
+
+@register.inclusion_tag("shell/_guide.html")
+def guide(page: str) -> dict[str, Any]:
+    """The steps on a page without a campaign."""
+    return {"steps": first_steps(page)}
+
+
+@register.inclusion_tag("annotation/_cost.html")
+def campaign_cost(test_set: TestSet) -> dict[str, Any]:
+    """What a design takes and can tell: what the page's script needs to say so at every change."""
+    paces = effort.paces()
+    known = {
+        name: {"pace": _told(paces.get(name)), "spread": _told(effort.spread_of(protocol))}
+        for name, protocol in protocols.PROTOCOLS.items()
+    }
+    outputs = effort.outputs_of(test_set)
+    data = {"protocols": known, "outputs": outputs, "quantiles": effort.QUANTILES}
+    return {"data": data}
+
+
+def _told(found: Pace | effort.Spread | None) -> dict[str, Any] | None:
+    """The fields, words in the language of the page."""
+    if found is None:
+        return None
+    return {
+        name: said(value) if isinstance(value, str) else value
+        for name, value in vars(found).items()
+    }
+
+
+BUTTON = '<button type="button" class="term" popovertarget="term-{0}" aria-label="{1}"></button>'
+# The first button of a page brings the definition along.
+DEFINITION = (
+    '<span id="term-{0}" class="definition" popover><strong>{1}</strong>{2} '
+    '<a href="{3}#{0}">{4}</a></span>'
+)
+
+
+@register.simple_tag(takes_context=True)
+def term(context: dict[str, Any], key: str) -> SafeString:
+    """A button that explains a term; nothing for what the glossary lacks, or in a printed page."""
+    found, request = TERMS.get(key), context.get("request")
+    if found is None or request is None:
+        return SafeString("")
+    label = said(found.label)
+    button = format_html(BUTTON, found.key, said(f"What is {label}?"))
+    told = request.__dict__.setdefault("terms", set())
+    if key in told:
+        return button
+    told.add(key)
+    about, more = said(found.text), said("Glossary")
+    return button + format_html(DEFINITION, found.key, label, about, reverse("glossary"), more)

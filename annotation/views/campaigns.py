@@ -1,4 +1,7 @@
-"""Stage 2 on the page: list, create, open and close campaigns."""
+"""Stage 2 on the page: list, create, edit, open and close campaigns; their raw judgments.
+
+What the judgments come to is on the page `dashboards.quality.page`.
+"""
 
 from django.contrib import messages
 from django.core.exceptions import ValidationError
@@ -6,7 +9,7 @@ from django.db.models import Count, Q
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
-from django.views.decorators.http import require_POST
+from django.views.decorators.http import require_http_methods, require_POST
 
 from annotation import campaigns
 from annotation.access import (
@@ -20,11 +23,15 @@ from annotation.access import (
 )
 from annotation.campaigns import describe
 from annotation.campaigns.facts import has_scores
+from annotation.campaigns.shares import has_imported_items
+from annotation.exports import judgments_response
+from annotation.forms.campaign.editing import IMPORTED, DraftForm
 from annotation.forms.campaign.form import CampaignForm
 from annotation.models import Campaign, Item, listed
-from annotation.pool.completion import wanted
+from annotation.models.assignment import wanted
 from annotation.presets import fitting, offered, ratio_label
 from annotation.quality.reach import design_doubt
+from annotation.web.parameters import JUDGMENTS, read_filters, takes
 
 MOST_DECISIONS = 100
 
@@ -130,3 +137,42 @@ def campaign_close(request: HttpRequest, slug: str) -> HttpResponse:
     except ValidationError as error:
         messages.error(request, " ".join(error.messages))
     return redirect("campaign-setup", campaign.slug)
+
+
+OPENED = "Only drafts are changed: people would be rating by two rules. Copy it instead."
+
+
+@researcher_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def campaign_edit(request: HttpRequest, slug: str) -> HttpResponse:
+    """Change a draft; one that was opened, or whose items were imported, says why it stays."""
+    campaign = campaign_for_admin(request, slug)
+    is_draft = campaign.status == Campaign.Status.DRAFT
+    if not is_draft or has_imported_items(campaign):
+        messages.error(request, IMPORTED if is_draft else OPENED)
+        return redirect("campaign-setup", slug)
+    name, form = campaign.name, DraftForm(request.POST or None, campaign=campaign)
+    if request.method == "POST" and form.is_valid():
+        try:
+            form.change()
+        except ValidationError as error:
+            form.add_error(None, error)
+        else:
+            messages.success(request, "The draft is changed.")
+            return redirect("campaign-setup", slug)
+    context = {
+        "section": "campaigns",
+        "form": form,
+        "test_set": campaign.test_set,
+        "edited": name,
+    }
+    status = 422 if form.errors else 200
+    return render(request, "annotation/campaign_new.html", context, status=status)
+
+
+@researcher_required
+@takes(JUDGMENTS)
+def judgments(request: HttpRequest, slug: str, fmt: str) -> HttpResponseBase:
+    """The judgments of a campaign with their history, as CSV or JSON."""
+    campaign = campaign_for_reader(request, slug)
+    return judgments_response(campaign, fmt, read_filters(request, campaign))

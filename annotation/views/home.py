@@ -1,18 +1,30 @@
-"""The start page: an annotator's tasks, or a researcher's campaigns."""
+"""Pages outside campaigns: the start page, signing in with a brake on guessing, the glossary."""
+
+from urllib.parse import urlencode
 
 from django.contrib.auth.decorators import login_required
+from django.contrib.auth.forms import AuthenticationForm
+from django.contrib.auth.views import LoginView
+from django.core.exceptions import PermissionDenied
 from django.db.models import Count, Q
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_GET
 
-from annotation.access import is_researcher, signed_in
+from annotation.access import is_researcher, is_site_admin, researcher_required, signed_in
+from annotation.entry.accounts import SessionStore
+from annotation.entry.throttle import Attempt, attempt_sign_in, remember_device, take_back
+from annotation.glossary import GROUPS
 from annotation.models import Annotator, Campaign
-from core.database.prepared import Prepared, stand_in_key
+from annotation.web.errors import refuse_guessing
 
-USER = stand_in_key(1)
-_tasks = Prepared(
-    lambda: (
-        Annotator.objects.filter(user=USER)
+
+@login_required
+def home(request: HttpRequest) -> HttpResponse:
+    """Send researchers to the campaigns; show everyone else the tasks they were given."""
+    tasks = list(
+        Annotator.objects.filter(user=signed_in(request))
         .exclude(campaign__status=Campaign.Status.DRAFT)
         .select_related("campaign")
         .annotate(
@@ -25,13 +37,56 @@ _tasks = Prepared(
         )
         .order_by("campaign__name")
     )
-)
-
-
-@login_required
-def home(request: HttpRequest) -> HttpResponse:
-    """Send researchers to the campaigns; show everyone else the tasks they were given."""
-    tasks = _tasks.rows({USER: signed_in(request).pk})
     if is_researcher(request.user) and not tasks:
         return redirect("campaigns")
     return render(request, "annotation/home.html", {"tasks": tasks})
+
+
+@researcher_required
+@require_GET
+def glossary(request: HttpRequest) -> HttpResponse:
+    """Every term that researchers' pages use."""
+    return render(request, "glossary.html", {"groups": GROUPS.items()})
+
+
+class SignIn(LoginView):
+    """The sign-in page; who guesses has to wait longer and longer."""
+
+    redirect_authenticated_user = True
+    attempt = Attempt()
+
+    def post(self, request: HttpRequest, *args: object, **kwargs: object) -> HttpResponse:
+        """Check the password, unless too many were wrong. A form with a gap is no attempt."""
+        username = request.POST.get("username", "")
+        if username.strip() and request.POST.get("password"):
+            self.attempt = attempt_sign_in(request, username)
+            if self.attempt.blocked_until:
+                return refuse_guessing(request, self.attempt.blocked_until)
+        return super().post(request, *args, **kwargs)
+
+    def form_valid(self, form: AuthenticationForm) -> HttpResponse:
+        """Sign in, and know this browser next time. Sessions that have ended are deleted then."""
+        take_back(self.attempt)
+        SessionStore.clear_expired()
+        response = super().form_valid(form)
+        remember_device(self.request, response, self.attempt.account)
+        return response
+
+    def form_invalid(self, form: AuthenticationForm) -> HttpResponse:
+        """A page with an error is no success."""
+        response = super().form_invalid(form)
+        response.status_code = 422
+        return response
+
+
+def admin_sign_in(request: HttpRequest) -> HttpResponse:
+    """Send those who would enter Django's admin to the one sign-in page that there is.
+
+    It takes superusers alone; site admins find accounts on our own pages.
+    """
+    if is_site_admin(request.user):
+        return redirect("accounts")
+    if request.user.is_authenticated:
+        raise PermissionDenied
+    target = request.GET.get("next", "") or reverse("admin:index")
+    return redirect(f"{reverse('login')}?{urlencode({'next': target})}")

@@ -1,6 +1,7 @@
 """Judgments, scores and campaigns of other tools in, gold items in, judgments out."""
 
 from collections import Counter
+from dataclasses import dataclass
 from typing import Any
 
 from django.contrib import messages
@@ -26,7 +27,7 @@ from annotation.exports import FORMATS
 from annotation.exports.parquet import MissingPackageError
 from annotation.exports.rows import judgments_of
 from annotation.filters.form import filter_choices
-from annotation.forms.choices import CHANGED
+from annotation.forms.columns import CHANGED, ColumnsForm, is_changed
 from annotation.forms.imports import (
     AppraiseForm,
     CampaignFileForm,
@@ -34,15 +35,22 @@ from annotation.forms.imports import (
     PearmutForm,
     ToolForm,
 )
-from annotation.forms.tables import HumanScoresForm, JudgmentsForm
-from annotation.imports import appraise, sources
+from annotation.forms.tables import (
+    WORDS,
+    DirectionsForm,
+    HumanScoresForm,
+    HumanScoresWords,
+    JudgmentsForm,
+    changed,
+)
+from annotation.imports import appraise, human_scores, sources
 from annotation.imports.drafts import CampaignDraft
 from annotation.imports.gold import add_gold, delete_gold, read_gold, require_draft, uploaded
 from annotation.imports.launch import examine, launch
+from annotation.imports.sources import Reading, Sent
 from annotation.models import Campaign, Item
 from annotation.uploads import InputFile, Report, TestSetDraft
 from annotation.uploads.waiting import ExpiredError
-from annotation.views.corrections import correction_of, read_anew
 from annotation.views.uploads import is_too_large, too_large_sentence
 from annotation.web import fresh_links
 from annotation.web.errors import refuse
@@ -56,6 +64,63 @@ from annotation.web.parameters import (
 )
 from core import languages
 from core.text import key, pluralize
+
+
+@dataclass
+class Correction:
+    """Forms of what is said beside tables, of what their columns hold, and of directions."""
+
+    words: HumanScoresWords
+    columns: ColumnsForm
+    directions: DirectionsForm
+
+    def is_valid(self) -> bool:
+        """Check all, so that every error is shown."""
+        return not any([self.words.errors, self.columns.errors, self.directions.errors])
+
+    def is_changed(self) -> bool:
+        """Whether a choice differs from those that the preview was made with."""
+        return any(is_changed(form) for form in (self.words, self.columns, self.directions))
+
+
+def correction_of(sent: Sent, reading: Reading, data: Any) -> Correction | None:
+    """Return the forms, filled with how tables were read; None for campaigns of tools."""
+    if sent.tool not in WORDS:
+        return None
+    return Correction(
+        WORDS[sent.tool](data, initial=dict(sent.words), prefix="words"),
+        ColumnsForm(
+            reading.columns,
+            reading.wanted,
+            reading.fields,
+            data,
+            repeatable=(human_scores.SCORE.name,) if sent.tool == sources.HUMAN_SCORES else (),
+        ),
+        DirectionsForm(reading.directions, data),
+    )
+
+
+def read_anew(
+    token: str, sent: Sent, reading: Reading, correction: Correction, user_id: int
+) -> str:
+    """Keep the files under what was said now, and return their new token.
+
+    Columns that were left as they were found stay open: in tables of errors and of times the
+    same column may hold different things. Of the fields that several columns may hold, all are
+    said once one is: a further column is chosen beside the others, not in their place.
+    """
+    columns = correction.columns
+    said = {
+        column: field
+        for column, field in columns.chosen.items()
+        if field != reading.fields.get(column, "") or field in columns.repeatable
+    }
+    kept = sources.keep(
+        changed(sent, correction.words, said, correction.directions.stated), user_id
+    )
+    sources.forget(token, user_id)
+    return kept
+
 
 SHOWN = 200
 FORMS = (JudgmentsForm, HumanScoresForm, AppraiseForm, PearmutForm)

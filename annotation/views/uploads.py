@@ -27,8 +27,7 @@ from annotation.access import (
     visible_test_sets,
 )
 from annotation.forms.access import AccountForm
-from annotation.forms.choices import CHANGED
-from annotation.forms.understanding import Understanding
+from annotation.forms.columns import CHANGED, Understanding
 from annotation.forms.uploads import UploadForm, read_again
 from annotation.models import Output, Segment, System, TestSet, listed
 from annotation.uploads import OutdatedError, Submission, check_submission, store

@@ -18,7 +18,7 @@ from django.utils.http import urlencode
 
 from annotation.campaigns import Invitation
 from annotation.models import Campaign
-from annotation.models.tokens import hash_token
+from annotation.models.people import hash_token
 
 SECONDS = 24 * 3600
 MOST = 1_000

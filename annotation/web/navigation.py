@@ -1,11 +1,12 @@
 """Where the pages of a campaign and of a study stand: tabs, and under each the pages of its rail.
 
 Every page has a name, the `tab` of its context; that is the name of its address unless said
-otherwise. What a reader has chosen goes along to those pages that take it.
+otherwise. What a reader has chosen goes along to those pages that take it. Before there is a
+campaign, five steps lead to one.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any
 
@@ -154,3 +155,33 @@ def taken_by(address: str) -> frozenset[str]:
     takes: Any = getattr(match.func, "takes", None)
     names: frozenset[str] = takes().names if takes else frozenset()
     return names
+
+
+@dataclass(frozen=True)
+class Step:
+    """A step: `about` says what it is or what it lacks; without an address it cannot be gone to."""
+
+    label: str
+    about: str
+    address: str = ""
+    is_done: bool = False
+    is_current: bool = False
+
+
+FIRST = (
+    Step("Texts", "a test set and outputs"),
+    Step("Task", "what annotators are asked"),
+    Step("People", "who rates, by which links"),
+    Step("Try it", "as annotators will see it"),
+    Step("Open", "annotators can start"),
+)
+FIRST_NAMES = ("texts", "task", "people", "preview", "open")
+
+
+def first_steps(name: str) -> list[Step]:
+    """Return the steps where there is no campaign yet."""
+    here = FIRST_NAMES.index(name)
+    return [
+        replace(step, is_done=number < here, is_current=number == here)
+        for number, step in enumerate(FIRST)
+    ]

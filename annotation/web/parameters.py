@@ -10,7 +10,8 @@ from dataclasses import dataclass, fields
 from functools import wraps
 from typing import Any, Self
 
-from django.http import HttpRequest, HttpResponse, JsonResponse, QueryDict
+from django.core.paginator import EmptyPage, Page, PageNotAnInteger, Paginator
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse, QueryDict
 from django.http.response import HttpResponseBase
 
 from annotation.filters import FilterError, Filters
@@ -106,3 +107,17 @@ def refused(request: HttpRequest, error: FilterError, fmt: str = "") -> HttpResp
     if fmt and fmt != "html":
         return HttpResponse(sentence + "\n", "text/plain; charset=utf-8", status=400)
     return refuse(request, 400, TITLE, sentence)
+
+
+def page_of(request: HttpRequest, rows: Any, size: int) -> Page[Any]:
+    """Return the page that `page=` names, the first without it.
+
+    Raises FilterError for what is no number, and Http404 behind the last page.
+    """
+    asked = request.GET.get("page") or "1"
+    try:
+        return Paginator(rows, size).page(asked)
+    except PageNotAnInteger as error:
+        raise FilterError(f"page must be a whole number from 1, not {asked!r}") from error
+    except EmptyPage as error:
+        raise Http404 from error

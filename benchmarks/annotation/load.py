@@ -83,7 +83,7 @@ def faults(campaign, crowd) -> dict[str, int]:
 
     from annotation.judging.upcoming import AHEAD
     from annotation.models import Annotator, Assignment, Item, Judgment
-    from annotation.models.tokens import hash_token
+    from annotation.models.people import hash_token
 
     mine = Judgment.objects.filter(assignment__annotator__campaign=campaign)
     columns = ("submit_key", "score", "assignment__annotator__token_hash", "assignment__public_id")

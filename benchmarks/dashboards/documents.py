@@ -99,10 +99,10 @@ def main() -> None:
     crowd.prepare(given.database)
     from annotation.filters import Filters
     from annotation.models import Campaign
-    from config import garbage
+    from config import gc_tuning
     from dashboards.panel.panel import read_panel
 
-    garbage.leave_out()  # as workers do once they are loaded
+    gc_tuning.freeze()  # as workers do once they are loaded
     campaign = Campaign.objects.filter(slug="crowd").first() or planted(given.judgments)
     print(f"{'':24s} {'cold':>8s} {'again':>8s} {'after':>8s} {'peak MiB':>8s}")
     measure("the panel alone", 0, campaign, lambda: read_panel(campaign, Filters()).scored)

@@ -9,7 +9,7 @@ from annotation.api.imports import HumanScoresImportView, JudgmentsImportView
 from annotation.api.stages import CampaignViewSet, JudgmentViewSet, TestSetViewSet
 from core import extensions
 from dashboards.api import ResultViewSet
-from lifecycle.api import DeedView, ThingView
+from lifecycle.api import ActionView, ResourceView
 from metrics.api.datasets import FolderImportViewSet, PublishedImportViewSet
 from metrics.api.fleet import CheckpointViewSet, MetricViewSet, WorkerViewSet
 from metrics.api.imports import MetricImportViewSet
@@ -35,7 +35,11 @@ urlpatterns = [
     path("schema/", SpectacularAPIView.as_view(), name="schema"),
     path("imports/judgments/", JudgmentsImportView.as_view(), name="api-import-judgments"),
     path("imports/human-scores/", HumanScoresImportView.as_view(), name="api-import-human-scores"),
-    path("things/<slug:kind>/<str:which>/", ThingView.as_view(), name="api-thing"),
-    path("things/<slug:kind>/<str:which>/<slug:verb>/", DeedView.as_view(), name="api-thing-deed"),
+    path("things/<slug:kind>/<str:which>/", ResourceView.as_view(), name="api-resource"),
+    path(
+        "things/<slug:kind>/<str:which>/<slug:verb>/",
+        ActionView.as_view(),
+        name="api-resource-action",
+    ),
     path("", include(router.urls)),
 ]

@@ -1,4 +1,4 @@
-"""The generated half of the documentation: docs/reference, one page a module, from the code.
+"""The generated half of the documentation: docs/reference, from the code.
 
 `manage.py docs` writes them; a test fails where one is not what the code says.
 """
@@ -8,25 +8,28 @@ from importlib import import_module
 from pathlib import Path
 
 FOLDER = Path(__file__).parents[2] / "docs" / "reference"
-PAGES = (
-    "api",
-    "columns",
-    "commands",
-    "datasets",
-    "formats",
-    "glossary",
-    "metrics",
-    "pages",
-    "settings",
-    "statistics",
-    "tree",
-)
+# Each page with the module that writes it.
+PAGES = {
+    "api": "site",
+    "columns": "data",
+    "commands": "site",
+    "datasets": "data",
+    "formats": "data",
+    "glossary": "data",
+    "metrics": "measures",
+    "pages": "site",
+    "settings": "site",
+    "statistics": "measures",
+    "tree": "site",
+}
 NOTE = "Written by `manage.py docs`; change the code that it comes from."
 
 
 def written() -> Iterator[tuple[Path, str]]:
     """Yield every page with its text."""
-    for name in PAGES:
-        write: Callable[[], str] = import_module(f"config.reference.of_{name}").write
+    for name, module in PAGES.items():
+        write: Callable[[], str] = getattr(
+            import_module(f"config.reference.{module}"), f"{name}_page"
+        )
         title, _, rest = write().partition("\n")
         yield FOLDER / f"{name}.md", f"{title}\n\n{NOTE}\n{rest.rstrip()}\n"

@@ -1,7 +1,7 @@
 """Statements put together once in a process: for small ones that takes longer than running them.
 
-A query is written with stand-ins for what differs from call to call: numbers or UUIDs that occur
-nowhere else among its parameters. PostgreSQL also plans it only once a connection.
+A query is written with placeholders for what differs from call to call: numbers or UUIDs that
+occur nowhere else among its parameters. PostgreSQL also plans it only once a connection.
 """
 
 import re
@@ -18,12 +18,12 @@ from django.db.models.sql.compiler import SQLCompiler
 M = TypeVar("M", bound=models.Model)
 
 
-def stand_in(number: int) -> UUID:
+def placeholder(number: int) -> UUID:
     """A UUID that stands for another one in a query."""
     return UUID(int=number)
 
 
-def stand_in_key(number: int) -> int:
+def placeholder_key(number: int) -> int:
     """A number that stands for a key in a query."""
     return 1_900_000_000 + number
 
@@ -37,7 +37,7 @@ class Statement:
         self.planned: tuple[str, list[Any]] | None = None
 
     def values(self, real: Mapping[Any, Any]) -> list[Any]:
-        """Run the query with the real values in the place of the stand-ins."""
+        """Run the query with the real values in the place of the placeholders."""
         with self.run(real) as cursor:
             found = cursor.fetchall()
         if self.converters:
@@ -78,7 +78,7 @@ class Prepared(Statement, Generic[M]):
         super().__init__(make)
 
     def rows(self, real: Mapping[Any, Any]) -> list[M]:
-        """Run the query with the real values in the place of the stand-ins."""
+        """Run the query with the real values in the place of the placeholders."""
         return [self._row(values) for values in self.values(real)]
 
     def _prepare(self) -> str:
@@ -164,7 +164,7 @@ def _execute_planned(cursor: Any, sql: str, values: Sequence[Any]) -> None:
 
 
 def _planned(sql: str, params: Sequence[Any], real: Iterable[Any]) -> tuple[str, list[Any]]:
-    """The statement with numbers for stand-ins, and these in the order of their numbers."""
+    """The statement with numbers for placeholders, and these in the order of their numbers."""
     compose: Any = connection.ops.compose_sql  # type: ignore[attr-defined]
     composed: str = compose(sql, params)
     stands: list[Any] = []

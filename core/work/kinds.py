@@ -20,7 +20,7 @@ Row = TypeVar("Row", bound=Work)
 END_SECONDS = 4.0
 
 
-class Kind(ABC, Generic[Row]):
+class WorkKind(ABC, Generic[Row]):
     """One kind of work; stateless.
 
     After `max_attempts` a row fails. Celery ends a task that takes longer than its limits, and a
@@ -93,7 +93,7 @@ class Lease:
     Inside a transaction there is no thread: nobody else sees the row, and nobody can take it.
     """
 
-    def __init__(self, kind: Kind[Any], row: Work) -> None:
+    def __init__(self, kind: WorkKind[Any], row: Work) -> None:
         self.is_lost = False
         self._kind, self._row = kind, row
         self._moved_at = self._lost_at = time.monotonic()

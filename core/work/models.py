@@ -14,7 +14,7 @@ from django.db.models import functions
 from django.utils.module_loading import import_string
 
 if TYPE_CHECKING:
-    from core.work.kinds import Kind
+    from core.work.kinds import WorkKind
 
 
 class Now(functions.Now):
@@ -34,7 +34,7 @@ class Work(models.Model):
     """What a worker is to do once. Times are the database's own.
 
     `owner` names the claim on a running row, which ends at `expires_at` unless its process beats.
-    `requires` is what a worker must have (:meth:`core.work.kinds.Kind.serves`); a larger
+    `requires` is what a worker must have (:meth:`core.work.kinds.WorkKind.serves`); a larger
     `priority` goes first. `sent_at` is when Celery last got a message for it.
     """
 
@@ -68,17 +68,17 @@ class Work(models.Model):
 
 
 @cache
-def kind_named(name: str) -> "Kind[Any]":
+def kind_named(name: str) -> "WorkKind[Any]":
     """Return a kind by its name."""
-    kind: Kind[Any] = import_string(settings.WORK_KINDS[name])
+    kind: WorkKind[Any] = import_string(settings.WORK_KINDS[name])
     return kind
 
 
-def all_kinds() -> Iterator["Kind[Any]"]:
+def all_kinds() -> Iterator["WorkKind[Any]"]:
     """All kinds of work."""
     return map(kind_named, settings.WORK_KINDS)
 
 
-def kind_of(model: type[Work]) -> "Kind[Any]":
+def kind_of(model: type[Work]) -> "WorkKind[Any]":
     """Return the kind that the rows of a model belong to."""
     return next(kind for kind in all_kinds() if kind.model is model)

@@ -18,7 +18,7 @@ from django.db.models import Q
 
 from core.database.waits import is_lock_timeout, limit_lock_waits
 from core.work import processes, sending
-from core.work.kinds import Kind
+from core.work.kinds import WorkKind
 from core.work.models import Now, Work, all_kinds
 from core.work.processes import Periodic
 from core.work.working import due
@@ -50,7 +50,7 @@ def reconcile(queues: Collection[str] = (), *, has_room: bool = True) -> int:
     return n_sent
 
 
-def _free(kind: Kind[Any]) -> None:
+def _free(kind: WorkKind[Any]) -> None:
     """Free the rows of processes that have ended, if they ran here, or that fell silent."""
     held = kind.model._default_manager.filter(status=Work.Status.RUNNING)
     ours = held.filter(owner__startswith=processes.PLACE).values_list("owner", flat=True)
@@ -66,7 +66,7 @@ def _free(kind: Kind[Any]) -> None:
             logger.warning("%s %s is held by another transaction", kind.name, row.pk)
 
 
-def _resend(kind: Kind[Any], queues: Collection[str]) -> int:
+def _resend(kind: WorkKind[Any], queues: Collection[str]) -> int:
     forgotten = Q(sent_at=None) | Q(sent_at__lt=Now() - timedelta(seconds=RESEND_SECONDS))
     lost = due(kind, queues).filter(forgotten)
     n_sent = 0

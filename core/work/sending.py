@@ -17,7 +17,7 @@ from core.work.brokers import app
 from core.work.models import Now, Work, kind_of
 
 if TYPE_CHECKING:
-    from core.work.kinds import Kind
+    from core.work.kinds import WorkKind
 
 logger = logging.getLogger(__name__)
 # A broker that kept somebody waiting for more than a second is not asked again for a while.
@@ -46,7 +46,7 @@ def _send_all(rows: Sequence[Work]) -> None:
             return
 
 
-def send(kind: "Kind[Any]", pk: int, queue: str) -> bool:
+def send(kind: "WorkKind[Any]", pk: int, queue: str) -> bool:
     """Send one message; return True if the broker took it.
 
     Takes seconds where the broker has fallen silent, and no time for a while after that.

@@ -19,7 +19,7 @@ from django.db.models import QuerySet
 from core.database.waits import db_retry
 from core.work import claims, processes, sending
 from core.work.brokers import app
-from core.work.kinds import Kind, Lease
+from core.work.kinds import Lease, WorkKind
 from core.work.models import Now, Work, kind_named
 
 logger = logging.getLogger(__name__)
@@ -40,7 +40,7 @@ class _Busy(local):
 _busy = _Busy()
 
 
-def due(kind: Kind[Row], queues: Collection[str] | None = None) -> QuerySet[Row]:
+def due(kind: WorkKind[Row], queues: Collection[str] | None = None) -> QuerySet[Row]:
     """Return the rows that this host could do now, of some queues or of all."""
     rows = kind.model._default_manager.filter(status=Work.Status.QUEUED, not_before__lte=Now())
     if queues is not None:
@@ -48,7 +48,7 @@ def due(kind: Kind[Row], queues: Collection[str] | None = None) -> QuerySet[Row]
     return kind.fit(rows.filter(requires__in=["", *kind.serves()]))
 
 
-def take(kind: Kind[Row], rows: QuerySet[Row] | None = None) -> Row | None:
+def take(kind: WorkKind[Row], rows: QuerySet[Row] | None = None) -> Row | None:
     """Take the row of those that comes first; None where nothing can be taken."""
     for _ in range(TRIES):
         row = kind.choose(due(kind) if rows is None else rows)
@@ -60,7 +60,7 @@ def take(kind: Kind[Row], rows: QuerySet[Row] | None = None) -> Row | None:
     return None
 
 
-def do(kind: Kind[Row], row: Row) -> None:
+def do(kind: WorkKind[Row], row: Row) -> None:
     """Do a row that is taken. How it ended is in it.
 
     Raises only where the database stays away: then the row waits until its claim expires.
@@ -83,7 +83,7 @@ def do(kind: Kind[Row], row: Row) -> None:
         raise
 
 
-def do_one(kind: Kind[Row], rows: QuerySet[Row] | None = None) -> Row | None:
+def do_one(kind: WorkKind[Row], rows: QuerySet[Row] | None = None) -> Row | None:
     """Take one row and do it; None where nothing could be taken."""
     row = db_retry(partial(take, kind, rows))
     if row is not None:
@@ -91,7 +91,7 @@ def do_one(kind: Kind[Row], rows: QuerySet[Row] | None = None) -> Row | None:
     return row
 
 
-def drain(kind: Kind[Any], rows: Any = None, *, seconds: float = math.inf) -> int:
+def drain(kind: WorkKind[Any], rows: Any = None, *, seconds: float = math.inf) -> int:
     """Do one row after the other until none waits or the time is over; return their number."""
     if kind.name in _busy.kinds:
         return 0

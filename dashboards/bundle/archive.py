@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from annotation.exports.zips import zip_bytes
+from annotation.exports.tables import zip_bytes
 from annotation.filters import Filters
 from annotation.models import Campaign
 from dashboards.bundle.content import read_content

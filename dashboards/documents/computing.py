@@ -19,7 +19,7 @@ from annotation.filters import Filters
 from annotation.models import Campaign
 from core.caching import memoized
 from core.work.claims import after, fail, finish, retry
-from core.work.kinds import Kind
+from core.work.kinds import WorkKind
 from core.work.models import Now
 from dashboards.documents import kinds
 from dashboards.documents.memory import give_back
@@ -43,7 +43,7 @@ DATA = 48
 STATED_DAYS, KEPT_DAYS = 1, 30
 
 
-class Documents(Kind[Analysis]):
+class Documents(WorkKind[Analysis]):
     """Documents as a kind of work."""
 
     name = "document"

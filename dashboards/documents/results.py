@@ -31,7 +31,7 @@ from metrics.models.fleet import living
 PATIENCE_SECONDS = 15
 # What readers of a page ask for again and again, in the memory of a web process.
 KEPT_BYTES = 64 * 1024 * 1024
-QUESTION = "stand-in for a question"
+QUESTION = "placeholder for a question"
 
 D = TypeVar("D")
 E = TypeVar("E")

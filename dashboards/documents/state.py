@@ -7,7 +7,7 @@ from typing import Any
 from django.db.models import Count, Max, Sum
 
 from annotation.models import Campaign
-from annotation.quality.added import judgments_added
+from annotation.quality.current import judgments_added
 from core.caching import ttl_cache as read_lately
 from metrics.models import MetricRun
 from metrics.scores import latest_signatures

@@ -9,10 +9,9 @@ from django.urls import reverse
 from annotation.campaigns.facts import has_scores
 from annotation.campaigns.readiness import hindrances
 from annotation.models import Campaign, Judgment, Output
-from annotation.pool.completion import wanted
+from annotation.models.assignment import wanted
 from annotation.quality.exclusions import REASSIGN
-from annotation.web.guide import FIRST, NAMES, Step
-from annotation.web.navigation import Link
+from annotation.web.navigation import FIRST, FIRST_NAMES, Link, Step
 from core.text import pluralize
 from dashboards.home.leaders import read_leaders
 from metrics.imported.storing import shown_imports
@@ -227,7 +226,8 @@ def steps(campaign: Campaign, page: str) -> list[Step]:
     ]  # fmt: skip
     current = STEP_OF.get(page, "")
     return [
-        replace(step, is_current=name == current) for name, step in zip(NAMES, found, strict=True)
+        replace(step, is_current=name == current)
+        for name, step in zip(FIRST_NAMES, found, strict=True)
     ]
 
 

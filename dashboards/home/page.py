@@ -7,8 +7,7 @@ from django.shortcuts import render
 
 from annotation.access import is_admin, researcher_required, signed_in
 from annotation.models import Annotator, Campaign
-from annotation.web.paging import page_of
-from annotation.web.parameters import Parameters, takes
+from annotation.web.parameters import Parameters, page_of, takes
 from dashboards.home import attention, listing
 from dashboards.home.leaders import Leader, read_leaders
 from dashboards.home.progress import Progress, read_progress

@@ -8,7 +8,7 @@ from datetime import datetime
 from django.db.models import Count, Max, Sum
 
 from annotation.models import Annotator, Assignment, Campaign, Item
-from annotation.pool.completion import OPEN, SIZE
+from annotation.models.assignment import OPEN, SIZE
 
 
 @dataclass

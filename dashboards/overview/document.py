@@ -11,7 +11,7 @@ import numpy as np
 from annotation.filters import IN, Filters
 from annotation.filters.chosen import read_judgments
 from annotation.models import Campaign, Item, Output
-from annotation.pool.completion import wanted
+from annotation.models.assignment import wanted
 from annotation.protocols.asked import Scale
 from annotation.quality import (
     AnnotatorQuality,

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from annotation.models import Campaign
-from annotation.quality.power import pilot_components
+from annotation.quality.columns import pilot_components
 from dashboards.documents.counted import Counted, Number
 from dashboards.documents.head import Document
 from dashboards.panel.choice import Choice

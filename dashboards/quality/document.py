@@ -4,8 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from annotation.filters import Filters
-from annotation.filters.chosen import read_judgments
-from annotation.filters.report import filtered_report
+from annotation.filters.chosen import filtered_report, read_judgments
 from annotation.models import Campaign
 from annotation.quality import Agreement, AnnotatorQuality
 from annotation.quality.options import ChoiceTable, choices_of

@@ -7,8 +7,7 @@ from typing import Any
 from django.utils import timezone
 
 from annotation.filters import Filters
-from annotation.filters.chosen import read_judgments
-from annotation.filters.report import filtered_report
+from annotation.filters.chosen import filtered_report, read_judgments
 from annotation.models import Campaign, Output
 from annotation.quality import QualityReport
 from dashboards.bundle.content import Content, read_content

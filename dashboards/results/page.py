@@ -8,7 +8,7 @@ from django.http.request import QueryDict
 
 from annotation.filters import Filters
 from annotation.models import Campaign
-from annotation.pool.completion import wanted
+from annotation.models.assignment import wanted
 from dashboards.charts.lines import chart, narrow
 from dashboards.correlations.bounded import floored
 from dashboards.correlations.page import unscored

@@ -18,7 +18,7 @@ from django.utils import timezone
 from annotation.uploads import InputFile, Report
 from annotation.uploads.problems import Place
 from core.work.claims import ask, fail, finish
-from core.work.kinds import Kind, Lease
+from core.work.kinds import Lease, WorkKind
 from core.work.sending import send_on_commit
 from metrics import datasets
 from metrics.datasets import EvaluationDraft, Stored, mtme
@@ -31,7 +31,7 @@ SHOWN = 1_000
 FAILED = "the import failed for a reason that the log of the worker gives"
 
 
-class Imports(Kind[DatasetImport]):
+class Imports(WorkKind[DatasetImport]):
     """Checks what was sent, and stores it where that is wanted: all of it or nothing."""
 
     name = "import"

@@ -2,14 +2,14 @@
 
 from django.db.models import QuerySet
 
-from core.work.kinds import Kind, Lease
+from core.work.kinds import Lease, WorkKind
 from metrics.models import Slice
 from metrics.runs import queue, scoring, slices, state
 from metrics.support import support_of
 from metrics.workers import capability
 
 
-class Slices(Kind[Slice]):
+class Slices(WorkKind[Slice]):
     """What a worker does for a run: the making of its plan, then one slice after the other."""
 
     name = "slice"

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from core.work.claims import ask, finish
-from core.work.kinds import Kind, Lease
+from core.work.kinds import Lease, WorkKind
 from core.work.models import Now
 from metrics.base import MetricError
 from metrics.checkpoints import places
@@ -16,7 +16,7 @@ from metrics.stock import inventory
 QUEUES = ("slow", "mail", "documents-slow", "documents", "cpu")
 
 
-class HashChecks(Kind[HashCheck]):
+class HashChecks(WorkKind[HashCheck]):
     """Done by the host that the row names."""
 
     name = "hash-check"

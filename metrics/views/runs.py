@@ -19,8 +19,7 @@ from annotation.access import (
 from annotation.filters import FilterError
 from annotation.models import Campaign, TestSet, listed
 from annotation.web.live import render_live
-from annotation.web.paging import page_of
-from annotation.web.parameters import Parameters, takes
+from annotation.web.parameters import Parameters, page_of, takes
 from metrics.contents import failed_texts, warnings_of
 from metrics.forms.runs import FilterForm, StartForm
 from metrics.models import MetricRun

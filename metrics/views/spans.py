@@ -20,7 +20,7 @@ from annotation.access import (
     test_set_refusal,
 )
 from annotation.exports.tables import csv_response
-from annotation.forms.choices import CHANGED, is_changed
+from annotation.forms.columns import CHANGED, is_changed
 from annotation.models import Output, TestSet
 from annotation.uploads.waiting import ExpiredError
 from annotation.views.uploads import is_too_large, too_large_sentence

@@ -11,7 +11,7 @@ from django.utils.http import urlencode
 from django.views.decorators.http import require_http_methods
 
 from annotation.access import campaign_for_admin, researcher_required, signed_in
-from annotation.forms.choices import CHANGED, is_changed
+from annotation.forms.columns import CHANGED, is_changed
 from annotation.models import Campaign, Prefill
 from annotation.prefill import keeping, trial
 from annotation.prefill.suggestions import Condition

@@ -122,7 +122,7 @@ def exceptions(world: World, campaign: Campaign) -> Iterator[tuple[str, dict[str
     yield from ((name, {"slug": campaign.test_set.slug}) for name in TEST_SETS)
     yield from ((name, {"name": "chrf"}) for name in TABLE if name.startswith("api-metric"))
     yield "training-start", {"kind": "remap"}
-    yield from ((name, {"verb": "restore"}) for name in ("manage-act", "api-thing-deed"))
+    yield from ((name, {"verb": "restore"}) for name in ("manage-act", "api-resource-action"))
 
 
 def requests(world: World, campaign: Campaign, role: str) -> Iterator[tuple[str, str, int]]:

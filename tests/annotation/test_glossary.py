@@ -6,7 +6,7 @@ from pathlib import Path
 from django.test import Client, RequestFactory
 
 from annotation.glossary import TERMS, all_terms
-from annotation.templatetags.glossary import term
+from annotation.templatetags.shell import term
 from core.extensions import template_folders
 from tests.world import World
 

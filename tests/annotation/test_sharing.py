@@ -9,7 +9,7 @@ from django.core.management import call_command
 from django.test import Client
 from django.urls import reverse
 
-from annotation import sharing, uploads
+from annotation import test_sets, uploads
 from annotation.access import CAMPAIGN_ADMIN, may_change_test_set
 from annotation.models import AuditEntry, System, TestSet, TestSetShare
 from tests.annotation.appraise import item, tasks
@@ -70,14 +70,14 @@ def test_a_colleague_is_refused_in_the_dry_run(
 def test_sharing_lets_a_colleague_add_and_its_end_holds_between_preview_and_store(
     weather: TestSet, owner: User, colleague: User, client: Client
 ) -> None:
-    sharing.share(test_set=weather, username="colleague", actor=owner)
+    test_sets.share(test_set=weather, username="colleague", actor=owner)
     client.force_login(colleague)
     preview = one_more(client)
     assert preview.status_code == 200
-    sharing.unshare(shared=TestSetShare.objects.get(), actor=owner)
+    test_sets.unshare(shared=TestSetShare.objects.get(), actor=owner)
     assert REFUSED in confirm(client, preview).text
     assert names(weather) == {"strong", "weak"}
-    sharing.share(test_set=weather, username="colleague", actor=owner)
+    test_sets.share(test_set=weather, username="colleague", actor=owner)
     confirm(client, one_more(client))
     assert "late" in names(weather)
 
@@ -108,7 +108,7 @@ def test_nobody_owns_what_a_command_stored(world: World, colleague: User) -> Non
     )  # fmt: skip
     with pytest.raises(ValidationError, match="belongs to nobody, so only site admins"):
         uploads.store(draft, user=colleague)
-    sharing.set_owner(test_set=world.test_set, username="colleague", actor=world.admin)
+    test_sets.set_owner(test_set=world.test_set, username="colleague", actor=world.admin)
     world.test_set.refresh_from_db()
     uploads.store(draft, user=colleague)
     assert System.objects.filter(test_set=world.test_set, name="late").exists()
@@ -158,7 +158,7 @@ def test_the_owner_shares_on_the_page(weather: TestSet, colleague: User, client:
 def test_a_site_admin_names_another_owner(
     weather: TestSet, owner: User, colleague: User, world: World, client: Client
 ) -> None:
-    sharing.share(test_set=weather, username="colleague", actor=owner)
+    test_sets.share(test_set=weather, username="colleague", actor=owner)
     client.force_login(world.admin)
     client.post(reverse("testset-owner", args=["weather"]), {"username": "colleague"})
     weather.refresh_from_db()

@@ -16,7 +16,7 @@ from annotation.models import (
     Reference,
     TestSet,
 )
-from annotation.models.tokens import hash_token
+from annotation.models.people import hash_token
 from annotation.protocols import PROTOCOLS
 from metrics import imported
 from metrics.runs import scoring

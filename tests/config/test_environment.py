@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from django.core.exceptions import ImproperlyConfigured
 
-from config import garbage
+from config import gc_tuning
 from config.environment import (
     email_settings,
     env_bool,
@@ -146,7 +146,7 @@ def test_threads_of_a_worker_have_nothing_left_to_load(tmp_path: Path) -> None:
         [sys.executable, "-c", LOADED],
         cwd=ROOT, env=environment, capture_output=True, text=True, check=True, timeout=300,
     )  # fmt: skip
-    assert told.stdout.splitlines() == ["[]", f"True {garbage.USUAL}"]
+    assert told.stdout.splitlines() == ["[]", f"True {gc_tuning.USUAL}"]
 
 
 GOOD = {"name": "local", "url": "http://10.0.0.7:8000/v1"}

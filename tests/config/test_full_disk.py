@@ -10,7 +10,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
 from annotation.models import TestSet
-from config import full_disk
+from config import refusals
 from tests.small_disk import SmallDisk
 from tests.world import World, make_user
 from training.models import ParallelCorpus
@@ -91,7 +91,7 @@ def test_files_that_go_to_the_disk_while_the_form_is_read(
     answer = careful.post(address, {"tables": file("segment\n")})
     assert answer.status_code == 507
     told = answer.json()["error"] if address.startswith("/api") else answer.text
-    assert small_disk.told in told or full_disk.FULL in told
+    assert small_disk.told in told or refusals.FULL in told
     assert TestSet.objects.count() == 1
 
 
@@ -104,10 +104,10 @@ def test_who_is_no_researcher_reads_no_folder_of_the_server(
     small_disk.leave(50_000)
     answer = careful.post("/login/", {"tables": file("segment\n")})
     assert answer.status_code == 507
-    assert full_disk.FULL in answer.text
+    assert refusals.FULL in answer.text
     assert str(small_disk.folder) not in answer.text
 
 
 def test_other_errors_are_no_full_disk(tmp_path: Any) -> None:
     for error in (FileExistsError(17, "there"), PermissionError(13, "no"), ValueError("no")):
-        assert full_disk.refusal(error) is None
+        assert refusals.disk_refusal(error) is None

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from annotation.models.tokens import new_token
+from annotation.models.people import new_token
 
 CONFIGURATION = Path(__file__).parents[2] / "docs" / "server" / "nginx.conf"
 HOST = "mt.example.org"

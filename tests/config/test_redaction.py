@@ -25,7 +25,7 @@ from gunicorn.glogging import Logger
 from annotation.campaigns import close_campaign
 from annotation.entry import links
 from annotation.models import AccessLink, Annotator
-from annotation.models.tokens import new_token
+from annotation.models.people import new_token
 from config import redaction
 from config.redaction import HIDDEN, redact
 from tests.addresses import fill, routes

@@ -11,7 +11,7 @@ from django.db import OperationalError
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.test import Client
 
-from config.unavailable import is_unavailable
+from config.refusals import is_unavailable
 from tests.world import World
 
 

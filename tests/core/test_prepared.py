@@ -7,9 +7,9 @@ from django.contrib.auth.models import User
 from django.db import connection, connections, transaction
 from django.db.models import Q, Value
 
-from core.database.prepared import Prepared, Statement, execute, stand_in_key
+from core.database.prepared import Prepared, Statement, execute, placeholder_key
 
-KEY, NAME = stand_in_key(1), "stand-in for a name"
+KEY, NAME = placeholder_key(1), "placeholder for a name"
 
 
 @pytest.fixture

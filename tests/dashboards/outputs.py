@@ -10,7 +10,7 @@ from django.db.models import F
 
 from annotation.models import Campaign, ErrorSpan, Judgment, Output
 from annotation.web.parameters import ALL, JUDGMENTS
-from config.reference.of_pages import taken, walk
+from config.reference.site import taken, walk
 from dashboards.charts.files import MARKS
 from metrics.models import MetricRun, MetricSignature
 from metrics.registry import METRICS

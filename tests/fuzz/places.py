@@ -21,7 +21,7 @@ from annotation.models import (
     Output,
     TestSetShare,
 )
-from annotation.models.tokens import hash_token
+from annotation.models.people import hash_token
 from dashboards.models import Selection
 from extensions.neural.bertscore.options import make_info
 from metrics.imported import store

@@ -220,7 +220,7 @@ def test_only_the_record_names_families_that_are_written_as_plug_ins() -> None:
         for name in imported_names(path)
         if any(f"{name}.".startswith(f"{family}.") for family in families)
     ]
-    assert len(families) == 5
+    assert families
     assert wrong == []
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from django.core.management import CommandError, call_command, get_commands, load_command_class
 
-from config.reference.of_commands import OURS
+from config.reference.site import OURS
 from metaeval.repeats import refuse_repeats
 
 ROOT = Path(__file__).parents[2]

@@ -14,7 +14,7 @@ from metrics.models import MetricRun
 from metrics.options import Option
 from tests.training.doing import work_off
 from tests.world import World, make_test_set
-from training.contract import KINDS, Kind
+from training.contract import KINDS, TrainingKind
 from training.models import ParallelCorpus, TrainingJob
 from training.parallel import corpora
 from training.parallel.reading import Row
@@ -183,7 +183,7 @@ def test_ten_seeds_are_ten_jobs(
 ) -> None:
     """The seeds are those of table 14 of the ReFreeEval paper."""
     seed = Option("seed", "Seed", "integer", 42, minimum=0)
-    kind = Kind("seeded", "Seeded", "Draws.", "nowhere:run", "cpu", True, (seed,))
+    kind = TrainingKind("seeded", "Seeded", "Draws.", "nowhere:run", "cpu", True, (seed,))
     monkeypatch.setitem(KINDS, "seeded", kind)
     page = as_researcher.get("/training/start/seeded/?option-seed=ten")
     seeds = page.context["form"]["option-seed"].value()

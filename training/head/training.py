@@ -22,8 +22,7 @@ from metaeval.correlation.intervals.crossed import FEWEST_SEGMENTS
 from metrics.base import MetricError
 from training.contract import JobError, NewMetric, Outcome, Work
 from training.head import judged, ridge
-from training.head.comparing import compare
-from training.head.judged import Judged, Split
+from training.head.judged import Judged, Split, compare
 from training.jobs.saving import save_whole
 
 Array = NDArray[np.float64]

@@ -1,8 +1,13 @@
-"""Trainings as work (`core.work`): a child trains, saves as it goes, and stores what it found."""
+"""Trainings as work (`core.work`): a child trains, saves as it goes, and stores what it found.
+
+A host that lacks packages or checkpoints for a job lets it wait, and says so on the job's page.
+"""
 
 import logging
 import socket
+from collections.abc import Iterator
 from contextlib import AbstractContextManager, nullcontext
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -13,15 +18,17 @@ from django.db.models.functions import Coalesce
 from core import disk
 from core.work import processes
 from core.work.claims import fail, finish, give_back, hold, retry
-from core.work.kinds import Kind, Lease
+from core.work.kinds import Lease, WorkKind
 from core.work.models import Now
 from core.work.working import do_one
 from metrics import catalogue
 from metrics.models import ConfiguredMetric
+from metrics.stock import hosts, inventory
+from metrics.workers import capability
 from training import contract
-from training.contract import JobError, NewMetric, Outcome, StoppedError, Work
-from training.jobs import folders, needs
-from training.models import TrainingJob
+from training.contract import KINDS, JobError, NewMetric, Outcome, StoppedError, Work
+from training.jobs import folders
+from training.models import TrainingJob, Translation
 from training.parallel.corpora import as_corpus
 
 logger = logging.getLogger(__name__)
@@ -34,7 +41,7 @@ COMMAND_ENDED = (
 )
 
 
-class Trainings(Kind[TrainingJob]):
+class Trainings(WorkKind[TrainingJob]):
     """Jobs of all contract. What a job saved lies in its folder, so that any process that sees the
     folder can go on with it."""
 
@@ -49,7 +56,7 @@ class Trainings(Kind[TrainingJob]):
     def fit(self, rows: QuerySet[TrainingJob]) -> QuerySet[TrainingJob]:
         """Leave out jobs of commands, and those for which this host lacks something."""
         ours = rows.filter(is_here=False)
-        return ours.exclude(pk__in=[row.pk for row in ours if needs.note(row)])
+        return ours.exclude(pk__in=[row.pk for row in ours if note(row)])
 
     def claim(self, row: TrainingJob) -> bool:
         """Note who has it, since when."""
@@ -143,3 +150,41 @@ def _register(job: TrainingJob, metric: NewMetric) -> ConfiguredMetric:
         options=metric.options,
         user=job.created_by,
     )
+
+
+INSTALL = "pip install -r requirements.txt"
+
+
+def lacking(job: TrainingJob) -> list[str]:
+    """Return what this host lacks for a job: a sentence with the command for each."""
+    return list(_lacking(job)) if job.kind in KINDS else [f"This host knows no {job.kind}."]
+
+
+def _lacking(job: TrainingJob) -> Iterator[str]:
+    kind = KINDS[job.kind]
+    for package in kind.packages:
+        if find_spec(package) is None:
+            yield f"The package {package} is not installed: {INSTALL}"
+    for name in kind.checkpoints(job.options):
+        if inventory.find(name) is None:
+            yield f"The checkpoint {name} is missing: {hosts.fetch_command(name)}"
+    if names := kind.metrics(job.options):
+        known = catalogue.infos(retired=True)
+        for name in names:
+            if name in known:
+                yield from capability.lacking(known[name])
+
+
+def note(job: TrainingJob) -> list[str]:
+    """Return what this host lacks for a job that waits, and tell its page."""
+    return tell(job, lacking(job))
+
+
+def tell(row: TrainingJob | Translation, found: list[str]) -> list[str]:
+    """Note in a row what this host lacks for it; return that."""
+    host = socket.gethostname()
+    if row.lacks.get(host, []) != found:
+        told = {name: lacks for name, lacks in (row.lacks | {host: found}).items() if lacks}
+        rows = type(row)._default_manager.filter(pk=row.pk, lacks=row.lacks)
+        rows.update(lacks=told)
+    return found

@@ -8,7 +8,10 @@ import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
+
+from training.contract import Corpus
 
 MAX_CHARACTERS = 5_000
 EXAMPLES = 3
@@ -210,3 +213,13 @@ def _reason(source: str, target: str) -> str:
 
 def _has_letters(text: str) -> bool:
     return any(character.isalpha() for character in text)
+
+
+def read_named(given: str) -> tuple[Corpus, Cleaning]:
+    """Read `FILE:SOURCE:TARGET`; ValueError and OSError say what is wrong."""
+    path, source, target = [*given.rsplit(":", 2), "", ""][:3]
+    if not source or not target:
+        raise ValueError(f"{given}: expected FILE:SOURCE:TARGET, as in europarl.tsv:de:en.")
+    file = Path(path)
+    pairs, report = clean(read_pairs(file.name, file.read_bytes(), (source, target)))
+    return Corpus(file.stem, source, target, pairs, hash_pairs(write_pairs(pairs))), report

@@ -18,8 +18,7 @@ from typing import Any
 from metaeval.repeats import by_name, refuse_repeats
 from training.contract import Corpus, JobError
 from training.jobs.folders import held
-from training.parallel.named import read_named
-from training.parallel.reading import ParallelError
+from training.parallel.reading import ParallelError, read_named
 from training.refreeeval.processes import joined, rank
 from training.refreeeval.recipe import OPTIONS, Recipe
 from training.refreeeval.train import make_metric

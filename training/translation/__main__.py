@@ -17,8 +17,7 @@ from metaeval.repeats import by_name, refuse_repeats
 from metrics.options import clean_all
 from training.contract import JobError, Work
 from training.jobs.folders import held
-from training.parallel.named import read_named
-from training.parallel.reading import ParallelError
+from training.parallel.reading import ParallelError, read_named
 from training.refreeeval.processes import joined, rank
 from training.translation.options import OPTIONS, conflicts
 

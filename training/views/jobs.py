@@ -16,9 +16,9 @@ from metrics.models import fleet
 from metrics.runs import starting as runs
 from metrics.stock import hosts, inventory
 from metrics.workers.idle import Reason
-from training.contract import KINDS, Kind
+from training.contract import KINDS, TrainingKind
 from training.forms import PAPER_SEEDS, JobForm
-from training.jobs import presenting, resuming
+from training.jobs import presenting
 from training.jobs import starting as jobs
 from training.models import ParallelCorpus, TrainingJob
 from training.sweeps import differences
@@ -35,7 +35,7 @@ PAGES = WorkPages(
     what="job",
     tab="jobs",
     cancelling=jobs.cancel,
-    resuming=resuming.resume,
+    resuming=jobs.resume,
     more=lambda page: {"idle": presenting.idle(page)},
 )
 job_list, job_cancel, job_resume = PAGES.list(), PAGES.cancel(), PAGES.resume()
@@ -135,7 +135,7 @@ def job_start(request: HttpRequest, kind: str) -> HttpResponse:
     return render(request, "training/start.html", context, status=422 if form.errors else 200)
 
 
-def _form(request: HttpRequest, kind: Kind) -> JobForm:
+def _form(request: HttpRequest, kind: TrainingKind) -> JobForm:
     sent = request.POST if request.method == "POST" else None
     known = {stock.name for stock in hosts.survey(fleet.living()) if stock.places}
     initial: dict[str, Any] = request.GET.dict() | {"corpora": request.GET.getlist("corpora")}

@@ -15,8 +15,7 @@ from django.views.decorators.http import require_GET, require_POST
 from annotation.access import researcher_required
 from annotation.models import listed
 from annotation.web.live import render_live
-from annotation.web.paging import page_of
-from annotation.web.parameters import Parameters, takes
+from annotation.web.parameters import Parameters, page_of, takes
 from training.models import TrainingJob, Translation
 
 Row = TypeVar("Row", TrainingJob, Translation)

@@ -12,8 +12,7 @@ from typing import Any
 from django import forms
 from django.core.exceptions import ValidationError
 
-from annotation.protocols.composed import MOST_CHOICES, MOST_SCALES
-from annotation.protocols.taxonomy import MOST_SEVERITIES
+from annotation.protocols.composed import MOST_CHOICES, MOST_SCALES, MOST_SEVERITIES
 
 SCALE_ROWS, SEVERITY_ROWS = 3, 4
 SCALE_CELLS = ("name", "min", "max", "step", "labels")

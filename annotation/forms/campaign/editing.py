@@ -6,7 +6,7 @@ from django.core.exceptions import ValidationError
 from django.db import transaction
 
 from annotation.campaigns import require_status
-from annotation.campaigns.imported import has_imported_items
+from annotation.campaigns.shares import has_imported_items
 from annotation.forms.campaign.form import CampaignForm, check_traps
 from annotation.models import Campaign
 from annotation.presets import mark_missing

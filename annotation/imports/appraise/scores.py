@@ -22,8 +22,7 @@ from annotation.uploads import TestSetDraft
 from annotation.uploads.files import InputFile, read_text
 from annotation.uploads.problems import Place, Report
 from core import languages
-from core.csvsafe import restore
-from core.text import pluralize
+from core.text import pluralize, restore
 
 PLAIN = ("username", "targetID", "itemID", "itemType", "src", "tgt", "score", "start", "end")
 DOCUMENT = (*PLAIN[:7], "documentID", "isCompleteDocument", *PLAIN[7:])

@@ -11,8 +11,7 @@ from annotation.uploads.tables.columns import Wanted, propose, wanted
 from annotation.uploads.tables.numbers import write_points
 from annotation.uploads.tables.rows import Table, read_table, require_rows
 from annotation.uploads.tables.tags import untag
-from core.csvsafe import restore
-from core.text import join_truncated
+from core.text import join_truncated, restore
 from metaeval.files.names import NAMES
 
 # Ratings and spans both have a start and an end: a table that has a severity a row means spans.

@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from annotation import protocols
 from annotation.models import Campaign
-from annotation.protocols.taxonomy import MOST_WEIGHT
+from annotation.protocols.composed import MOST_WEIGHT
 from annotation.uploads.problems import Place, Report
 from core import languages
 

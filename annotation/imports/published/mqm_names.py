@@ -7,7 +7,7 @@ is lost; it weighs what its severity does.
 
 from django.utils.text import slugify
 
-from annotation.protocols.mqm import CATEGORIES
+from annotation.protocols.published import MQM_CATEGORIES
 
 OURS = {
     "accuracy/untranslated text": "accuracy/untranslated",
@@ -52,7 +52,7 @@ def their_category(key: str) -> str:
     >>> their_category("terminology/inappropriate")
     'Terminology/Inappropriate for context'
     """
-    for group in CATEGORIES:
+    for group in MQM_CATEGORIES:
         for category in group.children or [group]:
             if category.key == key:
                 return f"{group.label}/{category.label}" if group.children else str(group.label)

@@ -1,21 +1,22 @@
-"""One item before a reviewer: anonymous answers side by side, and the reviewer's own."""
+"""One item before a reviewer, and what was decided, as annotators see it beside their answers."""
 
 from dataclasses import replace
 from functools import partial
 from uuid import UUID
 
+from django.contrib.auth.decorators import login_required
 from django.core.exceptions import ValidationError
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils.safestring import SafeString
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_http_methods
+from django.views.decorators.http import require_http_methods, require_safe
 
 from annotation.access import campaign_for_reviewer, researcher_required, signed_in
-from annotation.adjudication.cases import Case, Given, case_of
-from annotation.adjudication.deciding import decide
+from annotation.adjudication.cases import Case, Given, case_of, corrections
+from annotation.adjudication.decisions import decide
 from annotation.adjudication.disagreements import disagreements
 from annotation.forms.judgments import JudgmentForm
 from annotation.judging import instructions
@@ -25,6 +26,7 @@ from annotation.judging.judgments import ConflictError
 from annotation.judging.progress import Progress
 from annotation.judging.screens import ShownItem, ShownScreen, context_of, span_sides, text
 from annotation.models import Adjudication, Campaign, Disagreement
+from annotation.views.judging.assignments import annotator_or_404
 from annotation.views.judging.cards import Card, fresh_cards, refused_card
 from annotation.web.parameters import Parameters, takes
 
@@ -169,3 +171,20 @@ def _item(campaign: Campaign, case: Case, taken: Given | None) -> ShownItem:
             partial(reverse, "segment-media", args=[test_set.slug, item.segment.position]),
         ),
     )
+
+
+@never_cache
+@require_safe
+@login_required
+def own_corrections(request: HttpRequest, slug: str) -> HttpResponse:
+    """404 where the campaign shows nothing."""
+    annotator = annotator_or_404(request, slug)
+    if not annotator.campaign.shows_corrections:
+        raise Http404
+    context = {
+        "campaign": annotator.campaign.name,
+        "slug": slug,
+        "corrections": corrections(annotator),
+        "has_spans": annotator.campaign.judging.spans is not None,
+    }
+    return render(request, "annotation/corrections.html", context)

@@ -19,15 +19,14 @@ from annotation.access import (
     runs_campaign,
     signed_in,
 )
-from annotation.adjudication.decisions import decisions, give, met_twice, taking
+from annotation.adjudication.decisions import decisions, give, gold_targets, met_twice
 from annotation.adjudication.disagreements import disagreements, find
 from annotation.exports import csv_lines
 from annotation.exports.adjudicated import COLUMNS, bundle, json_list, rows
-from annotation.exports.zips import zip_bytes
+from annotation.exports.tables import zip_bytes
 from annotation.forms.adjudicating import GiveForm, LimitsForm
 from annotation.models import Campaign
-from annotation.web.paging import page_of
-from annotation.web.parameters import NOTHING, Parameters, takes
+from annotation.web.parameters import NOTHING, Parameters, page_of, takes
 from core.text import pluralize
 
 PER_PAGE = 50
@@ -58,7 +57,7 @@ def _page(request: HttpRequest, campaign: Campaign, **changed: Any) -> HttpRespo
     page = page_of(request, found.select_related("item__segment"), PER_PAGE)
     n_decided = found.filter(is_decided=True).count()
     limits = {"gap": campaign.review_gap, "overlap": campaign.review_overlap}
-    drafts = taking(campaign, request.user)
+    drafts = gold_targets(campaign, request.user)
     context = {
         "campaign": campaign,
         "section": "campaigns",
@@ -83,7 +82,7 @@ def _page(request: HttpRequest, campaign: Campaign, **changed: Any) -> HttpRespo
 def gold_give(request: HttpRequest, slug: str) -> HttpResponse:
     """Make practice or gold items of another campaign from the decisions."""
     campaign = campaign_for_admin(request, slug)
-    drafts = taking(campaign, request.user)
+    drafts = gold_targets(campaign, request.user)
     form = GiveForm(request.POST, drafts=drafts)
     if not form.is_valid():
         return _page(request, campaign, give_form=form)

@@ -11,7 +11,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
 from annotation.access import signed_in
-from annotation.campaigns.refusals import NotOpenError, refuse_unless_open
+from annotation.campaigns.people import NotOpenError, refuse_unless_open
 from annotation.entry import throttle, welcome
 from annotation.judging import assignments
 from annotation.judging.progress import progress

@@ -20,7 +20,7 @@ from django.views.decorators.vary import vary_on_headers
 
 from annotation import notices
 from annotation.access import pseudonym, signed_in
-from annotation.campaigns.refusals import NotOpenError, refuse_unless_open
+from annotation.campaigns.people import NotOpenError, refuse_unless_open
 from annotation.entry import welcome
 from annotation.forms.judgments import JudgmentForm
 from annotation.judging import judgments, screens

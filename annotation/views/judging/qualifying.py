@@ -7,9 +7,9 @@ from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
-from annotation.campaigns.refusals import NotOpenError, refuse_unless_open
+from annotation.campaigns.people import NotOpenError, refuse_unless_open
 from annotation.entry import welcome
-from annotation.forms.qualifying import TestForm
+from annotation.forms.welcome import TestForm
 from annotation.judging import instructions
 from annotation.judging.progress import progress
 from annotation.models import Annotator

@@ -9,7 +9,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
 from annotation.access import signed_in
-from annotation.campaigns.refusals import NotOpenError, refuse_unless_open
+from annotation.campaigns.people import NotOpenError, refuse_unless_open
 from annotation.entry import links, welcome
 from annotation.entry.throttle import attempt_link
 from annotation.forms.welcome import BackgroundForm, initial

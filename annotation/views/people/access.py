@@ -23,8 +23,8 @@ from annotation.access import (
     runs_campaign,
     signed_in,
 )
-from annotation.campaigns import Invitation, add_annotators, takes_annotators
-from annotation.entry import links, members, places
+from annotation.campaigns import Invitation, add_annotators, people, takes_annotators
+from annotation.entry import links, places
 from annotation.exports import csv_lines
 from annotation.filters import FilterError
 from annotation.forms.access import AccessLinkForm, CodesForm, MemberForm, PeopleForm, RenewForm
@@ -36,8 +36,7 @@ from annotation.qualification import codes, stopping
 from annotation.views.campaigns import open_or_say
 from annotation.web import fresh_links
 from annotation.web.errors import wants_json
-from annotation.web.paging import page_of
-from annotation.web.parameters import NOTHING, Parameters, takes
+from annotation.web.parameters import NOTHING, Parameters, page_of, takes
 
 PAGE_SIZE = 50
 MOST_STOPS = 100
@@ -185,7 +184,7 @@ def privacy(request: HttpRequest, slug: str) -> HttpResponse:
     """Show the campaign to its members only, or to all researchers."""
     campaign = campaign_for_admin(request, slug)
     is_private = request.POST.get("private") == "yes"
-    members.set_private(campaign=campaign, is_private=is_private, actor=signed_in(request))
+    people.set_private(campaign=campaign, is_private=is_private, actor=signed_in(request))
     return redirect("access", slug=slug)
 
 
@@ -197,7 +196,7 @@ def member_add(request: HttpRequest, slug: str) -> HttpResponse:
     form = MemberForm(request.POST)
     if form.is_valid():
         try:
-            members.set_member(campaign=campaign, actor=signed_in(request), **form.cleaned_data)
+            people.set_member(campaign=campaign, actor=signed_in(request), **form.cleaned_data)
             return redirect("access", slug=slug)
         except ValidationError as error:
             form.add_error(None, error)
@@ -212,7 +211,7 @@ def member_remove(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     member = get_object_or_404(
         Membership.objects.select_related("user", "campaign"), campaign=campaign, pk=pk
     )
-    members.remove_member(member=member, actor=signed_in(request))
+    people.remove_member(member=member, actor=signed_in(request))
     # Whoever took their own role away may not see the campaign any more.
     return redirect("campaigns") if member.user == request.user else redirect("access", slug=slug)
 

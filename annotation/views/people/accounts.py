@@ -21,13 +21,12 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from annotation.access import ANNOTATOR, is_site_admin, signed_in, site_admin_required
 from annotation.accounts import managing
 from annotation.entry import throttle
-from annotation.forms.accounts import AccountMailForm, InviteForm, RolesForm
+from annotation.forms.access import AccountMailForm, InviteForm, RolesForm
 from annotation.models import AccountLink
 from annotation.notifications import letters as mails
 from annotation.web.appearance import choices
 from annotation.web.errors import refuse, refuse_guessing
-from annotation.web.paging import page_of
-from annotation.web.parameters import Parameters, takes
+from annotation.web.parameters import Parameters, page_of, takes
 
 PER_PAGE = 50
 BACKEND = "django.contrib.auth.backends.ModelBackend"

@@ -17,7 +17,7 @@ from transformers import GPT2Config, GPT2LMHeadModel
 from metaeval.repeats import refuse_repeats
 from training.translation.extraction.extracting import Extractor
 from training.translation.extraction.fluency import LanguageModel
-from training.translation.extraction.objective import Floats
+from training.translation.extraction.search import Floats
 
 N_PIECES = 500
 

@@ -18,7 +18,7 @@ from scipy.stats import mannwhitneyu
 from annotation import protocols
 from annotation.access import ADMIN, ANNOTATOR, RESEARCHER
 from annotation.adjudication.cases import case_of
-from annotation.adjudication.decisions import give, taking
+from annotation.adjudication.decisions import give, gold_targets
 from annotation.adjudication.disagreements import disagreements, least_overlap
 from annotation.campaigns import add_annotators, open_campaign
 from annotation.exports.rows import judgments_of
@@ -34,8 +34,8 @@ from annotation.models import (
 )
 from annotation.pool.claiming import give_next
 from annotation.protocols import Span
-from annotation.protocols.pieces import Piece, cut
-from lifecycle.things.campaigns import Campaigns
+from annotation.protocols.base import Piece, cut
+from lifecycle.resources.campaigns import Campaigns
 from tests.addresses import fill, routes
 from tests.planting import plant
 from tests.world import add_system, make_campaign, make_test_set, make_user
@@ -319,7 +319,7 @@ def test_an_open_pool_draws_gold_that_comes_late(decided: Campaign) -> None:
         each.systems.set(test_set.systems.all() if slug == "same" else [rest])
         add_annotators(campaign=each, users=[User.objects.get(username="annotator-1")])
         open_campaign(campaign=each)
-    assert [each.slug for each in taking(decided, User.objects.get(username="boss"))] == [
+    assert [each.slug for each in gold_targets(decided, User.objects.get(username="boss"))] == [
         "pool", "same",
     ]  # fmt: skip
     address = reverse("adjudication-gold", args=[decided.slug])

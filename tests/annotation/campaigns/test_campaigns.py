@@ -18,7 +18,7 @@ from annotation.campaigns import (
     share_out,
 )
 from annotation.models import Annotator, Assignment, Campaign, Item, Judgment, Reference
-from annotation.models.tokens import hash_token
+from annotation.models.people import hash_token
 from tests.world import World, make_campaign, make_test_set
 
 

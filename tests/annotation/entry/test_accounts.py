@@ -9,7 +9,7 @@ from django.test import Client
 from django.utils import timezone
 
 from annotation.models import AccountLink, ChangeEntry
-from annotation.models.tokens import hash_token
+from annotation.models.people import hash_token
 from config.redaction import redact
 from tests.world import PASSWORD, World
 

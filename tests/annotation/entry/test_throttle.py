@@ -14,8 +14,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotation.campaigns import add_annotators
-from annotation.entry.devices import COOKIE
-from annotation.entry.origins import network_address
+from annotation.entry.throttle import COOKIE, network_address
 from annotation.models import GuessCount
 from tests.world import PASSWORD, World, make_user, make_users
 

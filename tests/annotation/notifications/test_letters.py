@@ -23,7 +23,7 @@ from pytest_django import Settings
 
 from annotation.campaigns import add_annotators
 from annotation.models import AccountLink, Annotator, Campaign, Letter
-from annotation.models.tokens import hash_token
+from annotation.models.people import hash_token
 from annotation.notifications.work import UNSURE, letters
 from core.work import claims, working
 from tests.world import World

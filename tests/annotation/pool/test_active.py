@@ -9,7 +9,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from annotation.models import Assignment, Campaign, Item
-from annotation.pool import active
+from annotation.pool import adaptive
 from tests.annotation.pools import costs, make_pool, member, next_of, rate, work
 from tests.annotation.views.test_views_judgments import MAX_QUERIES
 from tests.world import World
@@ -39,7 +39,7 @@ def rate_by_quality(campaign: Campaign, world: World, n: int) -> list[Assignment
 def test_what_is_decided_gets_the_uniform_share_only(world: World) -> None:
     campaign = make_active(world)
     rate_by_quality(campaign, world, 180)
-    systems, allocation = active.current_allocation(campaign)
+    systems, allocation = adaptive.current_allocation(campaign)
     assert allocation.n == 180
     assert allocation.n_undecided == 1
     shares = dict(zip(systems, allocation.shares, strict=True))
@@ -52,7 +52,7 @@ def test_what_is_decided_gets_the_uniform_share_only(world: World) -> None:
 def test_draws_follow_the_shares(world: World) -> None:
     campaign = make_active(world, annotators_per_item=3, segments=160)
     rate_by_quality(campaign, world, 150)
-    active.refresh(campaign)
+    adaptive.refresh(campaign)
     given = rate_by_quality(campaign, world, 60)
     counted = Counter(row.item.output.system.name for row in given)
     # 1/15 of 60 are 4 expected; without the rule it would be 20.
@@ -83,19 +83,19 @@ def test_shares_are_not_computed_for_every_judgment(world: World) -> None:
     campaign = make_active(world)
     with CaptureQueriesContext(connection) as queries:
         for _ in range(50):
-            active.refresh(campaign)
+            adaptive.refresh(campaign)
     # Judgments, their campaign, and the documents of its segments, once.
     assert len(queries) == 3
-    assert active.shares_of(campaign).keys() == {system.pk for system in campaign.systems.all()}
+    assert adaptive.shares_of(campaign).keys() == {system.pk for system in campaign.systems.all()}
 
 
 def test_excluded_annotators_and_controls_do_not_count(world: World) -> None:
     campaign = make_active(world)
     rows = rate_by_quality(campaign, world, 5)
     Item.objects.filter(pk=rows[0].item_id).update(kind=Item.Kind.TRAP)
-    assert active.current_allocation(campaign)[1].n == 4
+    assert adaptive.current_allocation(campaign)[1].n == 4
     campaign.annotators.update(excluded_at="2026-01-01T00:00:00Z")
-    assert active.current_allocation(campaign)[1].n == 0
+    assert adaptive.current_allocation(campaign)[1].n == 0
 
 
 def test_screens_of_several_systems(world: World) -> None:

@@ -19,8 +19,8 @@ from annotation.judging import assignments, judgments
 from annotation.judging.answers import Answer
 from annotation.judging.upcoming import screens_ahead
 from annotation.models import Annotator, Assignment, Campaign, Item, Judgment
-from annotation.pool import active, dynamic
-from annotation.pool.completion import wanted
+from annotation.models.assignment import wanted
+from annotation.pool import adaptive
 from annotation.pool.releases import release_stale
 from annotation.quality.exclusions import exclude_annotator, reassign_items
 from metaeval.judgments.planning import inclusion, standing_weights
@@ -94,20 +94,20 @@ def test_a_screen_has_so_many_systems_and_their_probabilities(world: World) -> N
 
 def test_better_systems_are_drawn_more_often_once_all_were_judged(world: World) -> None:
     campaign = make_dynamic(world, exploration_percent=10)
-    assert set(dynamic.current_weights(campaign).values()) == {1.0}
+    assert set(adaptive.current_weights(campaign).values()) == {1.0}
     annotator = member(campaign, world.annotators[0])
     for _ in range(11):
         rate(screen_of(annotator))
-    weights = dynamic.current_weights(campaign)
+    weights = adaptive.current_weights(campaign)
     names = {system.pk: system.name for system in campaign.systems.all()}
     by_name = {names[pk]: weight for pk, weight in weights.items()}
     assert by_name == pytest.approx(
         dict(zip("abcde", standing_weights([90, 80, 70, 40, 10]), strict=True))
     )
-    active.cache.clear()
-    active.refresh(campaign, dynamic.current_weights)
+    adaptive.cache.clear()
+    adaptive.refresh(campaign, adaptive.current_weights)
     head = campaign.items.filter(kind=Item.Kind.TARGET).first()
-    drawn = dynamic.draw_systems(campaign, head.screen)
+    drawn = adaptive.draw_systems(campaign, head.screen)
     chances = inclusion(list(by_name.values()), 3, exploration=0.1)
     known = dict(zip(by_name, chances, strict=True))
     for item in Item.objects.filter(pk__in=drawn):

@@ -9,8 +9,8 @@ from django.test.utils import CaptureQueriesContext
 
 from annotation.access import ANNOTATOR
 from annotation.models import Annotator, Assignment, Campaign, Judgment
-from annotation.quality import added
-from annotation.quality.added import Added, judgments_added
+from annotation.quality import current
+from annotation.quality.current import Added, judgments_added
 from tests.planting import plant
 from tests.world import make_campaign, make_user
 
@@ -54,7 +54,7 @@ def campaigns(db: None) -> list[Campaign]:
 def test_a_random_sequence_is_counted(
     campaigns: list[Campaign], monkeypatch: pytest.MonkeyPatch, overlap: int
 ) -> None:
-    monkeypatch.setattr(added, "OVERLAP", overlap)
+    monkeypatch.setattr(current, "OVERLAP", overlap)
     rng = random.Random(overlap)
     for _ in range(15):
         for _ in range(rng.randint(0, 4)):
@@ -66,7 +66,7 @@ def test_a_random_sequence_is_counted(
 def test_only_what_came_since_is_counted(
     campaigns: list[Campaign], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(added, "OVERLAP", 2)
+    monkeypatch.setattr(current, "OVERLAP", 2)
     given = [answer(campaigns[0], place) for place in range(6)]
     judgments_added(campaigns[0])
     with CaptureQueriesContext(connection) as queries:
@@ -78,10 +78,10 @@ def test_only_what_came_since_is_counted(
 def test_what_is_gone_or_came_late_is_known_after_a_while(
     campaigns: list[Campaign], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(added, "OVERLAP", 0)
+    monkeypatch.setattr(current, "OVERLAP", 0)
     given = [answer(campaigns[0], place) for place in range(3)]
     assert judgments_added(campaigns[0]).n == 3
     Judgment.objects.filter(pk=given[0].pk).delete()
     assert judgments_added(campaigns[0]).n == 3
-    monkeypatch.setattr(added, "AGAIN_SECONDS", -1.0)
+    monkeypatch.setattr(current, "AGAIN_SECONDS", -1.0)
     assert judgments_added(campaigns[0]) == Added(2, given[-1].pk)

@@ -14,7 +14,7 @@ from scipy import stats
 from annotation.campaigns import add_annotators, open_campaign
 from annotation.demo import load_demo
 from annotation.models import Annotator, Campaign, Judgment
-from annotation.quality.power import pilot_components
+from annotation.quality.columns import pilot_components
 from tests.annotation.quality.test_monitor import of, rate
 from tests.world import World
 

@@ -15,7 +15,7 @@ from annotation.exports import mtme
 from annotation.filters import IN, Filters
 from annotation.models import Campaign
 from dashboards.panel.human import human_scores
-from lifecycle.copying import copy_campaign
+from lifecycle.services import copy_campaign
 from tests.annotation.tables.test_doors import SCORES_API, send, sent
 from tests.metaeval.published import CASES
 from tests.world import World

@@ -11,7 +11,7 @@ from annotation import uploads
 from annotation.models import Output
 from annotation.models.corpus import content_key
 from annotation.uploads import Checked, InputFile, SegmentDraft, Submission, SystemDraft
-from core.csvsafe import neutralise
+from core.text import neutralise
 
 
 def check(*tables: tuple[str, str | bytes], slug: str = "tables") -> Checked:

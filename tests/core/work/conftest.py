@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 import pytest
 from django.db import connection, models
 
-from core.work.kinds import Kind, Lease
+from core.work.kinds import Lease, WorkKind
 from core.work.models import Work, kind_named
 
 
@@ -19,7 +19,7 @@ class Errand(Work):
         app_label = "config"
 
 
-class Errands(Kind[Errand]):
+class Errands(WorkKind[Errand]):
     name = "errand"
     model = Errand
     act: ClassVar[Callable[[Errand, Lease], object]] = staticmethod(lambda row, lease: None)

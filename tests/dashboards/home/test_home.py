@@ -12,7 +12,7 @@ from django.test.utils import CaptureQueriesContext
 from annotation.campaigns import add_annotators, open_campaign
 from annotation.filters import Filters
 from annotation.models import Annotator, Assignment, Campaign, Item, Judgment, TestSet
-from annotation.pool.completion import wanted
+from annotation.models.assignment import wanted
 from core.work.models import Now
 from dashboards.comparisons.document import Metric
 from dashboards.documents import kinds

@@ -14,7 +14,7 @@ from django.test import Client
 
 from annotation.filters import SEGMENTS, FilterError, Filters
 from annotation.models import Campaign, Segment
-from config.reference.of_pages import walk
+from config.reference.site import walk
 from dashboards.documents import kinds
 from dashboards.documents.head import WithUnits, units_of
 from dashboards.documents.stored import encoded

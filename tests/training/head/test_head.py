@@ -25,7 +25,7 @@ from tests.extensions.neural.checkpoints import small
 from tests.training.doing import work_off
 from tests.world import make_campaign, make_test_set, make_user
 from training.contract import JobError, Work
-from training.head import comparing, judged, training
+from training.head import judged, training
 from training.jobs import starting as jobs
 from training.models import TrainingJob
 
@@ -96,7 +96,7 @@ def test_intervals_need_twenty_held_out_texts(n: int, has_interval: bool) -> Non
         ScoreMatrix(scores + noise, ["a", "b"], [str(each) for each in range(n)])
         for noise in (0, *(0.5 * rng.normal(size=(2, 2, n))))
     )
-    found = comparing.estimates(human, {"head": first, "unsupervised": second}, "pearson")
+    found = judged.estimates(human, {"head": first, "unsupervised": second}, "pearson")
     assert set(found) == {"head", "unsupervised", "gain"}
     for estimate in found.values():
         assert ({"low", "high"} <= estimate.keys()) == has_interval
@@ -109,7 +109,7 @@ def test_the_gain_is_bracketed_by_source_text_and_paired() -> None:
     values = shared + rng.normal(size=(3, 3, n))
     names = ["a", "b", "c"], [str(each) for each in range(n)]
     human, first, second = (ScoreMatrix(each, *names) for each in values)
-    found = comparing.estimates(human, {"head": first, "unsupervised": second}, "pearson")["gain"]
+    found = judged.estimates(human, {"head": first, "unsupervised": second}, "pearson")["gain"]
     z = [(each - each.mean()) / each.std() for each in values]
     sums = []
     for metric in z[1:]:

@@ -19,7 +19,7 @@ from metrics.options import Option
 from tests.extensions.neural.checkpoints import small
 from tests.training.doing import work_off
 from training import contract
-from training.contract import JobError, Kind, NewMetric, Outcome, Work
+from training.contract import JobError, NewMetric, Outcome, TrainingKind, Work
 from training.jobs import starting
 from training.jobs.work import trainings
 from training.models import ParallelCorpus, TrainingJob
@@ -40,7 +40,7 @@ def run(work: Work) -> Outcome:
 @pytest.fixture(autouse=True)
 def counting(monkeypatch: pytest.MonkeyPatch, settings: Any, tmp_path: Path) -> Iterator[None]:
     settings.TRAINED_DIR = tmp_path
-    kind = Kind(
+    kind = TrainingKind(
         key="counting",
         label="Counting",
         description="Counts pairs.",

@@ -16,8 +16,8 @@ from core.work import reconciling, sending, working
 from metrics.options import Option
 from tests.training.doing import work_off
 from training import contract
-from training.contract import JobError, Kind, Outcome, StoppedError, Work
-from training.jobs import folders, resuming, starting, work
+from training.contract import JobError, Outcome, StoppedError, TrainingKind, Work
+from training.jobs import folders, starting, work
 from training.jobs.saving import current, save_whole
 from training.jobs.work import trainings
 from training.models import TrainingJob
@@ -37,7 +37,7 @@ def run(work: Work) -> Outcome:
 
 @pytest.fixture(autouse=True)
 def _doing(monkeypatch: pytest.MonkeyPatch, db: None) -> None:
-    kind = Kind(
+    kind = TrainingKind(
         key="doing",
         label="Doing",
         description="Does it.",
@@ -182,11 +182,11 @@ def test_what_is_done_or_under_way_does_not_go_on() -> None:
         kind="doing", name="it", given={}, corpora=corpora.ParallelCorpus.objects.all()
     )
     with pytest.raises(ValidationError, match=r"goes on already\. It waits for a worker"):
-        resuming.resume(job)
+        starting.resume(job)
     work_off(job)
     job.refresh_from_db()
     with pytest.raises(ValidationError, match="is done"):
-        resuming.resume(job)
+        starting.resume(job)
 
 
 def test_the_page_and_the_api_go_on(as_researcher: Client) -> None:

@@ -20,9 +20,8 @@ from training.contract import JobError, Outcome
 from training.translation import lengths
 from training.translation.decoding import checkpoints, ctranslate, methods
 from training.translation.decoding.checkpoints import Checkpoint
-from training.translation.decoding.generating import Beam, Row, limit_of, search
+from training.translation.decoding.generating import Beam, Row, limit_of, log_probabilities, search
 from training.translation.decoding.methods import decode
-from training.translation.decoding.scoring import log_probabilities
 from training.translation.requests import CONTROL, EXACT, N_BEST, PLAIN, SOFT, Request
 
 Learned = Callable[[str], Outcome]

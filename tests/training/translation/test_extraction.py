@@ -15,8 +15,7 @@ from tests.extensions.neural.checkpoints import small
 from training.contract import JobError
 from training.translation.extraction import fluency
 from training.translation.extraction.extracting import Extractor, cut
-from training.translation.extraction.objective import budget, objective
-from training.translation.extraction.search import Sentence, search
+from training.translation.extraction.search import Sentence, budget, objective, search
 
 TEXT = "the quick brown fox, it seems, jumps over the very lazy dog today"
 

@@ -21,7 +21,7 @@ from tests.extensions.neural.checkpoints import small
 from tests.training.translation import foreign
 from tests.training.translation.copying import untrained
 from training.translation.decoding.checkpoints import load
-from training.translation.decoding.scoring import log_probabilities
+from training.translation.decoding.generating import log_probabilities
 from training.translation.likelihood.options import BOTH, FAITHFULNESS, PRECISION_OF, RECALL
 from training.translation.likelihood.scorer import Likelihood
 

@@ -10,8 +10,8 @@ from django.db import InterfaceError, OperationalError
 
 from annotation.management.command_line import BaseCommand
 from metrics.management.commands.add_metric import meaning_of, pairs_of
-from training.contract import KINDS, Kind
-from training.jobs import resuming, starting, work
+from training.contract import KINDS, TrainingKind
+from training.jobs import starting, work
 from training.models import ParallelCorpus, TrainingJob
 
 POLL_SECONDS = 0.5
@@ -64,7 +64,7 @@ class Command(BaseCommand):
             "given": pairs_of(options["option"]),
             "corpora": [_corpus(name) for name in options["corpus"]],
         }
-        if options["here"] and (left := resuming.left_by_command(**wanted)):
+        if options["here"] and (left := starting.left_by_command(**wanted)):
             return self._go_on(left, here=True)
         job = starting.start(**wanted, here=options["here"])
         self.stdout.write(f"{job.label}: job {job.pk}, {job.name}")
@@ -79,11 +79,11 @@ class Command(BaseCommand):
         return self._go_on(job, here=options["here"])
 
     def _go_on(self, job: TrainingJob, *, here: bool) -> TrainingJob:
-        resuming.resume(job, here=here)
+        starting.resume(job, here=here)
         self.stdout.write(f"{job.label}: job {job.pk}, {job.name}, goes on from what it saved")
         return job
 
-    def _explain(self, kind: Kind) -> None:
+    def _explain(self, kind: TrainingKind) -> None:
         self.stdout.write(f"{kind.label}: {kind.description}")
         for option in kind.options:
             self.stdout.write(f"  --option {option.name}=…  {meaning_of(option)}")

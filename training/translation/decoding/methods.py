@@ -7,8 +7,7 @@ from training.contract import JobError
 from training.translation import lengths
 from training.translation.decoding.checkpoints import Checkpoint, has_length_tokens
 from training.translation.decoding.ctranslate import best
-from training.translation.decoding.generating import Beam, Found, Row, search
-from training.translation.decoding.scoring import log_probabilities
+from training.translation.decoding.generating import Beam, Found, Row, log_probabilities, search
 from training.translation.requests import CONTROL, EXACT, N_BEST, PLAIN, SOFT, Request
 
 # A reward per unit beyond which no search for one goes, and how often it is halved.

@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 from core.languages import is_character_based
 from training.translation.extraction import fluency
 from training.translation.extraction.fluency import LanguageModel
-from training.translation.extraction.objective import Floats, objective
-from training.translation.extraction.search import Mask, Sentence, search
+from training.translation.extraction.search import Floats, Mask, Sentence, objective, search
 
 # Invisible: joiners, direction marks, variation selectors. All but the zero-width space, which
 # parts words, stand within words.

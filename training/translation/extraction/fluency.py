@@ -14,7 +14,7 @@ from extensions.neural.encoding.encoders import best_device, summary
 from metrics.base import MetricError
 from metrics.checkpoints import places
 from training.contract import JobError
-from training.translation.extraction.objective import Floats
+from training.translation.extraction.search import Floats
 
 # Pieces of texts that are read at once.
 ROOM = {"cpu": 16_000, "cuda": 120_000}

@@ -35,8 +35,7 @@ from metrics.options import precision_of
 from training.contract import JobError
 from training.translation.decoding import checkpoints
 from training.translation.decoding.checkpoints import Checkpoint, has_length_tokens
-from training.translation.decoding.generating import Row
-from training.translation.decoding.scoring import log_probabilities
+from training.translation.decoding.generating import Row, log_probabilities
 from training.translation.likelihood.options import (
     BOTH,
     FAITHFULNESS,

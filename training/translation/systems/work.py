@@ -11,20 +11,20 @@ from importlib.util import find_spec
 from django.db.models import QuerySet
 
 from core.work.claims import fail, give_back
-from core.work.kinds import Kind, Lease
+from core.work.kinds import Lease, WorkKind
 from core.work.models import Now
 from core.work.working import do_one
 from metrics.base import MetricError
 from metrics.stock import hosts, inventory
 from training.contract import JobError, StoppedError
-from training.jobs.needs import INSTALL, tell
+from training.jobs.work import INSTALL, tell
 from training.models import Translation
 
 logger = logging.getLogger(__name__)
 PACKAGES = ("torch", "transformers", "sentencepiece")
 
 
-class Translations(Kind[Translation]):
+class Translations(WorkKind[Translation]):
     """Test sets that are translated."""
 
     name = "translation"

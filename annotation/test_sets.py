@@ -1,0 +1,83 @@
+"""Test sets after their upload: who may add to them, who owns them, which systems are human."""
+
+from django.contrib.auth.models import User
+from django.core.exceptions import ValidationError
+from django.db import transaction
+
+from annotation.access import is_admin
+from annotation.models import AuditEntry, System, TestSet, TestSetShare
+
+
+@transaction.atomic
+def share(*, test_set: TestSet, username: str, actor: User) -> None:
+    """Let an account add to a test set; the owner and those who may already change nothing.
+
+    Raises ValidationError for an account that is not there or that may not upload.
+    """
+    user = _uploader(username)
+    if user.pk == test_set.created_by_id:
+        return
+    _, is_new = TestSetShare.objects.get_or_create(test_set=test_set, user=user)
+    if is_new:
+        _note(test_set, actor, "test set shared", account=user.get_username())
+
+
+@transaction.atomic
+def unshare(*, shared: TestSetShare, actor: User) -> None:
+    """Let an account add to a test set no more; what it added stays."""
+    account = shared.user.get_username()
+    _note(shared.test_set, actor, "test set shared no more", account=account)
+    shared.delete()
+
+
+@transaction.atomic
+def set_owner(*, test_set: TestSet, username: str, actor: User) -> None:
+    """Give a test set another owner, or its first. Raises ValidationError as `share` does."""
+    user = _uploader(username)
+    locked = TestSet.objects.select_for_update().get(pk=test_set.pk)
+    if locked.created_by_id == user.pk:
+        return
+    before = locked.created_by.get_username() if locked.created_by else None
+    TestSet.objects.filter(pk=test_set.pk).update(created_by=user)
+    TestSetShare.objects.filter(test_set=test_set, user=user).delete()
+    _note(test_set, actor, "test set owner set", account=user.get_username(), before=before)
+
+
+def _uploader(username: str) -> User:
+    user = User.objects.filter(username=username, is_active=True).first()
+    if user is None:
+        raise ValidationError({"username": f"There is no account named “{username}”."})
+    if not is_admin(user):
+        raise ValidationError(
+            {
+                "username": f"“{username}” may not upload. A site admin can give the account the "
+                "role campaign admin first."
+            }
+        )
+    return user
+
+
+def _note(test_set: TestSet, actor: User, action: str, **details: str | None) -> None:
+    AuditEntry.objects.create(test_set=test_set, actor=actor, action=action, details=details)
+
+
+NOT_YOURS = "Only the owner of a test set and site admins say which of its systems are human."
+
+
+@transaction.atomic
+def set_human(*, system: System, is_human: bool, actor: User) -> bool:
+    """Mark a system as a human translation or as MT; return whether that changed anything.
+
+    Correlations of metrics are computed again; texts, judgments and scores stay.
+    """
+    locked = System.objects.select_for_update().get(pk=system.pk)
+    if locked.is_human == is_human:
+        return False
+    System.objects.filter(pk=system.pk).update(is_human=is_human)
+    AuditEntry.objects.create(
+        test_set=locked.test_set,
+        actor=actor,
+        action="marked as human translation" if is_human else "marked as MT system",
+        details={"system": locked.name, "length_ratio": str(locked.length_ratio)},
+    )
+    return True

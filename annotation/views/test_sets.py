@@ -1,0 +1,93 @@
+"""What is changed on the page of a test set: who may add to it, its owner, its human systems."""
+
+from collections.abc import Callable
+from typing import Any
+
+from django.contrib import messages
+from django.core.exceptions import PermissionDenied, ValidationError
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect
+from django.views.decorators.http import require_POST
+
+from annotation import test_sets
+from annotation.access import (
+    admin_required,
+    may_share_test_set,
+    signed_in,
+    site_admin_required,
+    test_set_for_reader,
+)
+from annotation.forms.access import AccountForm
+from annotation.models import System, TestSet, TestSetShare
+from annotation.views.uploads import show_test_set
+
+NOT_YOURS = "You may read this test set; only its owner and site admins say who may change it."
+
+
+@admin_required
+@require_POST
+def share_add(request: HttpRequest, slug: str) -> HttpResponse:
+    """Let one more account add to a test set."""
+    test_set = _for_sharing(request, slug)
+    return _change(request, test_set, "share_form", test_sets.share)
+
+
+@admin_required
+@require_POST
+def share_remove(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
+    """Let an account add to a test set no more."""
+    test_set = _for_sharing(request, slug)
+    rows = TestSetShare.objects.select_related("user", "test_set")
+    test_sets.unshare(
+        shared=get_object_or_404(rows, test_set=test_set, pk=pk), actor=signed_in(request)
+    )
+    return redirect(test_set)
+
+
+@site_admin_required
+@require_POST
+def owner_set(request: HttpRequest, slug: str) -> HttpResponse:
+    """Give a test set another owner."""
+    test_set = test_set_for_reader(request, slug)
+    return _change(request, test_set, "owner_form", test_sets.set_owner)
+
+
+def _for_sharing(request: HttpRequest, slug: str) -> TestSet:
+    test_set = test_set_for_reader(request, slug)
+    if not may_share_test_set(request.user, test_set):
+        raise PermissionDenied(NOT_YOURS)
+    return test_set
+
+
+def _change(
+    request: HttpRequest, test_set: TestSet, name: str, verb: Callable[..., None]
+) -> HttpResponse:
+    form = AccountForm(request.POST, auto_id=f"{name}_%s")
+    if form.is_valid():
+        try:
+            account = form.cleaned_data["username"]
+            verb(test_set=test_set, username=account, actor=signed_in(request))
+            messages.success(request, f"{account} may change this test set.")
+            return redirect(test_set)
+        except ValidationError as error:
+            form.add_error(None, error)
+    changed: dict[str, Any] = {name: form}
+    return show_test_set(request, test_set, status=422, **changed)
+
+
+@admin_required
+@require_POST
+def human_set(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
+    """Mark a system as a human translation (`is_human` is 1) or as MT."""
+    rows = System.objects.select_related("test_set")
+    system = get_object_or_404(rows, test_set__slug=slug, pk=pk)
+    if not may_share_test_set(request.user, system.test_set):
+        raise PermissionDenied(test_sets.NOT_YOURS)
+    is_human = request.POST.get("is_human") == "1"
+    if test_sets.set_human(system=system, is_human=is_human, actor=signed_in(request)):
+        name = system.name
+        if is_human:
+            messages.success(request, f"{name} was marked as a human translation.")
+        else:
+            messages.success(request, f"{name} was marked as an MT system.")
+    return redirect(system.test_set)

@@ -1,0 +1,96 @@
+"""What goes in and out: columns, published sets, formats; and the terms that pages explain."""
+
+import re
+from collections.abc import Iterable, Iterator
+from importlib import import_module
+
+from annotation.exports.formats import FORMATS
+from annotation.glossary import GROUPS
+from annotation.imports.human_scores import HUMAN, NAME
+from annotation.imports.judgments.fields import JUDGMENT_FIELDS, SPAN_FIELDS, TEXT_FIELDS
+from annotation.uploads.tables.columns import Wanted
+from annotation.uploads.tables.meanings import WANTED
+from config.reference.markdown import code, table
+from metrics.datasets import DATASETS
+from metrics.imported.choices import FIELDS as SCORES
+
+TABLES = {
+    "Test sets and outputs": WANTED,
+    "Judgments": JUDGMENT_FIELDS,
+    "Judgments: one error a row": SPAN_FIELDS,
+    "Human scores": (HUMAN, NAME, *TEXT_FIELDS),
+    "Metric scores": SCORES,
+}
+
+
+def columns_page() -> str:
+    """Return the page."""
+    start = "# Columns of tables\n\nNames are compared without case, blanks and punctuation."
+    return start + "".join(f"\n\n## {name}\n\n{_fields(fields)}" for name, fields in TABLES.items())
+
+
+def _fields(fields: Iterable[Wanted]) -> str:
+    rows = [(code(f.name), f.label, ", ".join(map(code, f.synonyms))) for f in fields]
+    return table(("field", "", "also called"), rows)
+
+
+DATASETS_HEAD = """# Published data sets
+
+`manage.py import_dataset NAME` reads each from its folder below `TOUCHSTONE_DATA`
+([how](../datasets.md)); `*` is the language pair.
+
+"""
+
+
+def datasets_page() -> str:
+    """Return the page."""
+    return DATASETS_HEAD + table(
+        ("name", "campaigns, and what is to be known", "folder"), _datasets()
+    )
+
+
+def _datasets() -> Iterator[tuple[str, str, str]]:
+    for name, each in DATASETS.items():
+        said = import_module(each.reader.rpartition(".")[0]).__doc__ or ""
+        yield code(name), re.sub(r"\s+", " ", said), code(each.folder)
+
+
+FORMATS_HEAD = """# What imports and exports hold
+
+How to import and export: [formats](../formats.md)."""
+READ = {"Campaigns of Appraise": "imports.appraise", "Campaigns of Pearmut": "imports.pearmut"}
+WRITTEN = {
+    "`csv`, `jsonl`, `parquet`, `spans`, `spans-jsonl`": "exports.judgments",
+    "`suggestions`": "exports.suggestions",
+    "`appraise`, `appraise-header`, `appraise-zip`": "exports.appraise",
+    "`pearmut`, `pearmut-log`": "exports.pearmut",
+    "`mqm-tsv`": "exports.mqm",
+    "`mtme`": "exports.mtme",
+}
+
+
+def formats_page() -> str:
+    """Return the page."""
+    rows = (
+        (code(key), f"{each.label}: {each.about}".replace("<", "&lt;"))
+        for key, each in FORMATS.items()
+    )
+    exports = f"## Exports\n\n{table(('format', ''), rows)}"
+    return "\n\n".join(
+        [FORMATS_HEAD, _module_texts("##", READ), exports, _module_texts("###", WRITTEN)]
+    )
+
+
+def _module_texts(level: str, modules: dict[str, str]) -> str:
+    """Return a heading and the docstring of each module."""
+    said = {title: import_module(f"annotation.{name}").__doc__ for title, name in modules.items()}
+    return "\n\n".join(f"{level} {title}\n\n{(text or '').strip()}" for title, text in said.items())
+
+
+def glossary_page() -> str:
+    """Return the page."""
+    lines = ["# Glossary"]
+    for group, terms in GROUPS.items():
+        lines += ["", f"## {group}", ""]
+        lines += [f"- **{term.label}** {term.text}" for term in terms]
+    return "\n".join(lines)

@@ -1,0 +1,24 @@
+"""The resource types: who owns a resource, what is deleted with it, what keeps it."""
+
+from typing import Any
+
+from core import extensions
+from lifecycle.resources.campaigns import Campaigns
+from lifecycle.resources.resource_type import ResourceType
+from lifecycle.resources.scores import Imports, Metrics, Runs
+from lifecycle.resources.test_sets import Systems, TestSets
+
+RESOURCE_TYPES: dict[str, ResourceType[Any]] = {
+    kind.name: kind
+    for kind in (
+        Campaigns(),
+        TestSets(),
+        Systems(),
+        Metrics(),
+        Imports(),
+        Runs(),
+        *(each for types in extensions.imported("types") for each in types),
+    )
+}
+
+__all__ = ["RESOURCE_TYPES", "ResourceType"]
