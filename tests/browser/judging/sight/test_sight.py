@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
@@ -27,9 +28,9 @@ OUTPUTS = (
 )
 TOLD = "Read both texts to the end before you rate. " * 30
 # What of texts, question and controls is in the window at each of some positions, and what of that
-# lies under something else. What scrolls in itself ends where its box does. What has been scrolled
+# lies under something else than `behind`. What scrolls in itself ends where its box does. What has been scrolled
 # past lies behind the head of the screen, and behind the source, which stays above its texts.
-LOOK = """(positions) => {
+LOOK = """([positions, behind]) => {
   const WHAT = ".text, .question, .slider, .words button, .choice label, textarea, .token";
   const seen = new Set(), covered = [];
   const pieces = (element) => {
@@ -67,6 +68,7 @@ LOOK = """(positions) => {
           if (last < first || !piece.width) continue;
           for (let x = Math.max(left, piece.left) + 2; x < Math.min(right, piece.right); x += 60) {
             const over = document.elementFromPoint(x, y);
+            if (behind && over?.closest(behind)) continue;
             if (element.contains(over) || over?.contains(element)) seen.add(element.className);
             else covered.push([scrollY, element.outerHTML.slice(0, 30), y, over?.className]);
           }
@@ -80,6 +82,16 @@ THROUGHOUT = """() => {
   const step = 0.4 * innerHeight;
   return Array.from({ length: 1 + document.body.scrollHeight / step }, (_, n) => n * step);
 }"""
+
+
+# One item with one scale: a tap rates it.
+RATED_AT_ONCE = ("segment-da", "esa")
+
+
+def look(page: Page, positions: list[float], behind: str = "") -> dict[str, Any]:
+    """Look for what is covered, but by what matches `behind`, at each scroll position."""
+    seen: dict[str, Any] = page.evaluate(LOOK, [positions, behind])
+    return seen
 
 
 def in_reach(page: Page) -> bool:
@@ -107,14 +119,14 @@ def test_nothing_covers_the_texts(
     for width, height in WIDE:
         page.set_viewport_size({"width": width, "height": height})
         page.evaluate("scrollTo(0, 0)")
-        sight = page.evaluate(LOOK, [0])
+        sight = look(page, [0])
         assert sight["covered"] == [], (width, height)
         assert "text" in sight["seen"], (width, height)
         page.locator("#item form [type=submit]").evaluate(
             "(button) => button.scrollIntoView({ block: 'nearest' })"
         )
         assert in_reach(page), (width, height)
-        assert "text" in page.evaluate(LOOK, [page.evaluate("scrollY")])["seen"], (width, height)
+        assert "text" in look(page, [page.evaluate("scrollY")])["seen"], (width, height)
     # On a phone nothing is covered however far one has scrolled, before and after the first answer.
     page.set_viewport_size({"width": 360, "height": 740})
     page.reload()
@@ -125,10 +137,15 @@ def test_nothing_covers_the_texts(
         for width, height in NARROW:
             page.set_viewport_size({"width": width, "height": height})
             assert page.evaluate("document.documentElement.scrollWidth") <= width
-            sight = page.evaluate(LOOK, page.evaluate(THROUGHOUT))
+            is_rated = is_begun and protocol in RATED_AT_ONCE
+            if is_rated:  # then Submit stays in reach, and texts pass behind it
+                page.evaluate("scrollTo(0, 0)")
+                assert in_reach(page), (width, height)
+            sight = look(page, page.evaluate(THROUGHOUT), ".foot" if is_rated else "")
             assert sight["covered"] == [], (width, height, is_begun)
             assert "question" in sight["seen"]
-            page.evaluate("scrollTo(0, document.body.scrollHeight)")
+            end = page.evaluate("document.body.scrollHeight")
+            assert look(page, [end])["covered"] == [], (width, height, is_begun)
             assert in_reach(page), (width, height, is_begun)
 
 
@@ -161,7 +178,8 @@ def test_what_is_missing_is_said_in_sight_on_a_phone(
     assert bottom(slider) <= top(page.locator(".foot"))
     page.locator(".words button").first.click()
     expect(problem).to_be_empty()
-    assert page.evaluate(LOOK, page.evaluate(THROUGHOUT))["covered"] == []
+    behind = ".foot" if protocol == "segment-da" else ""
+    assert look(page, page.evaluate(THROUGHOUT), behind)["covered"] == []
 
 
 @pytest.mark.parametrize("width", [1280, 360])
