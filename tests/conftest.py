@@ -89,7 +89,14 @@ def pytest_unconfigure() -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark what may differ between databases; `-m` chooses afterwards."""
+    """Leave out the tests of extensions that are not installed, and mark what may differ between
+    databases; `-m` chooses afterwards."""
+    installed = set(conf.settings.EXTENSIONS)
+    items[:] = [
+        item
+        for item in items
+        if installed.issuperset(name for mark in item.iter_markers("needs") for name in mark.args)
+    ]
     for item in items:
         names = set(getattr(item, "fixturenames", ()))
         if names & NOT_FOR_ITSELF:

@@ -53,7 +53,9 @@ def shown(client: Client, address: str) -> str:
 
 
 @pytest.mark.parametrize(("kind", "part"), [("trust", VERDICT), ("significance", INTERVALS)])
-@pytest.mark.parametrize("page", [*PAGES, "study"])
+@pytest.mark.parametrize(
+    "page", [*PAGES, pytest.param("study", marks=pytest.mark.needs("extensions.studies"))]
+)
 def test_one_part_has_failed(
     study: Campaign,
     as_researcher: Client,
