@@ -1,6 +1,7 @@
 """Which extensions a module of the tests needs: what it imports, and what that imports in turn.
 
-A module that asks for an extension's pages without importing it says `NEEDS = {"package", …}`.
+A module that asks for an extension's pages without importing it says `NEEDS = {"package", …}`, a
+test is marked `needs("package", …)`.
 """
 
 import ast
@@ -42,5 +43,5 @@ def _imports(path: Path) -> frozenset[str]:
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
             names |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
         elif isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "NEEDS":
-            names |= ast.literal_eval(node.value)
+            names |= {each.value for each in ast.walk(node.value) if isinstance(each, ast.Constant)}
     return frozenset(names)

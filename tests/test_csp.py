@@ -10,6 +10,8 @@ from annotation.campaigns import add_annotators, open_campaign
 from annotation.models import Assignment
 from tests.world import World
 
+NEEDS = {"extensions.studies", "extensions.comparison", "extensions.layers"}
+
 INLINE = {
     "a style attribute": re.compile(r"<[^>]+\sstyle\s*=", re.I),
     "an event handler": re.compile(r"<[^>]+\son[a-z]+\s*=\s*[\"']", re.I),

@@ -38,6 +38,14 @@ from tests.dashboards.outputs import make_filterable
 from tests.shared import SharedRows
 from tests.world import World, make_campaign, make_demo
 
+NEEDS = {
+    "extensions.studies",
+    "extensions.comparison",
+    "extensions.layers",
+    "extensions.shortness",
+    "extensions.trials",
+}
+
 # What a finished campaign and its study have: links may lead to another that has no results.
 FINISHED = (
     "", "results/", "report/", "correlations/", "significance/", "layers/", "scatter/", "systems/",

@@ -37,7 +37,7 @@ def test_a_page_says_so_in_the_browsers_language(
     world: World, careful: Client, language: str
 ) -> None:
     careful.force_login(world.admin)
-    for address in ("/", "/login/", "/campaigns/", "/studies/"):
+    for address in ("/", "/login/", "/campaigns/", "/testsets/"):
         with no_database():
             answer = careful.get(address, headers={"Accept-Language": language})
         assert (answer.status_code, answer["Retry-After"]) == (503, "10"), address

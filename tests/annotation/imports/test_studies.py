@@ -104,6 +104,7 @@ def test_a_study_that_no_address_takes_is_refused(
     assert {problem["field"] for problem in refused.json()["problems"]} == {"study"}
 
 
+@pytest.mark.needs("extensions.studies")
 def test_the_end_of_an_import_says_what_was_stored_and_where_to_go_on(
     world: World, as_admin: Client
 ) -> None:

@@ -16,6 +16,7 @@ from annotation.imports.drafts import CampaignDraft
 from annotation.imports.judgments import Options
 from annotation.models import Campaign, PublishedScore, System, TestSet
 from annotation.uploads import InputFile, Report
+from core.extensions import address
 from tests.annotation.tables.reading import DE_EN, as_files, at, stored_scores
 from tests.world import World, make_user
 
@@ -97,11 +98,13 @@ def test_systems_alone_have_pages(db: None, data_dir: Path, client: Client) -> N
     client.force_login(make_user("reader", "admin"))
     pages = ("campaign-setup", "results", "monitor", "quality", "export", "dashboard",
              "correlations", "systems",
-             "scatter", "whatif", "samplesize", "significance", "layers", "bundle",
+             "scatter", "whatif", "samplesize", "significance", "bundle",
              "report")  # fmt: skip
     for name in pages:
         page = client.get(reverse(name, args=[campaign.slug]))
         assert page.status_code == 200, name
+    if layers := address("layers", campaign.slug):
+        assert client.get(layers).status_code == 200
     for name in ("run-start", "preferences", "preferences-start"):
         assert client.get(reverse(name, args=["alone"])).status_code == 200, name
     page = client.get(reverse("testset", args=["alone"]))

@@ -16,6 +16,8 @@ from tests.world import make_campaign, make_user
 from training.models import Translation
 from training.translation.requests import Request
 
+NEEDS = {"extensions.studies", "extensions.comparison"}
+
 NAMES = ("zebraSYSTEM", "quaggaSYSTEM", "okapiSYSTEM")
 
 

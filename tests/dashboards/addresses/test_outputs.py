@@ -24,6 +24,8 @@ from tests.dashboards.outputs import Address, addresses, make_filterable, wanted
 from tests.shared import SharedRows
 from tests.world import World
 
+NEEDS = {"extensions.studies", "extensions.comparison", "extensions.layers"}
+
 # Nothing changes while a test asks.
 pytestmark = pytest.mark.usefixtures("kept_state")
 BAD = {

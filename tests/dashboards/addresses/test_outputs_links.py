@@ -14,6 +14,8 @@ from tests.dashboards.outputs import make_filterable
 from tests.shared import SharedRows
 from tests.world import World
 
+NEEDS = {"extensions.studies", "extensions.comparison", "extensions.layers"}
+
 pytestmark = pytest.mark.usefixtures("kept_state")
 ATTRIBUTES = ("href", "src", "data-points", "data-heatmap", "data-explore", "hx-get", "action")
 PAGES = (

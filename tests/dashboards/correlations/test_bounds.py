@@ -185,6 +185,7 @@ def test_programs_get_the_rows_and_the_marks(rated: Campaign, as_researcher: Cli
     assert as_researcher.get(address, {"bounds": "perhaps"}).status_code == 400
 
 
+@pytest.mark.needs("extensions.trials")
 def test_the_switch_goes_along_and_no_page_is_offered_that_says_nothing(
     rated: Campaign, as_researcher: Client
 ) -> None:

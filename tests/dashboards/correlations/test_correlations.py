@@ -130,6 +130,7 @@ def test_a_test_set_without_references_says_what_cannot_run(
     assert "needs a reference for every segment" in page
 
 
+@pytest.mark.needs("extensions.studies")
 def test_study_averages_and_exports(db: None, scored_demo: None, client: Client) -> None:
     client.force_login(make_user("reader", "researcher"))
     data = client.get(reverse("study-data", args=["demo", "json"])).json()
@@ -180,6 +181,7 @@ def test_an_unchanged_page_is_not_computed_again(
     assert {row["key"] for row in now["rows"]} == {"chrf", "ter", "sentbleu"}
 
 
+@pytest.mark.needs("extensions.studies")
 def test_roles(world: World, client: Client) -> None:
     client.force_login(world.annotators[0])
     for name, args in [
@@ -190,6 +192,7 @@ def test_roles(world: World, client: Client) -> None:
         assert client.get(reverse(name, args=args)).status_code == 403
 
 
+@pytest.mark.needs("extensions.studies")
 def test_a_page_never_waits_for_its_table(
     db: None, scored_demo: None, client: Client, settings: Any
 ) -> None:

@@ -53,7 +53,9 @@ def shown(client: Client, address: str) -> str:
 
 
 @pytest.mark.parametrize(("kind", "part"), [("trust", VERDICT), ("significance", INTERVALS)])
-@pytest.mark.parametrize("page", [*PAGES, "study"])
+@pytest.mark.parametrize(
+    "page", [*PAGES, pytest.param("study", marks=pytest.mark.needs("extensions.studies"))]
+)
 def test_one_part_has_failed(
     study: Campaign,
     as_researcher: Client,
@@ -99,6 +101,7 @@ def test_a_part_that_is_computed_is_still_said_to_be(
     assert "could not be computed" not in text
 
 
+@pytest.mark.needs("extensions.studies")
 def test_where_one_campaign_failed_the_study_names_it(
     study: Campaign, as_researcher: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -121,6 +124,7 @@ def test_where_a_newer_part_has_failed_no_newer_one_is_promised(
     assert "being computed" not in text
 
 
+@pytest.mark.needs("extensions.studies")
 def test_a_study_does_not_wait_for_what_has_failed(
     study: Campaign, as_researcher: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -7,6 +7,8 @@ from django.test import Client
 from annotation.models import Campaign
 from tests.world import World, make_campaign
 
+STUDIES = pytest.mark.needs("extensions.studies")
+
 
 def found(client: Client, asked: str) -> str:
     return client.get("/search/", {"q": asked}).text.split("<h1>")[1]
@@ -16,11 +18,11 @@ def found(client: Client, asked: str) -> str:
     ("asked", "address"),
     [
         ("harbour 80", "/campaigns/harbour-80/"),
-        ("PORT", "/studies/port/"),
+        pytest.param("PORT", "/studies/port/", marks=STUDIES),
         ("harbour", "/testsets/harbour/"),
         ("bleu*", "/metrics/bleu-star/"),
         ("krippendorff", "/glossary/#alpha"),
-        ("studies", "/studies/"),
+        pytest.param("studies", "/studies/", marks=STUDIES),
     ],
 )
 def test_what_is_found_by_words_of_its_name(
@@ -30,6 +32,7 @@ def test_what_is_found_by_words_of_its_name(
     assert f'href="{address}"' in found(as_researcher, asked)
 
 
+@pytest.mark.needs("extensions.studies")
 def test_a_private_campaign_is_found_by_its_members_alone(world: World, client: Client) -> None:
     make_campaign(world.test_set, "secret-plan", is_private=True, study="hidden")
     for user, may in ((world.researcher, False), (world.admin, True)):

@@ -103,7 +103,10 @@ def failing(*_: Any, **__: Any) -> None:
     raise RuntimeError("the matrix is singular")
 
 
-@pytest.mark.parametrize("name", ["significance", "study"])
+@pytest.mark.parametrize(
+    "name",
+    ["significance", pytest.param("study", marks=pytest.mark.needs("extensions.studies"))],
+)
 def test_a_document_that_failed(
     world: World, as_researcher: Client, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
@@ -133,6 +136,7 @@ def test_a_worker_that_is_away(document: object, said: str) -> None:
     assert said in shown
 
 
+@pytest.mark.needs("extensions.studies")
 def test_what_may_not_be_read(world: World, as_researcher: Client) -> None:
     Campaign.objects.filter(pk=world.campaign.pk).update(is_private=True)
     for address in (f"/campaigns/{world.campaign.slug}/significance/", "/studies/none/"):

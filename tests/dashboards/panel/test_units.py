@@ -149,6 +149,7 @@ def test_the_page_has_the_interval_of_metaeval(
         assert (row["low"], row["high"]) == pytest.approx(ends[:2])
 
 
+@pytest.mark.needs("extensions.studies")
 def test_the_unit_is_named_and_chosen_everywhere(campaign: Campaign, as_researcher: Client) -> None:
     base = f"/campaigns/{campaign.slug}"
     sentence = "95% intervals and tests are over 6 documents."

@@ -18,6 +18,8 @@ from tests.dashboards.conftest import make_rated
 from tests.dashboards.tex import problems
 from tests.world import World, make_user
 
+NEEDS = {"extensions.studies", "extensions.comparison", "extensions.layers"}
+
 NASTY = r"50%_& {x} ~^ \input{y} #1 $2 <3> “q” \"r\" `z` a--b -- --- ''"
 SYSTEMS = {"strong": "[strong]_1", "middling": "*Система", "weak": r"系统 & \weak"}
 PAGES = ("dashboard", "whatif", "samplesize", "correlations", "significance", "layers", "scatter")

@@ -137,6 +137,7 @@ def test_an_imported_campaign_has_the_systems_that_were_judged(study: TestSet) -
     assert later.systems.count() == 5
 
 
+@pytest.mark.needs("extensions.studies")
 @pytest.mark.parametrize("versus", ["next", "best"])
 @pytest.mark.parametrize("is_old", [False, True])
 def test_table_9_is_that_of_an_independent_bootstrap(

@@ -99,6 +99,7 @@ def test_the_page_and_its_figure(demo: Campaign, client: Client) -> None:
     assert client.get(reverse("systems", args=[demo.slug]), {"versus": "worst"}).status_code == 400
 
 
+@pytest.mark.needs("extensions.studies")
 def test_a_study_in_the_shape_of_the_published_tables(demo: Campaign, client: Client) -> None:
     client.force_login(make_user("reader", "researcher"))
     data = client.get(reverse("study-systems-data", args=["demo", "json"])).json()

@@ -28,8 +28,9 @@ OUTPUTS = (
 )
 TOLD = "Read both texts to the end before you rate. " * 30
 # What of texts, question and controls is in the window at each of some positions, and what of that
-# lies under something else than `behind`. What scrolls in itself ends where its box does. What has been scrolled
-# past lies behind the head of the screen, and behind the source, which stays above its texts.
+# lies under something else than `behind`. What scrolls in itself ends where its box does. What has
+# been scrolled past lies behind the head of the screen, and behind the source, which stays above
+# its texts.
 LOOK = """([positions, behind]) => {
   const WHAT = ".text, .question, .slider, .words button, .choice label, textarea, .token";
   const seen = new Set(), covered = [];
