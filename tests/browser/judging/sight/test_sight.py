@@ -139,8 +139,8 @@ def test_nothing_covers_the_texts(
             page.set_viewport_size({"width": width, "height": height})
             assert page.evaluate("document.documentElement.scrollWidth") <= width
             is_rated = is_begun and protocol in RATED_AT_ONCE
-            if is_rated:  # then Submit stays in reach, and texts pass behind it
-                page.evaluate("scrollTo(0, 0)")
+            if is_rated:  # then Submit is in reach beside the scale, and texts pass behind it
+                page.get_by_role("slider").evaluate("(e) => e.scrollIntoView({ block: 'center' })")
                 assert in_reach(page), (width, height)
             sight = look(page, page.evaluate(THROUGHOUT), ".foot" if is_rated else "")
             assert sight["covered"] == [], (width, height, is_begun)
