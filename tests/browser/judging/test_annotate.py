@@ -177,6 +177,7 @@ def test_signed_in_again_in_another_tab(visitor: Callable[..., Visitor], opened:
 def test_a_lost_reply_is_not_a_lost_score(visitor: Callable[..., Visitor], opened: World) -> None:
     """The server stores the answer, its reply never arrives, the annotator sends again."""
     page = start(visitor().without_retries().without_ahead(), opened)
+    page.wait_for_load_state("networkidle")  # the page itself is fetched once more, to be kept
 
     def lose(route: Route) -> None:
         route.fetch()
@@ -200,6 +201,7 @@ def test_a_failing_server_keeps_the_score(
     visitor: Callable[..., Visitor], opened: World, status: int, words: str
 ) -> None:
     page = start(visitor().without_retries().without_ahead(), opened)
+    page.wait_for_load_state("networkidle")  # the page itself is fetched once more, to be kept
     page.route("**/item/**", lambda route: route.fulfill(status=status, body="<html>"), times=1)
     page.keyboard.press("8")
     page.keyboard.press("Enter")

@@ -17,6 +17,7 @@ from tests.browser.planting import (
     press,
     spans,
     start,
+    wait_for_screens,
     wait_until_sent,
 )
 from tests.world import make_user
@@ -373,6 +374,7 @@ def test_a_change_before_the_reply_is_kept(
 ) -> None:
     plant("segment-da", outputs=OUTPUTS)
     page = start(visitor())
+    wait_for_screens(page)
     held: list[Route] = []
     page.route("**/item/**", lambda route: held.append(route), times=1)
     with page.expect_request(is_answer):
@@ -403,6 +405,7 @@ def test_a_page_left_in_the_middle_of_a_submit(
         if arrives:
             route.fetch()
 
+    wait_for_screens(page)
     page.route("**/item/**", hang, times=1)
     with page.expect_request(is_answer):
         press(page, "6", "Enter")
