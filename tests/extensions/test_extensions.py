@@ -13,6 +13,7 @@ from django.core.exceptions import ImproperlyConfigured
 from django.db import models
 
 from core import extensions
+from core.extensions import Extension, Place
 
 ROOT = Path(__file__).parents[2]
 GUIDE = ROOT / "docs" / "extensions.md"
@@ -108,3 +109,20 @@ def test_no_other_app_has_a_relation_to_a_model_of_an_extension() -> None:
         and field.related_model._meta.app_label in ours
     ]
     assert wrong == []
+
+
+def test_pages_stand_before_those_that_their_records_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    first = Extension(app="one", results=(Place("layers", "Layers", before="scatter"),))
+    second = Extension(
+        app="two",
+        results=(Place("mean", "Mean", before="scatter"), Place("last", "Last", before="nowhere")),
+    )
+    monkeypatch.setattr(extensions, "installed", lambda: [first, second])
+    core = [Place("results", "Summary"), Place("scatter", "Points")]
+    names = [each.name for each in extensions.places("results", core)]
+    assert names == ["results", "layers", "mean", "scatter", "last"]
+
+
+def test_an_address_that_nobody_has_is_empty() -> None:
+    assert extensions.address("results", "harbour") == "/campaigns/harbour/results/"
+    assert extensions.address("no-such-page", "harbour") == ""
