@@ -4,7 +4,7 @@ What people call a field is said in `metaeval.files.names`, for every reader.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from annotation.uploads.tables.rows import Table
 from metaeval.files import names
@@ -61,4 +61,5 @@ def renamed(table: Table, fields: Mapping[str, str]) -> Table:
     rows = [
         (line, {fields.get(c, c): row[c] for c in kept if c in row}) for line, row in table.rows
     ]
-    return Table(table.file, [fields.get(column, column) for column in kept], rows)
+    columns = [fields.get(column, column) for column in kept]
+    return replace(table, columns=columns, rows=rows)
