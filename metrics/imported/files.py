@@ -15,7 +15,7 @@ from annotation.uploads.files import InputFile, decode, read_bytes
 from annotation.uploads.problems import Place, Report
 from annotation.uploads.tables.columns import propose, renamed
 from annotation.uploads.tables.lines import KEY, Listing, UnknownOrderError, n_unknown
-from annotation.uploads.tables.numbers import write_points
+from annotation.uploads.tables.numbers import read_percent, write_points
 from annotation.uploads.tables.pairs import keep_pair
 from annotation.uploads.tables.rows import Table, is_workbook, parse, table_in
 from core.text import join_truncated, pluralize
@@ -147,6 +147,8 @@ class _Scores:
         free = [c for c in table.columns if c not in fields and c != LINE]
         scored = [column for column, meaning in fields.items() if meaning == SCORE]
         write_points(table, scored or free, report)
+        for column in scored or free:
+            read_percent(table, column, report)
         table = self.table = renamed(table, fields)
         system = self._system([*free, *fields])
         if system is None:

@@ -24,6 +24,7 @@ from annotation.imports.judgments.groups import drafts_of
 from annotation.imports.judgments.options import Options
 from annotation.imports.judgments.rows import Row, join, rows_of
 from annotation.imports.judgments.segments import fill_names, name_segments
+from annotation.imports.judgments.wide import unfold
 from annotation.uploads import TestSetDraft
 from annotation.uploads.files import InputFile
 from annotation.uploads.problems import Place, Report
@@ -57,7 +58,7 @@ def read(files: Sequence[InputFile], options: Options, report: Report) -> Readin
 
     What is wrong goes to the report, with file, row and column; errors there forbid storing.
     """
-    tables = read_tables(files, report)
+    tables = [unfold(table, report) for table in read_tables(files, report)]
     n_broken = len(report.errors)
     chosen = matched(options.columns, tables)
     check_chosen(chosen, tables, report)
@@ -69,7 +70,7 @@ def read(files: Sequence[InputFile], options: Options, report: Report) -> Readin
     judged = _judged(sheets, options)
     if n_broken:
         # Whoever mends rows that are broken can mend values of the others in the same go.
-        Reader(options, report, Clock(options.time_zone)).read(_rows(judged), [])
+        Reader(options, report, Clock(options.time_zone, options.dates)).read(_rows(judged), [])
         return seen
     if not judged:
         _ask_who(sheets, report)
@@ -136,7 +137,7 @@ def _read_rows(
     fill_names([*rows, *texts], options, report)
     name_segments(rows, report)
     _name_texts(rows, texts)
-    reader = Reader(options, report, Clock(options.time_zone))
+    reader = Reader(options, report, Clock(options.time_zone, options.dates))
     found = reader.read(rows, spans if not report.errors else [])
     answering.say(reader, report)
     if not found and not report.errors:
