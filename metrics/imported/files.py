@@ -13,7 +13,7 @@ from pathlib import PurePath
 from annotation.models import TestSet
 from annotation.uploads.files import InputFile, decode, read_bytes
 from annotation.uploads.problems import Place, Report
-from annotation.uploads.tables.columns import propose, renamed
+from annotation.uploads.tables.columns import propose, renamed, say_unused
 from annotation.uploads.tables.lines import KEY, Listing, UnknownOrderError, n_unknown
 from annotation.uploads.tables.numbers import read_percent, write_points
 from annotation.uploads.tables.pairs import keep_pair
@@ -22,7 +22,7 @@ from core.text import join_truncated, pluralize
 from metaeval.files.names import column_of
 from metrics.imported.choices import FIELDS, LINE, METRIC, SCORE, SEGMENT, SYSTEM, Choices
 from metrics.imported.collecting import Collector, TooManyError
-from metrics.imported.columns import columns_of_metrics, say_unused
+from metrics.imported.columns import columns_of_metrics
 from metrics.imported.layouts import Row, read_layout
 
 
@@ -193,7 +193,7 @@ class _Scores:
         table, titles = self.table, self.table.titles
         if SCORE not in table.columns:
             return columns_of_metrics(free, titles, table, self.collector) or None
-        say_unused(free, titles, table.file, self.collector.report)
+        say_unused(table, {c for c in table.columns if c not in free}, self.collector.report)
         if METRIC in table.columns:
             return {}
         stem = PurePath(table.file).stem

@@ -208,14 +208,6 @@ def read_commas(sheets: Iterable[Sheet], report: Report) -> None:
                 read_percent(sheet.table, column, report)
 
 
-def say_unused(sheets: Sequence[Sheet], report: Report) -> None:
-    """Note the columns that nothing is read from."""
-    for sheet in sheets:
-        if unused := _unused(sheet):
-            word = "column" if len(unused) == 1 else "columns"
-            report.note(f"not used: the {word} {', '.join(unused)}", sheet.table.head)
-
-
 def doubt_scores(sheets: Sequence[Sheet], report: Report) -> None:
     """Warn of judgments without scores where a column that is not used may hold them."""
     if any("score" in sheet.has for sheet in sheets):

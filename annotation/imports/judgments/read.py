@@ -17,7 +17,6 @@ from annotation.imports.judgments.fields import (
     matched,
     read_commas,
     read_tables,
-    say_unused,
     sheets_of,
 )
 from annotation.imports.judgments.groups import drafts_of
@@ -28,7 +27,7 @@ from annotation.imports.judgments.wide import unfold
 from annotation.uploads import TestSetDraft
 from annotation.uploads.files import InputFile
 from annotation.uploads.problems import Place, Report
-from annotation.uploads.tables.columns import Wanted
+from annotation.uploads.tables.columns import Wanted, say_unused
 from metaeval.scores.directions import Direction
 
 Drafts = list[tuple[TestSetDraft, CampaignDraft]]
@@ -77,7 +76,8 @@ def read(files: Sequence[InputFile], options: Options, report: Report) -> Readin
         return seen
     spans = [s for s in sheets if s not in judged and s.has_span_rows]
     others = [s for s in sheets if s not in judged and s not in spans]
-    say_unused(sheets, report)
+    for sheet in sheets:
+        say_unused(sheet.table, {c for c, f in sheet.fields.items() if f}, report)
     doubt_scores(judged, report)
     return _read_rows(
         judged, spans, others, replace(options, name=_name(options, files)), report, seen

@@ -3,10 +3,12 @@
 What people call a field is said in `metaeval.files.names`, for every reader.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from annotation.uploads.problems import Report
 from annotation.uploads.tables.rows import Table
+from core.text import join_truncated
 from metaeval.files import names
 from metaeval.files.names import NAMES, plain
 
@@ -50,6 +52,23 @@ def propose(
 def is_called(column: str, field: Wanted) -> bool:
     """Whether a column has a name that people give to the field."""
     return names.is_called(column, (field.name, *field.synonyms))
+
+
+def say_unused(table: Table, used: Container[str], report: Report) -> None:
+    """Warn of columns that hold something and are not used, and note those that hold nothing."""
+    rest = [column for column in table.columns if column not in used]
+    empty = [c for c in rest if all(row.get(c) in (None, "", [], {}) for _, row in table.rows)]
+    titles = [table.titles.get(column, column) for column in rest if column not in empty]
+    if titles:
+        word = "column" if len(titles) == 1 else "columns"
+        report.warn(
+            f"not used: the {word} {join_truncated(titles, 50)}. If one holds what is missing "
+            "here, say what it is",
+            table.head,
+        )
+    if empty:
+        names = join_truncated([table.titles.get(column, column) for column in empty])
+        report.note(f"empty, and not used: {names}", table.head)
 
 
 def renamed(table: Table, fields: Mapping[str, str]) -> Table:

@@ -1,4 +1,4 @@
-"""Ids of WMT25 and WMT26, such as `en-cs_CZ_#_news_#_doc1_#_0`: languages, domain, document, place."""
+"""Ids of WMT25 and 26, such as `en-cs_CZ_#_news_#_doc1_#_0`: languages, domain, document, place."""
 
 import re
 
