@@ -23,7 +23,7 @@ from annotation.filters import FilterError
 from annotation.forms.tables import HumanScoresForm, JudgmentsForm, TablesForm
 from annotation.imports import sources
 from annotation.imports.drafts import CampaignDraft
-from annotation.imports.judgments.options import LAST_WINS
+from annotation.imports.judgments.options import LAST_WINS, ORDERS
 from annotation.imports.launch import examine, launch
 from annotation.imports.sources import Reading
 from annotation.models import Campaign
@@ -153,6 +153,7 @@ class JudgmentsRequestSerializer(TablesRequestSerializer):
         required=False, min_value=0, max_value=MOST_WEIGHT, help_text="weight of a critical error"
     )
     time_zone = serializers.CharField(required=False, max_length=60)
+    dates = serializers.ChoiceField(required=False, choices=ORDERS)
     shown_text = serializers.ChoiceField(required=False, choices=Campaign.ShownText.choices)
 
 

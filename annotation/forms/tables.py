@@ -10,7 +10,7 @@ from django.http import QueryDict
 from annotation import protocols
 from annotation.forms.imports import QuestionField, StudyField, ToolForm
 from annotation.forms.uploads import FilesField
-from annotation.imports.judgments.options import HIGHER, LAST_WINS, LOWER
+from annotation.imports.judgments.options import HIGHER, LAST_WINS, LOWER, ORDERS
 from annotation.imports.sources import HUMAN_SCORES, JUDGMENTS, Sent
 from annotation.models import Campaign, TestSet
 from annotation.protocols.composed import MOST_WEIGHT
@@ -107,6 +107,14 @@ class JudgmentsWords(HumanScoresWords):
         required=False,
         max_length=60,
         help_text="Of times that name none, such as Europe/Berlin. Empty: UTC.",
+    )
+    dates = forms.ChoiceField(
+        required=False,
+        label="Dates such as 8/4/2025",
+        choices=[
+            ("", "as the other dates show"),
+            *((each, f"the {each} first") for each in ORDERS),
+        ],
     )
     shown_text = forms.ChoiceField(
         required=False,

@@ -16,7 +16,6 @@ from annotation.imports.judgments.fields import (
     matched,
     read_commas,
     read_tables,
-    say_unused,
 )
 from annotation.imports.judgments.groups import Group, groups_of
 from annotation.imports.judgments.options import LOWER, Options
@@ -26,7 +25,7 @@ from annotation.models import Campaign, Item
 from annotation.uploads import SystemDraft
 from annotation.uploads.files import InputFile
 from annotation.uploads.problems import Place, Report
-from annotation.uploads.tables.columns import Wanted, is_called, propose
+from annotation.uploads.tables.columns import Wanted, is_called, propose, say_unused
 from annotation.uploads.tables.directions import direction_text, say_direction
 from annotation.uploads.tables.rows import Table
 from core.text import join_truncated, pluralize
@@ -47,6 +46,8 @@ USUAL = Wanted("score", SCORE.label, (
     "rating", "published_mqm", "mean_penalty", "published_penalty", "daRR", "cesa", "ave_z",
     "ave_raw", "average_z", "average_raw", "z_score", "raw_score", "mean_z", "mean_raw",
 ))  # fmt: skip
+# The column of numbers that are given to segments here.
+NUMBER = " number"
 NUMBERED = ("mqm", "esa", "da")
 LABELS = ("Score", "Segment", "System", "Value")
 
@@ -73,11 +74,13 @@ def read(files: Sequence[InputFile], options: Options, report: Report) -> Readin
     sheets = [_sheet(table, chosen) for table in tables]
     read_commas(sheets, report)
     seen = replace(seen, fields=all_fields(sheets))
+    sheets = [_with_numbers(sheet, report) for sheet in sheets]
     scored = [sheet for sheet in sheets if _is_scored(sheet, options)]
     if not scored:
         _ask(sheets, options, report)
         return seen
-    say_unused(sheets, report)
+    for sheet in sheets:
+        say_unused(sheet.table, {c for c, f in sheet.fields.items() if f}, report)
     rows = [row for sheet in scored for row in _rows(sheet, options, report)]
     seen = replace(seen, directions=_directions(rows, options, report))
     others = join(
@@ -103,6 +106,29 @@ def _sheet(table: Table, chosen: Mapping[str, str]) -> Sheet:
     if "score" not in chosen.values():
         found |= dict.fromkeys(_score_columns(table, found), SCORE.name)
     return Sheet(table, found)
+
+
+def _with_numbers(sheet: Sheet, report: Report) -> Sheet:
+    """Number the segments of a table that has texts and no keys.
+
+    They are its different sources; where no column names the system, every output is one.
+    """
+    if not {"source", "output"} <= sheet.has or sheet.has & {"segment", "document_place"}:
+        return sheet
+    fields = ["language_pair", "document", "source"]
+    if "system" not in sheet.has:
+        fields.append("output")
+    columns = [sheet.column(field) for field in fields]
+    numbers: dict[tuple[str, ...], str] = {}
+    rows = []
+    for line, row in sheet.table.rows:
+        key = tuple(str(row.get(column)) for column in columns)
+        rows.append((line, row | {NUMBER: numbers.setdefault(key, str(len(numbers) + 1))}))
+    what = "sources" if "system" in sheet.has else "sources and outputs"
+    report.note(f"no column names the segments: its different {what} are numbered",
+                sheet.table.head)  # fmt: skip
+    table = replace(sheet.table, columns=[NUMBER, *sheet.table.columns], rows=rows)
+    return Sheet(table, {NUMBER: "segment", **sheet.fields})
 
 
 def _score_columns(table: Table, found: Mapping[str, str]) -> list[str]:

@@ -63,6 +63,7 @@ def _read(sent: Sent, report: Report) -> Reading:
         reading = TABLES[sent.tool](list(sent.files.values()), options, report)
         # What holds for several language pairs is said once.
         report.problems = list(dict.fromkeys(report.problems))
+        report.gather()
         return reading
     return Reading(_read_campaign(sent, report))
 

@@ -70,6 +70,7 @@ def check_submission(submission: Submission, *, user: Any = None) -> Checked:
     reading = read(submission, report)
     checked = check_draft(reading.draft, report, user=user)
     checked.meanings = reading.meanings
+    report.gather()
     return checked
 
 

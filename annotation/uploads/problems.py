@@ -2,27 +2,34 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal, NamedTuple, NoReturn
 
 from core.text import join_truncated
 
 UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
+# What differs between two problems of one cause: names, values and numbers.
+VALUES = re.compile(r"“[^”]*”|[0-9][0-9.,]*|\([^()]*\)")
+PLACES = 5
 Severity = Literal["error", "warning", "note"]
 
 
 class Place(NamedTuple):
-    """Where something stands. `row` is the line in the file, from 1, a header line included."""
+    """Where something stands. `row` is the line in the file, from 1, a header line included.
+
+    `more` says how often one cause was found, and where next.
+    """
 
     file: str = ""
     row: int | None = None
     field: str = ""
+    more: str = ""
 
     @property
     def parts(self) -> list[str]:
         """What is known of it, the widest first."""
         row = "" if self.row is None else f"row {self.row}"
-        return [part for part in (self.file, row, self.field) if part]
+        return [part for part in (self.file, row, self.field, self.more) if part]
 
     def __str__(self) -> str:
         return ", ".join(self.parts)
@@ -62,7 +69,7 @@ class Report:
     is_cut: bool = False
 
     def _add(self, severity: Severity, message: str, place: Place, code: str = "") -> None:
-        place = Place(printable(place.file), place.row, printable(place.field))
+        place = place._replace(file=printable(place.file), field=printable(place.field))
         self.problems.append(Problem(severity, printable(message), place, code))
 
     def error(self, message: str, place: Place = NOWHERE, code: str = "") -> None:
@@ -86,6 +93,20 @@ class Report:
         """Add something that was done to the files, such as leaving out a byte order mark."""
         self._add("note", message, place)
 
+    def gather(self) -> None:
+        """Put problems of one cause, found in many places of a file, in the place of one."""
+        causes: dict[tuple[str, ...], list[Problem]] = {}
+        for problem in self.problems:
+            place = problem.place
+            words = VALUES.sub("", problem.message)
+            key = (problem.severity, place.file, place.field, words, problem.code)
+            causes.setdefault(key, []).append(problem)
+        self.problems = [
+            problem
+            for found in causes.values()
+            for problem in (found if len(found) <= PLACES else [_gathered(found)])
+        ]
+
     def __post_init__(self) -> None:
         self._n_errors = len(self.errors)
 
@@ -106,6 +127,15 @@ class Report:
     def notes(self) -> list[Problem]:
         """What was done to the files."""
         return self._of("note")
+
+
+def _gathered(found: Sequence[Problem]) -> Problem:
+    """Return the first problem of one cause, with the first places and a count."""
+    first = found[0]
+    rows = [str(each.place.row) for each in found[1:PLACES] if each.place.row is not None]
+    others = f", also in rows {', '.join(rows)}" if rows else ""
+    place = first.place._replace(more=f"{len(found):,} times{others}")
+    return replace(first, place=place)
 
 
 def join_places(rows: Sequence[int]) -> str:

@@ -24,6 +24,7 @@ from annotation.uploads.tables.marked import is_marked, marked_tables
 from annotation.uploads.tables.meanings import understand
 from annotation.uploads.tables.outputs import read_outputs
 from annotation.uploads.tables.pairs import keep_pair
+from annotation.uploads.tables.paragraphs import split_documents
 from annotation.uploads.tables.rows import (
     LONGEST_TEXT,
     Table,
@@ -110,12 +111,12 @@ def _fits(files: list[InputFile], report: Report) -> bool:
 
 
 def _read_tables(reading: Reading, submission: Submission) -> list[Table]:
+    report, pair = reading.report, (reading.draft.source_language, reading.draft.target_language)
     tables = []
-    for table in _parsed(reading, submission.tables):
-        taken, meaning = understand(table, submission.columns, reading.report)
+    for table in split_documents(list(_parsed(reading, submission.tables)), report):
+        taken, meaning = understand(table, submission.columns, report)
         reading.meanings.append(meaning)
-        pair = reading.draft.source_language, reading.draft.target_language
-        tables += [keep_pair(taken, pair, reading.report)] if taken else []
+        tables += [keep_pair(taken, pair, report)] if taken else []
     _refuse_strange_columns(submission, reading)
     return tables
 

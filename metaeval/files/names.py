@@ -21,7 +21,7 @@ NAMES: dict[str, tuple[str, ...]] = {
     # Where a table has segments besides, an item is one thing that was shown.
     "item": ("item_id", "itemid", "id", "task_item", "hit_item"),
     "document": (
-        *("document_id", "doc_id", "docid", "doc", "doc_name", "document_name", "talk", "article"),
+        *("doc", "document_id", "doc_id", "docid", "doc_name", "document_name", "talk", "article"),
         *("Dokument", "documento", "文档", "文档编号"),
     ),
     "document_place": (

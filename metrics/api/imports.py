@@ -50,11 +50,13 @@ class MetricImportSerializer(serializers.ModelSerializer[MetricImport]):
 class MetricScoresSerializer(serializers.Serializer[object]):
     """Files with scores, and what they hold.
 
-    `columns` maps columns to segment, system, metric, score or lp; `metrics` names those that are
+    `columns` maps columns to segment, system, metric, score or
+    language_pair; `metrics` names those that are
     taken (without it all but human scores); `names` gives metrics other names. Of metrics that
     neither `lower_is_better` nor `higher_is_better` names, the direction is inferred, or the import
     is refused. `lines` says what line n of files without keys is: the segment with key n, the nth
-    as listed, or the nth of the export to mt-metrics-eval.
+    as listed, or the nth of the export to mt-metrics-eval; `system` whose scores files are that
+    name no system.
     """
 
     test_set = serializers.SlugRelatedField(slug_field="slug", queryset=TestSet.objects.all())
@@ -72,6 +74,7 @@ class MetricScoresSerializer(serializers.Serializer[object]):
     )
     skip_unknown = serializers.BooleanField(required=False, default=False)
     lines = serializers.ChoiceField(choices=LINES, required=False, default="", allow_blank=True)
+    system = serializers.CharField(required=False, default="", allow_blank=True)
     note = serializers.CharField(required=False, default="", allow_blank=True, max_length=2000)
     dry_run = serializers.BooleanField(required=False, default=False)
 
@@ -201,4 +204,5 @@ def _choices(given: dict[str, Any]) -> Choices:
         higher=frozenset(given["higher_is_better"]),
         skips_unknown=given["skip_unknown"],
         lines=given["lines"],
+        system=given["system"],
     )

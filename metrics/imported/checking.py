@@ -102,6 +102,7 @@ def check(
         for key, each in collector.metrics.items()
     ]
     _doubt(metrics, report)
+    report.gather()
     return Checked(test_set, choices, reading, report, metrics, drafts, len(names.has))
 
 

@@ -4,17 +4,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from annotation.uploads.tables.columns import wanted
+from annotation.uploads.tables.rows import GROUP
 from metaeval.files.names import NAMES
 
-SEGMENT, SYSTEM, METRIC, SCORE, PAIR = (
-    *("segment", "system", "metric", "score"),
-    "language_pair",
-)
+SEGMENT, SYSTEM, METRIC, SCORE = "segment", "system", "metric", "score"
+PAIR = "language_pair"
+# The number of a system's line in a file without keys, from 0: a text where the file states it, and
+# empty for scores of whole systems.
+LINE = " line"
 FIELDS = (
     wanted(SEGMENT, "segment", *NAMES["item"]),
-    wanted(SYSTEM, "system"),
-    wanted(METRIC, "name of the metric"),
-    wanted(SCORE, "score"),
+    wanted(SYSTEM, "system", GROUP),
+    wanted(METRIC, "name of the metric", "name"),
+    wanted(SCORE, "score", "prediction"),
     wanted(PAIR, "language pair"),
 )
 # Columns that are called so hold what people said; they are no metrics unless somebody says so.
@@ -37,7 +39,7 @@ class Choices:
     higher: the direction of others is that of their scores which this test set shows, or else
     inferred. With `skips_unknown` rows of systems and segments that the test set does not have are
     left out and counted; else they are errors. `lines` says what line n of files without keys is
-    (`annotation.uploads.tables.lines`).
+    (`annotation.uploads.tables.lines`), `system` whose scores files are that name none.
     """
 
     columns: Mapping[str, str] = field(default_factory=dict)
@@ -48,6 +50,7 @@ class Choices:
     higher: frozenset[str] = frozenset()
     skips_unknown: bool = False
     lines: str = ""
+    system: str = ""
 
     def takes(self, name: str) -> bool:
         """Whether a metric is to be imported."""

@@ -85,11 +85,9 @@ class Collector:
         }
 
     def _find(self, what: str, among: Mapping[str, int], name: str, place: Place) -> int | None:
-        found = among.get(name)
+        found = self.find_system(name) if what == "system" else among.get(name)
         if found is None and name:
             found = self._plain[what].get(nfc(name))
-        if found is None and what == "system":
-            found = self._of_path(name)
         if found is None:
             place = place._replace(field=what)
             if name:
@@ -108,10 +106,12 @@ class Collector:
             "segment": {nfc(key): pk for key, pk in self.names.segments.items()},
         }
 
-    def _of_path(self, path: str) -> int | None:
-        """Find the system whose outputs a program read from a file of its name."""
+    def find_system(self, path: str) -> int | None:
+        """Find a system by its name, or by that of the file with its outputs."""
+        if nfc(path) in self._plain["system"]:
+            return self.names.systems.get(path, self._plain["system"][nfc(path)])
         name = label_of_file(path.replace("\\", "/"))
-        found = self._plain["system"].get(nfc(name)) if name != path else None
+        found = self._plain["system"].get(nfc(name))
         if found is not None:
             self.taken[path] = name
         return found

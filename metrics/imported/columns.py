@@ -6,11 +6,10 @@ from math import isnan
 from typing import Any
 
 from annotation.imports.judgments.fields import TEXT_FIELDS
-from annotation.uploads.problems import Place, Report
-from annotation.uploads.tables.columns import is_called
+from annotation.uploads.problems import Place
+from annotation.uploads.tables.columns import is_called, say_unused
 from annotation.uploads.tables.numbers import has_decimal_comma
 from annotation.uploads.tables.rows import Table
-from core.text import join_truncated
 from metaeval.files.cells import read_score
 from metrics.imported.collecting import Collector
 
@@ -26,7 +25,7 @@ def columns_of_metrics(
     rest = [column for column in free if column not in found]
     doubtful = _doubtful(table, rest, is_only=not found)
     unused = [column for column in rest if column not in doubtful]
-    say_unused(unused, titles, table.file, collector.report)
+    say_unused(table, {c for c in table.columns if c not in unused}, collector.report)
     for column in doubtful:
         tell = collector.report.warn if found else collector.error
         tell(*_no_scores(table, column, titles.get(column, column)))
@@ -74,10 +73,3 @@ def _no_scores(table: Table, column: str, title: str) -> tuple[str, Place]:
         "points"
     )
     return sentence, Place(table.file, line, title)
-
-
-def say_unused(columns: Sequence[str], titles: dict[str, str], file: str, report: Report) -> None:
-    """Note the columns that nothing is read from."""
-    if columns:
-        named = join_truncated([titles.get(column, column) for column in columns], 10)
-        report.note(f"columns that are not used: {named}", Place(file))

@@ -1,32 +1,29 @@
-"""Files of scores: tables with a score in a row, tables with a column a metric, WMT's score files.
+"""Files of scores to the scores of each metric: tables, and what programs write (`layouts`).
 
-JSON arrays hold the scores of one system, which the file is called as, or of several by name.
-WMT's files, ``NAME.seg.score`` and ``NAME.sys.score`` of mt-metrics-eval, have a system and a score
-in a line; the segments of a system come in the order of the test set.
+A table has a score in a row, or a column for each metric. Rows without the key of a segment are of
+a system's segments in the order of lines where a system has several, else of whole systems.
 """
 
 import hashlib
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePath
-from typing import Any
 
 from annotation.models import TestSet
 from annotation.uploads.files import InputFile, decode, read_bytes
 from annotation.uploads.problems import Place, Report
-from annotation.uploads.tables.columns import propose, renamed
+from annotation.uploads.tables.columns import propose, renamed, say_unused
 from annotation.uploads.tables.lines import KEY, Listing, UnknownOrderError, n_unknown
-from annotation.uploads.tables.numbers import write_points
+from annotation.uploads.tables.numbers import read_percent, write_points
 from annotation.uploads.tables.pairs import keep_pair
 from annotation.uploads.tables.rows import Table, is_workbook, parse, table_in
 from core.text import join_truncated, pluralize
-from metaeval.files.decoding import split_lines
-from metrics.imported.arrays import Arrays, TwiceError, read_arrays
-from metrics.imported.choices import FIELDS, METRIC, SCORE, SEGMENT, SYSTEM, Choices
+from metaeval.files.names import column_of
+from metrics.imported.choices import FIELDS, LINE, METRIC, SCORE, SEGMENT, SYSTEM, Choices
 from metrics.imported.collecting import Collector, TooManyError
-from metrics.imported.columns import columns_of_metrics, say_unused
-
-SEG, SYS = ".seg.score", ".sys.score"
+from metrics.imported.columns import columns_of_metrics
+from metrics.imported.layouts import Row, read_layout
 
 
 @dataclass
@@ -47,33 +44,19 @@ def read(
 ) -> Reading:
     """Read all files; what is wrong goes to the collector's report."""
     reading, report = Reading(), collector.report
-    tables = []
+    tables: list[Table] = []
     lines = _Lines(Listing.stored(test_set.slug), choices.lines, reading, report)
     for file in files:
         data = _data(file, reading, report)
         if data is None:
             continue
-        if is_workbook(file.name, data):
-            tables += filter(None, [table_in(file.name, data, report)])
-            continue
-        text = decode(file.name, data, report)
-        if text is None:
-            continue
-        if file.name.endswith(SYS):
-            _attempt(_score_file(file.name, text, None, collector))
-        elif file.name.endswith(SEG):
-            if keys := lines.keys(file.name):
-                _attempt(_score_file(file.name, text, keys, collector))
-        elif arrays := _read_arrays(file.name, text, choices, report):
-            if keys := lines.keys(file.name):
-                _attempt(_arrays(file.name, arrays, keys, collector))
-        elif table := parse(file.name, text, report):
+        if table := _parsed(file.name, data, report):
             tables.append(table)
     for table in tables:
-        reading.columns |= {name: table.titles.get(name, name) for name in table.columns}
+        reading.columns |= table.titles
     chosen = _chosen(choices, reading, report)
     for table in tables:
-        _attempt(_table(table, chosen, choices, test_set, collector, reading))
+        _attempt(_Scores(table, choices, collector, lines).read(chosen, test_set, reading))
     return reading
 
 
@@ -99,12 +82,13 @@ class _Lines:
         return self.listing.key_of_lines()
 
 
-def _read_arrays(name: str, text: str, choices: Choices, report: Report) -> Arrays | None:
-    try:
-        return read_arrays(name, text, choices.metric)
-    except TwiceError as error:
-        report.error(f"“{error}” is there twice", Place(name))
-        return name, {}  # no table either, of which more would be said
+def _parsed(name: str, data: bytes, report: Report) -> Table | None:
+    if is_workbook(name, data):
+        return table_in(name, data, report)
+    text = decode(name, data, report)
+    if text is None:
+        return None
+    return read_layout(name, text, report) or parse(name, text, report)
 
 
 def _attempt(steps: Iterator[None]) -> None:
@@ -141,158 +125,167 @@ def _chosen(choices: Choices, reading: Reading, report: Report) -> dict[str, str
     return chosen
 
 
-def _table(
-    table: Table,
-    chosen: dict[str, str],
-    choices: Choices,
-    test_set: TestSet,
-    collector: Collector,
-    reading: Reading,
-) -> Iterator[None]:
-    own = {column: meaning for column, meaning in chosen.items() if column in table.columns}
-    fields = {c: meaning for c, meaning in propose(table.columns, FIELDS, own).items() if meaning}
-    reading.fields |= fields
-    titles = table.titles
-    free = [column for column in table.columns if column not in fields]
-    scored = [column for column, meaning in fields.items() if meaning == SCORE]
-    write_points(table, scored or free, collector.report)
-    table = renamed(table, fields)
-    stem = PurePath(table.file).stem
-    is_named = SYSTEM not in table.columns and stem in collector.names.systems
-    if is_named:
-        # One system a file, which has its name.
-        rows_of_one = [(line, row | {SYSTEM: stem}) for line, row in table.rows]
-        table = Table(table.file, [*table.columns, SYSTEM], rows_of_one, table.titles)
-    if SYSTEM not in table.columns:
-        found = join_truncated([titles.get(column, column) for column in (*free, *fields)], 20)
-        sentence = (
-            f"no column names the system, and the file is not called as one; there are {found}. "
-            "Add one, also for one system"
+@dataclass
+class _Scores:
+    """The scores of one table. `seen` counts the rows of each system and metric."""
+
+    table: Table
+    choices: Choices
+    collector: Collector
+    lines: _Lines
+    seen: Counter[tuple[str, str]] = field(default_factory=Counter)
+    segments: Sequence[int | None] = ()
+
+    def read(self, chosen: dict[str, str], test_set: TestSet, reading: Reading) -> Iterator[None]:
+        """Take all scores, a row a step."""
+        table, report = self.table, self.collector.report
+        own = {column: meaning for column, meaning in chosen.items() if column in table.columns}
+        fields = {c: f for c, f in propose(table.columns, FIELDS, own).items() if f}
+        if SYSTEM not in fields.values() and (column := self._names_systems(own)):
+            fields[column] = SYSTEM
+        reading.fields |= {column: f for column, f in fields.items() if column in table.titles}
+        free = [c for c in table.columns if c not in fields and c != LINE]
+        scored = [column for column, meaning in fields.items() if meaning == SCORE]
+        write_points(table, scored or free, report)
+        for column in scored or free:
+            read_percent(table, column, report)
+        table = self.table = renamed(table, fields)
+        system = self._system([*free, *fields])
+        if system is None:
+            return
+        pair = test_set.source_language, test_set.target_language
+        rows = keep_pair(table, pair, report).rows
+        metrics = self._metrics(free, system)
+        named = [(line, row | {SYSTEM: system} if system else row) for line, row in rows]
+        if metrics is None or not self._find_lines(named):
+            return
+        for line, row in named:
+            self._take(row, Place(table.file, line), metrics)
+            yield
+        self._check_lengths()
+
+    def _names_systems(self, said: Mapping[str, str]) -> str:
+        """Return the column of outputs, such as `mt`, whose cells name systems; empty if none."""
+        column = column_of("output", self.table.columns)
+        is_named = self.table.rows and column not in said
+        cells = (_name(row, column) for _, row in self.table.rows)
+        found = is_named and all(self.collector.find_system(cell) is not None for cell in cells)
+        return column if found else ""
+
+    def _system(self, columns: Sequence[str]) -> str | None:
+        """Return the system of all rows, empty where rows name theirs; None where nothing does."""
+        if SYSTEM in self.table.columns:
+            return ""
+        if system := self.choices.system or self.collector.system_in(self.table.file):
+            return system
+        titles = [self.table.titles.get(column, column) for column in columns]
+        there = f"; there are {join_truncated(titles, 20)}" if self.table.titles else ""
+        self.collector.error(
+            "which system are these scores of? No column names the system, and the file’s name "
+            f"has none of those in the test set{there}. Add a column, or name the system (command "
+            "line: --system; API: system)",
+            self.table.head,
         )
-        collector.error(sentence, table.head)
-        return
-    pair = test_set.source_language, test_set.target_language
-    rows = keep_pair(table, pair, collector.report).rows
-    if SCORE in table.columns:
-        metrics: dict[str, str] = {}
-        say_unused(free, titles, table.file, collector.report)
-        if METRIC not in table.columns and is_named and not choices.metric:
-            collector.error("the file is called as its system: name the metric", Place(table.file))
+        return None
+
+    def _metrics(self, free: Sequence[str], system: str) -> dict[str, str] | None:
+        """Return the columns of scores with their metrics, none where rows name them."""
+        table, titles = self.table, self.table.titles
+        if SCORE not in table.columns:
+            return columns_of_metrics(free, titles, table, self.collector) or None
+        say_unused(table, {c for c in table.columns if c not in free}, self.collector.report)
+        if METRIC in table.columns:
+            return {}
+        stem = PurePath(table.file).stem
+        name = self.choices.metric or (_without(stem, system) if system else stem)
+        if not name:
+            place = Place(table.file)
+            self.collector.error("the file is called as its system: name the metric", place)
+            return None
+        return {SCORE: name}
+
+    def _find_lines(self, rows: Sequence[tuple[int, Row]]) -> bool:
+        """Number the rows of each system where they have no keys and it has several.
+
+        False where it is not known which segments lines are of.
+        """
+        if SEGMENT in self.table.columns:
+            return True
+        for _, row in rows if LINE not in self.table.columns else ():
+            key = _name(row, SYSTEM), _name(row, METRIC)
+            row[LINE] = self.seen[key]
+            self.seen[key] += 1
+        if LINE not in self.table.columns and max(self.seen.values(), default=0) < 2:
+            self.seen.clear()
+            for _, row in rows:
+                row[LINE] = ""
+        if all(row[LINE] == "" for _, row in rows):
+            return True
+        keys = self.lines.keys(self.table.file)
+        known = self.collector.names.segments
+        self.segments = [None if key is None else known[key] for key in keys]
+        return bool(keys)
+
+    def _take(self, row: Row, place: Place, metrics: Mapping[str, str]) -> None:
+        """Keep the scores of a row: of every column in `metrics`, or of the metric it names."""
+        label, metric = _name(row, SYSTEM), _name(row, METRIC)
+        system = self.collector.system(label, place)
+        segment, is_whole = None, False
+        if SEGMENT in self.table.columns:
+            segment = self.collector.segment(_name(row, SEGMENT), place)
+        elif row[LINE] == "":
+            is_whole = True
+        else:
+            number, is_stated = int(row[LINE]), isinstance(row[LINE], str)
+            is_here = number < len(self.segments)
+            segment = self.segments[number] if is_here else None
+            if not is_stated:
+                self.seen[label, metric] = max(self.seen[label, metric], number + 1)
+            elif not is_here and self.collector.lines != KEY:
+                n_segments = pluralize(len(self.segments), "segment")
+                message = f"line {number} is of no segment: the test set has {n_segments}"
+                self.collector.error(message, place)
+        if system is None or (segment is None and not is_whole):
             return
-        if METRIC not in table.columns:
-            metrics = {SCORE: choices.metric or stem}
-    else:
-        metrics = columns_of_metrics(free, titles, table, collector)
-        if not metrics:
+        if segment is not None and not self.collector.has_output(system, segment, place):
             return
-    for line, row in rows:
-        _take_row(row, Place(table.file, line), metrics, collector, SEGMENT in table.columns)
-        yield
+        cell = (system, segment)
+        if metrics:
+            for column, name in metrics.items():
+                self.collector.take(name, cell, row.get(column), place, name)
+        elif metric:
+            column = label if LINE in self.table.columns else SCORE
+            self.collector.take(metric, cell, row.get(SCORE), place, column)
+        else:
+            self.collector.error("no metric is named", place._replace(field=METRIC))
+
+    def _check_lengths(self) -> None:
+        """Scores are matched by their order, so there must be one for every segment.
+
+        Lines of segments that the test set does not have are counted where keys name lines.
+        """
+        expected, is_by_key = len(self.segments), self.collector.lines == KEY
+        keys = [None if segment is None else "" for segment in self.segments]
+        place = Place(self.table.file)
+        if is_by_key and (unknown := sum(n_unknown(keys, n) for n in self.seen.values())):
+            scores = pluralize(unknown, "score is", "scores are")
+            message = f"{scores} of segments that are not here, and left out"
+            self.collector.report.note(message, place)
+        for (label, _), number in self.seen.items():
+            is_fit = number == expected or (is_by_key and number > expected)
+            if not is_fit and self.collector.find_system(label) is not None:
+                self.collector.error(
+                    f"“{label}” has {pluralize(number, 'score')}, and the test set has "
+                    f"{pluralize(expected, 'segment')}",
+                    place,
+                )
 
 
-def _take_row(
-    row: dict[str, Any],
-    place: Place,
-    metrics: dict[str, str],
-    collector: Collector,
-    has_segments: bool,
-) -> None:
-    """Keep the scores of a row: of every column in `metrics`, or of the metric it names."""
-    system = collector.system(_name(row, SYSTEM), place)
-    segment = collector.segment(_name(row, SEGMENT), place) if has_segments else None
-    if system is None or (has_segments and segment is None):
-        return
-    if segment is not None and not collector.has_output(system, segment, place):
-        return
-    cell = (system, segment)
-    if metrics:
-        for column, name in metrics.items():
-            collector.take(name, cell, row.get(column), place, name)
-    elif name := _name(row, METRIC):
-        collector.take(name, cell, row.get(SCORE), place, SCORE)
-    else:
-        collector.error("no metric is named", place._replace(field=METRIC))
+def _without(stem: str, system: str) -> str:
+    """Return what a file's name says beside the system: the metric."""
+    return stem.replace(system, "").strip("-_.@ ")
 
 
-def _name(row: dict[str, Any], column: str) -> str:
+def _name(row: Row, column: str) -> str:
     value = row.get(column)
     return "" if value is None or isinstance(value, (dict, list)) else str(value).strip()
-
-
-def _score_file(
-    name: str, text: str, keys: Sequence[str | None] | None, collector: Collector
-) -> Iterator[None]:
-    """Read lines of SYSTEM and SCORE; a metric's name is what stands before the file's ending.
-
-    `keys` are the segments of a system's lines, None where the scores are of whole systems.
-    """
-    metric = PurePath(name).name.removesuffix(SYS if keys is None else SEG)
-    segments = _segments(keys or (), collector)
-    seen: dict[str, int] = {}
-    for line, row in enumerate(split_lines(text), 1):
-        place, cells = Place(name, line), row.split()
-        if len(cells) != 2:
-            collector.error(f"a system and a score are expected, not {len(cells)} fields", place)
-            continue
-        label, score = cells
-        number = seen[label] = seen.get(label, 0) + 1
-        yield
-        if (system := collector.system(label, place)) is None:
-            continue
-        if keys is None:
-            collector.take(metric, (system, None), score, place, SCORE)
-            continue
-        segment = segments[number - 1] if number <= len(segments) else None
-        if segment is not None and collector.has_output(system, segment, place):
-            collector.take(metric, (system, segment), score, place, SCORE)
-    if keys is not None:
-        _check_lengths(name, seen, keys, collector)
-
-
-def _segments(keys: Sequence[str | None], collector: Collector) -> list[int | None]:
-    """The primary keys of the segments of lines."""
-    known = collector.names.segments
-    return [None if key is None else known[key] for key in keys]
-
-
-def _arrays(
-    name: str, arrays: Arrays, keys: Sequence[str | None], collector: Collector
-) -> Iterator[None]:
-    """Take arrays of numbers, one for each system, in the order of lines."""
-    metric, by_system = arrays
-    place = Place(name)
-    if not metric:
-        collector.error("the file is called as its system: name the metric", place)
-        return
-    segments = _segments(keys, collector)
-    for label, values in by_system.items():
-        yield
-        if (system := collector.system(label, place)) is None:
-            continue
-        for number, (segment, value) in enumerate(zip(segments, values, strict=False)):
-            if segment is not None and collector.has_output(system, segment, place):
-                where = place._replace(field=f"{label}[{number}]")
-                collector.take(metric, (system, segment), value, where, where.field)
-    _check_lengths(name, {label: len(v) for label, v in by_system.items()}, keys, collector)
-
-
-def _check_lengths(
-    name: str, seen: Mapping[str, int], keys: Sequence[str | None], collector: Collector
-) -> None:
-    """Scores are matched by their order, so there must be one for every segment.
-
-    Lines of segments that the test set does not have are counted where keys name lines.
-    """
-    expected = len(keys)
-    is_by_key = collector.lines == KEY
-    if is_by_key and (unknown := sum(n_unknown(keys, number) for number in seen.values())):
-        scores = pluralize(unknown, "score is", "scores are")
-        collector.report.note(f"{scores} of segments that are not here, and left out", Place(name))
-    for label, number in seen.items():
-        is_fit = number == expected or (is_by_key and number > expected)
-        if not is_fit and label in collector.names.systems:
-            collector.error(
-                f"“{label}” has {pluralize(number, 'score')}, and the test set has "
-                f"{pluralize(expected, 'segment')}",
-                Place(name),
-            )

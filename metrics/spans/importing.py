@@ -111,6 +111,7 @@ def check(
         naming.check_name(name)
     except ValidationError as error:
         report.error(" ".join(error.messages), Place(field="name"))
+    report.gather()
     return Checked(
         test_set, name, ends_included, report, ends, spans, scores, _hashes(files),
         _counted(spans), bool(collected.scores), direction,

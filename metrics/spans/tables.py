@@ -11,7 +11,7 @@ from typing import Any
 
 from annotation.uploads.files import InputFile
 from annotation.uploads.problems import Place, Report
-from annotation.uploads.tables.columns import Wanted, propose, wanted
+from annotation.uploads.tables.columns import Wanted, propose, say_unused, wanted
 from annotation.uploads.tables.rows import Table, read_table
 from core.text import whole
 from metaeval.files.cells import is_missing, read_score
@@ -79,6 +79,7 @@ def _table(table: Table, collector: Collector, found: Collected) -> None:
             table.head,
         )
         return
+    say_unused(table, names.values(), collector.report)
     for line, row in table.rows:
         place = Place(table.file, line)
         values = {own: row.get(name) for own, name in names.items()}

@@ -7,7 +7,7 @@ from typing import Any
 from django.conf import settings
 from django.core.management import CommandError, call_command
 
-from annotation.models import TestSet
+from annotation.models import Segment, System, TestSet
 
 CASES: Path = settings.DATA_DIR.parent / "cases"
 
@@ -58,3 +58,20 @@ def judge(*files: Path, pair: str = "en-de", **options: Any) -> str:
     source, _, target = pair.partition("-")
     words = ("--source-language", source, "--target-language", target) if pair else ()
     return run("import_judgments", *files, *words, **options)
+
+
+def of_talks(n: int = 6) -> TestSet:
+    """A test set with the systems that outputs of metrics are of."""
+    test_set = TestSet.objects.create(
+        slug="talks", name="talks", source_language="zh", target_language="en",
+        is_in_file_order=True,
+    )  # fmt: skip
+    segments = [
+        Segment.objects.create(test_set=test_set, key=str(i), position=i, source=f"S {i}")
+        for i in range(1, n + 1)
+    ]
+    for name in ("Facebook-AI", "Online-W", "Nemo", "HuaweiTSC"):
+        system = System.objects.create(test_set=test_set, name=name)
+        for segment in segments:
+            system.outputs.create(segment=segment, text=f"{name} {segment.key}")
+    return test_set

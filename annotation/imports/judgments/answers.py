@@ -68,6 +68,8 @@ class Reader:
 
     def read(self, rows: Sequence[Row], span_sheets: Sequence[Sheet]) -> list[Answer]:
         """Return the answers of rows, with the spans of sheets that hold one a row."""
+        for name in ("started_at", "submitted_at"):
+            self.clock.learn(row.cells.get(name) for row in rows)
         answers: list[Answer] = []
         begun: dict[Key, Answer] = {}
         for row in rows:
@@ -198,6 +200,14 @@ def say(reader: Reader, report: Report) -> None:
     for reason, number in reader.clock.doubtful.items():
         judgments = pluralize(number, "judgment")
         report.warn(f"{judgments} with impossible times ({reason}): kept without them")
+    clock = reader.clock
+    if clock.written:
+        report.note(f"dates: {clock.written}")
+    if clock.never or clock.twice:
+        report.warn(
+            f"{pluralize(clock.never, 'time')} in an hour that clocks in {clock.zone} skip, "
+            f"{clock.twice:,} in one that they have twice, read as the first: is the zone right?"
+        )
     if reader.clock.without_zone:
         zone = reader.clock.zone or "UTC, as no other was said"
         times = pluralize(reader.clock.without_zone, "time")

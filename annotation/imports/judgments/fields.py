@@ -8,7 +8,7 @@ from annotation.uploads.checks import FORBIDDEN_IN_NAMES, character
 from annotation.uploads.files import InputFile
 from annotation.uploads.problems import Place, Report
 from annotation.uploads.tables.columns import Wanted, propose, wanted
-from annotation.uploads.tables.numbers import write_points
+from annotation.uploads.tables.numbers import read_percent, write_points
 from annotation.uploads.tables.rows import Table, read_table, require_rows
 from annotation.uploads.tables.tags import untag
 from core.text import join_truncated, restore
@@ -202,14 +202,9 @@ def read_commas(sheets: Iterable[Sheet], report: Report) -> None:
     for sheet in sheets:
         columns = [column for column, field in sheet.fields.items() if field in NUMBERS]
         write_points(sheet.table, columns, report)
-
-
-def say_unused(sheets: Sequence[Sheet], report: Report) -> None:
-    """Note the columns that nothing is read from."""
-    for sheet in sheets:
-        if unused := _unused(sheet):
-            word = "column" if len(unused) == 1 else "columns"
-            report.note(f"not used: the {word} {', '.join(unused)}", sheet.table.head)
+        if "score" in sheet.has:
+            for column in (c for c, field in sheet.fields.items() if field == "score"):
+                read_percent(sheet.table, column, report)
 
 
 def doubt_scores(sheets: Sequence[Sheet], report: Report) -> None:

@@ -15,6 +15,8 @@ from annotation.uploads.problems import Place, Report
 from core import languages
 
 LAST_WINS = "last"
+# What comes first in dates such as 8/4/2025.
+ORDERS = ("day", "month")
 SCALE = re.compile(r"\s*(-?\d+(?:\.\d+)?)\s*(?:-|–|:|to|\.\.)\s*(-?\d+(?:\.\d+)?)\s*")
 
 
@@ -28,7 +30,7 @@ class Options:
     mapped linearly to 0–100. `ties` says what becomes of two different answers of one person to
     one thing whose order no time tells. `critical` is what a critical error weighs, from 0 to 1000,
     None where nobody said so. `ends_included`: offsets of error spans name the last
-    character, not the one behind it.
+    character, not the one behind it. `dates` is what comes first in dates with slashes.
     """
 
     name: str = ""
@@ -43,6 +45,7 @@ class Options:
     critical: float | None = None
     ends_included: bool = False
     time_zone: str = ""
+    dates: str = ""
     shown_text: str = Campaign.ShownText.SOURCE
     columns: Mapping[str, str] = field(default_factory=dict)
     directions: Mapping[str, str] = field(default_factory=dict)
@@ -59,9 +62,10 @@ def read_options(words: Mapping[str, Any], report: Report) -> Options:
         for side in ("source_language", "target_language")
     }
     _among("protocol", given, protocols.PROTOCOLS, report)
+    _among("dates", given, ORDERS, report)
     _among("ties", given, (LAST_WINS,), report)
     _among("shown_text", given, Campaign.ShownText.values, report)
-    plain = ("name", "test_set", "protocol", "annotator", "system", "ties", "shown_text")
+    plain = ("name", "test_set", "protocol", "annotator", "system", "ties", "shown_text", "dates")
     return Options(
         **{name: given[name] for name in plain if name in given},
         **language,

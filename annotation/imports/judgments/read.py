@@ -17,17 +17,17 @@ from annotation.imports.judgments.fields import (
     matched,
     read_commas,
     read_tables,
-    say_unused,
     sheets_of,
 )
 from annotation.imports.judgments.groups import drafts_of
 from annotation.imports.judgments.options import Options
 from annotation.imports.judgments.rows import Row, join, rows_of
 from annotation.imports.judgments.segments import fill_names, name_segments
+from annotation.imports.judgments.wide import unfold
 from annotation.uploads import TestSetDraft
 from annotation.uploads.files import InputFile
 from annotation.uploads.problems import Place, Report
-from annotation.uploads.tables.columns import Wanted
+from annotation.uploads.tables.columns import Wanted, say_unused
 from metaeval.scores.directions import Direction
 
 Drafts = list[tuple[TestSetDraft, CampaignDraft]]
@@ -57,7 +57,7 @@ def read(files: Sequence[InputFile], options: Options, report: Report) -> Readin
 
     What is wrong goes to the report, with file, row and column; errors there forbid storing.
     """
-    tables = read_tables(files, report)
+    tables = [unfold(table, report) for table in read_tables(files, report)]
     n_broken = len(report.errors)
     chosen = matched(options.columns, tables)
     check_chosen(chosen, tables, report)
@@ -69,14 +69,15 @@ def read(files: Sequence[InputFile], options: Options, report: Report) -> Readin
     judged = _judged(sheets, options)
     if n_broken:
         # Whoever mends rows that are broken can mend values of the others in the same go.
-        Reader(options, report, Clock(options.time_zone)).read(_rows(judged), [])
+        Reader(options, report, Clock(options.time_zone, options.dates)).read(_rows(judged), [])
         return seen
     if not judged:
         _ask_who(sheets, report)
         return seen
     spans = [s for s in sheets if s not in judged and s.has_span_rows]
     others = [s for s in sheets if s not in judged and s not in spans]
-    say_unused(sheets, report)
+    for sheet in sheets:
+        say_unused(sheet.table, {c for c, f in sheet.fields.items() if f}, report)
     doubt_scores(judged, report)
     return _read_rows(
         judged, spans, others, replace(options, name=_name(options, files)), report, seen
@@ -136,7 +137,7 @@ def _read_rows(
     fill_names([*rows, *texts], options, report)
     name_segments(rows, report)
     _name_texts(rows, texts)
-    reader = Reader(options, report, Clock(options.time_zone))
+    reader = Reader(options, report, Clock(options.time_zone, options.dates))
     found = reader.read(rows, spans if not report.errors else [])
     answering.say(reader, report)
     if not found and not report.errors:

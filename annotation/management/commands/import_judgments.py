@@ -9,7 +9,7 @@ from django.core.management.base import CommandError
 
 from annotation import protocols
 from annotation.imports import sources
-from annotation.imports.judgments.options import LAST_WINS
+from annotation.imports.judgments.options import LAST_WINS, ORDERS
 from annotation.imports.sources import Reading, Sent
 from annotation.management.command_line import BaseCommand, values_by_name
 from annotation.management.commands.import_appraise import add_study_arguments, finish, opened
@@ -24,7 +24,7 @@ class Command(BaseCommand):
     tool = sources.JUDGMENTS
     words: tuple[str, ...] = (
         *WORDS, "annotator", "protocol", "scale", "ties", "ends_included", "critical",
-        "time_zone", "shown_text",
+        "time_zone", "dates", "shown_text",
     )  # fmt: skip
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -42,6 +42,7 @@ class Command(BaseCommand):
         )  # fmt: skip
         parser.add_argument("--critical", help="what a critical error weighs, such as 25")
         parser.add_argument("--time-zone", help="of times that name none, such as Europe/Berlin")
+        parser.add_argument("--dates", choices=ORDERS, help="what is first in 8/4/2025")
         parser.add_argument("--shown-text", choices=Campaign.ShownText.values)
 
     def handle(self, *args: Any, **options: Any) -> None:

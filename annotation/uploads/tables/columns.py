@@ -3,10 +3,12 @@
 What people call a field is said in `metaeval.files.names`, for every reader.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Container, Mapping, Sequence
+from dataclasses import dataclass, replace
 
+from annotation.uploads.problems import Report
 from annotation.uploads.tables.rows import Table
+from core.text import join_truncated
 from metaeval.files import names
 from metaeval.files.names import NAMES, plain
 
@@ -52,6 +54,23 @@ def is_called(column: str, field: Wanted) -> bool:
     return names.is_called(column, (field.name, *field.synonyms))
 
 
+def say_unused(table: Table, used: Container[str], report: Report) -> None:
+    """Warn of columns that hold something and are not used, and note those that hold nothing."""
+    rest = [column for column in table.columns if column not in used]
+    empty = [c for c in rest if all(row.get(c) in (None, "", [], {}) for _, row in table.rows)]
+    titles = [table.titles.get(column, column) for column in rest if column not in empty]
+    if titles:
+        word = "column" if len(titles) == 1 else "columns"
+        report.warn(
+            f"not used: the {word} {join_truncated(titles, 50)}. If one holds what is missing "
+            "here, say what it is",
+            table.head,
+        )
+    if empty:
+        names = join_truncated([table.titles.get(column, column) for column in empty])
+        report.note(f"empty, and not used: {names}", table.head)
+
+
 def renamed(table: Table, fields: Mapping[str, str]) -> Table:
     """Return the table under the names of fields; columns without a field keep their names.
 
@@ -61,4 +80,5 @@ def renamed(table: Table, fields: Mapping[str, str]) -> Table:
     rows = [
         (line, {fields.get(c, c): row[c] for c in kept if c in row}) for line, row in table.rows
     ]
-    return Table(table.file, [fields.get(column, column) for column in kept], rows)
+    columns = [fields.get(column, column) for column in kept]
+    return replace(table, columns=columns, rows=rows)

@@ -1,4 +1,4 @@
-"""Cells of tables that are no numbers, and the decimal commas that some spreadsheets write."""
+"""Cells of tables that are no numbers, and decimal commas and percent signs of spreadsheets."""
 
 import re
 from collections.abc import Iterable
@@ -7,7 +7,9 @@ from typing import Any, TypeGuard
 from annotation.uploads.problems import Place, Report
 from annotation.uploads.tables.rows import Table
 from core.text import pluralize
+from metaeval.files.cells import is_missing
 
+PERCENT = re.compile(r"\s*-?[0-9]+([.,][0-9]+)?\s*%\s*")
 DECIMAL_COMMA = re.compile(r"\s*-?[0-9]+,[0-9]+\s*")
 
 
@@ -41,3 +43,16 @@ def write_points(table: Table, columns: Iterable[str], report: Report) -> None:
         cells = pluralize(len(found), "cell has a decimal comma", "cells have a decimal comma")
         first = found[0].replace(",", ".")
         report.note(f"{cells}: “{found[0]}” is read as {first}", Place(table.file))
+
+
+def read_percent(table: Table, column: str, report: Report) -> None:
+    """Take the percent signs off a column in which every number has one, and note it."""
+    cells = [cell for _, row in table.rows if (cell := row.get(column)) not in (None, "")]
+    numbers = [cell for cell in cells if not is_missing(cell)]
+    if not numbers or not all(isinstance(c, str) and PERCENT.fullmatch(c) for c in numbers):
+        return
+    for _, row in table.rows:
+        if isinstance(cell := row.get(column), str):
+            row[column] = cell.replace("%", "").strip()
+    report.note(f"“{numbers[0].strip()}” is read as {numbers[0].replace('%', '').strip()} of 100",
+                table.head._replace(field=column))  # fmt: skip

@@ -2,6 +2,7 @@
 
 import re
 from collections import Counter
+from dataclasses import replace
 from typing import Any
 
 from annotation.uploads.problems import Report
@@ -81,7 +82,7 @@ def keep_pair(table: Table, wanted: Pair, report: Report) -> Table:
         if pair is None or _fits(pair, wanted, is_exact=is_exact)
     ]
     _say(table, kept, pairs, wanted, report)
-    return Table(table.file, table.columns, kept, table.titles, table.separator, table.first)
+    return replace(table, rows=kept)
 
 
 def _fits(pair: Pair, wanted: Pair, *, is_exact: bool = True) -> bool:

@@ -55,6 +55,7 @@ class Command(BaseCommand):
             "--skip-unknown", action="store_true",
             help="leave out rows of systems and segments that the test set does not have",
         )  # fmt: skip
+        parser.add_argument("--system", help="whose scores these are, where the files do not say")
         parser.add_argument("--lines", choices=LINES, default="", help=LINES_HELP)
         parser.add_argument("--note", default="", help="whence the scores come, in a sentence")
         parser.add_argument("--dry-run", action="store_true", help="check, store nothing")
@@ -104,6 +105,7 @@ def _choices(options: dict[str, Any]) -> Choices:
         higher=frozenset(options["higher_is_better"]),
         skips_unknown=options["skip_unknown"],
         lines=options["lines"],
+        system=options["system"] or "",
     )
 
 

@@ -221,9 +221,13 @@ def test_a_table_without_an_ending_is_told_by_its_content(db: None, text: str, n
     assert len(checked.draft.segments) == n
 
 
-def test_every_error_is_listed_not_only_the_first(db: None) -> None:
-    text = "source\treference\n" + "Eins\t\n" * 40
-    assert len(check(("t.tsv", text)).report.errors) == 40
+def test_every_cause_is_an_error_not_only_the_first(db: None) -> None:
+    text = "source\treference\n" + "Eins\t\n" * 40 + "\tZwei\n" * 2
+    told = [str(error) for error in check(("t.tsv", text)).report.errors]
+    assert [error.partition(":")[0] for error in told] == [
+        "t.tsv, row 42, source",
+        "t.tsv, row 43, source",
+    ]
 
 
 def test_byte_order_mark_and_windows_lines(db: None) -> None:

@@ -1,0 +1,119 @@
+"""Tables with a column for each system or annotator, as rows of one judgment each.
+
+`score_A` and `score_B` are scores of systems, `rater1` and `rater2` those of annotators. WMT's
+humeval files (2025) have the outputs and the scores of every system in objects, by its name.
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from annotation.uploads.problems import Report
+from annotation.uploads.tables.ids import document_of, languages_of
+from annotation.uploads.tables.rows import Table
+from core.text import join_truncated
+from metaeval.files.cells import read_score
+from metaeval.files.names import NAMES, column_of, is_called
+
+SCORE, OUTPUT, SPANS = "score", "output", "spans"
+# `score_A`: what stands before the name of a system.
+OF_SYSTEM = re.compile(r"(?P<field>score|rating|da|esa)[_ .:-]+(?P<name>.+)", re.IGNORECASE)
+# `rater1`, `annotator A`: people who have a column each.
+OF_PERSON = re.compile(r"(?P<who>[A-Za-z]+?)[_ -]?(?P<name>\d+|[A-Z])")
+Row = dict[str, Any]
+
+
+def unfold(table: Table, report: Report) -> Table:
+    """Return a table with a row for each judgment; others stay as they are."""
+    by_name = _of_systems(table)
+    if len(by_name) > 1 or any(OUTPUT in columns for columns in by_name.values()):
+        return _unfolded(table, "system", by_name, report)
+    people = _of_people(table)
+    if len(people) > 1:
+        named = {name: {SCORE: column} for name, column in people.items()}
+        return _unfolded(table, "annotator", named, report)
+    return table
+
+
+def _of_systems(table: Table) -> dict[str, dict[str, str]]:
+    """Return, by system, the column of its output, score and spans."""
+    if column_of("system", table.columns):
+        return {}
+    found: dict[str, dict[str, str]] = {}
+    for column in table.columns:
+        title = table.titles.get(column, column)
+        head, _, rest = title.partition(".")
+        name, _, last = rest.rpartition(".")
+        if rest and is_called(head, (OUTPUT, *NAMES[OUTPUT])):
+            found.setdefault(rest, {})[OUTPUT] = column
+        elif rest and is_called(head, ("score", "scores")):
+            field = SPANS if is_called(last, (SPANS, *NAMES[SPANS])) else SCORE
+            found.setdefault(name or rest, {})[field] = column
+        elif (match := OF_SYSTEM.fullmatch(title)) and _is_numeric(table, column):
+            found.setdefault(match["name"], {})[SCORE] = column
+    return {name: columns for name, columns in found.items() if {SCORE, SPANS} & set(columns)}
+
+
+def _of_people(table: Table) -> dict[str, str]:
+    """Return the columns of scores that are called as annotators."""
+    if any(column_of(field, table.columns) for field in ("annotator", "score")):
+        return {}
+    found = {}
+    for column in table.columns:
+        title = table.titles.get(column, column)
+        match = OF_PERSON.fullmatch(title)
+        is_person = match is not None and is_called(
+            match["who"], ("annotator", *NAMES["annotator"])
+        )
+        if is_person and _is_numeric(table, column):
+            found[title] = column
+    return found
+
+
+def _is_numeric(table: Table, column: str) -> bool:
+    return all(read_score(row.get(column)) is not None for _, row in table.rows)
+
+
+def _unfolded(
+    table: Table, field: str, by_name: Mapping[str, Mapping[str, str]], report: Report
+) -> Table:
+    used = {column for columns in by_name.values() for column in columns.values()}
+    kept = [column for column in table.columns if column not in used]
+    rows = []
+    for line, row in table.rows:
+        common = _with_ids({column: row[column] for column in kept if column in row})
+        for name, columns in by_name.items():
+            own = {made: row[column] for made, column in columns.items() if row.get(column)}
+            rows += [(line, common | {field: name} | each) for each in _each_score(own)]
+    fields = dict.fromkeys(made for _, row in rows for made in row)
+    report.note(
+        f"a column for each {field}: {join_truncated(list(by_name))}; every score is a row",
+        table.head,
+    )
+    if any("annotator" in row for _, row in rows) and field == "system":
+        report.warn("no annotators are named: those of each output are called 1, 2, … in order",
+                    table.head)  # fmt: skip
+    titles = {each: table.titles.get(each, each) for each in fields}
+    return replace(table, columns=list(fields), rows=rows, titles=titles)
+
+
+def _each_score(row: Row) -> Iterable[Row]:
+    """Yield a row for each of several scores; who gave them has a number."""
+    scores = row.get(SCORE)
+    if not isinstance(scores, list):
+        return [row | ({"annotator": "1"} if OUTPUT in row else {})]
+    return [row | {SCORE: score, "annotator": str(n)} for n, score in enumerate(scores, 1)]
+
+
+def _with_ids(row: Row) -> Row:
+    """Add what WMT's ids say: languages and document; the id itself names the segment."""
+    key = row.get(column_of("document", row))
+    if not isinstance(key, str) or not languages_of(key):
+        return row
+    return {
+        **{column: cell for column, cell in row.items() if column != column_of("document", row)},
+        "segment": key,
+        "document": document_of(key),
+        "language_pair": "-".join(languages_of(key)),
+    }

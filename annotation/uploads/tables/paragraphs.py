@@ -1,0 +1,108 @@
+"""Documents in rows, as WMT publishes them since 2025, as a segment for each paragraph.
+
+Source, references and outputs of a document have the same number of paragraphs, parted by blank
+lines; a document in which they do not is one segment. `refs` holds the references by name.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from pathlib import PurePath
+from typing import Any
+
+from annotation.uploads.problems import Report
+from annotation.uploads.tables.ids import languages_of
+from annotation.uploads.tables.rows import Table
+from core.text import join_truncated, pluralize
+from metaeval.files.names import column_of
+
+BLANK = re.compile(r"\r?\n[ \t]*\r?\n\s*")
+REFERENCE = re.compile(r"refs\.(?P<name>[^.]+)(\.ref)?")
+Row = dict[str, Any]
+
+
+def split_documents(tables: Sequence[Table], report: Report) -> list[Table]:
+    """Return tables in which documents of WMT are split; others stay as they are."""
+    named = [_with_references(table) for table in tables]
+    wmt = [table for table in named if _is_of_wmt(table)]
+    if not any(column_of("source", table.columns) for table in wmt):
+        return named
+    texts = {id(table): _texts(table) for table in wmt}
+    counts: dict[str, set[int]] = {}
+    for table in wmt:
+        for _, row in table.rows:
+            for column in texts[id(table)]:
+                if isinstance(text := row.get(column), str):
+                    counts.setdefault(_id(row), set()).add(len(_parts(text)))
+    whole = {key for key, found in counts.items() if len(found) > 1}
+    sources = {_id(row) for table in wmt if column_of("source", table.columns)
+               for _, row in table.rows}  # fmt: skip
+    if whole & sources:
+        keys = sorted(whole & sources)
+        report.warn(
+            f"{pluralize(len(keys), 'document has', 'documents have')} texts of different numbers "
+            f"of paragraphs, and stay whole: {join_truncated(keys)}"
+        )
+    return [
+        _split(table, texts[id(table)], whole, sources, report) if table in wmt else table
+        for table in named
+    ]
+
+
+def _id(row: Row) -> str:
+    return str(row.get("doc_id"))
+
+
+def _is_of_wmt(table: Table) -> bool:
+    """Whether ids name the languages, and no column numbers segments."""
+    is_keyed = "doc_id" in table.columns and not column_of("segment", table.columns)
+    return is_keyed and bool(table.rows) and all(languages_of(_id(row)) for _, row in table.rows)
+
+
+def _with_references(table: Table) -> Table:
+    """Call the references of WMT’s `refs` as fields."""
+    found = {c: f"reference_{m['name']}" for c in table.columns if (m := REFERENCE.fullmatch(c))}
+    if not found:
+        return table
+    columns = [found.get(column, column) for column in table.columns]
+    rows = [(line, {found.get(c, c): cell for c, cell in row.items()}) for line, row in table.rows]
+    titles = {found.get(c, c): found.get(c, title) for c, title in table.titles.items()}
+    return replace(table, columns=columns, rows=rows, titles=titles)
+
+
+def _texts(table: Table) -> list[str]:
+    columns = [column_of(field, table.columns) for field in ("source", "output")]
+    columns += [c for c in table.columns if c.startswith("reference_")]
+    return [column for column in columns if column]
+
+
+def _parts(text: str) -> list[str]:
+    return [part for part in BLANK.split(text.strip()) if part]
+
+
+def _split(
+    table: Table, texts: Iterable[str], whole: set[str], sources: set[str], report: Report
+) -> Table:
+    rows: list[tuple[int, Row]] = []
+    n_others = 0
+    is_source = bool(column_of("source", table.columns))
+    added = [] if is_source else ["system", "language_pair"]
+    stem = PurePath(table.file).stem
+    for line, row in table.rows:
+        key = _id(row)
+        if key not in sources:
+            n_others += 1
+            continue
+        parts = {c: [row[c]] if key in whole else _parts(row[c]) for c in texts if row.get(c)}
+        number = max(map(len, parts.values()), default=0)
+        for place in range(number):
+            cut = {column: each[place] for column, each in parts.items()}
+            name = key if number == 1 else f"{key}:{place + 1}"
+            values = {"system": stem, "language_pair": "-".join(languages_of(key))}
+            rows.append((line, (row if is_source else values | row) | cut | {"segment": name}))
+    if n_others:
+        left = pluralize(n_others, "row is", "rows are")
+        report.warn(f"{left} of documents that no source here has, and left out", table.head)
+    columns = ["segment", *table.columns, *added]
+    titles = {"segment": "segment"} | table.titles | {column: column for column in added}
+    return replace(table, columns=list(dict.fromkeys(columns)), rows=rows, titles=titles)

@@ -1,0 +1,358 @@
+"""Small files that people have: what becomes of them is what whoever wrote them meant."""
+
+import time
+
+import pytest
+
+from annotation.models import Annotator, Campaign, Judgment, Segment, System, TestSet
+from tests.files.doors import RefusedError, case, judge, of_talks, run, texts, upload
+
+pytestmark = pytest.mark.django_db
+TWO = [("One", "Eins", "Eins!"), ("Two", "Zwei", "Zwei!")]
+
+
+@pytest.mark.parametrize("name", ["a09-index.csv", "a09-title-row.csv", "r-write-table-norow.tsv"])
+def test_tables_of_pandas_excel_and_r(name: str) -> None:
+    upload(case(f"tables/{name}"), column=["mt=system:A"])
+    wanted = TWO[:1] if "title" in name else TWO
+    assert [(s, r["A"], o["A"]) for _, s, r, o in texts()] == wanted
+
+
+def test_an_index_without_a_name_is_said_to_be_left_out() -> None:
+    assert "without a name" in upload(case("tables/a09-index.csv"), column=["mt=system:A"])
+
+
+def test_quoted_cells_are_said() -> None:
+    told = upload(case("tables/r-write-table-norow.tsv"), column=["mt=system:A"])
+    assert "quotation marks" in told
+
+
+@pytest.mark.parametrize("name", ["a09-sep.csv", "a09-trailing-empty-cols.csv"])
+def test_separators_stated_and_empty_columns_behind(name: str) -> None:
+    upload(case(f"tables/{name}"))
+    assert [(k, s, o["A"]) for k, s, _, o in texts()] == [
+        ("1", "One", "Eins"),
+        ("2", "Two", "Zwei"),
+    ]
+
+
+def test_workbook() -> None:
+    upload(case("tables/table.xlsx"))
+    found = texts()
+    assert len(found) == 5
+    assert found[0] == (
+        "1", "Source 0\nwith a second line", {"A": "Ref 0"}, {"A": "A 0", "B": "B 0"}
+    )  # fmt: skip
+
+
+def test_a_list_in_an_object() -> None:
+    upload(case("tables/wrapped-list.json"))
+    assert [(key, refs["A"]) for key, _, refs, _ in texts()][:2] == [("0", "R 0"), ("1", "R 1")]
+
+
+@pytest.mark.parametrize("name", ["a06-absent.jsonl", "a06-null.jsonl"])
+def test_some_references_are_missing(name: str) -> None:
+    told = upload(case(f"tables/{name}"))
+    assert "reference" in told
+    assert [refs for _, _, refs, _ in texts()] == [{}, {"A": "R"}]
+
+
+def test_markup_that_nothing_closes_takes_no_time() -> None:
+    before = time.process_time()
+    with pytest.raises(RefusedError):
+        upload(case("attack/slow.sgm"))
+    assert time.process_time() - before < 3
+
+
+def scores(campaign: str | None = None) -> dict[tuple[str, str, str], int | None]:
+    """Score of each current judgment by annotator, segment and system."""
+    rows = Judgment.objects.filter(is_current=True)
+    if campaign:
+        rows = rows.filter(assignment__annotator__campaign__slug=campaign)
+    return {
+        (
+            row.assignment.annotator.label,
+            row.assignment.item.segment.key,
+            row.assignment.item.output.system.name,
+        ): row.score
+        for row in rows
+    }
+
+
+def test_judgments_of_r() -> None:
+    judge(case("tables/b05-r.csv"))
+    assert scores() == {("r1", "1", "A"): 88, ("r2", "1", "A"): 70}
+
+
+def test_judgments_of_pandas_and_excel() -> None:
+    judge(case("tables/index-pd.csv"))
+    judge(case("tables/b13-excel.csv"))
+    assert scores("index-pd") == {("r1", "1", "A"): 80, ("r1", "2", "A"): 70}
+    assert scores("b13-excel") == {("r1", "1", "A"): 88}
+
+
+def test_percent() -> None:
+    judge(case("tables/b06-percent.csv"))
+    assert set(scores().values()) == {88, 55}
+
+
+def test_dates_as_people_write_them() -> None:
+    told = judge(case("tables/b07-times-eu.csv"), "--time-zone", "UTC")
+    assert "day" in told
+    ends = Judgment.objects.values_list("submitted_at", flat=True)
+    assert sorted(end.strftime("%m-%d %H:%M") for end in ends) == ["08-04 12:30", "08-13 12:31"]
+    judge(case("tables/b07-times-us.csv"), "--time-zone", "UTC", name="us")
+    ends = Judgment.objects.filter(assignment__annotator__campaign__slug="us").values_list(
+        "submitted_at", flat=True
+    )
+    assert sorted(end.strftime("%m-%d %H:%M") for end in ends) == ["08-04 12:30", "08-13 12:31"]
+
+
+def test_hours_that_a_clock_has_twice_or_never() -> None:
+    told = judge(case("tables/b07-times-dst.csv"), "--time-zone", "Europe/Berlin")
+    assert "clocks" in told
+
+
+def test_a_column_for_each_annotator() -> None:
+    judge(case("tables/b14-wide.csv"))
+    assert scores() == {
+        ("rater1", "1", "A"): 80, ("rater2", "1", "A"): 90,
+        ("rater1", "2", "A"): 70, ("rater2", "2", "A"): 60,
+    }  # fmt: skip
+
+
+def test_a_column_for_each_system() -> None:
+    judge(case("tables/b15-wide-systems.csv"))
+    assert scores() == {
+        ("r1", "1", "A"): 80, ("r1", "1", "B"): 90, ("r1", "2", "A"): 70, ("r1", "2", "B"): 60,
+    }  # fmt: skip
+
+
+def test_languages_in_words() -> None:
+    judge(case("tables/b16-lp.csv"), pair="")
+    pairs = {(s.source_language, s.target_language) for s in TestSet.objects.all()}
+    assert pairs == {("en", "de"), ("en", "cs-CZ"), ("en", "da"), ("en", "zh-Hant-TW")}
+
+
+def test_comets_table_of_judgments() -> None:
+    run("import_human_scores", case("tables/comet-da.csv"), "--system", "mt")
+    assert TestSet.objects.count() == 2
+    german = TestSet.objects.get(target_language="de")
+    assert [s.source for s in german.segments.order_by("position")] == [
+        "One house", "One house", "Two cats",
+    ]  # fmt: skip
+
+
+def test_names_are_compared_in_nfc() -> None:
+    told = judge(case("tables/nfc-nfd-names.csv"))
+    labels = set(Annotator.objects.values_list("label", flat=True))
+    assert {label for label in labels if label.startswith("Jos")} == {"José"}
+    assert "“Ana”" in told  # beside “ana”, which another person may be
+
+
+def spans() -> list[tuple[str, int, int, str]]:
+    """The marked words of every judgment, with their places."""
+    found = []
+    for row in Judgment.objects.all():
+        item = row.assignment.item
+        for span in row.spans.all():
+            text = item.segment.source if span.side == "source" else item.output.text
+            found.append((text[span.start : span.end], span.start, span.end, span.severity))
+    return sorted(found)
+
+
+@pytest.mark.parametrize("name", ["b20-crlf-spans.jsonl", "b20-crlf-spans.csv"])
+def test_line_ends_move_offsets(name: str) -> None:
+    judge(case(f"spans/{name}"))
+    assert {word for word, *_ in spans()} == {"Fehler"}
+
+
+def test_wmt24_esa() -> None:
+    judge(case("tables/wmt24-esa.jsonl"), pair="")
+    test_set = TestSet.objects.get()
+    assert (test_set.source_language, test_set.target_language) == ("en", "cs")
+    assert Campaign.objects.get().protocol == "esa"
+    assert ("GPT-4", 0, 5, "minor") in spans()
+    assert set(test_set.segments.values_list("document", flat=True)) >= {"d1"}
+
+
+@pytest.mark.parametrize(
+    ("name", "marked"),
+    [
+        ("b03-mqm-postedit.tsv", {"blieb", "gut"}),
+        ("b31-mqm-quoted.tsv", {'"nein"', "Text"}),
+        ("ted_unclosed.tsv", None),
+        ("marot_doc_header.tsv", None),
+    ],
+)
+def test_googles_tables_of_mqm(name: str, marked: set[str] | None) -> None:
+    told = judge(case(f"tables/{name}"))
+    words = {word for word, *_ in spans()}
+    assert words
+    if marked is not None:
+        assert marked <= words
+    if name.startswith("b03"):
+        assert "post-edited" in told
+    if name.startswith("ted"):
+        assert "not closed" in told
+        assert not any(
+            "<v>" in output.text for s in System.objects.all() for output in s.outputs.all()
+        )
+
+
+def test_wmt25() -> None:
+    folder = case("wmt25")
+    files = [folder / "wmt25-genmt.jsonl", folder / "CUNI-MH-v2.jsonl", folder / "GPT-4.1.jsonl"]
+    told = upload(*files, pair="en-cs_CZ")
+    found = texts()
+    assert len(found) == 12  # four documents of three paragraphs
+    documents = set(Segment.objects.values_list("document", flat=True))
+    assert "en-cs_CZ_#_news_#_doc0" in documents
+    assert found[0][1] == "First paragraph 0 of the news text."
+    assert found[0][2] == {"refA": "[cs_CZ] ref news 0 p1."}
+    assert found[0][3]["GPT-4.1"] == "[cs_CZ] GPT-4.1 news 0 p1."
+    assert set(found[0][3]) == {"GPT-4.1", "CUNI-MH-v2"}
+    assert "ar" in told  # the other languages are named
+
+
+def test_wmt26() -> None:
+    folder = case("wmt26")
+    upload(folder / "wmt26.jsonl", folder / "GPT 5.5.jsonl", pair="en-zh_Hant_TW")
+    found = texts()
+    assert [key for key, *_ in found]
+    assert found[0][2] == {"refA": "文本 0。"}
+
+
+@pytest.mark.parametrize("name", ["b01-wmt25-humeval.jsonl", "humeval-guessed.jsonl"])
+def test_wmt25_humeval(name: str) -> None:
+    judge(case(f"wmt25/{name}"), pair="")
+    test_set = TestSet.objects.get()
+    assert (test_set.source_language, test_set.target_language) == ("en", "cs-CZ")
+    assert Judgment.objects.count()
+
+
+def imported(test_set: TestSet) -> dict[str, dict[tuple[str, str], float]]:
+    """Imported scores by metric, system and segment."""
+    from metrics.imported.held import read
+    from metrics.models import MetricImport
+
+    names = dict(test_set.systems.values_list("pk", "name"))
+    keys = dict(test_set.segments.values_list("pk", "key"))
+    found = {}
+    for row in MetricImport.objects.select_related("signature"):
+        held = read(row.signature)
+        found[row.metric] = {
+            (names[system], keys[segment]): score
+            for system, scores in held.outputs.items()
+            for segment, score in scores.items()
+        } | {(names[system], ""): score for system, score in held.systems.items()}
+    return found
+
+
+@pytest.mark.parametrize("name", ["comet-to-json.json", "comet-to-json-paths.json"])
+def test_scores_of_comet_as_json(name: str) -> None:
+    test_set = of_talks()
+    run("import_scores", "talks", case(f"scores/{name}"))
+    (scores,) = imported(test_set).values()
+    assert scores["Facebook-AI", "1"] == 0.956
+    assert {system for system, _ in scores} == {"Facebook-AI", "HuaweiTSC", "Nemo"}
+
+
+def test_scores_of_comet_as_it_prints_them() -> None:
+    test_set = of_talks(529)
+    words = ("import_scores", "talks", case("scores/comet-stdout.txt"))
+    assert "comet-stdout: 10 of" in run(*words, "--dry-run")
+    run(*words, "--name", "comet-stdout=COMET")
+    (scores,) = imported(test_set).values()
+    assert len(scores) == 10
+    assert scores["Facebook-AI", "3"] == 0.0566
+    assert scores["Online-W", "529"] == 0.5314
+
+
+def test_lines_behind_the_last_segment_are_not_dropped() -> None:
+    of_talks(6)
+    with pytest.raises(RefusedError, match="line 525 is of no segment"):
+        run("import_scores", "talks", case("scores/comet-stdout.txt"))
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["metricx-Nemo.jsonl", "metricx-Online-W.jsonl", "bleurt-Online-W.txt", "evaluate-Nemo.json"],
+)
+def test_scores_of_one_system_that_the_file_names(name: str) -> None:
+    test_set = of_talks()
+    run("import_scores", "talks", case(f"scores/{name}"))
+    ((metric, scores),) = imported(test_set).items()
+    system = "Nemo" if "Nemo" in name else "Online-W"
+    assert name.partition("-")[0] in metric
+    assert scores[system, "1"] in (0.2683, 0.4008)
+    assert (system, "4") not in scores if name == "metricx-Nemo.jsonl" else scores[system, "4"]
+
+
+def test_scores_of_sacrebleu() -> None:
+    test_set = of_talks()
+    with pytest.raises(RefusedError, match="which system"):
+        run("import_scores", "talks", case("scores/sacrebleu.json"))
+    run("import_scores", "talks", case("scores/sacrebleu.json"), "--system", "Nemo")
+    (scores,) = imported(test_set).values()
+    assert scores == {("Nemo", ""): 33.1}
+
+
+def test_lines_are_not_matched_where_their_order_is_not_known() -> None:
+    run(
+        "import_judgments", case("scores/shuffled_judgments.tsv"),
+        "--source-language", "en", "--target-language", "de",
+    )  # fmt: skip
+    slug = TestSet.objects.get().slug
+    run("import_scores", slug, case("scores/perfect_keys.tsv"))
+    with pytest.raises(RefusedError, match="source file"):
+        run("import_scores", slug, case("scores/Perfect.seg.score"))
+
+
+def test_penalties_are_better_when_lower() -> None:
+    told = run(
+        "import_human_scores", case("scores/ted_penalties_sys.tsv"),
+        "--source-language", "en", "--target-language", "de",
+    )  # fmt: skip
+    assert "ower is better" in told or "lower" in told
+    assert set(Campaign.objects.values_list("lower_is_better", flat=True)) == {True}
+
+
+@pytest.mark.parametrize("name", ["nan.tsv", "none.tsv", "inf.tsv", "humanNA.tsv", "csv.csv"])
+def test_missing_scores_of_pandas_and_r(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    from metaeval.commands import main
+
+    assert main(["correlate", str(case(f"scores/{name}")), "--human", "human"]) in (0, None)
+    told = capsys.readouterr().out
+    assert "good" in told
+    assert "poor" in told
+
+
+@pytest.mark.parametrize(
+    ("name", "lost"),
+    [
+        ("adequacy-fluency-export.csv", "scale_adequacy, scale_fluency"),
+        ("choices-export.csv", "scale_Quality, choice_Usable"),
+        ("excluded-export.csv", "is_excluded"),
+    ],
+)
+def test_what_an_export_holds_and_an_import_does_not_take_is_said(name: str, lost: str) -> None:
+    told = judge(case(f"life/{name}"), scale="-3-3" if name.startswith("choices") else None)
+    (warning,) = [line for line in told.splitlines() if "not used: the columns" in line]
+    assert warning.startswith("warning")
+    assert lost in warning
+    assert Judgment.objects.count() > 40
+
+
+def test_annotators_of_two_exports_are_different() -> None:
+    judge(case("life/campaign-a-export.csv"), case("life/campaign-b-export.csv"))
+    found = Judgment.objects.values_list("assignment__annotator__campaign", "is_current")
+    assert len({campaign for campaign, _ in found}) == 2
+    assert all(current for _, current in found)
+
+
+def test_more_segments() -> None:
+    upload(case("life/more-segments.tsv"))
+    upload(case("life/more-system.tsv"))
+    assert len(texts()) == 16
+    assert set(texts()[0][3]) == {"A", "B", "C"}

@@ -1,0 +1,266 @@
+"""What holds in every door: the same table is understood the same, and nothing is lost unsaid."""
+
+import csv
+import io
+import json
+import unicodedata
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import pytest
+
+from annotation.imports import sources
+from annotation.models import TestSet
+from annotation.uploads import InputFile, Submission, check_submission
+from annotation.uploads.normalising import normalise
+from annotation.uploads.problems import Report
+from metaeval.files import read_score_table
+from metaeval.files.names import NAMES
+from metrics.imported import checking
+from metrics.imported.choices import Choices
+from metrics.spans import importing
+from tests.files.doors import of_talks
+
+pytestmark = pytest.mark.django_db
+Row = dict[str, Any]
+Reading = tuple[object, Report]
+BASE = {"segment": "1", "system": "Nemo"}
+ROWS: dict[str, list[Row]] = {
+    "test set": [
+        {"segment": "1", "source": "Eins, „zwei“.", "system": "Nemo", "output": 'One "two".'},
+        {"segment": "2", "source": "Grüße; drei.", "system": "Nemo", "output": "Three."},
+    ],
+    "judgments": [
+        {**BASE, "annotator": "R", "source": "S; 1", "output": "Über", "score": "80"},
+        {**BASE, "segment": "2", "annotator": "R", "source": "S 2", "output": "b", "score": "70"},
+    ],
+    "human scores": [
+        {**BASE, "source": "S; 1", "output": "Über", "human_score": "0.5"},
+        {**BASE, "segment": "2", "source": "S 2", "output": "b", "human_score": "-0.5"},
+    ],
+    "metric scores": [{**BASE, "COMET": "0.5"}, {**BASE, "segment": "2", "COMET": "0.25"}],
+    "spans": [
+        {**BASE, "start": "0", "end": "4", "severity": "major"},
+        {**BASE, "segment": "2", "start": "0", "end": "4", "severity": "minor"},
+    ],
+}
+
+
+def uploaded(file: InputFile) -> Reading:
+    checked = check_submission(Submission("s", "S", "de", "en", tables=[file]))
+    draft = checked.draft
+    systems = [(system.name, system.outputs) for system in draft.systems]
+    return [(s.key, s.source, s.references) for s in draft.segments] + systems, checked.report
+
+
+def judged(file: InputFile) -> Reading:
+    return _drafted(sources.JUDGMENTS, file)
+
+
+def human(file: InputFile) -> Reading:
+    return _drafted(sources.HUMAN_SCORES, file)
+
+
+def _drafted(tool: str, file: InputFile) -> Reading:
+    report = Report()
+    words = {"name": "x", "source_language": "de", "target_language": "en"}
+    drafts = sources.read(sources.Sent(tool, {"0": file}, words), report).drafts
+    return [
+        (texts.segments, [s.outputs for s in texts.systems], campaign.judgments,
+         campaign.output_scores) for texts, campaign in drafts
+    ], report  # fmt: skip
+
+
+def scored(file: InputFile) -> Reading:
+    checked = checking.check(TestSet.objects.get(), [file], Choices())
+    return [draft.held for draft in checked.drafts], checked.report
+
+
+def marked(file: InputFile) -> Reading:
+    checked = importing.check(TestSet.objects.get(), [file], "m", ends_included=False)
+    return checked.spans, checked.report
+
+
+DOORS: dict[str, Callable[[InputFile], Reading]] = {
+    "test set": uploaded,
+    "judgments": judged,
+    "human scores": human,
+    "metric scores": scored,
+    "spans": marked,
+}
+
+
+def separated(
+    rows: Sequence[Row],
+    separator: str = ",",
+    *,
+    index: bool = False,
+    empty: int = 0,
+    title: str = "",
+    **options: Any,
+) -> str:
+    cells = io.StringIO()
+    writer = csv.writer(cells, delimiter=separator, **{"lineterminator": "\n", **options})
+    if title:
+        writer.writerow([title, *[""] * (len(rows[0]) - 1)])
+    writer.writerow([*[""] * index, *rows[0], *[""] * empty])
+    for number, row in enumerate(rows):
+        writer.writerow([*[number][: int(index)], *row.values(), *[""] * empty])
+    return cells.getvalue()
+
+
+def workbook(rows: Sequence[Row]) -> bytes:
+    openpyxl = pytest.importorskip("openpyxl")
+    book, data = openpyxl.Workbook(), io.BytesIO()
+    for cells in (list(rows[0]), *(list(row.values()) for row in rows)):
+        book.active.append(cells)
+    book.save(data)
+    return data.getvalue()
+
+
+def lines(rows: Sequence[Row]) -> str:
+    return "\n".join(map(json.dumps, rows))
+
+
+WRITERS: dict[str, tuple[str, Callable[[Sequence[Row]], str | bytes]]] = {
+    "CRLF": ("t.csv", lambda rows: separated(rows, lineterminator="\r\n")),
+    "every cell quoted": ("t.csv", lambda rows: separated(rows, quoting=csv.QUOTE_ALL)),
+    "TSV": ("t.tsv", lambda rows: separated(rows, "\t")),
+    "quoted TSV": ("t.tsv", lambda rows: separated(rows, "\t", quoting=csv.QUOTE_ALL)),
+    "semicolons": ("t.csv", lambda rows: separated(rows, ";")),
+    "sep=": ("t.csv", lambda rows: "sep=;\n" + separated(rows, ";")),
+    "tabs in a CSV": ("t.csv", lambda rows: separated(rows, "\t")),
+    "byte order mark": ("t.csv", lambda rows: separated(rows).encode("utf-8-sig")),
+    "UTF-16": ("t.csv", lambda rows: separated(rows).encode("utf-16")),
+    "UTF-16 without a mark": ("t.csv", lambda rows: separated(rows).encode("utf-16-le")),
+    "Windows-1252": ("t.csv", lambda rows: separated(rows).encode("cp1252")),
+    "index without a name": ("t.csv", lambda rows: separated(rows, index=True)),
+    "empty columns behind": ("t.csv", lambda rows: separated(rows, empty=3)),
+    "empty rows behind": ("t.csv", lambda rows: separated(rows) + "\n,,\n"),
+    "title above": ("t.csv", lambda rows: separated(rows, title="Evaluation, May 2025")),
+    "workbook": ("t.xlsx", workbook),
+    "JSON lines": ("t.jsonl", lines),
+    "JSON list": ("t.json", lambda rows: json.dumps(rows, indent=1)),
+    "list in an object": ("t.json", lambda rows: json.dumps({"data": rows}, indent=1)),
+}
+
+
+def read(door: str, name: str, content: str | bytes) -> Reading:
+    if not TestSet.objects.exists() and door in ("metric scores", "spans"):
+        of_talks(2)
+    data = content.encode() if isinstance(content, str) else content
+    return DOORS[door](InputFile.holding(name, data))
+
+
+@pytest.mark.parametrize("writer", WRITERS)
+@pytest.mark.parametrize("door", DOORS)
+def test_however_a_table_is_written_it_says_the_same(door: str, writer: str) -> None:
+    rows = ROWS[door]
+    wanted, report = read(door, "t.csv", separated(rows))
+    assert not report.errors
+    assert wanted
+    name, write = WRITERS[writer]
+    found, report = read(door, name, write(rows))
+    assert [str(error) for error in report.errors] == []
+    assert found == wanted
+
+
+@pytest.mark.parametrize("value", ["text", {"a": 1}, [{"start": 0}], ["x"], 7])
+@pytest.mark.parametrize("door", DOORS)
+def test_what_is_not_used_is_named_in_a_warning(door: str, value: Any) -> None:
+    rows = [row | {"Irgendwas": value} for row in ROWS[door]]
+    found, report = read(door, "t.jsonl", lines(rows))
+    told = " ".join(map(str, report.warnings))
+    taken = door == "metric scores" and value in (7, {"a": 1})  # numbers are scores
+    assert "Irgendwas" in told or taken
+    assert found == read(door, "t.jsonl", lines(ROWS[door]))[0] or taken
+
+
+def renamed(rows: Sequence[Row], names: Mapping[str, str]) -> list[Row]:
+    return [{names.get(key, key): cell for key, cell in row.items()} for row in rows]
+
+
+@pytest.mark.parametrize("field", ["segment", "system"])
+@pytest.mark.parametrize("door", DOORS)
+def test_every_door_knows_a_field_by_all_of_its_names(door: str, field: str) -> None:
+    wanted, _ = read(door, "t.csv", separated(ROWS[door]))
+    for name in NAMES[field]:
+        for written in (name, name.upper().replace("_", " "), f"{name} (ours)"):
+            rows = renamed(ROWS[door], {field: written})
+            found, report = read(door, "t.csv", separated(rows))
+            assert [str(error) for error in report.errors] == [], written
+            assert found == wanted, written
+
+
+@pytest.mark.parametrize("door", [door for door in DOORS if door != "spans"])
+def test_rows_of_other_languages_are_never_taken_for_those_of_one(door: str) -> None:
+    """A test set and metric scores take the rows of their pair and say so, others take each."""
+    rows = ROWS[door]
+    pair = ("de-en", "cs-en") if door == "test set" else ("zh-en", "zh-de")
+    both = [row | {"langs": code} for row, code in zip(rows, pair, strict=True)]
+    found, report = read(door, "t.csv", separated(both))
+    assert not report.errors
+    if door in ("test set", "metric scores"):
+        alone, _ = read(door, "t.csv", separated(rows[:1]))
+        assert found == alone
+        assert "of other languages" in " ".join(map(str, report.warnings))
+    else:
+        assert isinstance(found, list)
+        assert len(found) == 2
+
+
+@pytest.mark.parametrize("door", ["metric scores", "spans"])
+def test_names_are_one_however_their_letters_are_composed(door: str) -> None:
+    of_talks(2).systems.filter(name="Nemo").update(name="José")
+    wanted = [row | {"system": "José"} for row in ROWS[door]]
+    split = [row | {"system": unicodedata.normalize("NFD", "José")} for row in wanted]
+    assert split[0]["system"] != "José"
+    found, report = read(door, "t.csv", separated(split))
+    assert not report.errors
+    assert found == read(door, "t.csv", separated(wanted))[0]
+
+
+@pytest.mark.parametrize(
+    ("door", "wrong"),
+    [
+        ("test set", {"output": 7}),
+        ("judgments", {"score": "x"}),
+        ("human scores", {"human_score": "x"}),
+        ("metric scores", {"COMET": "x"}),
+        ("spans", {"severity": "x" * 30}),
+    ],
+)
+def test_one_cause_is_one_error_with_the_first_places(door: str, wrong: Row) -> None:
+    first = ROWS[door][0]
+    if door in ("metric scores", "spans"):
+        of_talks(60)
+    rows = [first | {"segment": str(n + 1)} for n in range(60)]
+    bad = rows[:40] + [row | wrong for row in rows[40:]]
+    _, report = read(door, "t.jsonl", lines(bad))
+    (error,) = report.errors
+    assert error.place.row == 41
+    assert "20 times, also in rows 42, 43, 44, 45" in str(error)
+
+
+@pytest.mark.parametrize(
+    "text", ["a\r\nb", "\r\n\r\nx", "x\r\n", "ab", "\r", "a\rb\r\n\nc", "é\r\n😀 x"]
+)
+def test_every_part_of_a_text_keeps_its_place(text: str) -> None:
+    stored = normalise(text)
+    for start in range(len(text)):
+        for end in range(start + 1, len(text) + 1):
+            cut = stored.text[stored.place(start) : stored.place(end)]
+            assert cut.replace("\r", "") == text[start:end].replace("\r\n", "\n").replace("\r", "")
+
+
+def test_tables_of_scores_from_files_are_read_alike(tmp_path: Any) -> None:
+    """`python -m metaeval` reads what pages read."""
+    rows = ROWS["metric scores"]
+    for number, (name, write) in enumerate(WRITERS.values()):
+        if name.endswith(("json", "jsonl")):
+            continue
+        content = write(rows)
+        path = tmp_path / f"{number}-{name}"
+        path.write_bytes(content.encode() if isinstance(content, str) else content)
+        scores = read_score_table(path)
+        assert scores["COMET"].values.tolist() == [[0.5, 0.25]], name
