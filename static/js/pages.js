@@ -57,7 +57,7 @@ const change = (act) => (changing = changing.then(() => use(act)));
 export function arrive(address, html) {
   if (!isPossible) return;
   const [before, wasStored] = [path, isStored];
-  path = window.location.pathname;
+  path = location.pathname;
   isStored = document.querySelector("#item [data-stored]") !== null;
   dropped.delete(path);
   if (before && before !== path) change((cache) => leave(cache, before, wasStored));
