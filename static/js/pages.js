@@ -103,7 +103,7 @@ async function keepWhole(cache, screen) {
   await navigator.serviceWorker.ready;
   for (const at of filesOf(screen.html)) {
     if (await match(cache, at)) continue;
-    if ((await cache.keys()).filter(isFile).length >= MOST_FILES) return;
+    if ((await cache.keys()).filter((each) => pathOf(each).endsWith("/media/")).length >= MOST_FILES) return;
     const reply = await fetch(at, { redirect: "error" });
     const fits = reply.ok && reply.headers.get("Content-Length") <= MOST_BYTES;
     if (!fits) return reply.body.cancel();
@@ -113,8 +113,6 @@ async function keepWhole(cache, screen) {
   if (dropped.has(screen.path)) await remove(cache, screen.path);
   screen.isWhole = true;
 }
-
-const isFile = (request) => pathOf(request).endsWith("/media/");
 
 /** An item as it is kept; nothing where it is not. */
 export const find = (at) => use((cache) => read(cache, at));

@@ -100,11 +100,14 @@ ALIKE = {
 
 
 def alike(top: str) -> Iterator[str]:
-    """Modules of one name in a room and the one around it, or in two rooms side by side."""
+    """Modules of one name in a room and the one around it, or in two rooms side by side.
+
+    Extensions know nothing of each other: each has names of its own.
+    """
     rooms = [room for room in packages(top) if room.name not in KINDS]
     for number, room in enumerate(rooms):
         for other in rooms[number + 1 :]:
-            if other.parent in (room, room.parent):
+            if other.parent in (room, room.parent) and room.parent != ROOT / "extensions":
                 shared = (modules(room) & modules(other)) - PARTS
                 yield from (f"{name_of(room)}, {name_of(other)}: {name}" for name in sorted(shared))
 
