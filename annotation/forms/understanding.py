@@ -11,7 +11,7 @@ from annotation.forms.columns import ColumnsForm
 from annotation.uploads.pending import Sent
 from annotation.uploads.problems import showable
 from annotation.uploads.tables.columns import Wanted
-from annotation.uploads.tables.meanings import NAMES, SYSTEM, WANTED, Meaning
+from annotation.uploads.tables.meanings import OWN, SYSTEM, WANTED, Meaning
 
 # More make a page that nobody reads; the command takes any number.
 MOST_SELECTS = 300
@@ -72,7 +72,7 @@ def _columns_form(number: int, meaning: Meaning, data: Any) -> ColumnsForm:
 def _own(column: str, meaning: Meaning) -> Wanted:
     """What this column alone may be: a named reference, or outputs of the system of its name."""
     field = showable(meaning.fields.get(column, ""))
-    if field and field not in NAMES and not field.startswith(SYSTEM):
+    if field and field not in OWN and not field.startswith(SYSTEM):
         return Wanted(field, field.replace("_", " "))
     title = showable(meaning.titles.get(column, column))
     name = field.removeprefix(SYSTEM) if field.startswith(SYSTEM) else title
