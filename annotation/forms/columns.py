@@ -13,7 +13,7 @@ from django.core.exceptions import ValidationError
 from annotation.uploads.pending import Sent
 from annotation.uploads.problems import showable
 from annotation.uploads.tables.columns import Wanted
-from annotation.uploads.tables.meanings import NAMES, SYSTEM, WANTED, Meaning
+from annotation.uploads.tables.meanings import OWN, SYSTEM, WANTED, Meaning
 
 CHANGED = (
     "Nothing was stored, because you changed a choice. This is what the files hold with it: check "
@@ -158,7 +158,7 @@ def _columns_form(number: int, meaning: Meaning, data: Any) -> ColumnsForm:
 def _own(column: str, meaning: Meaning) -> Wanted:
     """What this column alone may be: a named reference, or outputs of the system of its name."""
     field = showable(meaning.fields.get(column, ""))
-    if field and field not in NAMES and not field.startswith(SYSTEM):
+    if field and field not in OWN and not field.startswith(SYSTEM):
         return Wanted(field, field.replace("_", " "))
     title = showable(meaning.titles.get(column, column))
     name = field.removeprefix(SYSTEM) if field.startswith(SYSTEM) else title

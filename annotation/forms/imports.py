@@ -149,7 +149,7 @@ class PearmutForm(ToolForm, LanguagesForm):
 class GoldForm(forms.Form):
     """One table of gold and practice items."""
 
-    table = OneFileField(label="Table", help_text="TSV, CSV or JSONL.")
+    table = OneFileField(label="Table", help_text="TSV, CSV, XLSX or JSON.")
 
     def clean_table(self) -> Any:
         """Ask for a file."""

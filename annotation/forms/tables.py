@@ -10,7 +10,7 @@ from django.http import QueryDict
 from annotation import protocols
 from annotation.forms.imports import QuestionField, StudyField, ToolForm
 from annotation.forms.uploads import FilesField
-from annotation.imports.judgments.options import HIGHER, LAST_WINS, LOWER, ORDERS
+from annotation.imports.judgments.options import HIGHER, LAST_WINS, LOWER
 from annotation.imports.sources import HUMAN_SCORES, JUDGMENTS, Sent
 from annotation.models import Campaign, TestSet
 from annotation.protocols.composed import MOST_WEIGHT
@@ -113,7 +113,8 @@ class JudgmentsWords(HumanScoresWords):
         label="Dates such as 8/4/2025",
         choices=[
             ("", "as the other dates show"),
-            *((each, f"the {each} first") for each in ORDERS),
+            ("day", "the day comes first"),
+            ("month", "the month comes first"),
         ],
     )
     shown_text = forms.ChoiceField(
@@ -157,7 +158,7 @@ class JudgmentsForm(TablesForm, JudgmentsWords):
     field_order = ("tables",)
 
     tables = FilesField(
-        help_text="TSV, CSV or JSONL: the judgments, and if you like tables of the texts."
+        help_text="TSV, CSV, XLSX or JSON: the judgments, and if you like tables of the texts."
     )
 
 
@@ -170,7 +171,8 @@ class HumanScoresForm(TablesForm, HumanScoresWords):
     field_order = ("tables",)
 
     tables = FilesField(
-        help_text="TSV, CSV or JSONL: scores of segments, of systems, and if you like the texts."
+        help_text="TSV, CSV, XLSX or JSON: scores of segments, of systems, and if you like the "
+        "texts."
     )
 
 

@@ -117,7 +117,7 @@ class UploadForm(LanguagesForm):
     tables = FilesField(
         required=False,
         label="Tables",
-        help_text="TSV, CSV or JSONL with the columns below, or WMT’s XML or SGML.",
+        help_text="TSV, CSV, XLSX or JSON with the columns below, or WMT’s XML or SGML.",
     )
 
     recordings = FilesField(

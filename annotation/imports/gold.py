@@ -1,4 +1,4 @@
-"""Gold and practice items from a table: TSV, CSV or JSONL, for a campaign that is still a draft."""
+"""Gold and practice items from a table, for a campaign that is still a draft."""
 
 import re
 from collections import defaultdict

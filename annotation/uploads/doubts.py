@@ -7,7 +7,7 @@ from decimal import Decimal
 from functools import partial
 
 from annotation.uploads.drafts import SegmentDraft, SystemDraft, TestSetDraft, note_human
-from annotation.uploads.entities import first_entity
+from annotation.uploads.normalising import first_entity
 from annotation.uploads.problems import Place, Report
 from core import languages
 from core.text import join_truncated, pluralize

@@ -7,7 +7,7 @@ from decimal import Decimal
 from django.conf import settings
 
 from annotation.uploads.drafts import TestSetDraft
-from annotation.uploads.entities import decode
+from annotation.uploads.normalising import decode
 from annotation.uploads.problems import Place, Report
 from annotation.uploads.tables.lines import KEY, Listing, UnknownOrderError, n_unknown
 from annotation.uploads.tables.meanings import Meaning

@@ -19,7 +19,8 @@ class SpanFilesForm(forms.Form):
     ends = forms.ChoiceField(label="An end names", choices=list(ENDS.items()), required=False)
     tables = FilesField(
         label="Files with spans",
-        help_text="TSV, CSV or JSONL: system, segment, start, end, severity, perhaps category, "
+        help_text="TSV, CSV, XLSX or JSON: system, segment, "
+        "start, end, severity, perhaps category, "
         "side (target, source, missing), confidence and score, a row a span; severity no-error for "
         "an output without one. Lists of WMT25 (start_indices, end_indices, error_types) and JSON "
         "lists (errors) are read, too. Offsets count Unicode characters from 0.",

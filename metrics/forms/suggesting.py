@@ -52,7 +52,8 @@ class SuggestForm(forms.Form):
     tables = FilesField(
         label="or files with spans",
         required=False,
-        help_text="TSV, CSV or JSONL: system, segment, start, end, severity, perhaps category and "
+        help_text="TSV, CSV, XLSX or JSON: system, segment, "
+        "start, end, severity, perhaps category and "
         "side (target, source, missing), a row a span; severity no-error for an output without "
         "one. Offsets count Unicode characters from 0.",
     )

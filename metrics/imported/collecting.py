@@ -26,7 +26,7 @@ def parts_of_file(file: str) -> list[str]:
     """Return what of a file's name may be that of a system, the longest first.
 
     >>> parts_of_file("metricx-Online-W.jsonl")
-    ['metricx-Online-W', 'Online-W', 'metricx-Online', 'Online', 'metricx', 'W']
+    ['metricx-Online-W', 'metricx-Online', 'Online-W', 'metricx', 'Online', 'W']
     """
     stem = PurePath(file).stem
     begins = [0, *(sign.end() for sign in SIGNS.finditer(stem))]

@@ -30,13 +30,15 @@ from metrics.imported.layouts import Row, read_layout
 class Reading:
     """What files hold: their columns as titled, what those mean, and their SHA-256.
 
-    `lines` are the choices of what line n is, where that is not clear or was chosen.
+    `lines` are the choices of what line n is, where that is not clear or was chosen; `systems`
+    those of whose scores files are that name none.
     """
 
     columns: dict[str, str] = field(default_factory=dict)
     fields: dict[str, str] = field(default_factory=dict)
     files: list[dict[str, str]] = field(default_factory=list)
     lines: tuple[str, ...] = ()
+    systems: tuple[str, ...] = ()
 
 
 def read(
@@ -176,7 +178,10 @@ class _Scores:
         """Return the system of all rows, empty where rows name theirs; None where nothing does."""
         if SYSTEM in self.table.columns:
             return ""
-        if system := self.choices.system or self.collector.system_in(self.table.file):
+        named = self.collector.system_in(self.table.file)
+        if not named or self.choices.system:
+            self.lines.reading.systems = tuple(sorted(self.collector.names.labels.values()))
+        if system := self.choices.system or named:
             return system
         titles = [self.table.titles.get(column, column) for column in columns]
         there = f"; there are {join_truncated(titles, 20)}" if self.table.titles else ""

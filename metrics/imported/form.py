@@ -22,9 +22,9 @@ class ScoreFilesForm(forms.Form):
 
     tables = FilesField(
         label="Files with scores",
-        help_text="TSV, CSV or JSONL: segment, system and a column for each metric; or segment, "
-        "system, metric and score; without segments for scores of whole systems. Also the files "
-        "NAME.seg.score and NAME.sys.score of mt-metrics-eval.",
+        help_text="TSV, CSV, XLSX or JSON: segment, system and a column for each metric; or "
+        "segment, system, metric and score; without segments for scores of whole systems. Also the "
+        "files that COMET, MetricX, BLEURT and mt-metrics-eval write.",
         error_messages={"required": "Choose at least one file."},
     )
 
@@ -53,8 +53,9 @@ def choices_of(data: QueryDict, columns: ColumnsForm) -> Choices:
     said = columns.chosen if columns.is_valid() else {}
     skips = "skip_unknown" in data
     lines = lines if (lines := data.get("lines", "")) in LINES else ""
+    system = data.get("system", "")
     if data.get("shown_columns") != shown(said):
-        return Choices(columns=said, skips_unknown=skips, lines=lines)
+        return Choices(columns=said, skips_unknown=skips, lines=lines, system=system)
     keys = data.getlist("key")
     taken = [key for n, key in enumerate(keys) if f"take-{n}" in data]
     return Choices(
@@ -65,6 +66,7 @@ def choices_of(data: QueryDict, columns: ColumnsForm) -> Choices:
         higher=frozenset(key for n, key in enumerate(keys) if data.get(f"better-{n}") == "higher"),
         skips_unknown=skips,
         lines=lines,
+        system=system,
     )
 
 
@@ -90,6 +92,7 @@ def seen_of(checked: Checked) -> str:
                 metrics,
                 checked.choices.skips_unknown,
                 checked.choices.lines,
+                checked.choices.system,
                 checked.fingerprint,
             )
         )

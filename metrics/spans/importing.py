@@ -86,7 +86,8 @@ def check(
         report.error(test_set_refusal(test_set))
         return Checked(test_set, name, ends_included, report)
     names = names_of(test_set)
-    collected = collect(files, Collector(names, report))
+    pair = test_set.source_language, test_set.target_language
+    collected = collect(files, pair, Collector(names, report))
     texts = _texts(test_set)
     ends = ends_at_words(
         (texts[cell][1], each.end)

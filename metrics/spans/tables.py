@@ -5,13 +5,16 @@ which nothing was found.
 """
 
 import json
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from annotation.uploads.files import InputFile
+from annotation.uploads.normalising import Normalised, normalise
 from annotation.uploads.problems import Place, Report
-from annotation.uploads.tables.columns import Wanted, propose, say_unused, wanted
+from annotation.uploads.tables.columns import Wanted, propose, renamed, say_unused, wanted
+from annotation.uploads.tables.meanings import LANGUAGES
+from annotation.uploads.tables.pairs import Pair, keep_pair
 from annotation.uploads.tables.rows import Table, read_table
 from core.text import whole
 from metaeval.files.cells import is_missing, read_score
@@ -30,6 +33,9 @@ FIELDS = (
     wanted("side", "side"),
     wanted("confidence", "confidence"),
     wanted("score", "score", "overall"),
+    wanted("source", "source text"),
+    wanted("output", "output of the system"),
+    *LANGUAGES,
     Wanted("errors", "errors", ("spans", *NAMES["spans"])),
 )
 CLEAN = frozenset({"", "no-error", "noerror", "no error", "none", "-1"})
@@ -60,17 +66,21 @@ class Collected:
     scores: dict[Cell, float] = field(default_factory=dict)
 
 
-def collect(files: Sequence[InputFile], collector: Collector) -> Collected:
-    """Read all files; what is wrong goes to the collector's report."""
+def collect(files: Sequence[InputFile], pair: Pair, collector: Collector) -> Collected:
+    """Read all files, their rows of a language pair; what is wrong goes to the collector's report.
+
+    Offsets are counted in the texts of their rows, where those have any: they move with line ends.
+    """
     found = Collected()
     for file in files:
         if (table := read_table(file, collector.report)) is not None:
-            _table(table, collector, found)
+            _table(table, pair, collector, found)
     return found
 
 
-def _table(table: Table, collector: Collector, found: Collected) -> None:
-    names = {field: column for column, field in propose(table.columns, FIELDS).items()}
+def _table(table: Table, pair: Pair, collector: Collector, found: Collected) -> None:
+    fields = propose(table.columns, FIELDS)
+    names = frozenset(fields.values())
     needed = ["system", "segment", *(() if "errors" in names else ("start", "end", "severity"))]
     if lacking := [name for name in needed if name not in names]:
         there = ", ".join(table.columns)
@@ -79,11 +89,10 @@ def _table(table: Table, collector: Collector, found: Collected) -> None:
             table.head,
         )
         return
-    say_unused(table, names.values(), collector.report)
-    for line, row in table.rows:
-        place = Place(table.file, line)
-        values = {own: row.get(name) for own, name in names.items()}
-        _row(values, place, collector, found)
+    say_unused(table, fields, collector.report)
+    for line, row in keep_pair(renamed(table, fields), pair, collector.report).rows:
+        values = {name: row.get(name) for name in names}
+        _row(values, Place(table.file, line), collector, found)
 
 
 def _row(values: dict[str, Any], place: Place, collector: Collector, found: Collected) -> None:
@@ -92,7 +101,9 @@ def _row(values: dict[str, Any], place: Place, collector: Collector, found: Coll
     if system is None or segment is None or not collector.has_output(system, segment, place):
         return
     own = found.spans.setdefault((system, segment), [])
-    own.extend(_spans(values, place, collector.report))
+    texts = {TARGET: values.get("output"), SOURCE: values.get("source")}
+    moved = {side: normalise(text) for side, text in texts.items() if isinstance(text, str)}
+    own.extend(_moved(span, moved) for span in _spans(values, place, collector.report))
     if "score" in values and not is_missing(values["score"]):
         score = read_score(values["score"])
         if score is None or found.scores.get((system, segment), score) != score:
@@ -100,6 +111,13 @@ def _row(values: dict[str, Any], place: Place, collector: Collector, found: Coll
             collector.report.error(said, place._replace(field="score"))
         else:
             found.scores[system, segment] = score
+
+
+def _moved(span: Read, texts: Mapping[str, Normalised]) -> Read:
+    """Return a span with its offsets in the text as it is stored."""
+    if (text := texts.get(span.side)) is None:
+        return span
+    return replace(span, start=text.place(span.start), end=text.place(span.end))
 
 
 def _spans(values: dict[str, Any], place: Place, report: Report) -> Iterator[Read]:

@@ -154,6 +154,7 @@ def _preview(
         "skips_unknown": choices.skips_unknown,
         "lines": choices.lines,
         "line_choices": [(each, LABELS[each]) for each in checked.reading.lines],
+        "system": choices.system,
         "n_taken": sum(found.is_taken for found in checked.metrics),
     }
     status = 422 if report.errors else 200

@@ -192,15 +192,15 @@ def test_every_door_knows_a_field_by_all_of_its_names(door: str, field: str) -> 
             assert found == wanted, written
 
 
-@pytest.mark.parametrize("door", [door for door in DOORS if door != "spans"])
+@pytest.mark.parametrize("door", DOORS)
 def test_rows_of_other_languages_are_never_taken_for_those_of_one(door: str) -> None:
-    """A test set and metric scores take the rows of their pair and say so, others take each."""
+    """Into one test set come the rows of its pair, and that is said; others take each pair."""
     rows = ROWS[door]
     pair = ("de-en", "cs-en") if door == "test set" else ("zh-en", "zh-de")
     both = [row | {"langs": code} for row, code in zip(rows, pair, strict=True)]
     found, report = read(door, "t.csv", separated(both))
     assert not report.errors
-    if door in ("test set", "metric scores"):
+    if door in ("test set", "metric scores", "spans"):
         alone, _ = read(door, "t.csv", separated(rows[:1]))
         assert found == alone
         assert "of other languages" in " ".join(map(str, report.warnings))
@@ -240,6 +240,17 @@ def test_one_cause_is_one_error_with_the_first_places(door: str, wrong: Row) -> 
     (error,) = report.errors
     assert error.place.row == 41
     assert "20 times, also in rows 42, 43, 44, 45" in str(error)
+
+
+def test_spans_move_with_the_line_ends_of_their_texts() -> None:
+    outputs = of_talks(2).systems.get(name="Nemo").outputs
+    outputs.filter(segment__key="1").update(text="a\nb Fehler")
+    rows = [ROWS["spans"][0] | {"start": "5", "end": "11", "output": "a\r\nb Fehler"}]
+    found, report = read("spans", "t.csv", separated(rows))
+    assert not report.errors
+    assert isinstance(found, dict)
+    ((span,),) = found.values()
+    assert "a\nb Fehler"[span.start : span.end] == "Fehler"
 
 
 @pytest.mark.parametrize(

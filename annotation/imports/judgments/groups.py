@@ -13,13 +13,14 @@ from annotation.imports.judgments.answers import Answer
 from annotation.imports.judgments.build import Frame, build
 from annotation.imports.judgments.options import Options
 from annotation.imports.judgments.rows import Row
-from annotation.imports.judgments.segments import Pair, read_pair
+from annotation.imports.judgments.segments import read_pair
 from annotation.imports.judgments.stored import Chosen, choose, compare
 from annotation.imports.judgments.texts import Texts, collect, say_languages
 from annotation.uploads import TestSetDraft
 from annotation.uploads.checks import alike
 from annotation.uploads.problems import Report
 from annotation.uploads.spellings import fold
+from annotation.uploads.tables.pairs import Pair
 from core.text import pluralize
 
 Drafts = list[tuple[TestSetDraft, CampaignDraft]]

@@ -64,7 +64,9 @@ class Command(BaseCommand):
 
 def add_table_arguments(parser: ArgumentParser) -> None:
     """Add what all imports of tables ask for."""
-    parser.add_argument("tables", nargs="+", type=Path, metavar="TABLE", help="TSV, CSV or JSONL")
+    parser.add_argument(
+        "tables", nargs="+", type=Path, metavar="TABLE", help="TSV, CSV, XLSX or JSON"
+    )
     parser.add_argument(
         "--column", action="append", default=[], metavar="COLUMN=FIELD",
         help="what a column holds, such as seg_id=segment; nothing behind = leaves it unused",

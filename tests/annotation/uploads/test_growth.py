@@ -10,8 +10,8 @@ from django.core.cache import cache
 from annotation import uploads
 from annotation.imports.jsonfiles import read_json
 from annotation.uploads import InputFile, Submission
-from annotation.uploads.entities import decode
 from annotation.uploads.media.elements import RefusedTagError, read_tag
+from annotation.uploads.normalising import decode
 from annotation.uploads.problems import Report
 from annotation.uploads.tables.tags import read_tags
 from core.markdown import to_html

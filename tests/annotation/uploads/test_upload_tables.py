@@ -13,7 +13,7 @@ from django.utils import translation
 from annotation import uploads
 from annotation.models import Output, Segment, System
 from annotation.uploads import Checked, InputFile, Submission, SystemFile
-from annotation.uploads.entities import decode, first_entity
+from annotation.uploads.normalising import decode, first_entity
 from annotation.uploads.problems import Place, Problem
 from annotation.uploads.spellings import Near
 from annotation.uploads.tables.rows import LONGEST_TEXT, MOST_COLUMNS

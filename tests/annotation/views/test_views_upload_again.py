@@ -15,7 +15,7 @@ from annotation.models import Output, Segment, TestSet
 from tests.world import World
 
 ODD = (
-    "sid,seg_note,Quelle,ref,Online-B,hyp\n"
+    "sid,seg_note,lähde,ref,Online-B,hyp\n"
     "s1,x,Er sagt &quot;ja&quot;,He says yes,He says &quot;yes&quot;,Yes\n"
     "s2,y,Es regnet,It rains,Rain,Rains\n"
 )

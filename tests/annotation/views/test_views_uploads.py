@@ -88,8 +88,7 @@ def zipped() -> bytes:
     [
         ({"systems": [sent("s.txt", "one\ntwo\n")]}, ["s.txt", "2", "3"]),
         ({"source": sent("source.txt", zipped())}, ["source.txt", "ZIP archive"]),
-        ({"source": sent("source.txt", SOURCE.encode("utf-16"))}, ["source.txt", "UTF-16"]),
-        ({"source": sent("source.txt", SOURCE.encode("latin-1"))},
+        ({"source": sent("source.txt", SOURCE.encode("cp437"))},
          ["source.txt", "row 2", "not UTF-8"]),
         ({"source": sent("source.txt", "a\n\nc\n")}, ["source.txt", "row 2", "empty"]),
         ({"source": sent("source.txt", "a\nb\x00b\nc\n")}, ["source.txt", "row 2"]),
@@ -111,6 +110,21 @@ def test_wrong_files_are_named_and_change_nothing(
     assert listing.text.startswith("error\t")
     confirm(as_admin, page)
     assert TestSet.objects.count() == before
+
+
+@pytest.mark.parametrize(("encoding", "severity"), [("utf-16", "note"), ("cp1252", "warning")])
+def test_other_encodings_are_read_and_said(
+    world: World, as_admin: Client, encoding: str, severity: str
+) -> None:
+    page = send(as_admin, source=sent("source.txt", SOURCE.encode(encoding)))
+    assert page.status_code == 200
+    listing = as_admin.get(f"{page.redirect_chain[-1][0]}&problems").text
+    assert f"{severity}\tsource.txt" in listing
+    confirm(as_admin, page)
+    assert (
+        list(Segment.objects.filter(test_set__name="Weather").values_list("source", flat=True))
+        == SOURCE.splitlines()
+    )
 
 
 @pytest.mark.parametrize(

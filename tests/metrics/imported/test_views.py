@@ -188,3 +188,15 @@ def test_who_may_not_add_reads_why(
     assert page.status_code == 200
     assert sentence in page.text
     assert 'type="file"' not in page.text
+
+
+def test_a_system_can_be_said_on_the_page(world: World, as_owner: Client) -> None:
+    n = world.test_set.segments.count()
+    address = send(as_owner, "\n".join(f"0.{place + 1}" for place in range(n)), name="bleurt.txt")
+    response = as_owner.get(address)
+    assert response.status_code == 422
+    assert "which system are these scores of?" in response.text
+    page = as_owner.post(address, filled(response.text, system="strong")).text
+    assert "Import 1 metric<" in page
+    as_owner.post(address, filled(page, system="strong", **{"import": "1"}))
+    assert MetricImport.objects.get().n_outputs == n

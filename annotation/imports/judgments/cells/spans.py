@@ -57,8 +57,8 @@ class RawSpan:
 
 def raw_spans(row: Row, report: Report) -> list[RawSpan]:
     """Return the spans of a row: of its severity columns, and of its JSON cell."""
-    texts = {SOURCE: row.cells.get("source"), TARGET: row.cells.get("output")}
-    texts = {side: text for side, text in texts.items() if isinstance(text, str)}
+    given = {SOURCE: row.cells.get("source"), TARGET: row.cells.get("output")}
+    texts = {side: text for side, text in given.items() if isinstance(text, str)}
     found = [RawSpan(value, row.at("spans"), texts) for value in _values(row, report)]
     if row.sheet.has_span_rows or "severity" in row.cells:
         names = {"span_start": "start", "span_end": "end"}
