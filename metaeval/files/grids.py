@@ -154,7 +154,7 @@ def _quoted(text: str, separator: str, first: int) -> Iterator[Line]:
     number = 0
     try:
         for cells in reader:
-            yield first + number, cells if any(cell.strip() for cell in cells) else []
+            yield first + number, cells if any(map(str.strip, cells)) else []
             number = reader.line_num
     except csv.Error as error:
         raise GridError(
@@ -248,7 +248,7 @@ def _fill(grid: Grid, lines: Sequence[Line]) -> None:
     least = kept[-1] + 1 if kept else 0
     blank: list[int] = []
     for number, cells in rows:
-        if not cells or not any(map(str.strip, cells)):
+        if not cells:
             blank.append(number)
             continue
         grid.blank += blank
