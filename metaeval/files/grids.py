@@ -89,7 +89,7 @@ def read_separated(text: str, kind: str) -> Grid:
     if grid.separator == "\t":
         lines = _tabs(grid, text, first)
     else:
-        lines = list(_quoted(text, grid.separator, first))
+        lines = list(quoted_lines(text, grid.separator, first))
     _fill(grid, lines)
     return grid
 
@@ -148,7 +148,11 @@ def _separator(header: str, kind: str) -> str:
     return DEFAULT[kind] if DEFAULT[kind] in header else next(others, DEFAULT[kind])
 
 
-def _quoted(text: str, separator: str, first: int) -> Iterator[Line]:
+def quoted_lines(text: str, separator: str = ",", first: int = 1) -> Iterator[Line]:
+    """Yield the cells of a CSV with the line that each row begins on, none where all are empty.
+
+    Raises GridError where the quoting makes no sense.
+    """
     csv.field_size_limit(LONGEST_CELL)
     reader = csv.reader(io.StringIO(text, newline=""), strict=True, delimiter=separator)
     number = 0
@@ -176,7 +180,7 @@ def _tabs(grid: Grid, text: str, first: int) -> list[Line]:
     if any(cells and len(cells) != width for _, cells in lines):
         # A quoted cell may hold tabs and line ends.
         try:
-            quoted = list(_quoted(text, "\t", first))
+            quoted = list(quoted_lines(text, "\t", first))
         except GridError:
             quoted = []
         if quoted and all(len(cells) in (0, width) for _, cells in quoted):
