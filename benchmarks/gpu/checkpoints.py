@@ -137,7 +137,7 @@ def _trained(folder: Path, encoder: Path, layer: int) -> None:
 
 def _head(encoder: Path, layer: int) -> dict[str, object]:
     """A head on an encoder, as training writes it; all features weigh the same."""
-    names = head_scorer.names([layer])
+    names = head_scorer.feature_names([layer])
     ones = [1.0] * len(names)
     return {
         "layers": [layer],

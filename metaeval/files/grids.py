@@ -89,7 +89,7 @@ def read_separated(text: str, kind: str) -> Grid:
     if grid.separator == "\t":
         lines = _tabs(grid, text, first)
     else:
-        lines = list(_quoted(text, grid.separator, first))
+        lines = list(quoted_lines(text, grid.separator, first))
     _fill(grid, lines)
     return grid
 
@@ -148,13 +148,17 @@ def _separator(header: str, kind: str) -> str:
     return DEFAULT[kind] if DEFAULT[kind] in header else next(others, DEFAULT[kind])
 
 
-def _quoted(text: str, separator: str, first: int) -> Iterator[Line]:
+def quoted_lines(text: str, separator: str = ",", first: int = 1) -> Iterator[Line]:
+    """Yield the cells of a CSV with the line that each row begins on, none where all are empty.
+
+    Raises GridError where the quoting makes no sense.
+    """
     csv.field_size_limit(LONGEST_CELL)
     reader = csv.reader(io.StringIO(text, newline=""), strict=True, delimiter=separator)
     number = 0
     try:
         for cells in reader:
-            yield first + number, cells if any(cell.strip() for cell in cells) else []
+            yield first + number, cells if any(map(str.strip, cells)) else []
             number = reader.line_num
     except csv.Error as error:
         raise GridError(
@@ -176,7 +180,7 @@ def _tabs(grid: Grid, text: str, first: int) -> list[Line]:
     if any(cells and len(cells) != width for _, cells in lines):
         # A quoted cell may hold tabs and line ends.
         try:
-            quoted = list(_quoted(text, "\t", first))
+            quoted = list(quoted_lines(text, "\t", first))
         except GridError:
             quoted = []
         if quoted and all(len(cells) in (0, width) for _, cells in quoted):
@@ -248,7 +252,7 @@ def _fill(grid: Grid, lines: Sequence[Line]) -> None:
     least = kept[-1] + 1 if kept else 0
     blank: list[int] = []
     for number, cells in rows:
-        if not cells or not any(map(str.strip, cells)):
+        if not cells:
             blank.append(number)
             continue
         grid.blank += blank

@@ -226,6 +226,12 @@ class _Scores:
                 row[LINE] = ""
         if all(row[LINE] == "" for _, row in rows):
             return True
+        if self.table.titles:
+            self.collector.report.warn(
+                "no column names the segments: the rows of each system are taken for the segments "
+                "of the test set in its order",
+                self.table.head,
+            )
         keys = self.lines.keys(self.table.file)
         known = self.collector.names.segments
         self.segments = [None if key is None else known[key] for key in keys]

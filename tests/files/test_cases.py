@@ -252,7 +252,8 @@ def imported(test_set: TestSet) -> dict[str, dict[tuple[str, str], float]]:
 @pytest.mark.parametrize("name", ["comet-to-json.json", "comet-to-json-paths.json"])
 def test_scores_of_comet_as_json(name: str) -> None:
     test_set = of_talks()
-    run("import_scores", "talks", case(f"scores/{name}"))
+    told = run("import_scores", "talks", case(f"scores/{name}"))
+    assert "no column names the segments" in told
     (scores,) = imported(test_set).values()
     assert scores["Facebook-AI", "1"] == 0.956
     assert {system for system, _ in scores} == {"Facebook-AI", "HuaweiTSC", "Nemo"}
@@ -318,7 +319,9 @@ def test_penalties_are_better_when_lower() -> None:
     assert set(Campaign.objects.values_list("lower_is_better", flat=True)) == {True}
 
 
-@pytest.mark.parametrize("name", ["nan.tsv", "none.tsv", "inf.tsv", "humanNA.tsv", "csv.csv"])
+@pytest.mark.parametrize(
+    "name", ["base.tsv", "nan.tsv", "none.tsv", "inf.tsv", "humanNA.tsv", "csv.csv"]
+)
 def test_missing_scores_of_pandas_and_r(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     from metaeval.commands import main
 
@@ -356,3 +359,18 @@ def test_more_segments() -> None:
     upload(case("life/more-system.tsv"))
     assert len(texts()) == 16
     assert set(texts()[0][3]) == {"A", "B", "C"}
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["life-esa.json", "life-af.json", "life-static.json", "life-static-more.json"],
+)
+def test_campaign_files_open(name: str) -> None:
+    told = run("open", case(f"life/{name}"))
+    assert "/" in told
+    assert Campaign.objects.get().items.count() > 10
+
+
+def test_a_campaign_file_of_one_segment_opens() -> None:
+    run("open", case("spans/double-click-en.json"))
+    assert texts(TestSet.objects.get().slug)[0][1] == "Quelle."

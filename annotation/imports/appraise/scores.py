@@ -5,8 +5,6 @@ there twice are dropped, several answers to one item become revisions in the ord
 times, and impossible times are dropped while the judgment is kept; all of it is counted.
 """
 
-import csv
-import io
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -23,6 +21,7 @@ from annotation.uploads.files import InputFile, read_text
 from annotation.uploads.problems import Place, Report
 from core import languages
 from core.text import pluralize, restore
+from metaeval.files.grids import GridError, quoted_lines
 
 PLAIN = ("username", "targetID", "itemID", "itemType", "src", "tgt", "score", "start", "end")
 DOCUMENT = (*PLAIN[:7], "documentID", "isCompleteDocument", *PLAIN[7:])
@@ -98,11 +97,9 @@ def _rows(file: InputFile, report: Report) -> Iterator[tuple[int, Row]]:
     if not text.strip():
         report.error("the file is empty", Place(file.name))
     width = 0
-    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
     try:
-        for cells in reader:
-            number = reader.line_num
-            if not any(cells) or (not width and cells[0].strip().lower() == "username"):
+        for number, cells in quoted_lines(text):
+            if not cells or (not width and cells[0].strip().lower() == "username"):
                 continue
             width = width or len(cells)
             if len(cells) not in LAYOUTS:
@@ -114,8 +111,8 @@ def _rows(file: InputFile, report: Report) -> Iterator[tuple[int, Row]]:
             else:
                 plain = [restore(cell.strip()) for cell in cells]
                 yield number, dict(zip(LAYOUTS[width], plain, strict=True))
-    except csv.Error as error:
-        report.error(f"the CSV cannot be read: {error}", Place(file.name, reader.line_num))
+    except GridError as error:
+        report.error(str(error), Place(file.name, error.row))
 
 
 def _languages(row: Row) -> tuple[str, str]:

@@ -3,6 +3,7 @@
 import re
 from collections import Counter
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any
 
 from annotation.uploads.problems import Report
@@ -15,6 +16,7 @@ PAIR, SOURCE, TARGET = FIELDS = ("language_pair", "source_language", "target_lan
 Pair = tuple[str, str]
 
 
+@lru_cache(maxsize=1_024)
 def pair_of(text: str) -> Pair:
     """Return the two languages of `en-de`, `zh-Hans-en`, `eng_deu`, `en→de`, `ende` or of names.
 

@@ -133,7 +133,8 @@ def _of_grid(name: str, read: Any, report: Report) -> Table | None:
     _say_torn(table, grid, report)
     for number, cells in grid.rows:
         row = dict(zip(table.columns, cells, strict=True))
-        if not _is_too_long(row, Place(name, number), report):
+        is_long = max(map(len, cells)) > LONGEST_TEXT
+        if not is_long or not _is_too_long(row, Place(name, number), report):
             table.rows.append((number, row))
     return table
 

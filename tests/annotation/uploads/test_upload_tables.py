@@ -354,8 +354,8 @@ def test_columns_of_outputs_under_bare_names_are_told_what_to_be_called(db: None
         ("source and target language are the same", "原文语言与目标语言相同"),
         ("not used: the columns ours, theirs", "未使用：列 ours, theirs"),
         (
-            "this is UTF-16 text (it begins with FF FE). Save it as UTF-8.",
-            "这是 UTF-16 文本（以 FF FE 开头）。请另存为 UTF-8。",
+            "this is broken UTF-16-LE text. Save it as UTF-8.",
+            "这是损坏的 UTF-16-LE 文本。请另存为 UTF-8。",
         ),
     ],
 )

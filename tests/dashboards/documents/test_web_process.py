@@ -34,15 +34,13 @@ METAEVAL = str(Path(metaeval.__file__).parent)
 # Functions of ours that read all judgments or compute documents.
 COMPUTING = {"read_columns", "quality_report", "agreement", "compute"}
 # A sweep tests the accuracies of its seeds, at most 200 numbers (`sweeping.MOST_JOBS`); preferences
-# are stored with their intervals, and only sorted into bins or added up over test sets.
-BINS, ADDED = {"preference", "Preference.histogram"}, {"pool_preferences"}
+# are stored with their intervals, and only sorted into bins.
+BINS = {"preference", "Preference.histogram"}
 FEW_NUMBERS = {
     "/training/sweeps/alphas/": {"compare_seeds", "StatisticsWarning.message"},
     "/testsets/rated-set/preferences/": BINS,
     "/testsets/rated-set/preferences.json": BINS,
     "/testsets/rated-set/preferences/figures/1.json": BINS,
-    "/preferences/": ADDED,
-    "/preferences.json": ADDED,
 }
 # What of `metaeval` orders, corrects and cuts a finished document for the metrics that an address
 # names, averages a study's campaigns, and reads what is asked; nothing of it touches judgments or
