@@ -14,15 +14,15 @@ from metrics.options import Option
 
 Rows = NDArray[np.intp]
 CHOICES = ("first", "best", "mean")
-HELP = (
-    "first reads one alone, by name. Otherwise an output is scored against each, and every value "
-    "is the best or the mean over them."
+ALONE = "first reads one alone, by name."
+EACH = (
+    "Otherwise an output is scored against each, and every value is the best or the mean over them."
 )
 
 
 def option(default: str, *, choices: tuple[str, ...] = CHOICES, more: str = "") -> Option:
     """Return the option of a family; ``default`` is what it does unless told otherwise."""
-    text = f"{HELP} {more}".strip()
+    text = f"{ALONE} {EACH} {more}".strip()
     label = "Of several references"
     return Option("references", label, "choice", default, choices, help=text, is_rare=True)
 
