@@ -19,9 +19,9 @@ gpu Graham HIT HMAC Hochberg Holm HTML hub idf info ISO IWSLT judges JSON JSONL 
 Krippendorff LaTeX Lin Lines Liu Lo log Mann Markdown Mechanical MiB min MLQE MNLI Monte MoverScore
 mqm MQM mteval none notebook numpy Och Ollama Pango Parquet PDF Pearmut Pearson PERM pip PNG
 Perrella Popović Prism Procrustes Prolific Python RankME RCSLS ReFreeEval released RoBERTa ROUGE
-rouge scipy score seed sentBLEU SentSim SHA Shift Spearman Summarize SVG tau-b TED TER TeX TGT then torch
-Touchstone Transformer Translate TSV Turk umd UMD Unicode unigram unigrams Unix UTC UTF WeasyPrint
-Webhook webhook Wilcoxon Williams Wilson WMT Wu XBERTScore XCOMET XLM XMoverScore YiSi Zhang Zhao
+rouge scipy score seed sentBLEU SentSim SHA Shift Spearman Summarize SVG tau-b TED TER TeX TGT then
+torch Touchstone Transformer Translate TSV Turk umd UMD Unicode unigram unigrams Unix UTC UTF
+WeasyPrint Webhook webhook Wilcoxon Williams Wilson WMT Wu XBERTScore XCOMET XLM XMoverScore YiSi Zhang Zhao
 Zou Čeština
 """
 NAMES = frozenset(_NAMES.split())
