@@ -21,8 +21,8 @@ mqm MQM mteval none notebook numpy Och Ollama Pango Parquet PDF Pearmut Pearson 
 Perrella Popović Prism Procrustes Prolific Python RankME RCSLS ReFreeEval released RoBERTa ROUGE
 rouge scipy score seed sentBLEU SentSim SHA Shift Spearman Summarize SVG tau-b TED TER TeX TGT then
 torch Touchstone Transformer Translate TSV Turk umd UMD Unicode unigram unigrams Unix UTC UTF
-WeasyPrint Webhook webhook Wilcoxon Williams Wilson WMT Wu XBERTScore XCOMET XLM XMoverScore YiSi Zhang Zhao
-Zou Čeština
+WeasyPrint Webhook webhook Wilcoxon Williams Wilson WMT Wu XBERTScore XCOMET XLM XMoverScore YiSi
+Zhang Zhao Zou Čeština
 """
 NAMES = frozenset(_NAMES.split())
 # Texts that name columns of tables, and a published set.
