@@ -64,7 +64,13 @@ def faults(client: Client, address: str) -> list[str]:
 JUDGE = {
     **{"name": "judge-a", "label": "Judge A", "measures": ["judge-a"]},
     **{"measure_labels": ["Judge A"], "needs_source": True, "needs_reference": False},
-    **{"queue": "judges", "family": "judge", "options": {"model": "small", "template": "a@1"}},
+    **{"queue": "judges", "family": "judge"},
+    "options": {
+        **{"endpoint": "gone", "model": "small", "template": "error-spans@1", "passes": 1},
+        **{"temperature": 0.0, "top_p": 1.0, "seed": 1, "sampling": "sent"},
+        **{"pooling": "trimmed mean", "structure": "as the server can"},
+        **{"limit": 1024, "limit_name": "max_tokens"},
+    },
 }
 
 
