@@ -103,7 +103,7 @@ async function keepWhole(cache, screen) {
   await navigator.serviceWorker.ready;
   for (const at of filesOf(screen.html)) {
     if (await match(cache, at)) continue;
-    if ((await cache.keys()).filter((each) => pathOf(each).endsWith("/media/")).length >= MOST_FILES) return;
+    if ((await cache.keys()).filter(isFile).length >= MOST_FILES) return;
     const reply = await fetch(at, { redirect: "error" });
     const fits = reply.ok && reply.headers.get("Content-Length") <= MOST_BYTES;
     if (!fits) return reply.body.cancel();
@@ -113,6 +113,8 @@ async function keepWhole(cache, screen) {
   if (dropped.has(screen.path)) await remove(cache, screen.path);
   screen.isWhole = true;
 }
+
+const isFile = (request) => pathOf(request).endsWith("/media/");
 
 /** An item as it is kept; nothing where it is not. */
 export const find = (at) => use((cache) => read(cache, at));
@@ -129,14 +131,12 @@ export const forget = () => change(() => caches.delete(PREFIX + person));
 /** The screens of a campaign that are kept, in their order: [{path, html, isWhole}]. */
 export async function recall(address) {
   const found = await use(async (cache) => {
-    const requests = await cache.keys();
-    return Promise.all(requests.filter((each) => !isFile(each)).map(async (request) => {
-      const html = await read(cache, request.url);
-      return { path: pathOf(request), html, isWhole: true };
-    }));
+    const requests = (await cache.keys()).filter((each) => !isFile(each));
+    return Promise.all(requests.map(async (each) =>
+      ({ path: pathOf(each), html: await read(cache, each), isWhole: true })));
   });
   const place = ({ html }) => Number(/data-first="(\d+)"/.exec(html)[1]);
-  const own = (found ?? []).filter(({ html }) =>
-    html.startsWith("<article") && html.includes(`data-continue="${address}"`));
-  return own.sort((one, other) => place(one) - place(other));
+  return (found ?? [])
+    .filter(({ html }) => html.startsWith("<article") && html.includes(`data-continue="${address}"`))
+    .sort((one, other) => place(one) - place(other));
 }
