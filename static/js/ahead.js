@@ -120,5 +120,5 @@ const tell = () => setTimeout(() => {
 
 // Before the page goes on to a screen that can be rated without a connection.
 document.addEventListener("answer", ({ detail: { reply } }) => reply && reach(reply.status), true);
-addEventListener("offline", () => reach(0));
-addEventListener("online", () => look(round));
+window.addEventListener("offline", () => reach(0));
+window.addEventListener("online", () => look(round));

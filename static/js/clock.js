@@ -83,7 +83,7 @@ export function makeClock(on, askMs) {
   }
 
   for (const type of ["keydown", "pointerdown", "pointermove", "wheel", "scroll", "input"]) {
-    addEventListener(type, touch, { capture: true, passive: true });
+    window.addEventListener(type, touch, { capture: true, passive: true });
   }
   document.addEventListener("visibilitychange", update);
   restart();

@@ -198,11 +198,11 @@ function discard(entry) {
 
 if (bar) {
   bar.querySelector("[data-send]").addEventListener("click", wake);
-  addEventListener("online", wake);
-  addEventListener("focus", wake);
-  addEventListener("pageshow", (event) => event.persisted && wake());
+  window.addEventListener("online", wake);
+  window.addEventListener("focus", wake);
+  window.addEventListener("pageshow", (event) => event.persisted && wake());
   document.addEventListener("visibilitychange", () => document.hidden || wake());
-  addEventListener("beforeunload", (event) => isForgetful(PREFIX) && event.preventDefault());
+  window.addEventListener("beforeunload", (event) => isForgetful(PREFIX) && event.preventDefault());
   listen((key, entry, before) => {
     if (!key.startsWith(PREFIX)) return;
     show();

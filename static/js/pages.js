@@ -57,7 +57,7 @@ const change = (act) => (changing = changing.then(() => use(act)));
 export function arrive(address, html) {
   if (!isPossible) return;
   const [before, wasStored] = [path, isStored];
-  path = location.pathname;
+  path = window.location.pathname;
   isStored = document.querySelector("#item [data-stored]") !== null;
   dropped.delete(path);
   if (before && before !== path) change((cache) => leave(cache, before, wasStored));
@@ -131,12 +131,14 @@ export const forget = () => change(() => caches.delete(PREFIX + person));
 /** The screens of a campaign that are kept, in their order: [{path, html, isWhole}]. */
 export async function recall(address) {
   const found = await use(async (cache) => {
-    const requests = (await cache.keys()).filter((each) => !isFile(each));
-    return Promise.all(requests.map(async (each) =>
-      ({ path: pathOf(each), html: await read(cache, each), isWhole: true })));
+    const requests = await cache.keys();
+    return Promise.all(requests.filter((each) => !isFile(each)).map(async (request) => {
+      const html = await read(cache, request.url);
+      return { path: pathOf(request), html, isWhole: true };
+    }));
   });
   const place = ({ html }) => Number(/data-first="(\d+)"/.exec(html)[1]);
-  return (found ?? [])
-    .filter(({ html }) => html.startsWith("<article") && html.includes(`data-continue="${address}"`))
-    .sort((one, other) => place(one) - place(other));
+  const own = (found ?? []).filter(({ html }) =>
+    html.startsWith("<article") && html.includes(`data-continue="${address}"`));
+  return own.sort((one, other) => place(one) - place(other));
 }

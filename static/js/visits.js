@@ -26,7 +26,7 @@ export function makeVisits(page) {
   async function visit(wanted) {
     const reply = await bring(wanted);
     if (reply.html) history.pushState(null, "", wanted);
-    if (!take(reply)) location.assign(wanted);
+    if (!take(reply)) window.location.assign(wanted);
   }
 
   document.addEventListener("click", (event) => {
@@ -39,9 +39,9 @@ export function makeVisits(page) {
   return {
     /** Back and Forward: the address has changed already, the item follows. */
     async follow() {
-      const wanted = location.pathname;
+      const wanted = window.location.pathname;
       const reply = await bring(wanted);
-      if (wanted === location.pathname && !take(reply)) location.reload();
+      if (wanted === window.location.pathname && !take(reply)) window.location.reload();
     },
   };
 }
