@@ -7,9 +7,6 @@ const limit = document.getElementById("limit");
 // How long it stands on the page that the limit of paid time is near.
 const TOLD_MS = 15_000;
 
-/** Seconds as minutes and seconds. */
-const written = (seconds) => `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`;
-
 /** The item's instructions, and the practice done so far as HTML. */
 export function instruct(item, practice) {
   const told = item.querySelector(".instructions .prose");
@@ -31,14 +28,19 @@ export function wonder(sentence) {
 export function tellLimit(left) {
   limit.hidden = false;
   setTimeout(() => (limit.hidden = true), TOLD_MS);
-  const { soon, over } = limit.dataset;
-  limit.textContent = left ? soon.replace("{time}", written(Math.ceil(left / 1000))) : over;
+  const seconds = Math.ceil(left / 1000);
+  const time = `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`;
+  limit.textContent = left ? limit.dataset.soon.replace("{time}", time) : limit.dataset.over;
 }
 
 /** Somebody is back after so many milliseconds that were not counted. */
 export function tellIdle(idle) {
   if (idle < 1000) still.hidden = true;
-  else still.textContent = still.dataset.back.replace("{time}", written(Math.floor(idle / 1000)));
+  else {
+    const [minutes, seconds] = [Math.floor(idle / 60_000), Math.floor(idle / 1000) % 60];
+    const time = `${minutes}:${String(seconds).padStart(2, "0")}`;
+    still.textContent = still.dataset.back.replace("{time}", time);
+  }
 }
 
 /** Time stands still until the break is over; then `goOn()` is called. */

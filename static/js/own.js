@@ -67,7 +67,8 @@ export function makeOwn(nav) {
   }
 
   list.addEventListener("keydown", (event) => {
-    const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key] * (document.dir === "rtl" ? -1 : 1);
+    const isMirrored = document.dir === "rtl";
+    const step = { ArrowRight: isMirrored ? -1 : 1, ArrowLeft: isMirrored ? 1 : -1 }[event.key];
     if (!step) return;
     event.preventDefault();
     const all = inOrder();
