@@ -12,6 +12,7 @@ import io
 import math
 import re
 import zipfile
+import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import date, time
@@ -26,8 +27,14 @@ TSV, CSV, XLSX = "tsv", "csv", "xlsx"
 LONGEST_CELL = 100_000
 # Lines above a header that are no part of the table.
 MOST_TITLES = 5
-# Bytes of a workbook that was unpacked: an archive of 1 MB may hold a thousand times as much.
-LARGEST_WORKBOOK = 400_000_000
+# What openpyxl, zipfile and the parsers of XML raise for a broken file: XML's are SyntaxErrors.
+BROKEN = (
+    *(zipfile.BadZipFile, zlib.error, EOFError, OSError, SyntaxError, ArithmeticError),
+    *(AttributeError, LookupError, RuntimeError, TypeError, ValueError),
+)
+# Bytes of a workbook that was unpacked: an archive of 1 MB may hold a thousand times as much. A row
+# is as wide as the place of its last cell says, so a few bytes stand for thousands of cells.
+LARGEST_WORKBOOK, MOST_CELLS = 400_000_000, 10_000_000
 SEPARATORS = {"\t": "tabs", ";": "semicolons", ",": "commas"}
 DEFAULT = {TSV: "\t", CSV: ","}
 SEPARATOR = re.compile(r'"?sep=(.)"?\s*', re.IGNORECASE)
@@ -107,9 +114,9 @@ def read_workbook(data: bytes) -> Grid:
                 raise GridError("the workbook is too large. Export the table as CSV")
         book = load_workbook(io.BytesIO(data), read_only=True, data_only=True)
         sheets = [(sheet.title, _cells(sheet)) for sheet in book.worksheets]
-    except (zipfile.BadZipFile, KeyError, ValueError, OSError, TypeError, EOFError) as error:
-        if isinstance(error, GridError):
-            raise
+    except GridError:
+        raise
+    except BROKEN:
         raise GridError("this is no workbook that can be read. Export the table as CSV") from None
     filled = [(title, lines) for title, lines in sheets if any(cells for _, cells in lines)]
     if filled:
@@ -121,10 +128,15 @@ def read_workbook(data: bytes) -> Grid:
 
 
 def _cells(sheet: Any) -> list[Line]:
-    lines = []
+    """Return the rows by number, empty ones too; what is stated of the sheet's size is ignored."""
+    sheet.reset_dimensions()
+    lines, n_cells = [], 0
     for number, row in enumerate(sheet.iter_rows(values_only=True), 1):
+        n_cells += len(row)
+        if n_cells > MOST_CELLS:
+            raise GridError("the workbook is too large. Export the table as CSV", number)
         cells = [_written(value) for value in row]
-        lines.append((number, cells if any(cell.strip() for cell in cells) else []))
+        lines.append((number, cells if any(map(str.strip, cells)) else []))
     return lines
 
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import pytest
+from openpyxl import Workbook
 
 from annotation.imports import sources
 from annotation.models import TestSet
@@ -110,8 +111,7 @@ def separated(
 
 
 def workbook(rows: Sequence[Row]) -> bytes:
-    openpyxl = pytest.importorskip("openpyxl")
-    book, data = openpyxl.Workbook(), io.BytesIO()
+    book, data = Workbook(), io.BytesIO()
     for cells in (list(rows[0]), *(list(row.values()) for row in rows)):
         book.active.append(cells)
     book.save(data)
