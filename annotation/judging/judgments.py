@@ -63,7 +63,7 @@ class TooLateError(RefusedError):
 
 
 class TooFastError(RefusedError):
-    """The texts cannot have been read yet; the same answer is taken after so many `seconds`."""
+    """Nobody can have read the texts yet. The same answer is accepted after `seconds`."""
 
     def __init__(self, seconds: int) -> None:
         sentence = ngettext(

@@ -28,7 +28,7 @@ from annotation.quality.verdict import low_score
 
 # Checks are looked at after so many answers.
 EVERY = 10
-# The speed of so many screens counts, the last ones, where there are at least so many.
+# Speed is judged over the last `LAST` items, once there are at least `FEWEST`.
 LAST, FEWEST = 10, 5
 MAX_MESSAGE = 2_000
 _KIND = "assignment__item__kind"

@@ -161,7 +161,7 @@ class Added(NamedTuple):
 
 @dataclass(frozen=True)
 class _Counted:
-    """`n` judgments are numbered `upto` or lower; known `at` so many seconds."""
+    """The count `n` of judgments numbered `upto` or lower; `at` is monotonic, in seconds."""
 
     n: int
     upto: int

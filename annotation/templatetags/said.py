@@ -71,7 +71,7 @@ SAID = (
 )
 # `chrF: constant input`, `ter: 12 judged outputs have no score yet`.
 NAMED = re.compile(r"^(?P<name>[^:.]{1,80}): (?P<rest>.+)$")
-# Fewer alike stand one by one; so many names are told.
+# This many warnings that differ in one name are merged; at most this number of the names are listed.
 ALIKE, NAMES = 3, 5
 
 

@@ -16,7 +16,7 @@ from metaeval.correlation.pair_counts import inversions
 PAIRWISE_WIDTH = 64
 # Up to this width sums run over all rows at once, which takes a sixth of the time of row by row.
 NARROW = 16
-# Up to so many scores Kendall's tau is faster by comparing blocks than by scipy's tree.
+# Up to this number of scores, comparing blocks computes Kendall's tau faster than scipy's tree.
 MANY = 1024
 # The most scores for which scipy gives Kendall's tau an exact p.
 EXACT = 33

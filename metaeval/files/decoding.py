@@ -39,6 +39,8 @@ MARKS = (
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
 SAMPLE = 65_536
+# Without tabs and the ends of lines and pages.
+CONTROLS = bytes({*range(32)} - {*b"\t\n\v\f\r"})
 CJK = re.compile("[\u3000-\u30ff\u4e00-\u9fff\uff00-\uffef]")
 KANA = re.compile("[\u3041-\u30ff]")
 # In Windows-1252, marks of typesetting stand anywhere; letters stand within words.
@@ -96,9 +98,10 @@ def decode(data: bytes) -> Decoded:
     if codec := _wide_without_mark(sample):
         remarks.append(Remark("note", f"this is {codec.upper()} text without a byte order mark"))
         return _wide(data, codec, remarks)
-    # Text may hold a stray NUL, whose row the checks name; binaries hold many.
-    if len(sample) >= 64 and sample.count(0) > len(sample) / 20:
-        raise UndecodableError("this is no text file: it is full of NUL bytes.")
+    # Text may hold a stray one, whose row the checks name; binaries hold many.
+    n_controls = len(sample) - len(sample.translate(None, CONTROLS))
+    if len(sample) >= 64 and n_controls > len(sample) / 20:
+        raise UndecodableError("this is no text file: it is full of control characters.")
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:

@@ -16,7 +16,7 @@ NAMES: dict[str, tuple[str, ...]] = {
     "segment": (
         *("segment_id", "seg_id", "sid", "seg", "segid", "sent_id", "sentence_id", "sentence"),
         *("source_id", "src_id", "line_id", "key", "globalSegId", "Satz", "segmento"),
-        *("segmentnummer", "句段", "句子编号", "věta", "segment_no", "seg_no"),
+        *("segmentnummer", "句段", "段号", "句子编号", "věta", "segment_no", "seg_no"),
     ),
     # Where a table has segments besides, an item is one thing that was shown.
     "item": ("item_id", "itemid", "id", "task_item", "hit_item"),

@@ -4,7 +4,7 @@
 // every page of an annotator sends what waits: at once, when the connection or the window is back,
 // and ever less often in between. What the server refuses stays too, with a link to its item; where
 // the refusal may pass, as that by a campaign that is closed, the next page sends it again. An
-// answer that came faster than its texts can be read goes out again after so many seconds.
+// answer that came faster than its texts can be read goes out again after the seconds that the server names.
 
 import { submit } from "./send.js";
 import { erase, isForgetful, keys, listen, read, write } from "./store.js";

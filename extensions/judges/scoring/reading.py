@@ -333,7 +333,7 @@ def agreed(passes: Sequence[Sequence[FoundSpan]]) -> list[FoundSpan]:
     counts: Counter[FoundSpan] = Counter()
     categories: dict[FoundSpan, Counter[str]] = {}
     for spans in passes:
-        # A pass marks a place once; errors without a place are told apart by nothing.
+        # A pass marks a place once. Errors without a place cannot be distinguished.
         for bare in dict.fromkeys(replace(span, category="") for span in spans):
             counts[bare] += 1
             named = (s.category for s in spans if replace(s, category="") == bare)

@@ -319,7 +319,7 @@ def test_a_form_without_its_time_is_no_way_round(client: Client, time: Time) -> 
 
 
 def rated(user: User, rows: list[Assignment], time: Time, seconds: list[float]) -> list[bool]:
-    """Rate items, each after so many seconds; return after which ones the work was stopped."""
+    """Rate items, each after its number of seconds; return those after which work was stopped."""
     stops = []
     for row, each in zip(rows, seconds, strict=True):
         began = time.now

@@ -1,4 +1,4 @@
-"""Workbooks that are damaged or state far more cells than they hold: read, or refused at once."""
+"""Files that are damaged, no text, or workbooks of far more cells than they hold."""
 
 import io
 import random
@@ -9,6 +9,7 @@ from collections.abc import Callable
 import pytest
 from openpyxl import Workbook
 
+from metaeval.files.decoding import UndecodableError, decode
 from metaeval.files.grids import MOST_CELLS, GridError, read_workbook
 
 SHEET = "xl/worksheets/sheet1.xml"
@@ -84,3 +85,14 @@ def test_what_is_damaged_is_read_or_refused(name: str) -> None:
         except GridError:
             refused += 1
     assert refused > 20
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_bytes_at_random_are_no_text_with_a_foreign_encoding(seed: int) -> None:
+    with pytest.raises(UndecodableError, match="no text file"):
+        decode(random.Random(seed).randbytes(2_000))
+
+
+def test_text_may_hold_a_stray_control_character() -> None:
+    text = "A line of text with an end.\n" * 10
+    assert decode((text + "\0\x1b" + text).encode("cp1252")).text == text + "\0\x1b" + text
