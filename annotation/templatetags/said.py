@@ -71,7 +71,7 @@ SAID = (
 )
 # `chrF: constant input`, `ter: 12 judged outputs have no score yet`.
 NAMED = re.compile(r"^(?P<name>[^:.]{1,80}): (?P<rest>.+)$")
-# This many warnings that differ in one name are merged; at most this number of the names are listed.
+# This many warnings that differ in one name are merged, with at most this many names.
 ALIKE, NAMES = 3, 5
 
 
