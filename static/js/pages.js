@@ -61,8 +61,14 @@ export function arrive(address, html) {
   isStored = document.querySelector("#item [data-stored]") !== null;
   dropped.delete(path);
   if (before && before !== path) change((cache) => leave(cache, before, wasStored));
-  if (html) keep([{ path, html }]);
-  else begun ??= begin(address).catch(() => {});
+  if (html) return keep([{ path, html }]);
+  begun ??= begin(address).catch(() => {});
+  change(markAnswered);
+}
+
+/** A page that was left at once may not have come to it. */
+async function markAnswered(cache) {
+  for (const each of await cache.keys()) await leave(cache, pathOf(each));
 }
 
 /** Back to an item needs no connection until its answer is stored. */

@@ -254,7 +254,7 @@ class OrderTest(GroupedTest):
         levels = np.concatenate([levels - slack, levels + slack]).ravel()
         is_open = (np.abs(middle - levels[:, None]) <= reach).any(axis=0) & (reach > 0.0)
         if len(self.human) == 1 and self.human.size > WIDE:
-            # With this many cells, comparing all pairs costs more than sorting them for a few masks.
+            # With this many cells, all pairs cost more than sorting them for a few masks.
             for place in np.flatnonzero(is_open):
                 keep = signs[0, place] > 0
                 mixed = np.array([np.where(keep, *codes)[0], np.where(keep, *codes[::-1])[0]])

@@ -28,6 +28,27 @@ PAGES = """async () => {
   return all.flat().map(({ url }) => new URL(url).pathname);
 }"""
 
+# The items that are marked as answered; the second takes the marks away.
+ANSWERED = """async () => {
+  const found = [];
+  for (const name of await caches.keys()) {
+    const cache = await caches.open(name);
+    for (const each of await cache.keys()) {
+      if ((await cache.match(each)).headers.has("X-Answered")) found.push([name, each.url]);
+    }
+  }
+  return found;
+}"""
+UNMARK = f"""async () => {{
+  const found = await ({ANSWERED})();
+  for (const [name, url] of found) {{
+    const cache = await caches.open(name);
+    const headers = {{ "Content-Type": "text/html; charset=utf-8" }};
+    await cache.put(url, new Response(await (await cache.match(url)).text(), {{ headers }}));
+  }}
+  return found;
+}}"""
+
 
 def begin(visitor: MakeVisitor, line: Line) -> tuple[Visitor, Page]:
     """Somebody at the first item, with all that follows in their browser."""
@@ -67,6 +88,7 @@ def test_a_reload_without_a_connection_shows_the_item_and_loses_nothing(
     expect(page.get_by_text("Items that you can still rate: 4.")).to_be_visible()
     press(page, "4", "3", "Enter")
     expect_item(page, "Item 4 of 6")
+    wait_for(page, f"async () => (await ({ANSWERED})()).length === 3")
     page.goto(f"{one.address}/annotate/segment-da/")
     expect_item(page, "Item 4 of 6")
     assert not Judgment.objects.exists()
@@ -82,6 +104,25 @@ def test_a_reload_without_a_connection_shows_the_item_and_loses_nothing(
     assert stored == [(number, 41 + number) for number in range(6)]
     # The work is over.
     expect_kept(page, 0)
+
+
+def test_what_a_page_had_no_time_to_mark_as_answered_is_not_shown_again(
+    visitor: MakeVisitor, line: Line, transactional_db: None
+) -> None:
+    plant("segment-da", sources=TEXTS, outputs=[TEXTS])
+    one, page = begin(visitor, line)
+    line.cut()
+    for number in (1, 2):
+        expect_item(page, f"Item {number} of 6")
+        press(page, "4", str(number), "Enter")
+    expect_item(page, "Item 3 of 6")
+    wait_for(page, f"async () => (await ({ANSWERED})()).length === 2")
+    assert len(page.evaluate(UNMARK)) == 2
+    page.reload()
+    expect_item(page, "Item 3 of 6")
+    wait_for(page, f"async () => (await ({ANSWERED})()).length === 2")
+    page.goto(f"{one.address}/annotate/segment-da/")
+    expect_item(page, "Item 3 of 6")
 
 
 def test_how_many_items_are_left_is_said_before_there_are_none(
