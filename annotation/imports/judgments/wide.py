@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from annotation.uploads.problems import Report
-from annotation.uploads.tables.ids import document_of, languages_of
+from annotation.uploads.tables.pairs import document_of, languages_of
 from annotation.uploads.tables.rows import Table
 from core.text import join_truncated
 from metaeval.files.cells import read_score

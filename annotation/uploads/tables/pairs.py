@@ -112,3 +112,30 @@ def _say(table: Table, kept: Any, pairs: Any, wanted: Pair, report: Report) -> N
 def _text(row: dict[str, Any], name: str) -> str:
     value = row.get(name)
     return value.strip() if isinstance(value, str) else ""
+
+
+# Ids of WMT25 and 26: languages, domain, document and paragraph, `en-cs_CZ_#_news_#_doc1_#_0`.
+IN_ID = re.compile(r"_#+_")
+LAST = re.compile(r"_#+_\d+$")
+
+
+def languages_of(key: str) -> Pair | tuple[()]:
+    """Return the languages that an id names, nothing where it names none.
+
+    >>> languages_of("WMT26_###_news_###_eng_Latn_###_zho_Hant_TW_###_d0")
+    ('en', 'zh-Hant-TW')
+    """
+    parts = IN_ID.split(key)
+    if len(parts) < 3:
+        return ()
+    for text in (parts[0], *("-".join(parts[n : n + 2]) for n in range(len(parts) - 1))):
+        try:
+            return pair_of(text)
+        except ValueError:
+            continue
+    return ()
+
+
+def document_of(key: str) -> str:
+    """Return the id without the place of a paragraph."""
+    return LAST.sub("", key)

@@ -11,7 +11,7 @@ from pathlib import PurePath
 from typing import Any
 
 from annotation.uploads.problems import Report
-from annotation.uploads.tables.ids import languages_of
+from annotation.uploads.tables.pairs import languages_of
 from annotation.uploads.tables.rows import Table
 from core.text import join_truncated, pluralize
 from metaeval.files.names import column_of
