@@ -7,6 +7,7 @@ from django.db import models
 from django.urls import reverse
 
 from annotation.models import Campaign
+from core.messages import MessageField
 from core.work.models import Work
 
 
@@ -28,7 +29,7 @@ class Analysis(Work):
     basis = models.CharField(max_length=64, blank=True)
     as_of = models.DateTimeField(null=True, blank=True)
     seconds = models.FloatField(null=True, blank=True)
-    problem = models.TextField(blank=True)
+    problem = MessageField(blank=True)
 
     class Meta:
         ordering: ClassVar = ["-pk"]

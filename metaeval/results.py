@@ -17,6 +17,8 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from metaeval.messages import Message, untranslated
+
 # Entries of an array or a tuple that a repr writes out.
 SHOWN = 4
 
@@ -26,10 +28,9 @@ class StatisticsWarning(UserWarning):
 
     code: ClassVar[str] = "statistics"
 
-    @property
-    def message(self) -> str:
-        """The sentence for the researcher."""
-        return str(self)
+    def __init__(self, message: Message | str) -> None:
+        super().__init__(str(message))
+        self.message = untranslated(message)
 
 
 class ConstantInputWarning(StatisticsWarning):
@@ -233,7 +234,9 @@ def _short(value: Any) -> str:
 def plain(value: Any) -> Any:
     """Return what JSON can hold: lists for arrays, None for nan."""
     if isinstance(value, StatisticsWarning):
-        return {"code": value.code, "message": value.message}
+        return {"code": value.code, "message": plain(value.message)}
+    if isinstance(value, Message):
+        return {name: plain(each) for name, each in vars(value).items()}
     if isinstance(value, Result):
         return value.to_dict()
     if isinstance(value, np.ndarray):

@@ -10,6 +10,8 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
+from metaeval.messages import Message, MessageError, untranslated
+
 Scores = NDArray[np.float64]
 FAMILY_LABELS = {
     "": "Lexical metrics",
@@ -68,7 +70,7 @@ READING_WORDS = {
 OptionValue = str | int | float | bool
 
 
-class MetricError(Exception):
+class MetricError(MessageError):
     """A metric cannot score.
 
     ``permanent`` is true where a retry cannot help (missing reference, missing package), false
@@ -76,9 +78,10 @@ class MetricError(Exception):
     fault, where one segment is.
     """
 
-    def __init__(self, message: str, *, permanent: bool, index: int | None = None) -> None:
+    def __init__(
+        self, message: Message | str, *, permanent: bool, index: int | None = None
+    ) -> None:
         super().__init__(message)
-        self.message = message
         self.permanent = permanent
         self.index = index
 
@@ -86,7 +89,7 @@ class MetricError(Exception):
 class InputError(MetricError):
     """The texts or languages of a run are at fault, on whichever host the metric is loaded."""
 
-    def __init__(self, message: str) -> None:
+    def __init__(self, message: Message | str) -> None:
         super().__init__(message, permanent=True)
 
 
@@ -102,7 +105,12 @@ class UnfinishedError(MetricError):
     """
 
     def __init__(
-        self, message: str, rows: "Scores", spans: "Sequence[Any] | None", *, permanent: bool
+        self,
+        message: Message | str,
+        rows: "Scores",
+        spans: "Sequence[Any] | None",
+        *,
+        permanent: bool,
     ) -> None:
         super().__init__(message, permanent=permanent)
         self.rows, self.spans = rows, spans
@@ -125,7 +133,10 @@ class ScoreWarning:
     """What a reader of scores must know; ``code`` names its kind for programs."""
 
     code: str
-    message: str
+    message: Message
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "message", untranslated(self.message))
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Protocol
 
+from metaeval.messages import MessageError
 from metrics.options import Option
 
 
@@ -58,7 +59,7 @@ class StoppedError(Exception):
     """The job was told to stop; it has saved what it needs to go on."""
 
 
-class JobError(Exception):
+class JobError(MessageError):
     """The job cannot be done; the message says why. No retry would help."""
 
 

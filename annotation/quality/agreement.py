@@ -16,6 +16,7 @@ from annotation.quality.columns import Floats, Integers, JudgmentColumns, Mask
 from annotation.quality.current import NOTHING
 from metaeval import Interval, StatisticsWarning
 from metaeval.judgments.agreement import ScreenAgreement, judgment_agreement, screen_agreement
+from metaeval.messages import Message
 from metaeval.results import ApproximationWarning
 
 N_RESAMPLES = 1000
@@ -38,7 +39,7 @@ class Figure:
     def basis(self) -> str:
         """How the interval was computed, or why there is none, without a full stop."""
         told = self.method or next((each.message for each in self.warnings), NO_INTERVAL)
-        return told.rstrip(".")
+        return str(told).rstrip(".")
 
 
 @dataclass(frozen=True)
@@ -67,7 +68,7 @@ class Agreement:
         return tuple({each.message: each for each in found}.values())
 
     @property
-    def doubts(self) -> list[str]:
+    def doubts(self) -> list[Message]:
         """What must be known of the intervals that are shown."""
         of_shown = ApproximationWarning
         return [each.message for each in self.warnings if isinstance(each, of_shown)]

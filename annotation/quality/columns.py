@@ -14,6 +14,7 @@ from annotation.quality.scales import with_scale
 from core.caching import memo
 from metaeval.judgments import ZScores, z_scores
 from metaeval.judgments.planning import VarianceComponents, variance_components
+from metaeval.messages import Message
 
 REPLACED = (Item.Kind.BAD_REF, Item.Kind.TRAP, Item.Kind.REF)
 Integers = NDArray[np.int64]
@@ -190,7 +191,7 @@ def standardise(columns: JudgmentColumns, pool: str) -> ZScores:
     return z_scores(columns.score, columns.annotator, pool=_in_pool(columns, pool))
 
 
-def remarks(columns: JudgmentColumns, pool: str, standard: ZScores) -> tuple[str, ...]:
+def remarks(columns: JudgmentColumns, pool: str, standard: ZScores) -> tuple[Message, ...]:
     """Say whom the z-scores leave out, by the names that annotators have on pages."""
     if not standard.warnings:
         return ()

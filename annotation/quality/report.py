@@ -32,6 +32,7 @@ from metaeval.arrays import mean
 from metaeval.judgments import z_scores
 from metaeval.judgments.agreement import OneVsRest, one_vs_rest_pearson
 from metaeval.judgments.controls import AnnotationTimes, PassRate, TrapLevels, pass_rate
+from metaeval.messages import Message, untranslated
 
 
 @dataclass(frozen=True)
@@ -71,7 +72,7 @@ class QualityReport:
     has_gold: bool
     has_screens: bool
     tested: Tested
-    warnings: Sequence[str]
+    warnings: Sequence[Message]
 
     @property
     def has_controls(self) -> bool:
@@ -234,4 +235,4 @@ def _sentences(
     for result in results:
         if result is not None:
             notes |= dict.fromkeys(warning.message for warning in result.warnings)
-    return list(notes)
+    return [untranslated(each) for each in notes]

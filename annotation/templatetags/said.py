@@ -12,6 +12,8 @@ from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext
 
 from annotation.web import sentences
+from core.messages import translated
+from metaeval.messages import Message
 
 register = template.Library()
 
@@ -23,6 +25,8 @@ def said(value: Any) -> Any:
     """Translate a text, or each text of a list; nothing else is changed."""
     if isinstance(value, (list, tuple)):
         return [said(each) for each in value]
+    if isinstance(value, Message):
+        return sentences.said(value.text) if value.code == "text" else translated(value)
     if value is None or isinstance(value, (int, float)):
         return value
     told = sentences.said(str(value))
@@ -84,10 +88,10 @@ class Remark:
 
 
 @register.filter
-def grouped(sentences: Iterable[str]) -> list[Remark]:
+def remarks(sentences: Iterable[str]) -> list[Remark]:
     """Put sentences that differ in a name and in numbers together, in the order of the first."""
     found: dict[str, list[tuple[str, str]]] = {}
-    for sentence in dict.fromkeys(sentences):
+    for sentence in dict.fromkeys(map(str, sentences)):
         key, name = _read(sentence)
         found.setdefault(key, []).append((name, sentence))
     return [remark for key, same in found.items() for remark in _told(key, same)]

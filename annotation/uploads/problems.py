@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal, NamedTuple, NoReturn
 
 from core.text import join_truncated
+from metaeval.messages import Message, untranslated
 
 UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 # What differs between two problems of one cause: names, values and numbers.
@@ -43,7 +44,7 @@ class Problem:
     """One sentence about one place. `code` names what a page offers a way on for."""
 
     severity: Severity
-    message: str
+    message: Message
     place: Place = NOWHERE
     code: str = ""
 
@@ -68,28 +69,31 @@ class Report:
     limit: int | None = None
     is_cut: bool = False
 
-    def _add(self, severity: Severity, message: str, place: Place, code: str = "") -> None:
+    def _add(
+        self, severity: Severity, message: Message | str, place: Place, code: str = ""
+    ) -> None:
         place = place._replace(file=printable(place.file), field=printable(place.field))
-        self.problems.append(Problem(severity, printable(message), place, code))
+        told = message if isinstance(message, Message) else untranslated(printable(message))
+        self.problems.append(Problem(severity, told, place, code))
 
-    def error(self, message: str, place: Place = NOWHERE, code: str = "") -> None:
+    def error(self, message: Message | str, place: Place = NOWHERE, code: str = "") -> None:
         """Add something that forbids the import."""
         self._add("error", message, place, code)
         self._n_errors += 1
         if self.limit is not None and self._n_errors >= self.limit:
             self.stop(f"these are {self.limit:,} errors: the rest was not looked at")
 
-    def stop(self, message: str, place: Place = NOWHERE) -> NoReturn:
+    def stop(self, message: Message | str, place: Place = NOWHERE) -> NoReturn:
         """Add an error after which reading on makes no sense. Raises EnoughError."""
         self._add("error", message, place)
         self.is_cut = True
         raise EnoughError
 
-    def warn(self, message: str, place: Place = NOWHERE, code: str = "") -> None:
+    def warn(self, message: Message | str, place: Place = NOWHERE, code: str = "") -> None:
         """Add something that a person should look at before confirming."""
         self._add("warning", message, place, code)
 
-    def note(self, message: str, place: Place = NOWHERE) -> None:
+    def note(self, message: Message | str, place: Place = NOWHERE) -> None:
         """Add something that was done to the files, such as leaving out a byte order mark."""
         self._add("note", message, place)
 
@@ -98,7 +102,8 @@ class Report:
         causes: dict[tuple[str, ...], list[Problem]] = {}
         for problem in self.problems:
             place = problem.place
-            words = VALUES.sub("", problem.message)
+            told = problem.message
+            words = VALUES.sub("", told.text) if told.code == "text" else told.code
             key = (problem.severity, place.file, place.field, words, problem.code)
             causes.setdefault(key, []).append(problem)
         self.problems = [

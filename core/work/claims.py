@@ -14,6 +14,7 @@ from django.db.models import F, QuerySet
 
 from core.work import processes, sending
 from core.work.models import Now, Work, kind_of
+from metaeval.messages import Message
 
 Row = TypeVar("Row", bound=Work)
 Status = Work.Status
@@ -77,7 +78,7 @@ def finish(row: Work, **fields: Any) -> bool:
     return _end(row, Status.DONE, **fields)
 
 
-def fail(row: Work, message: str, **fields: Any) -> bool:
+def fail(row: Work, message: Message | str, **fields: Any) -> bool:
     """End the work without a result; `message` says why."""
     with transaction.atomic():
         is_ours = _end(row, Status.FAILED, message=message, **fields)
@@ -89,11 +90,13 @@ def fail(row: Work, message: str, **fields: Any) -> bool:
 def _end(row: Work, status: Status, **fields: Any) -> bool:
     if not held(row).update(status=status, owner="", expires_at=None, **fields):
         return False
-    vars(row).update(status=status, **{k: v for k, v in fields.items() if isinstance(v, str | int)})
+    vars(row).update(
+        status=status, **{k: v for k, v in fields.items() if isinstance(v, str | int | Message)}
+    )
     return True
 
 
-def give_back(row: Work, *, seconds: float = 0, message: str = "", **fields: Any) -> bool:
+def give_back(row: Work, *, seconds: float = 0, message: Message | str = "", **fields: Any) -> bool:
     """Let others have a row: its worker must stop or cannot do it. No attempt is counted."""
     back = {"status": Status.QUEUED, "owner": "", "expires_at": None, "sent_at": None}
     given = held(row).update(**back, not_before=after(seconds), message=message, **fields)
@@ -102,7 +105,7 @@ def give_back(row: Work, *, seconds: float = 0, message: str = "", **fields: Any
     return bool(given)
 
 
-def retry(row: Work, message: str, *, seconds: float = 0) -> bool:
+def retry(row: Work, message: Message | str, *, seconds: float = 0) -> bool:
     """Count an attempt, and let any worker try again; after the last one the row has failed."""
     if row.attempts + 1 >= kind_of(type(row)).max_attempts:
         return fail(row, message, attempts=F("attempts") + 1)

@@ -13,6 +13,8 @@ from django.db import models
 from django.db.models import functions
 from django.utils.module_loading import import_string
 
+from core.messages import MessageField
+
 if TYPE_CHECKING:
     from core.work.kinds import WorkKind
 
@@ -56,7 +58,7 @@ class Work(models.Model):
     not_before = models.DateTimeField(db_default=functions.Now())
     expires_at = models.DateTimeField(null=True, blank=True)
     sent_at = models.DateTimeField(null=True, blank=True)
-    message = models.TextField(blank=True, default="")
+    message = MessageField(blank=True, default="")
 
     class Meta:
         abstract = True

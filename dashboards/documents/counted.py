@@ -7,6 +7,7 @@ from typing import TypeVar
 import msgspec
 
 from metaeval import Result, StatisticsWarning
+from metaeval.messages import Message
 
 Number = float | None
 C = TypeVar("C", bound="Counted")
@@ -17,7 +18,7 @@ class Warned:
     """A `StatisticsWarning`."""
 
     code: str
-    message: str
+    message: Message
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,6 +10,7 @@ from dashboards.documents.reasons import CampaignTrust, StudyTrust
 from metaeval import Interval
 from metaeval.arrays import IntArray
 from metaeval.documents import DOCUMENTS, SEGMENTS, effective_clusters, sizes_of, unit_of
+from metaeval.messages import Message, untranslated
 
 if TYPE_CHECKING:
     from dashboards.panel.human import HumanScores
@@ -23,7 +24,10 @@ Estimate = tuple[float | None, Ends | None]
 class Document:
     """What a page, its files and programs may use: fields are the names in the JSON."""
 
-    warnings: Sequence[str] = ()
+    warnings: Sequence[Message] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "warnings", [untranslated(each) for each in self.warnings])
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -20,6 +20,7 @@ from metaeval import ScoreMatrix, StatisticsWarning
 from metaeval.arrays import group_means, mean_along
 from metaeval.documents import clusters_from
 from metaeval.judgments.planning.reweighted import BIAS, ReweightedMeans, reweighted_means
+from metaeval.messages import Message, untranslated
 from metaeval.replication.bounds import Ratings
 from metaeval.systems.outliers import find_outliers
 from metrics.grid import NOTHING, Grid, Integers, read_grid
@@ -84,9 +85,9 @@ class HumanScores:
     documents: tuple[str, ...] | None = None
 
     @property
-    def warnings(self) -> tuple[str, ...]:
+    def warnings(self) -> tuple[Message, ...]:
         """All that must be known of these scores."""
-        return self.notes + self.gaps
+        return tuple(map(untranslated, self.notes + self.gaps))
 
     @property
     def is_there(self) -> bool:

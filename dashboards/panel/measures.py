@@ -10,6 +10,7 @@ from core.caching import memo
 from core.text import join_truncated
 from dashboards.panel.human import HumanScores
 from dashboards.panel.references import without_own_references
+from metaeval.messages import Message, untranslated
 from metrics.base import ScoreWarning
 from metrics.scores import MeasureScores, system_scores
 
@@ -73,14 +74,14 @@ def _imported(measure: MeasureScores, human: HumanScores) -> MeasureScores:
     return replace(measure, warnings=tuple(doubts))
 
 
-def told(measures: Iterable[MeasureScores] | Mapping[str, MeasureScores]) -> list[str]:
+def told(measures: Iterable[MeasureScores] | Mapping[str, MeasureScores]) -> list[Message]:
     """Return the warnings of some measures as sentences, those of imported ones once for all."""
     sentences: dict[ScoreWarning, list[str]] = {}
     for measure in measures.values() if isinstance(measures, Mapping) else measures:
         for warning in measure.warnings:
             sentences.setdefault(warning, []).append(measure.label if measure.is_imported else "")
     return [
-        f"{join_truncated(named, NAMED)}: {warning.message}"
+        untranslated(f"{join_truncated(named, NAMED)}: {warning.message}")
         if (named := [n for n in names if n])
         else warning.message
         for warning, names in sentences.items()

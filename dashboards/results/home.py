@@ -296,7 +296,8 @@ def _asked(
 def _undefined(table: Correlations) -> str:
     """What the table's warnings say of single metrics."""
     heads = tuple(f"{metric.label}: " for metric in table.metrics)
-    return " ".join([each for each in table.warnings if each.startswith(heads)][:CAUSES])
+    texts = [each.text for each in table.warnings]
+    return " ".join([each for each in texts if each.startswith(heads)][:CAUSES])
 
 
 def _distrust(trust: CampaignTrust | None) -> str:

@@ -3,6 +3,7 @@
 from django.db import models
 from django.db.models.functions import Now
 
+from core.messages import MessageField
 from metrics.models.scores import MetricSignature
 
 
@@ -19,7 +20,7 @@ class Loading(models.Model):
     signature = models.ForeignKey(
         MetricSignature, models.CASCADE, null=True, blank=True, related_name="+"
     )
-    problem = models.TextField(blank=True)
+    problem = MessageField(blank=True)
     until = models.DateTimeField(null=True, blank=True)
     at = models.DateTimeField(db_default=Now())
 

@@ -7,6 +7,7 @@ from django.urls import reverse
 from django.utils.functional import cached_property
 
 from annotation.models import Output, System, TestSet
+from core.messages import MessageField
 from core.work.models import Work
 from metrics.base import MetricInfo
 from metrics.models.catalogue import find_info
@@ -42,7 +43,7 @@ class MetricRun(models.Model):
     rate = models.FloatField(null=True, blank=True)
     worker = models.CharField(max_length=200, blank=True, default="")
     heartbeat_at = models.DateTimeField(null=True, blank=True)
-    message = models.TextField(blank=True)
+    message = MessageField(blank=True)
     remarks = models.JSONField(default=dict, blank=True)
     created_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+"
@@ -193,7 +194,7 @@ class FailedText(models.Model):
 
     run = models.ForeignKey(MetricRun, models.CASCADE, related_name="failed_texts")
     output = models.ForeignKey(Output, models.CASCADE, related_name="+")
-    error = models.TextField()
+    error = MessageField()
     attempts = models.PositiveSmallIntegerField()
 
     class Meta:

@@ -15,6 +15,7 @@ import numpy as np
 from core.database.waits import db_retry
 from core.work import claims, processes, working
 from core.work.models import kind_named
+from metaeval.messages import Message, MessageError
 from metrics import truncation
 from metrics.base import (
     Metric,
@@ -68,10 +69,10 @@ def forget() -> None:
     queue.memory = queue.Memory()
 
 
-class TextError(Exception):
+class TextError(MessageError):
     """A text cannot be scored: `place` is its own in the plan."""
 
-    def __init__(self, message: str, place: int, *, seconds: float) -> None:
+    def __init__(self, message: Message, place: int, *, seconds: float) -> None:
         super().__init__(message)
         self.place, self.seconds = place, seconds
 
@@ -186,7 +187,7 @@ def _differ(row: Slice, loaded: Loaded) -> None:
 def give_up(row: Slice, error: Exception) -> None:
     """What follows where the metric could not be loaded, or could not score the texts."""
     if isinstance(error, TextError):
-        slices.shrink(row, str(error), place=error.place, seconds=error.seconds)
+        slices.shrink(row, error.message, place=error.place, seconds=error.seconds)
         return
     if isinstance(error, HostError):
         # It is held against this host: another one takes the slice.
@@ -197,6 +198,7 @@ def give_up(row: Slice, error: Exception) -> None:
         # Nothing is held against the texts: what has a score already is not asked for again.
         slices.put_off(row, error.message, RETRY_SECONDS * 2**row.attempts)
         return
+    message: Message | str
     if isinstance(error, MetricError):
         if error.permanent:
             state.fail(row.run_id, error.message)

@@ -15,6 +15,7 @@ from django.db.models.functions import Coalesce
 
 from core.work import claims, processes, sending
 from core.work.models import Now
+from metaeval.messages import Message
 from metrics.contents import describe, load_part
 from metrics.models import FailedText, MetricRun, RunPlan, RunWorker, Slice
 from metrics.runs.state import Status, count, end, finish_if_done, lock, settle, there
@@ -235,7 +236,7 @@ def _cut(run: MetricRun, row: Slice, error: str, place: int | None, seconds: flo
     _try_alone(run, row, place, error, attempts=row.attempts + 1, seconds=seconds)
 
 
-def put_off(row: Slice, message: str, seconds: float) -> None:
+def put_off(row: Slice, message: Message | str, seconds: float) -> None:
     """The metric could not be loaded: any worker tries again after a while; at last the run fails.
 
     Nothing is held against the texts.

@@ -12,6 +12,7 @@ from django.db.models import Exists, F, OuterRef, QuerySet, Sum
 
 from core.database.waits import is_lock_timeout
 from core.work.models import Now, Work
+from metaeval.messages import Message
 from metrics.contents import describe
 from metrics.models import MetricRun, RunPlan, RunWorker, Slice
 
@@ -57,7 +58,7 @@ def rate_of(run: MetricRun) -> float | None:
     return rate
 
 
-def fail(run_id: int, message: str) -> None:
+def fail(run_id: int, message: Message | str) -> None:
     """No retry would help; `message` says why."""
     with transaction.atomic():
         if run := lock(run_id):
@@ -83,7 +84,7 @@ def cancel(run_id: int) -> bool:
     raise HeldError
 
 
-def end(run: MetricRun, status: Work.Status, message: str) -> None:
+def end(run: MetricRun, status: Work.Status, message: Message | str) -> None:
     """End a locked run; nothing of it can be taken any more."""
     run.slices.all().delete()
     RunPlan.objects.filter(run=run).delete()

@@ -1,0 +1,109 @@
+"""Messages on pages and in the database: translated when shown, stored with code and parameters."""
+
+import json
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from functools import lru_cache
+from typing import Any
+
+from babel import Locale
+from babel.lists import format_list
+from django.conf import settings
+from django.core.exceptions import ValidationError
+from django.db import models
+from django.utils import timezone
+from django.utils.dateformat import format as format_date
+from django.utils.translation import get_language, gettext, ngettext, to_locale
+
+from metaeval.messages import Message, Writer, from_json, message
+
+# Chinese marks of punctuation hold their own blank.
+WITHOUT_BLANKS = ("zh-hans",)
+
+
+class LocaleWriter(Writer):
+    """Fills in patterns as a language writes lists, numbers and dates."""
+
+    def __init__(self, language: str) -> None:
+        self.locale = Locale.parse(to_locale(language))
+        symbols = self.locale.number_symbols["latn"]
+        self.marks = str.maketrans({",": symbols["group"], ".": symbols["decimal"]})
+
+    def nested(self, value: Message) -> str:
+        """Return a message within a message, translated."""
+        return translated(value)
+
+    def listed(self, values: Sequence[str]) -> str:
+        """Return a list as in a sentence of the language."""
+        return format_list(list(values), locale=self.locale)
+
+    def number(self, text: str) -> str:
+        """Return a number with the language's marks."""
+        return text.translate(self.marks)
+
+    def moment(self, value: datetime) -> str:
+        """Return a date and time of the site's time zone."""
+        return format_date(timezone.localtime(value), gettext("j M Y, H:i"))
+
+
+writer = lru_cache(LocaleWriter)
+
+
+def translated(value: Message) -> str:
+    """Return a message in the language of the page; in English where it is not translated."""
+    language = get_language() or settings.LANGUAGE_CODE
+    if language == settings.LANGUAGE_CODE:
+        return value.text
+    pattern = (
+        ngettext(value.pattern, value.plural, value.parameters["n"])
+        if value.plural
+        else gettext(value.pattern)
+    )
+    # What has no translation is shown in English altogether: numbers, too.
+    return value.text if pattern == value.english else value.in_words(writer(language), pattern)
+
+
+def sentences(messages: Iterable[Message]) -> str:
+    """Return messages one behind the other."""
+    between = "" if get_language() in WITHOUT_BLANKS else " "
+    return between.join(map(translated, messages))
+
+
+def messages_of(error: ValidationError) -> list[Message]:
+    """Return what a refusal says, in order; texts of Django's own have the code that it gives."""
+    return [
+        each.message
+        if isinstance(each.message, Message)
+        else message(f"form.{each.code or 'invalid'}", "{text}", text=str(next(iter(each))))
+        for each in ValidationError(error).error_list
+    ]
+
+
+class MessageField(models.TextField):  # type: ignore[type-arg]  # Django has no parameters
+    """A message, or text of somebody's own; a column of text like any other."""
+
+    def get_prep_value(self, value: Any) -> Any:
+        """Return a message as JSON, and text as it is."""
+        return json.dumps(as_json(value)) if isinstance(value, Message) else value
+
+    def from_db_value(self, value: Any, *_rest: Any) -> Any:
+        """Return the message that was stored, or the text."""
+        return from_json(json.loads(value)) if value and value.startswith('{"code"') else value
+
+    def deconstruct(self) -> Any:
+        """Return what migrations know: a column of text."""
+        name, _path, args, kwargs = super().deconstruct()
+        return name, "django.db.models.TextField", args, kwargs
+
+
+def as_json(value: Message) -> dict[str, Any]:
+    """Return a message as programs get it."""
+    found = {"code": value.code, "text": value.text, "pattern": value.pattern}
+    parameters = {name: _as_json(each) for name, each in value.parameters.items()}
+    return found | {"parameters": parameters} | ({"plural": value.plural} if value.plural else {})
+
+
+def _as_json(value: Any) -> Any:
+    if isinstance(value, Message):
+        return as_json(value)
+    return [_as_json(each) for each in value] if isinstance(value, list) else value

@@ -1,0 +1,254 @@
+"""Messages: what happened, as a code, an English pattern and parameters.
+
+Everything that one layer tells another and a person may read is a `Message`: warnings, refusals,
+problems of a file, verdicts, labels in documents. English text is made from the pattern; whoever
+shows a message in another language translates the pattern and fills it in again. A parameter that
+is a string is a name or text of somebody's own, and is never translated.
+
+Patterns are written as for `str.format`, with these formats besides Python's own:
+
+- `{tau:r}`: a coefficient, `.61`, `−.05`, `1.00`
+- `{p:p}`: a p-value with its letter, `p = .03`, `p < .001`
+- `{share:percent}`: a share of 1 as `70%`
+- `{begin:moment}`: a `datetime` as `2026-11-27 19:00`
+
+Whole numbers have separators between thousands, and lists are joined as in a sentence.
+"""
+
+from __future__ import annotations
+
+import math
+import string
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from enum import Enum
+from typing import Any
+
+# What a parameter may be; as JSON, and so as documents are read again, a moment is a string.
+Parameter = Any
+MINUS = "−"
+# How many names of a list a sentence holds.
+SHOWN = 5
+# So many messages that differ in a name are shown as one.
+ALIKE = 3
+
+
+@dataclass(frozen=True)
+class Message:
+    """A fact that people may read.
+
+    Attributes
+    ----------
+    code
+        What programs and tests ask for: `area.what-it-says`, unique in the code base.
+    pattern
+        The English text, with the parameters' names in braces. Where `plural` is given, it is the
+        text for a single `n`.
+    parameters
+        Numbers, names (strings), moments, other messages, or lists of these.
+    plural
+        The text for other counts than one; the parameter `n` is the count.
+    text
+        The English text, filled in.
+    """
+
+    code: str
+    pattern: str
+    parameters: dict[str, Parameter] = field(default_factory=dict)
+    plural: str = ""
+    text: str = ""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "parameters", {k: _plain(v) for k, v in self.parameters.items()})
+        object.__setattr__(self, "text", self.in_words(ENGLISH, self.english))
+
+    @property
+    def english(self) -> str:
+        """The English pattern for this count."""
+        return self.pattern if not self.plural or self.parameters["n"] == 1 else self.plural
+
+    def in_words(self, writer: Writer, pattern: str) -> str:
+        """Return a pattern, in any language, with the parameters as the writer writes them."""
+        return writer.vformat(pattern, (), self.parameters)
+
+    def __str__(self) -> str:
+        return self.text
+
+    def __hash__(self) -> int:
+        return hash((self.code, self.text))
+
+
+def message(code: str, pattern: str, /, **parameters: Parameter) -> Message:
+    """Return a message.
+
+    >>> message("correlation.pairs", "{metric} has {n} complete pairs.", metric="TER", n=1200).text
+    'TER has 1,200 complete pairs.'
+    """
+    return Message(code, pattern, parameters)
+
+
+def plural(code: str, one: str, many: str, /, *, n: int, **parameters: Parameter) -> Message:
+    """Return a message whose text depends on a count `n`.
+
+    >>> plural("outputs.stored", "Stored {n} output.", "Stored {n} outputs.", n=1).text
+    'Stored 1 output.'
+    """
+    return Message(code, one, {"n": n, **parameters}, many)
+
+
+def untranslated(text: object) -> Message:
+    """Return text that is no message yet as one; what is one already, as it is."""
+    return text if isinstance(text, Message) else message("text", "{text}", text=str(text))
+
+
+class MessageError(Exception):
+    """An error that tells people what is wrong; as a string, it is the English text."""
+
+    def __init__(self, message: Message | str) -> None:
+        super().__init__(str(message))
+        self.message = untranslated(message)
+
+
+def truncated(names: Sequence[Parameter], limit: int = SHOWN) -> list[Parameter]:
+    """Return the first names of a list, and how many more there are.
+
+    >>> message("x", "{names}", names=truncated(["a", "b", "c"], 2)).text
+    'a, b and 1 more'
+    """
+    shown, more = list(names[:limit]), len(names) - limit
+    return shown if more <= 0 else [*shown, message("list.more", "{n} more", n=more)]
+
+
+def grouped(messages: Iterable[Message]) -> list[Message]:
+    """Return messages that say the same of different names as one about all of them.
+
+    Messages of one code that differ in one name, and perhaps in numbers, become one, from `ALIKE`
+    on. Repeated ones are dropped; the order is that of the first of each.
+
+    >>> known = [message("m.constant", "{metric}: constant.", metric=name) for name in "abc"]
+    >>> [each.text for each in grouped(known)]
+    ['a, b and c: constant.']
+    """
+    alike: dict[object, list[Message]] = {}
+    for each in dict.fromkeys(messages):
+        count = each.parameters["n"] if each.plural else None
+        alike.setdefault((each.code, count), []).append(each)
+    return [each for group in alike.values() for each in _together(group)]
+
+
+def _together(alike: Sequence[Message]) -> Sequence[Message]:
+    first = alike[0]
+    values = {name: [each.parameters.get(name) for each in alike] for name in first.parameters}
+    differing = {name: found for name, found in values.items() if len({*map(repr, found)}) > 1}
+    texts = [name for name, found in differing.items() if not _are_numbers(found)]
+    if len(alike) < ALIKE or len(texts) != 1:
+        return alike
+    (name,) = texts
+    known: dict[str, Parameter] = {name: truncated(list(dict.fromkeys(values[name])))}
+    for each, found in differing.items():
+        if each != name:
+            known[each] = message("list.range", "{low} to {high}", low=min(found), high=max(found))
+    return [replace(first, parameters=first.parameters | known, text="")]
+
+
+def _are_numbers(values: Sequence[Parameter]) -> bool:
+    return all(isinstance(value, int | float) for value in values)
+
+
+class Writer(string.Formatter):
+    """Fills in patterns in English; a subclass does so in another language."""
+
+    def nested(self, value: Message) -> str:
+        """Return a message within a message."""
+        return value.text
+
+    def listed(self, values: Sequence[str]) -> str:
+        """Return a list as in a sentence: `a, b and c`."""
+        *first, last = values or [""]
+        return f"{', '.join(first)} and {last}" if first else last
+
+    def number(self, text: str) -> str:
+        """Return a number that Python wrote, with the marks of the language."""
+        return text
+
+    def moment(self, value: datetime) -> str:
+        """Return a date and time."""
+        return f"{value:%Y-%m-%d %H:%M}"
+
+    def get_field(self, field_name: str, args: Sequence[Any], kwargs: Any) -> Any:
+        """Return a parameter; patterns reach into none."""
+        return kwargs[field_name], field_name
+
+    def format_field(self, value: Any, format_spec: str) -> str:
+        """Return a parameter as text."""
+        if isinstance(value, Message):
+            return self.nested(value)
+        if isinstance(value, list):
+            return self.listed([self.format_field(each, format_spec) for each in value])
+        if format_spec == "moment":
+            return self.moment(datetime.fromisoformat(value))
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            return "" if value is None else str(value)
+        return self.number(_number(value, format_spec).replace("-", MINUS))
+
+
+ENGLISH = Writer()
+
+
+def _number(value: float, spec: str) -> str:
+    if isinstance(value, float) and not math.isfinite(value):
+        return "undefined" if math.isnan(value) else f"{value}"
+    match spec:
+        case "":
+            return f"{value:,}" if isinstance(value, int) else f"{value:,g}"
+        case "r":
+            return coefficient(value)
+        case "p":
+            return p_value(value)
+        case "percent":
+            return f"{value:.0%}"
+    return format(value, spec)
+
+
+def coefficient(value: float, places: int = 2) -> str:
+    """Return a number between −1 and 1 as in prose: without the zero before the point.
+
+    >>> coefficient(0.614), coefficient(-0.05), coefficient(0.999), coefficient(-0.001)
+    ('.61', '−.05', '1.00', '.00')
+    """
+    text = f"{value:.{places}f}"
+    sign = MINUS if text.startswith("-") and float(text) else ""
+    digits = text.lstrip("-")
+    return sign + (digits[1:] if digits.startswith("0.") else digits)
+
+
+def p_value(value: float) -> str:
+    """Return a p-value with its letter.
+
+    >>> p_value(0.034), p_value(0.0004), p_value(0.0051), p_value(1.0)
+    ('p = .03', 'p < .001', 'p = .005', 'p = 1.00')
+    """
+    if value < 0.001:
+        return "p < .001"
+    return f"p = {coefficient(value, 3 if value < 0.0095 else 2)}"
+
+
+def from_json(value: Mapping[str, Any]) -> Message:
+    """Return the message that was written as JSON."""
+    return Message(value["code"], value["pattern"], value["parameters"], value.get("plural", ""))
+
+
+def _plain(value: Any) -> Parameter:
+    """Return a parameter as JSON holds it; numbers of NumPy as Python's."""
+    if isinstance(value, Mapping):
+        return from_json(value)
+    if isinstance(value, Enum):
+        return value.value
+    if isinstance(value, datetime):
+        return value.isoformat()
+    if hasattr(value, "item"):
+        return value.item()
+    if isinstance(value, str | int | float | Message) or value is None:
+        return value
+    return [_plain(each) for each in value] if isinstance(value, Sequence) else str(value)
