@@ -56,7 +56,7 @@ def test_by_keyboard_alone(visitor: Callable[..., Visitor], transactional_db: No
     expect(page.locator("[data-todo]")).to_have_text("2 of 4 rated")
     assert not Judgment.objects.exists()
     press(page, "0")
-    page.get_by_role("button", name="Next without a score").focus()
+    page.get_by_role("button", name="Next one without a score").focus()
     press(page, "Enter")
     expect(cells(page).nth(3).get_by_role("slider")).to_be_focused()
     press(page, "1", "0", "0", "Enter")

@@ -163,7 +163,7 @@ def test_what_cannot_be_taken_any_more_can_be_discarded(
     one.open("/")
     expect(page.locator("#outbox li")).to_contain_text("This campaign is closed")
     page.get_by_role("button", name="Discard").click()
-    page.get_by_role("button", name="Discard for good?").click()
+    page.get_by_role("button", name="Discard permanently?").click()
     expect(page.locator("#outbox")).to_be_hidden()
     page.reload()
     expect(page.locator("#outbox")).to_be_hidden()

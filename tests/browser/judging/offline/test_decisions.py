@@ -56,7 +56,7 @@ def test_two_browsers_take_one_decision(
     else:
         page.get_by_role("button", name="Discard all of them").click()
         assert page.locator("#outbox li").count() == 7
-        page.get_by_role("button", name="Discard for good?").first.click()
+        page.get_by_role("button", name="Discard permanently?").first.click()
     wait_until_sent(page)
     tens = 30 if saves else 20
     assert [judgment.score for judgment in current()] == [tens + n for n in range(1, N)]

@@ -118,7 +118,7 @@ def test_a_refused_answer_keeps_its_question_and_then_gives_the_focus_to_the_ite
     expect(page.locator("#outbox li")).to_contain_text("no longer one of your tasks")
     page.get_by_role("button", name="Discard").focus()
     press(page, "Enter")
-    sure = page.get_by_role("button", name="Discard for good?")
+    sure = page.get_by_role("button", name="Discard permanently?")
     expect(sure).to_be_focused()
     page.evaluate("window.dispatchEvent(new Event('focus'))")
     expect(sure).to_be_focused()
