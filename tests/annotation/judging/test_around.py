@@ -48,7 +48,7 @@ def test_the_document_is_shown_with_the_segment_in_its_place(
 ) -> None:
     page = client.get(address(item_at(annotator, 1))).text
     assert listed(page) == [(False, ORDERED[0]), (True, ORDERED[1]), (False, ORDERED[2])]
-    assert "begins earlier" not in page
+    assert "starts before this segment" not in page
     assert "The document continues" not in page
 
 
@@ -101,4 +101,4 @@ def test_a_long_document_is_shown_in_part(
     page = client.get(address(item_at(annotator, 0))).text
     assert [text for _, text in listed(page)] == ORDERED[:2]
     assert "The document continues" in page
-    assert "begins earlier" not in page
+    assert "starts before this segment" not in page

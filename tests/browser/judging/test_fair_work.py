@@ -62,7 +62,7 @@ def test_a_test_first_and_a_stop_that_is_heard(
     picture(page, "stopped-360")
     page.get_by_label("Your message").fill("I had misread the second question.")
     page.get_by_role("button", name="Send the message").click()
-    expect(page.get_by_role("status")).to_contain_text("Your message was sent.")
+    expect(page.get_by_role("status")).to_contain_text("Your message has been sent.")
 
     make_user("boss", "admin")
     office = visitor()

@@ -129,7 +129,7 @@ def test_what_was_entered_comes_back(
     cells(page).nth(2).get_by_label("Comment", exact=True).fill("Odd.")
     page.reload()
     page.locator("#item.is-ready").wait_for()
-    expect(page.get_by_text("What you entered here before is back.")).to_be_visible()
+    expect(page.get_by_text("Your earlier entries have been restored.")).to_be_visible()
     assert [page.locator(f"[name='{n}-score']").input_value() for n in range(4)] == [
         "70", "", "", "30",
     ]  # fmt: skip

@@ -115,7 +115,7 @@ def test_any_request_that_succeeds_sends_what_waits(
     page.unroute("**/item/**")
     page.unroute("**/ahead/**")
     # Back: the screens ahead are asked for anew.
-    page.get_by_role("link", name="Item 3: open").click()
+    page.get_by_role("link", name="Item 3: not rated yet").click()
     wait_until_sent(page)
     expect(page.locator("#left")).to_be_hidden()
     assert [judgment.score for judgment in current()] == [41]

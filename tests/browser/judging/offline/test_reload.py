@@ -143,7 +143,7 @@ def test_how_many_items_are_left_is_said_before_there_are_none(
     expect_item(page, "Item 3 of 3")
     expect(left).to_contain_text("This is the last item")
     press(page, "4", "3", "Enter")
-    expect(left).to_contain_text("The next items come when")
+    expect(left).to_contain_text("More items follow when")
     one.context.set_offline(False)
     page.wait_for_url("**/done/")
     wait_until_sent(page)
