@@ -50,7 +50,7 @@ def test_a_test_first_and_a_stop_that_is_heard(
     # By keyboard alone: the first choice of each question, sent with Enter.
     page.get_by_role("radio").first.focus()
     press(page, "Space", "Tab", "Space", "Enter")
-    expect(page.get_by_role("status")).to_contain_text("You answered 1 of 2 right.")
+    expect(page.get_by_role("status")).to_contain_text("You answered 1 of 2 questions correctly.")
     expect(page.get_by_text("Length is not what you rate.")).to_be_visible()
     assert (violations(page), fits(page)) == ([], True)
     picture(page, "test-360")

@@ -265,7 +265,7 @@ def test_a_document_goes_out_with_the_connection(
     assert page.locator(".score").evaluate_all("all => all.map(({value}) => value)") == [
         "70", "80", "90",
     ]  # fmt: skip
-    expect(page.get_by_text("2 answers wait to be sent.")).to_be_visible()
+    expect(page.get_by_text("2 answers are waiting to be sent.")).to_be_visible()
     assert not Judgment.objects.exists()
     page.unroute("**/item/**")
     sent: list[Request] = []
