@@ -172,7 +172,7 @@ def test_what_is_missing_is_said_in_sight_on_a_phone(
         assert in_reach(page)  # short as it is, all of it fits
     page.get_by_role("button", name="Submit").click()
     problem, slider = page.locator(".foot .problem"), page.get_by_role("slider").first
-    expect(problem).to_contain_text("You have not chosen")
+    expect(problem).to_contain_text("have not chosen")
     expect(problem).to_be_in_viewport(ratio=1)
     expect(slider).to_be_focused()
     assert top(slider) >= 40
