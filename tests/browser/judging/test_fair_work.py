@@ -80,7 +80,7 @@ def test_a_test_first_and_a_stop_that_is_heard(
     page.clock.install()
     phone.open(f"/annotate/{slug}/")
     expect_item(page, "Item 1 of 2")
-    expect(page.locator("#item")).to_contain_text("Working time is paid: 12.00 EUR an hour.")
+    expect(page.locator("#item")).to_contain_text("Working time is paid at 12.00 EUR per hour.")
     # Half of ten seconds later the page says that the limit is near.
     page.clock.fast_forward(6_000)
     expect(page.locator("#limit")).to_contain_text("no longer paid")
