@@ -120,6 +120,8 @@ check: $(DEV)
 	$(BIN)/mypy .
 	$(BIN)/python manage.py makemigrations --check --dry-run
 	$(BIN)/python manage.py docs --check
+	$(BIN)/python -m tests.house.words
+	$(BIN)/python manage.py messages --missing
 	cd static/vendor && sha256sum --quiet -c SHA256SUMS
 
 format: $(DEV)

@@ -12,7 +12,8 @@ Patterns are written as for `str.format`, with these formats besides Python's ow
 - `{share:percent}`: a share of 1 as `70%`
 - `{begin:moment}`: a `datetime` as `2026-11-27 19:00`
 
-Whole numbers have separators between thousands, and lists are joined as in a sentence.
+Whole numbers have separators between thousands, and lists are joined as in a sentence. A number
+that is not finite is `undefined`, and None as a parameter.
 """
 
 from __future__ import annotations
@@ -188,8 +189,10 @@ class Writer(string.Formatter):
             return self.listed([self.format_field(each, format_spec) for each in value])
         if format_spec == "moment":
             return self.moment(datetime.fromisoformat(value))
+        if value is None:
+            return "undefined"
         if isinstance(value, bool) or not isinstance(value, int | float):
-            return "" if value is None else str(value)
+            return str(value)
         return self.number(_number(value, format_spec).replace("-", MINUS))
 
 
@@ -197,8 +200,6 @@ ENGLISH = Writer()
 
 
 def _number(value: float, spec: str) -> str:
-    if isinstance(value, float) and not math.isfinite(value):
-        return "undefined" if math.isnan(value) else f"{value}"
     match spec:
         case "":
             return f"{value:,}" if isinstance(value, int) else f"{value:,g}"
@@ -248,7 +249,9 @@ def _plain(value: Any) -> Parameter:
     if isinstance(value, datetime):
         return value.isoformat()
     if hasattr(value, "item"):
-        return value.item()
+        value = value.item()
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
     if isinstance(value, str | int | float | Message) or value is None:
         return value
     return [_plain(each) for each in value] if isinstance(value, Sequence) else str(value)

@@ -1,0 +1,187 @@
+"""Layers tell each other facts: messages with literal patterns, never prose that is parsed."""
+
+import ast
+import re
+import string
+from collections import defaultdict
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from django.conf import settings
+from django.utils import translation
+
+from annotation.management.commands.messages import all_code
+from core.extensions import template_folders
+from core.messages import MessageField, as_json, sentences, translated
+from metaeval.messages import coefficient, from_json, grouped, message, p_value, plural, truncated
+from tests.house import words
+
+ROOT = Path(settings.BASE_DIR)
+CODE = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*(\.[a-z0-9]+(-[a-z0-9]+)*)+")
+FORMATS = re.compile(r"|r|p|percent|moment|[,]?(\.\d)?[fg%]?|,|\+?\.\d[fe]")
+
+
+class Call(NamedTuple):
+    """A call of `message` or `plural` in the code."""
+
+    place: str
+    code: str
+    patterns: tuple[str, ...]
+    names: frozenset[str]
+    is_open: bool
+
+
+@cache
+def calls() -> list[Call]:
+    return [call for path in all_code() for call in _calls(path)]
+
+
+def _calls(path: Path) -> Iterator[Call]:
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
+            continue
+        n_texts = {"message": 2, "plural": 3}.get(node.func.id)
+        if n_texts is None or (path.name == "messages.py" and path.parent.name == "commands"):
+            continue
+        place = f"{path.relative_to(ROOT)}:{node.lineno}"
+        texts = [getattr(each, "value", None) for each in node.args[:n_texts]]
+        assert len(texts) == n_texts, place
+        assert all(isinstance(each, str) for each in texts), f"{place}: not literal"
+        code, *patterns = map(str, texts)
+        names = frozenset(each.arg for each in node.keywords if each.arg)
+        is_open = any(each.arg is None for each in node.keywords)
+        yield Call(place, code, tuple(patterns), names, is_open)
+
+
+def test_there_are_messages() -> None:
+    assert len(calls()) > 500
+
+
+def test_codes_are_short_and_each_says_one_thing() -> None:
+    said = defaultdict(set)
+    for call in calls():
+        assert CODE.fullmatch(call.code), f"{call.place}: {call.code}"
+        said[call.code].add(call.patterns)
+    assert {code: texts for code, texts in said.items() if len(texts) > 1} == {}
+
+
+def test_patterns_and_parameters_belong_together() -> None:
+    wrong = []
+    for call in calls():
+        used = set()
+        for pattern in call.patterns:
+            for _, name, spec, conversion in string.Formatter().parse(pattern):
+                if name is not None:
+                    used.add(name)
+                    if not FORMATS.fullmatch(spec or "") or conversion:
+                        wrong.append(f"{call.place}: {{{name}:{spec}}}")
+        if used != call.names and not (call.is_open and used >= call.names):
+            wrong.append(f"{call.place}: {sorted(used ^ call.names)}")
+    assert wrong == []
+
+
+def test_templates_do_not_decide_by_prose() -> None:
+    decides = re.compile(r"""\{% (?:el)?if [^%]*"[^"%]* [^"%]*"[^%]*%\}""")
+    found = [
+        f"{path.name}: {each}"
+        for folder in template_folders(ROOT)
+        for path in folder.rglob("*.html")
+        for each in decides.findall(path.read_text(encoding="utf-8"))
+    ]
+    assert found == []
+
+
+def test_english_is_written_as_words_md_asks() -> None:
+    faults = [str(each) for path in words.files([]) for each in words.faults(path)]
+    assert faults == []
+
+
+@pytest.mark.parametrize(
+    "sample",
+    [
+        "# A table that hangs on one person.",
+        'x = "5 % of items"',
+        "def told(): ...",
+        "class Held: ...",
+    ],
+)
+def test_the_lint_would_notice(
+    sample: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(words, "ROOT", tmp_path)
+    path = tmp_path / "sample.py"
+    path.write_text(sample + "\n", encoding="utf-8")
+    assert list(words.faults(path))
+
+
+CASES = (
+    (message("x.a", "{tau:r} of {metric}", tau=-0.051, metric="chrF"), "−.05 of chrF"),
+    (message("x.b", "{p:p}", p=0.0341), "p = .03"),
+    (message("x.b", "{p:p}", p=0.0002), "p < .001"),
+    (message("x.c", "{share:percent} of {n}", share=0.7, n=12345), "70% of 12,345"),
+    (plural("x.d", "{n} item", "{n} items", n=1), "1 item"),
+    (plural("x.d", "{n} item", "{n} items", n=0), "0 items"),
+    (message("x.e", "{names}", names=["A", "B", "C"]), "A, B and C"),
+    (message("x.e", "{names}", names=truncated("ABCDEFG")), "A, B, C, D, E and 2 more"),
+    (message("x.f", "{x:.1f}", x=float("nan")), "undefined"),
+    (message("x.g", "{inner} and {name}", inner=message("x.h", "Quality"), name="Quality"),
+     "Quality and Quality"),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(("given", "text"), CASES, ids=lambda each: getattr(each, "code", ""))
+def test_english_text(given: object, text: str) -> None:
+    assert str(given) == text
+
+
+@pytest.mark.parametrize("given", [case[0] for case in CASES], ids=lambda each: each.code)
+def test_a_message_comes_back_from_the_database(given: object) -> None:
+    field = MessageField()
+    assert field.from_db_value(field.get_prep_value(given)) == given
+    assert from_json(as_json(given)) == given  # type: ignore[arg-type]
+    assert field.from_db_value(field.get_prep_value("{free text}")) == "{free text}"
+
+
+def test_names_are_never_translated(monkeypatch: pytest.MonkeyPatch) -> None:
+    texts = {"Quality": "质量", "{name} in {place}: {n}": "{place} 中的 {name}：{n}"}
+    monkeypatch.setattr("core.messages.gettext", lambda text: texts.get(text, text))
+    said = message(
+        "x.i", "{name} in {place}: {n}", name="Quality", place=message("x.h", "Quality"), n=1200
+    )
+    with translation.override("zh-hans"):
+        assert translated(said) == "质量 中的 Quality：1,200"
+        assert sentences([said, said]) == "质量 中的 Quality：1,200" * 2
+    with translation.override("de"):
+        assert translated(message("x.j", "Untranslated {n}", n=1200)) == "Untranslated 1,200"
+
+
+def test_numbers_and_lists_are_written_as_the_language_does(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("core.messages.gettext", lambda text: f"_{text}")
+    said = message("x.k", "{n} {x:.1f} {names}", n=1200, x=0.5, names=["A", "B", "C"])
+    with translation.override("de"):
+        assert translated(said) == "_1.200 0,5 A, B und C"
+    with translation.override("zh-hans"):
+        assert translated(said) == "_1,200 0.5 A、B和C"
+
+
+def test_what_is_said_of_many_is_said_once() -> None:
+    three = [
+        message("x.l", "{name}: constant, {k} times.", name=n, k=k)
+        for n, k in zip("abc", (3, 9, 4), strict=True)
+    ]
+    assert [each.text for each in grouped([*three, *three])] == [
+        "a, b and c: constant, 3 to 9 times."
+    ]
+    assert grouped(three[:2]) == three[:2]
+    other = message("x.m", "Nothing.")
+    assert grouped([other, *three, other])[0] == other
+
+
+def test_numbers_have_one_form() -> None:
+    assert [coefficient(x) for x in (0.614, -0.05, 1.0, -0.001)] == [".61", "−.05", "1.00", ".00"]
+    assert [p_value(x) for x in (0.034, 0.0051, 0.0004)] == ["p = .03", "p = .005", "p < .001"]
