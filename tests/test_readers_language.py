@@ -28,7 +28,7 @@ from dashboards.published import published
 from extensions.judges.prompts import BUILT_IN
 from metrics.registry import METRICS
 from tests.dashboards.outputs import make_filterable
-from tests.pseudo_language import CHINESE, Visible, english, pseudo, pseudo_chinese
+from tests.house.pseudo_language import CHINESE, Visible, english, pseudo, pseudo_chinese
 from tests.shared import SharedRows
 from tests.world import World, make_campaign, make_demo
 

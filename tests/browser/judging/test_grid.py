@@ -51,7 +51,9 @@ def test_by_keyboard_alone(visitor: Callable[..., Visitor], transactional_db: No
     press(page, "9", "Enter")  # with nothing selected Enter in a text tells what to do
     page.locator("h1").click()
     press(page, "Enter")
-    expect(page.get_by_role("alert").first).to_contain_text("Segment 2, Text 1: You have not chosen a score")
+    expect(page.get_by_role("alert").first).to_contain_text(
+        "Segment 2, Text 1: You have not chosen a score"
+    )
     expect(cells(page).nth(2).get_by_role("slider")).to_be_focused()
     expect(page.locator("[data-todo]")).to_have_text("2 of 4 rated")
     assert not Judgment.objects.exists()

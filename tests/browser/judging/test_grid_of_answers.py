@@ -44,7 +44,9 @@ def mark_side_by_side(page: Page, hand: str) -> None:
 def rate_twice(page: Page, hand: str) -> None:
     if hand == "keyboard":
         press(page, "4", "Enter")  # the second is missing, and named
-        expect(page.get_by_role("alert").first).to_contain_text("Fluency: you have not chosen a score")
+        expect(page.get_by_role("alert").first).to_contain_text(
+            "Fluency: you have not chosen a score"
+        )
         press(page, "5", "Enter")
         return
     for slider, share in zip(page.get_by_role("slider").all(), (0.02, 0.98), strict=True):

@@ -73,7 +73,9 @@ def test_a_document(visitor: Callable[..., Visitor], transactional_db: None) -> 
     expect(segments.nth(1).get_by_role("slider")).to_be_focused()
     expect(page.locator("[data-todo]")).to_have_text("1 of 3 rated")
     press(page, "Enter")  # not left where something is missing
-    expect(page.get_by_role("alert").first).to_contain_text("Segment 2: You have not chosen a score")
+    expect(page.get_by_role("alert").first).to_contain_text(
+        "Segment 2: You have not chosen a score"
+    )
     expect(segments.nth(1).get_by_role("slider")).to_be_focused()
     # Past a segment and back to it: what was left out comes in the end.
     segments.nth(2).get_by_role("slider").focus()

@@ -105,7 +105,9 @@ def test_what_one_person_left_is_never_sent_as_another(
     posts: list[str] = []
     page.on("request", lambda request: posts.append(request.url) if is_answer(request) else None)
     one.sign_in_by_form("annotator-2")
-    expect(page.get_by_text("Answers from another account are waiting in this browser")).to_be_visible()
+    expect(
+        page.get_by_text("Answers from another account are waiting in this browser")
+    ).to_be_visible()
     assert posts == []
     assert not Judgment.objects.exists()
     page.get_by_role("button", name="Sign out").click()
