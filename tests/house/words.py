@@ -39,7 +39,7 @@ PROSE = {
     r"\bby (itself|themselves)\b": "automatically, alone",
     r"\bnone of its own\b|\bas it is one\b": "rewrite",
     r"\b\d+ %(?!\()": "percent without a blank: 95%",
-    r"\bp (<=|≤|>=|≥) ?[.0]": "p < .05",
+    r"\bp (<=|>=) ?[.0]": "p ≤ .05",
     r"\blooks? after\b": "manages",
     r"\bwhose doing\b|\bof old\b|\bhitherto\b|\bthereby\b|\bwhereof\b": "rewrite",
     r"\bmuch of a muchness\b|\bworth anything\b|\bought to\b": "rewrite",
