@@ -7,6 +7,7 @@ from django.urls import include, path
 from annotation.views.home import SignIn, admin_sign_in
 from annotation.views.judging.language import choose_language
 from annotation.web.appearance import choose_appearance
+from config.health import healthz, readyz
 from core import extensions
 
 urlpatterns = [
@@ -19,6 +20,8 @@ urlpatterns = [
     *(path("", include(each.urls)) for each in extensions.installed() if each.urls),
     path("", include("dashboards.urls")),
     path("", include("lifecycle.urls")),
+    path("healthz", healthz, name="healthz"),
+    path("readyz", readyz, name="readyz"),
     path("api/", include("config.api.routes")),
     path("admin/login/", admin_sign_in),
     path("admin/", admin.site.urls),

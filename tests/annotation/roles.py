@@ -52,6 +52,8 @@ NEEDS = {
 # Name of the address -> method, statuses for the public campaign, for the private one.
 TABLE: Mapping[str, tuple[str, Statuses, Statuses]] = {
     "login": ("GET", *[each(anonymous=200, annotator=302, readers=302)] * 2),
+    "healthz": ("GET", ALL, ALL),
+    "readyz": ("GET", ALL, ALL),
     "logout": ("GET", *[each(readers=405, annotator=405, anonymous=405)] * 2),
     "set_language": ("POST", *[each(anonymous=302, annotator=302, readers=302)] * 2),
     "home": ("GET", *[each(anonymous=302, annotator=200, readers=302)] * 2),
