@@ -1,14 +1,15 @@
-"""Dots with intervals, best on top: the grammar of every figure that compares metrics or systems.
+"""Draw dots with intervals, best on top: the form of all figures that compare metrics or systems.
 
-Position carries the value, a line the interval, a band the cluster. What leads is dark, the rest
-gray; values stand at the marks, so there is no legend.
+The position is the value, a line the interval, and a band the cluster. The best are dark, the rest
+gray. Values are next to the marks, so there is no legend.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from dashboards.charts.dots import short
+from core.numbers import short
 from dashboards.charts.style import ACCENT, INK, Spec
+from metaeval.messages import Message
 
 BAND, REST = "#eef1f5", "#5d6a7a"
 ROW = 20
@@ -18,7 +19,7 @@ ROW = 20
 class Dotted:
     """One line of a figure; `group` numbers its cluster, None where there is none."""
 
-    label: str
+    label: Message | str
     value: float | None
     low: float | None = None
     high: float | None = None
@@ -29,13 +30,13 @@ class Dotted:
 
 def panel(
     rows: Sequence[Dotted],
-    title: str,
+    title: Message | str,
     *,
     width: int,
     has_names: bool = True,
     from_zero: bool = False,
 ) -> Spec:
-    """Return a panel of a figure: one line a row, in the order given."""
+    """Return a panel of a figure: one line per row, in the order given."""
     order = [row.label for row in rows]
     labels = {} if has_names else {"axis": None}
     y = {"field": "label", "type": "nominal", "sort": order, "title": None,

@@ -1,4 +1,4 @@
-"""A hash of everything that the numbers of a campaign rest on."""
+"""Hash everything that determines the numbers of a campaign."""
 
 import hashlib
 import json
@@ -14,7 +14,7 @@ from metrics.scores import latest_signatures
 
 
 def lately(campaign: Campaign) -> str:
-    """Return the state of a moment ago, which is enough to see that a document is old."""
+    """Return the state of a moment ago, which suffices to see that a document is old."""
     return read_lately(("state", campaign.pk), lambda: state_of(campaign))
 
 

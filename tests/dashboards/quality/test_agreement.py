@@ -10,7 +10,7 @@ from django.urls import reverse
 
 from annotation.filters import Filters
 from annotation.models import Campaign, Judgment
-from annotation.templatetags.numbers import decimals
+from core.numbers import decimals
 from dashboards.bundle import build
 from dashboards.overview import document as overview
 from dashboards.report.parts import parts
