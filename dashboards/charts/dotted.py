@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from core.numbers import short
 from dashboards.charts.style import ACCENT, INK, Spec
-from metaeval.messages import Message
+from metaeval.messages import Message, message
 
 BAND, REST = "#eef1f5", "#5d6a7a"
 ROW = 20
@@ -25,7 +25,7 @@ class Dotted:
     high: float | None = None
     group: int | None = None
     is_best: bool = False
-    note: str = ""
+    note: Message | None = None
 
 
 def panel(
@@ -71,14 +71,16 @@ def panel(
 
 
 def _value(row: Dotted) -> Spec:
-    text = "" if row.value is None else short(row.value)
+    text: Message | str = "" if row.value is None else short(row.value)
+    if row.note:
+        text = message("figure.noted", "{value} {note}", value=text, note=row.note)
     return {
         "label": row.label,
         "value": row.value,
         "low": row.low,
         "high": row.high,
         "after": row.value if row.high is None else row.high,
-        "text": f"{text} {row.note}".strip(),
+        "text": text,
         "band": row.group is not None and row.group % 2 == 0,
         "best": row.is_best,
     }

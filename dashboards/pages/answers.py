@@ -10,7 +10,7 @@ from annotation.exports import table_response
 from core.messages import as_json
 from dashboards.documents import results
 from dashboards.documents.stored import encoded
-from metaeval.messages import message
+from metaeval.messages import Message, message
 
 # Columns after those of a table.
 UNITS = ("unit", "n_units")
@@ -58,7 +58,15 @@ def data_response(
 
 def cells(rows: Sequence[Any], columns: Sequence[str]) -> list[dict[str, Any]]:
     """Return the columns of every row."""
-    return [{name: getattr(row, name) for name in columns} for row in rows]
+    return [{name: _cell(getattr(row, name)) for name in columns} for row in rows]
+
+
+def _cell(value: Any) -> Any:
+    """Return a value for a file: messages in English, several joined by semicolons."""
+    if isinstance(value, Message):
+        return value.text
+    is_list = isinstance(value, list | tuple) and any(isinstance(each, Message) for each in value)
+    return "; ".join(map(str, value)) if is_list else "" if value == [] else value
 
 
 def _units(document: Any) -> dict[str, Any]:
