@@ -24,7 +24,7 @@ from core.caching import ttl_cache
 from core.messages import as_json as message_as_json
 from dashboards.documents import results
 from dashboards.quality.agreement import AgreementSoFar, Figure
-from metaeval.messages import Message, message
+from metaeval.messages import message
 
 PER_PAGE = 50
 AGREEMENT_SECONDS = 30
