@@ -147,8 +147,6 @@ def _figure(figure: Figure) -> dict[str, Any]:
     return {
         "value": figure.statistic,
         "interval": figure.interval and dict(zip(("low", "high"), figure.interval, strict=False)),
-        "method": message_as_json(figure.method)
-        if isinstance(figure.method, Message)
-        else figure.method,
+        "method": str(figure.method),
         "warnings": [message_as_json(each.message) for each in figure.warnings],
     }
