@@ -172,4 +172,4 @@ def test_a_metric_with_scores_of_few_outputs_is_not_called_undefined(
     scores.exclude(pk__in=list(scores.values_list("pk", flat=True)[::6])).delete()
     page = as_researcher.get(f"/campaigns/{larger.slug}/results/").text
     assert "Too few outputs have scores of chrF" in page
-    assert "is undefined for" not in page
+    assert "τ is undefined for" not in page

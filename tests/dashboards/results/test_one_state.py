@@ -12,6 +12,7 @@ from django.urls import reverse
 from annotation.filters import Filters
 from annotation.models import Campaign, Judgment, Output
 from annotation.uploads import InputFile
+from dashboards.charts.files import in_language
 from dashboards.correlations.page import CORRELATIONS
 from dashboards.documents.results import latest
 from dashboards.results.figures import metrics as drawn
@@ -90,7 +91,7 @@ def test_a_metric_that_the_intervals_lack_is_not_in_the_headline(
     (intervals, second) = home.older
     assert NEW in intervals.text
     assert second.code == "results.older-level"
-    assert drawn(home)["description"].startswith(home.answer.sentence.text)
+    assert in_language(drawn(home))["description"].startswith(home.answer.sentence.text)
     text = as_researcher.get(page).text
     assert text.count('data-name="older"') == 2
 

@@ -244,7 +244,7 @@ def asked(rated: Campaign, tmp_path: Path) -> Asked:
     columns, _ = read_judgments(rated, shared)
     human = human_scores(rated, shared).values
     return Asked(
-        unpack(build(rated, choice)[0], tmp_path),
+        unpack(build(rated, choice).zip, tmp_path),
         choice,
         pages,
         quality_report(rated, columns),
@@ -372,7 +372,7 @@ def test_a_bundle_over_documents_has_their_column_and_reproduces(
 ) -> None:
     campaign, over = make_rated("several", segments=24), {}
     for unit in ("", "segments"):
-        content, _ = build(campaign, BundleChoice(unit=unit, statistic="pearson"))
+        content = build(campaign, BundleChoice(unit=unit, statistic="pearson")).zip
         folder = unpack(content, tmp_path / (unit or "documents"))
         assert main(["reproduce", str(folder)]) == 0
         header = (folder / "scores.tsv").read_text().splitlines()[0].split("\t")

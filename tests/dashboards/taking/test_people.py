@@ -29,4 +29,4 @@ def test_each_of_many_is_in_the_first_group_that_fits() -> None:
     assert (agreeing.n, agreeing.judgments) == (9, 90)
     assert agreeing.scores == Range(44.0, 40.0, 48.0)
     assert agreeing.names == [f"S{n}" for n in range(9)]
-    assert found["Judged nothing"].scores == Range()
+    assert found["group.no-judgments"].scores == Range()
