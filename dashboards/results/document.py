@@ -101,7 +101,7 @@ class Home(CampaignDocument):
     beside_level: Message | str
     correction: str
     correction_label: Message | str
-    interval: Message | str
+    interval: Message | str | None
     n_judged: int
     n_outputs: int
     n_segments: int

@@ -134,7 +134,7 @@ def test_three_deaths_are_told(world: World, as_researcher: Client) -> None:
     end_rests()
     asked()
     compute_waiting()
-    assert (asked().is_fresh, asked().message) == (True, "")
+    assert (asked().is_fresh, asked().message) == (True, None)
 
 
 def test_what_takes_too_long_says_so(world: World, monkeypatch: pytest.MonkeyPatch) -> None:

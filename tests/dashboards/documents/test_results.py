@@ -192,7 +192,7 @@ def test_values_are_shown_before_their_intervals(world: World, as_researcher: Cl
     assert complete["rows"][0]["value"] == complete["comparison"]["metrics"][0]["value"]
     # Four segments have no interval and hence no rank, and the complete page says why.
     assert (complete["rows"][0]["low"], complete["rows"][0]["rank"]) == (None, None)
-    assert any("intervals need 20" in warning for warning in complete["warnings"])
+    assert any("20" in warning["text"] for warning in complete["warnings"])
     score(world, "ter")
     as_researcher.get(address)
     compute_waiting(only_quick=True)

@@ -174,7 +174,7 @@ def test_floor_and_ceiling_are_those_of_the_pages_to_the_last_bit(made: Made, fo
 
 
 def same(found: dict[str, Any], page: Bounds) -> None:
-    assert found["floor_test"] == page.test
+    assert found["floor_test"] == str(page.test)
     assert [tuple(each.values()) for each in found["floors"]] == [
         (each.key, each.value, each.low, each.high) for each in page.floors
     ]
