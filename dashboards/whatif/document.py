@@ -62,7 +62,7 @@ NO_EFFECT = message(
     "z-score.",
 )
 NO_FAILURES = message(
-    "whatif.no-failures", "No annotator fails the control items, so none is excluded for that."
+    "whatif.no-failures", "No annotator is excluded for failing the control items."
 )
 
 
