@@ -10,7 +10,6 @@ from django.http.request import QueryDict
 
 from annotation.models import Campaign
 from core.caching import ttl_cache
-
 from dashboards.charts.lines import chart
 from dashboards.comparisons import selection, statistics
 from dashboards.comparisons.document import Comparison, Metric, OfMetrics
@@ -23,7 +22,7 @@ from dashboards.documents.results import Completion
 from dashboards.pages.page import Page
 from dashboards.papers import latex
 from dashboards.trust import marks
-from metaeval.messages import Message, message, plural, truncated
+from metaeval.messages import Message, message, truncated
 from metrics.base import MetricInfo
 from metrics.catalogue import infos
 from metrics.runs.starting import refusals_for

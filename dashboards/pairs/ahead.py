@@ -1,9 +1,9 @@
 """Answer which of two is ahead, how often, and whether the data show it."""
 
+from core.numbers import NOTHING, bare_interval
 from dashboards.documents.head import counted
 from dashboards.pairs.document import Pair, Part
 from dashboards.results.answer import Answer
-from core.numbers import NOTHING, bare_interval
 from metaeval.messages import MINUS, Message, message, plural
 
 # With fewer outcomes that are not ties, a comparison of shares is weak.

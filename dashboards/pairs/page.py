@@ -11,7 +11,15 @@ from annotation.filters.systems import require_system
 from annotation.models import Campaign, Output
 from dashboards.comparisons.selection import no_scores
 from dashboards.pages.page import Page
-from dashboards.pairs.ahead import OUTPUT_PAIRS, SEGMENTS, answer, ends, outcomes, percent, ties_note
+from dashboards.pairs.ahead import (
+    OUTPUT_PAIRS,
+    SEGMENTS,
+    answer,
+    ends,
+    outcomes,
+    percent,
+    ties_note,
+)
 from dashboards.pairs.diff import Piece, difference
 from dashboards.pairs.document import FIRST, SECOND, Difference, Pair, Part
 from dashboards.pairs.two_metrics import MetricsPair
@@ -193,8 +201,7 @@ def tables(document: Pair) -> list[latex.Table]:
         return []
     names = (document.first.label, document.second.label)
     shares = [
-        latex.texts(bar.label, bar.count, f"{bar.share} {bar.ends}")
-        for bar in _bars(document)
+        latex.texts(bar.label, bar.count, f"{bar.share} {bar.ends}") for bar in _bars(document)
     ]
     heads = latex.texts("Ahead", "Count", "Share and 95% interval")
     caption = f"{names[0]} against {names[1]} by {document.by}, {document.name}."

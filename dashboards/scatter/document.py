@@ -11,7 +11,6 @@ from annotation.filters import FilterError, Filters
 from annotation.models import Campaign
 from dashboards.correlations.agreement import NO_HUMAN_SCORES, NO_SCORES
 from dashboards.documents.head import CampaignDocument, head
-from dashboards.documents.measured import Measured
 from dashboards.panel.choice import Choice
 from dashboards.panel.human import Floats
 from dashboards.panel.lengths import unit_of
@@ -136,7 +135,7 @@ class Scatter(CampaignDocument):
     categories: Sequence[str]
     n_outputs: int
     problem: Message | None = None
-    metric: Measured | None = None
+    metric: Side | None = None
     against: Side | None = None
     n: int = 0
     statistics: Statistics | None = None

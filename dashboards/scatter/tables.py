@@ -1,6 +1,5 @@
 """Write tables for a paper: correlations within systems, and the largest disagreements."""
 
-
 from dashboards.papers.latex import Cell, Table, number, texts
 from dashboards.scatter.document import Scatter, Statistics
 from dashboards.scatter.points import HIGHER, LOWER, Side

@@ -14,7 +14,8 @@ from django.http import HttpRequest
 from django.http.request import QueryDict
 
 from annotation.models import Campaign
-from annotation.templatetags.numbers import NOTHING, pvalue
+from core.numbers import NOTHING
+from core.numbers import p_value_cell as pvalue
 from dashboards.comparisons import statistics
 from dashboards.comparisons.document import DEFAULT, Floored, Pair, Ranked, Shown
 from dashboards.pages.page import Page
@@ -115,13 +116,11 @@ def _floor_table(document: Shown) -> latex.Table:
     floors = document.bounds.floors if document.bounds else ()
     blank = [latex.Cell("–")] * 3
     body += [[latex.Cell(each.label), latex.number(each.value), *blank] for each in floors]
-    caption = [
+    caption: list[Message | str | None] = [
         f"Metrics against baselines: {document.statistic_label}, {document.name}.",
         *document.floor_marks,
     ]
-    head = latex.texts(
-        "Metric", "Value", "p, above every baseline", "p, below a baseline", "State"
-    )
+    head = latex.texts("Metric", "Value", "p, above every baseline", "p, below a baseline", "State")
     return latex.Table(caption, f"{document.campaign}-floor", "lrrrl", [head], body)
 
 
@@ -153,7 +152,10 @@ def _row_table(document: Shown) -> latex.Table:
         for row in rows
     ]
     label = rows[0].label if rows else ""
-    caption = [f"{label} against all other metrics: {_about(document)}", *_bold(document)]
+    caption: list[Message | str | None] = [
+        f"{label} against all other metrics: {_about(document)}",
+        *_bold(document),
+    ]
     head = latex.texts("Against", "Difference", "p", "p, corrected")
     return latex.Table(caption, f"{document.campaign}-significance", "lrrr", [head], body)
 
@@ -185,7 +187,7 @@ def _pairs_table(document: Shown) -> latex.Table:
         ]
         for i, label in enumerate(labels)
     ]
-    caption = [
+    caption: list[Message | str | None] = [
         "One-sided p that the row’s metric agrees better with the humans than the column’s metric: "
         f"{_about(document)}",
         *_bold(document),

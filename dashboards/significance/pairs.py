@@ -133,7 +133,9 @@ class _Cells:
         pvalue = self.found.pvalues[i][j]
         if pvalue is None or i == j:
             return "-"
-        return (SIGNIFICANT if self.is_marked and self._is_significant(i, j) else "01234")[step(pvalue)]
+        return (SIGNIFICANT if self.is_marked and self._is_significant(i, j) else "01234")[
+            step(pvalue)
+        ]
 
     def _is_significant(self, i: int, j: int) -> bool:
         """Return whether the corrected p is small and the difference's interval excludes zero.

@@ -276,7 +276,8 @@ class _Work:
             n=found[0].n,
         )
         yield Line(
-            key="annotators", label=label, kind="ceiling", n=sum(pair[2] for pair in found[0].pairs),
+            key="annotators", label=label, kind="ceiling",
+            n=sum(pair[2] for pair in found[0].pairs),
             precision=_plain(found[0].precision), recall=_plain(found[0].recall),
             f1=_plain(found[0].f1), ends=(_plain(found[0].lowest), _plain(found[0].highest)),
             character_precision=_plain(found[1].precision),

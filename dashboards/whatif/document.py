@@ -104,9 +104,7 @@ class LeftOut:
     @property
     def title(self) -> Message:
         """The kind and the name of the excluded part: `system strong`."""
-        return message(
-            "whatif.excluded-part", "{kind} {name}", kind=self.kind, name=self.excluded
-        )
+        return message("whatif.excluded-part", "{kind} {name}", kind=self.kind, name=self.excluded)
 
 
 @dataclass(frozen=True)
