@@ -24,7 +24,7 @@ from core.caching import ttl_cache
 from core.messages import as_json as message_as_json
 from dashboards.documents import results
 from dashboards.quality.agreement import AgreementSoFar, Figure
-from metaeval.messages import Message, message
+from metaeval.messages import message
 
 PER_PAGE = 50
 AGREEMENT_SECONDS = 30
@@ -147,8 +147,6 @@ def _figure(figure: Figure) -> dict[str, Any]:
     return {
         "value": figure.statistic,
         "interval": figure.interval and dict(zip(("low", "high"), figure.interval, strict=False)),
-        "method": message_as_json(figure.method)
-        if isinstance(figure.method, Message)
-        else figure.method,
+        "method": str(figure.method),
         "warnings": [message_as_json(each.message) for each in figure.warnings],
     }

@@ -1,4 +1,4 @@
-"""Addresses of the meta-evaluation; each page is also there as .json, .csv and .tex."""
+"""Addresses of the meta-evaluation; each page is also available as .json, .csv and .tex."""
 
 from django.urls import path
 

@@ -38,10 +38,13 @@ def agreement(campaign: Campaign, columns: JudgmentColumns) -> list[AgreementLin
         has_traps: agreement_of(columns, chosen, seed=campaign.seed)
         for has_traps, chosen in sets.items()
     }
-    return [_line(has_traps, each) for has_traps, each in found.items() if each is not None]
+    return [
+        agreement_line(each, has_traps) for has_traps, each in found.items() if each is not None
+    ]
 
 
-def _line(has_traps: bool, found: Agreement) -> AgreementLine:
+def agreement_line(found: Agreement, has_traps: bool) -> AgreementLine:
+    """Return agreement as a line of a document."""
     figures = found.figures
     return AgreementLine(
         items=WITH_TRAPS if has_traps else OUTPUTS,

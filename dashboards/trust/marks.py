@@ -310,11 +310,11 @@ def corrected(correction: str) -> Message:
 
 def no_interval(compared: Comparison) -> Message:
     """Return why a metric of a comparison has a value and no interval."""
-    interval: Message | str = compared.interval
-    if isinstance(interval, Message):
-        cause: Message | None = interval.parameters.get("cause")
-        return cause or NO_ERROR
-    before, _, text = interval.partition("none: ")
+    interval: Message | str | None = compared.interval
+    if isinstance(interval, Message) and "cause" in interval.parameters:
+        return untranslated(interval.parameters["cause"])
+    # Until the statistics give a message, the cause follows these words.
+    before, _, text = str(interval or "").partition("none: ")
     return untranslated(text) if text and not before else NO_ERROR
 
 

@@ -1,13 +1,14 @@
-"""Documents with the values that a test names, and others that say nothing."""
+"""Documents with the values that a test names, and neutral others."""
 
 from collections.abc import Sequence
 from typing import Any
 
 from dashboards.comparisons.document import Comparison, Metric
-from dashboards.documents.reasons import CampaignTrust, Verdict, said_of
+from dashboards.documents.reasons import CampaignTrust, Verdict, fields_of
 from dashboards.systems.columns import Column, Row
 from dashboards.systems.deviations import Lengths
 from dashboards.systems.document import Systems
+from metaeval.messages import message
 
 HEAD = {
     "campaign": "c",
@@ -15,7 +16,7 @@ HEAD = {
     "direction": "en-zh",
     "length_ratio": "1.00",
     "origin": "collected",
-    "human_scores": "z-scores",
+    "human_scores": message("human.z-scores", "z-scores"),
 }
 ASKED = HEAD | {
     "statistic": "tau-b",
@@ -42,7 +43,7 @@ def comparison(**said: Any) -> Comparison:
 def trusted(verdict: Verdict = Verdict.NO_LIMITS, **said: Any) -> CampaignTrust:
     amount = {"n_systems": 10, "n_segments": 200, "n_informative": 200}
     about = {"campaign": "c", "name": "Campaign"}
-    return CampaignTrust(**said_of(verdict, []) | about | amount | said)
+    return CampaignTrust(**fields_of(verdict, []) | about | amount | said)
 
 
 def row(measure: str, system: str, place: int, **said: Any) -> Row:
