@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from annotation.filters import FilterError, Filters
+from annotation.filters import Filters
 from annotation.models import Campaign
 from dashboards.comparisons.statistics import not_one_of
 from dashboards.comparisons.values import Bound, values_of_bounds

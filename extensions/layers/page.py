@@ -248,7 +248,8 @@ def study_tables(document: LayersOfStudy) -> list[latex.Table]:
 
 def _study_bounds(document: LayersOfStudy) -> latex.Table:
     caption = f"Baselines and human ceiling: {document.statistic_label}."
-    return latex_table(caption, "study-layers-bounds", document.columns, [("", document.bounds)])
+    rows = [replace(each, label=str(each.label)) for each in document.bounds]
+    return latex_table(caption, "study-layers-bounds", document.columns, [("", rows)])
 
 
 def study_lines(document: LayersOfStudy) -> list[Row | BoundRow]:
