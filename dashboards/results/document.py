@@ -31,7 +31,7 @@ class Line:
 
     campaign: str
     key: str
-    label: str
+    label: Message | str
     value: float | None
     low: float | None
     high: float | None
