@@ -14,15 +14,14 @@ from django.utils.translation import get_language
 
 from annotation.filters import Filters
 from annotation.models import Campaign
-from core.caching import Cache
-from core.caching import ttl_cache as read_lately
+from core.caching import Cache, ttl_cache
 from core.database.prepared import Prepared
 from core.work.claims import ask
 from core.work.models import Now
 from core.work.working import do_one, due
 from dashboards.documents import kinds
 from dashboards.documents.computing import QUICK, SLOW, basis_of, data_of, documents, states
-from dashboards.documents.state import digest, lately
+from dashboards.documents.state import cached_state, digest
 from dashboards.documents.stored import sized
 from dashboards.models import Analysis
 from metaeval.messages import Message, message
@@ -99,7 +98,7 @@ def latest(
     document = _stored(row)
     if document is not None and row.now - row.as_of < timedelta(seconds=every):
         return Result(document, row.as_of, is_fresh=True, data=data_of(row.basis))
-    basis = basis_of(kind, states(kind, campaign, filters, lately))
+    basis = basis_of(kind, states(kind, campaign, filters, cached_state))
     if document is None or row.basis != basis:
         row = _ask(row)
         document = _stored(row)
@@ -185,7 +184,7 @@ def _left_alone(row: Any) -> str:
     waited = row.now - row.not_before
     if row.status != Analysis.Status.QUEUED or waited < timedelta(seconds=PATIENCE_SECONDS):
         return ""
-    queues = read_lately("queues", lambda: list(living().values_list("queues", flat=True)))
+    queues = ttl_cache("queues", lambda: list(living().values_list("queues", flat=True)))
     return "" if any(row.queue in each for each in queues) else row.queue
 
 

@@ -8,14 +8,14 @@ from django.db.models import Count, Max, Sum
 
 from annotation.models import Campaign
 from annotation.quality.current import judgments_added
-from core.caching import ttl_cache as read_lately
+from core.caching import ttl_cache
 from metrics.models import MetricRun
 from metrics.scores import latest_signatures
 
 
-def lately(campaign: Campaign) -> str:
+def cached_state(campaign: Campaign) -> str:
     """Return the state of a moment ago, which suffices to see that a document is old."""
-    return read_lately(("state", campaign.pk), lambda: state_of(campaign))
+    return ttl_cache(("state", campaign.pk), lambda: state_of(campaign))
 
 
 def state_of(campaign: Campaign) -> str:

@@ -32,9 +32,13 @@ def pack(document: Any) -> bytes:
     return zlib.compress(text, 6)
 
 
-def settled(document: D) -> D:
+def as_stored(document: D) -> D:
     """Return a document that has just been computed as readers get it, with None for nan."""
     return _read(encoded(document), type(document))
+
+
+# The name by which tests and extensions import it.
+settled = as_stored
 
 
 def _read(text: bytes, shape: type[D]) -> D:

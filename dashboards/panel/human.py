@@ -181,7 +181,7 @@ def human_scores(campaign: Campaign, filters: Filters | str = ALL) -> HumanScore
 
     Published scores where the campaign has them; else the mean, over an output's judgments and
     its repeats, of z-scores (per annotator over the campaign's pool, ddof 1) or raw scores; of
-    penalties raw unless the filters ask for z. Of segments and judgments what the filters leave out
+    penalties raw unless the filters ask for z. Of segments and judgments what the filters exclude
     is nan: the shape is always all segments, and the systems on which metrics are compared.
     """
     if isinstance(filters, str):

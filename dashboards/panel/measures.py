@@ -19,8 +19,8 @@ def read_measures(
 ) -> dict[str, MeasureScores]:
     """Read every measure with a score for the campaign's systems, in the order of the catalogue.
 
-    With `all_of` every measure of these metrics, and not those of tables alone. Imported scores of
-    whole systems are left out where the reader chose documents: they are of all.
+    With `all_of`, read every measure of these metrics, not only those of tables. Imported scores of
+    whole systems are dropped where the reader chose documents, because they cover all documents.
     """
     wanted = None if all_of is None else frozenset(all_of)
     measures = _stored(campaign.test_set, human.systems, wanted)

@@ -12,7 +12,7 @@ from dashboards.correlations.agreement import CampaignCorrelations, MeasureRow
 from dashboards.documents.head import Document
 from dashboards.documents.memory import give_back
 from dashboards.documents.reasons import CampaignTrust
-from dashboards.documents.stored import settled
+from dashboards.documents.stored import as_stored
 from dashboards.report.parts import Disagreements, Drawing, MetricTable, Quality, parts
 from dashboards.report.pdf import pdf_of
 from dashboards.results.document import Home
@@ -68,4 +68,4 @@ def compute(campaign: Campaign, filters: Filters) -> Report:
 
 def written(campaign: Campaign, filters: Filters) -> Report:
     """Return the report without the PDF, as readers get it."""
-    return settled(Report(**parts(campaign, filters)))
+    return as_stored(Report(**parts(campaign, filters)))

@@ -15,7 +15,7 @@ from dashboards.bundle.manifest import campaign_facts
 from dashboards.charts.files import in_language
 from dashboards.correlations.agreement import CampaignCorrelations, correlate
 from dashboards.documents.measured import Measured
-from dashboards.documents.stored import settled
+from dashboards.documents.stored import as_stored
 from dashboards.report.drawing import drawings
 from dashboards.report.people import Group, Person, groups_of
 from dashboards.results import figures as charts
@@ -117,13 +117,13 @@ def parts(campaign: Campaign, filters: Filters) -> dict[str, Any]:
     """Return the fields of a `Report`, without its PDF."""
     content, table = read_content(campaign, filters), correlate(campaign, filters)
     trust = verdict.compute(campaign, filters)
-    scores = settled(systems.compute(campaign, systems.SystemsChoice(**vars(filters))))
+    scores = as_stored(systems.compute(campaign, systems.SystemsChoice(**vars(filters))))
     ranked = marked(replace(scores, trust=trust))
     first = home.computed(campaign, filters, trust)
     quality = filtered_report(campaign, filters)
     best = _best(table)
     chosen = scatter.ScatterChoice(**vars(filters), metric=best) if best else None
-    against = settled(scatter.compute(campaign, chosen)) if chosen else None
+    against = as_stored(scatter.compute(campaign, chosen)) if chosen else None
     warnings = [*quality.warnings, *table.warnings, *ranked.warnings]
     warnings += against.warnings if against else []
     return {
@@ -156,7 +156,7 @@ def _spans(campaign: Campaign, filters: Filters) -> Spans | None:
     """Return how well metrics find annotators' error spans; None where nobody marks any."""
     if campaign.judging.spans is None:
         return None
-    found = settled(spans.compute(campaign, spans.SpansChoice(**vars(filters))))
+    found = as_stored(spans.compute(campaign, spans.SpansChoice(**vars(filters))))
     return replace(found, found=(), missed=()) if found.rows else None
 
 
@@ -168,7 +168,7 @@ def _chosen(content: Content, filters: Filters) -> Content:
 
 def _best(table: CampaignCorrelations) -> str:
     """Return the measure with the highest τ, which the scatter plot shows."""
-    known = [(row.tau, row.key) for row in settled(table).rows if row.tau is not None]
+    known = [(row.tau, row.key) for row in as_stored(table).rows if row.tau is not None]
     return max(known, key=lambda each: each[0])[1] if known else ""
 
 

@@ -371,7 +371,7 @@ def _indistinct(asked: Asked, leads: Sequence[Scored]) -> Answer:
     )
     detail = message(
         "answer.no-difference",
-        "No difference from the first has p ≤ {alpha:r} ({correction}).",
+        "No difference from the first has p < {alpha:r} ({correction}).",
         alpha=ALPHA,
         correction=asked.correction,
     )

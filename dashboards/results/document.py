@@ -23,7 +23,7 @@ class Mark:
 
 @dataclass(frozen=True)
 class Line:
-    """A metric on both levels; `beside` is the other level, `p` that of the leader being better.
+    """A metric on both levels; `other` is the other level, `p` that of the leader being better.
 
     `kind` distinguishes metrics from baselines, the human ceiling and annotators; `floor` is the
     result of the test against the baselines.
@@ -38,34 +38,34 @@ class Line:
     rank: int | None
     is_best: bool
     p: float | None
-    beside: Mark
+    other: Mark
     kind: str = "metric"
     floor: str = ""
 
     @property
     def beside_value(self) -> float | None:
         """The other level's value, for tables."""
-        return self.beside.value
+        return self.other.value
 
     @property
     def beside_low(self) -> float | None:
         """The lower end of its interval."""
-        return self.beside.low
+        return self.other.low
 
     @property
     def beside_high(self) -> float | None:
         """The upper end."""
-        return self.beside.high
+        return self.other.high
 
     @property
     def beside_rank(self) -> int | None:
         """Its rank."""
-        return self.beside.rank
+        return self.other.rank
 
     @property
     def beside_is_best(self) -> bool:
         """Whether it is in the best group there."""
-        return self.beside.is_best
+        return self.other.is_best
 
 
 @dataclass(frozen=True)
@@ -88,10 +88,10 @@ class Home(CampaignDocument):
     """The page with its data and figures.
 
     `level` and `beside_level` name the levels of both panels, `marks` and `beside_marks` explain
-    the bold metrics of each, `floor_marks` the tests against the baselines, and `older` names parts
-    with older data. `n_judged` counts outputs with a human score. `humans` are human translations,
-    shown with the MT systems. `rows` are metrics, best first; `rival` is set where a metric cannot
-    be distinguished from the best.
+    the bold metrics of each, `baseline_marks` the tests against the baselines, and `older` names
+    parts with older data. `n_judged` counts outputs with a human score. `humans` are human
+    translations, shown with the MT systems. `rows` are metrics, best first; `rival` is set where a
+    metric cannot be distinguished from the best.
     """
 
     statistic: str
@@ -113,7 +113,7 @@ class Home(CampaignDocument):
     systems: Sequence[Standing]
     humans: Sequence[Standing]
     marks: Sequence[Message]
-    floor_marks: Sequence[Message]
+    baseline_marks: Sequence[Message]
     beside_marks: Sequence[Message]
     alpha: float | None
     alpha_ends: Sequence[float | None] | None

@@ -19,7 +19,7 @@ def metrics(document: Home) -> Spec | None:
         return None
     ours = [Dotted(m.label, m.value, m.low, m.high, m.rank, m.is_best) for m in known]
     theirs = [
-        Dotted(m.label, m.beside.value, m.beside.low, m.beside.high, is_best=m.beside.is_best)
+        Dotted(m.label, m.other.value, m.other.low, m.other.high, is_best=m.other.is_best)
         for m in known
     ]
     panels = [panel(ours, document.statistic_label, width=WIDE)]

@@ -20,7 +20,7 @@ from dashboards.correlations.page import ask
 from dashboards.correlations.page import complete as complete_table
 from dashboards.documents import results
 from dashboards.documents.reasons import CampaignTrust, Verdict, with_reasons
-from dashboards.documents.stored import settled
+from dashboards.documents.stored import as_stored
 from dashboards.results import ground as grounds
 from dashboards.results.answer import Asked, Scored, answer, leader
 from dashboards.results.document import Home, Line, Mark, Rival
@@ -49,7 +49,7 @@ class Parts:
 
     table: Correlations
     ground: Ground
-    beside: Comparison | None
+    second: Comparison | None
     is_complete: bool
     older: Sequence[Message] = ()
     warnings: Sequence[Message] = ()
@@ -60,11 +60,11 @@ class Parts:
 def latest(query: QueryDict, campaign: Campaign, filters: Filters) -> results.Result[Parts]:
     """Return the newest of all analyses that the page combines."""
     question = ask(query)
-    beside = beside_of(statistics.parse(question), campaign.systems.count())
+    second = beside_of(statistics.parse(question), campaign.systems.count())
     ground = results.latest("results", campaign, filters)
     table = results.latest(f"correlations:{question}", campaign, filters)
     tested = results.latest(f"significance:{question}", campaign, filters)
-    other = results.latest(f"significance:{beside}", campaign, filters)
+    other = results.latest(f"significance:{second}", campaign, filters)
     return _joined(table, tested, other, ground)
 
 
@@ -72,10 +72,10 @@ def computed(campaign: Campaign, filters: Filters, trust: CampaignTrust) -> Home
     """Compute the page's default view with baselines and human ceiling, for a report."""
     question = statistics.parse(DEFAULT)
     keys = (question.key, beside_of(question, campaign.systems.count()))
-    tested, beside = (settled(significance.compute(campaign, filters, key)) for key in keys)
-    values = settled(correlations.compute(campaign, filters, question.key))
+    tested, second = (as_stored(significance.compute(campaign, filters, key)) for key in keys)
+    values = as_stored(correlations.compute(campaign, filters, question.key))
     table = complete_table(values, results.Completion(tested, None, is_same=True))
-    parts = Parts(table, settled(grounds.compute(campaign, filters)), beside, True, trust=trust)
+    parts = Parts(table, as_stored(grounds.compute(campaign, filters)), second, True, trust=trust)
     return choose(parts, QueryDict("bounds=shown"))
 
 
@@ -178,20 +178,20 @@ def choose(parts: Parts, query: QueryDict) -> Home:
     table = selection.subset(parts.table, query)
     compared = _shown(table.comparison, table)
     ranked = _level(parts.trust, compared, correction, scope)
-    beside = _level(parts.trust, _shown(parts.beside, table), correction, scope)
+    second = _level(parts.trust, _shown(parts.second, table), correction, scope)
     scored = _scored(table, compared)
     first = leader(scored)
     better = _better(compared, first, correction, scope)
     labels = {each.key: each.label for each in table.metrics}
-    states, floor_marks = marks.against_floor(parts.trust, compared, labels)
-    lines = _lines(table, ranked, beside, better, states)
+    states, baseline_marks = marks.against_floor(parts.trust, compared, labels)
+    lines = _lines(table, ranked, second, better, states)
     lines += _bounds(parts) if selection.shows_bounds(query) else []
     trust = parts.trust and with_reasons(parts.trust, marks.uncertain(compared))
     ground = parts.ground
     return Home(
         **{name: getattr(table, name) for name in HEAD},
-        beside_label=parts.beside.statistic_label if parts.beside else "",
-        beside_level=parts.beside.level if parts.beside else "",
+        beside_label=parts.second.statistic_label if parts.second else "",
+        beside_level=parts.second.level if parts.second else "",
         correction=correction,
         correction_label=selection.CORRECTIONS[correction],
         answer=answer(_asked(parts, table, scored, compared, better, correction)),
@@ -201,8 +201,8 @@ def choose(parts: Parts, query: QueryDict) -> Home:
         systems=_systems(ground.systems, trust),
         humans=ground.humans,
         marks=marks.failure(parts.failed) or ranked.marking.notes,
-        floor_marks=floor_marks,
-        beside_marks=beside.marking.notes,
+        baseline_marks=baseline_marks,
+        beside_marks=second.marking.notes,
         **{name: getattr(ground, name) for name in ("alpha", "alpha_ends", "n_tested", "n_passed")},
         is_complete=parts.is_complete,
         older=parts.older,
@@ -330,7 +330,7 @@ def _distrust(trust: CampaignTrust | None) -> Message | None:
 def _lines(
     table: Correlations,
     level: Level,
-    beside: Level,
+    second: Level,
     better: Mapping[str, float | None],
     states: Mapping[str, str],
 ) -> list[Line]:
@@ -346,7 +346,7 @@ def _lines(
             rank=level.marking.ranks.get(metric.key),
             is_best=metric.key in level.marking.best,
             p=better.get(metric.key),
-            beside=beside.mark(metric.key),
+            other=second.mark(metric.key),
             floor=states.get(metric.key, ""),
         )
         for metric in table.metrics
@@ -355,8 +355,8 @@ def _lines(
 
 def _bounds(parts: Parts) -> list[Line]:
     """Return baselines and human ceiling as lines, with the other level where it has them."""
-    other = parts.beside.bounds if parts.beside else None
-    beside = {key: Mark(*ends) for key, ends in values_of(other).items()} if other else {}
+    other = parts.second.bounds if parts.second else None
+    second = {key: Mark(*ends) for key, ends in values_of(other).items()} if other else {}
     return [
         Line(
             campaign=row.campaign,
@@ -368,7 +368,7 @@ def _bounds(parts: Parts) -> list[Line]:
             rank=None,
             is_best=False,
             p=None,
-            beside=beside.get(row.key, Mark()),
+            other=second.get(row.key, Mark()),
             kind=row.kind,
         )
         for row in bound_rows(parts.table)

@@ -63,7 +63,7 @@ def context(request: HttpRequest, campaign: Campaign, document: Home) -> dict[st
     startable, _ = unscored(campaign, document.all_metrics)
     done, total, is_complete = wanted(campaign)
     shown = document.rows[:LEADING] if len(document.rows) > MANY else document.rows
-    drawn = chart(shown, [line.beside for line in shown])
+    drawn = chart(shown, [line.other for line in shown])
     n_first = len(shown) if len(shown) <= LEADING + 2 else LEADING
     return {
         "is_drawn": drawn.ours is not None,
@@ -127,11 +127,11 @@ def tables(document: Home) -> list[latex.Table]:
     """Return a table for each level, each with its own caption."""
     answer = document.answer
     caption = [answer.sentence, *answer.details, *document.older]
-    caption += [*document.marks, *document.floor_marks]
+    caption += [*document.marks, *document.baseline_marks]
     ours = [_row(str(floored(line.label, line.floor)), line) for line in document.rows]
     found = [_table(document, caption, document.statistic_label, ours)]
-    if any(line.beside.value is not None for line in document.rows):
-        theirs = [_row(line.label, line.beside) for line in document.rows]
+    if any(line.other.value is not None for line in document.rows):
+        theirs = [_row(line.label, line.other) for line in document.rows]
         order = message(
             "results.beside-caption",
             "{statistic}. Metrics are in the order of the previous table.",

@@ -184,7 +184,7 @@ def _failed(
             "trust.controls-failed-advice",
             "Annotators must rate at least {rate:percent} of the traps in the lowest "
             "{low:percent} of the scale. Review these annotators on the quality page and exclude "
-            "those who did not read the texts.",
+            "annotators who have not read the texts.",
             rate=RATE,
             low=LOW,
         ),
@@ -298,8 +298,8 @@ def _agreement(evidence: Evidence, *, passes: bool) -> list[Reason]:
     )
     advice = message(
         "trust.agreement-none-advice",
-        "Find out which annotators disagree, exclude those who did not read the texts, or have "
-        "more outputs rated twice.",
+        "Find out which annotators disagree, exclude annotators who have not read the texts, or "
+        "have more outputs rated twice.",
     )
     return [Reason("agreement_none", severity, text, advice, "dashboard")]
 

@@ -42,7 +42,7 @@ NO_ERROR = message(
 )
 ONE_CLUSTER = message(
     "marks.one-cluster",
-    "The metrics cannot be distinguished: no metric beats another at p ≤ .05, so none is ranked or "
+    "The metrics cannot be distinguished: no metric beats another at p < .05, so none is ranked or "
     "bold.",
 )
 ALONE = message("marks.alone", "A single metric has no rank.")
@@ -282,7 +282,7 @@ def _with_bold(found: Marking, every: Sequence[Metric], correction: str) -> Mark
             "marks.bold-best",
             "Bold: only the best metric, because {n} of {total} metrics, more than half, cannot be "
             "distinguished from it (p > .05, {correction}). Ranks follow WMT: a new rank begins "
-            "where a metric of the rank above is better at p ≤ .05.",
+            "where a metric of the rank above is better at p < .05.",
             **known,
         )
     else:
@@ -290,7 +290,7 @@ def _with_bold(found: Marking, every: Sequence[Metric], correction: str) -> Mark
             "marks.bold-group",
             "Bold: the {n} of {total} metrics that cannot be distinguished from the best (p > .05, "
             "{correction}). Ranks follow WMT: a new rank begins where a metric of the rank above "
-            "is better at p ≤ .05.",
+            "is better at p < .05.",
             **known,
         )
     return replace(

@@ -18,7 +18,7 @@ from dashboards.documents.reasons import (
     fields_of,
     verdict_of,
 )
-from dashboards.documents.stored import settled
+from dashboards.documents.stored import as_stored
 from dashboards.panel.choice import general
 from dashboards.panel.human import human_scores
 from dashboards.trust import amount, judging
@@ -71,7 +71,7 @@ def _evidence(campaign: Campaign, filters: Filters) -> judging.Evidence | None:
     least = least_seconds(campaign, rated)
     return judging.Evidence(
         report,
-        settled(lines[0]) if lines else None,
+        as_stored(lines[0]) if lines else None,
         speeds_of(rated, least, labels),
         filters.scores == RAW,
         int((~np.isnan(rated.seconds)).sum()),

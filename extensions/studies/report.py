@@ -10,8 +10,8 @@ from annotation.filters import Filters
 from annotation.filters.chosen import fitted
 from annotation.web.parameters import takes
 from dashboards.documents import results
+from dashboards.downloads import DOCUMENT, REPORT
 from dashboards.pages.page import study_campaigns
-from dashboards.taking import DOCUMENT, REPORT
 
 
 @researcher_required

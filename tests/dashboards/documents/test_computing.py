@@ -28,7 +28,7 @@ def by_worker(settings: Any) -> None:
 
 
 def die() -> None:
-    """The process that has a document in hand is killed, and somebody notices."""
+    """The process that computes a document is killed, and another one notices."""
     assert take(documents) is not None
     Analysis.objects.filter(status=Status.RUNNING).update(expires_at=Now() - timedelta(seconds=1))
     reconcile({QUICK, SLOW}, has_room=False)

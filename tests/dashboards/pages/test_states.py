@@ -76,7 +76,7 @@ def test_pages_without_a_human_score_say_that_and_not_that_metrics_are_missing(
     assert f'href="{reverse("quality", args=[rated.slug])}">Review annotators' in page
     assert "There is no metric to correlate" not in page
     assert "Nothing to compare yet" not in page
-    assert "There is nothing to leave out yet." not in page
+    assert "There is nothing to exclude yet." not in page
 
 
 def test_scoring_is_no_step_where_the_ratings_give_no_score(
@@ -123,14 +123,14 @@ def test_a_document_that_failed(
 
 
 @pytest.mark.parametrize(
-    ("document", "said"), [(None, ""), (object(), "This page shows older numbers")]
+    ("document", "text"), [(None, ""), (object(), "This page shows older numbers")]
 )
-def test_a_worker_that_is_away(document: object, said: str) -> None:
+def test_a_worker_that_is_away(document: object, text: str) -> None:
     result = Result(document, None, is_fresh=False, waits_for="slow")
     shown = render_to_string("dashboards/_no_worker.html", {"result": result})
     assert "There is no worker for the queue “slow”" in shown
     assert "celery -A config worker -Q slow" in shown
-    assert said in shown
+    assert text in shown
 
 
 @pytest.mark.needs("extensions.studies")

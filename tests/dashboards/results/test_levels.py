@@ -16,15 +16,15 @@ SAID = message("answer.best", "A agrees best; the others are worse, p < .001.")
 BELOW = "below"
 
 
-def line(label: str, rank: int, value: float, beside: Mark, floor: str = "") -> Line:
+def line(label: str, rank: int, value: float, other: Mark, floor: str = "") -> Line:
     ends: dict[str, Any] = {"low": value - 0.1, "high": value + 0.1, "p": 0.001}
-    return Line("c", label.lower(), label, value, rank=rank, is_best=rank == 1, beside=beside,
+    return Line("c", label.lower(), label, value, rank=rank, is_best=rank == 1, other=other,
                 floor=floor, **ends)  # fmt: skip
 
 
 @pytest.fixture
 def document() -> Any:
-    """A leads over segments, and B and C over systems, where nothing tells them apart."""
+    """A leads over segments, and B and C over systems, where they cannot be distinguished."""
     rows = [
         line("A", 1, 0.5, Mark(0.7, 0.5, 0.8, 2)),
         line("B", 2, 0.4, Mark(0.9, 0.8, 0.95, 1, is_best=True)),
@@ -33,7 +33,7 @@ def document() -> Any:
     answer = SimpleNamespace(sentence=SAID, details=[])
     ours, theirs = (message("marks.bold", text) for text in ("Bold: A.", "Bold: B and C."))
     return SimpleNamespace(
-        campaign="c", name="C", rows=rows, answer=answer, floor_marks=[], statistic_label="tau",
+        campaign="c", name="C", rows=rows, answer=answer, baseline_marks=[], statistic_label="tau",
         beside_label="Pearson’s r over systems", marks=[ours], beside_marks=[theirs],
         older=[], over=None,
     )  # fmt: skip

@@ -66,24 +66,24 @@ def rate(passed: int, n: int) -> Checks:
 class Person:
     """As much of an annotator's quality as the verdict reads."""
 
-    def __init__(self, label: str, checks: Checks, n: int = 100, **said: object) -> None:
+    def __init__(self, label: str, checks: Checks, n: int = 100, **given: object) -> None:
         self.label, self.checks, self.n = label, checks, n
         self.is_simulated, self.excluded_at = False, None
-        vars(self).update(said)
+        vars(self).update(given)
 
 
 def evidence(
     people: Sequence[Person],
     agreement: AgreementLine | None = GOOD,
     seconds: float | None = 20.0,
-    **said: Any,
+    **given: Any,
 ) -> judging.Evidence:
     """Evidence on annotators who took so many seconds where at least 2 are needed."""
     report: Any = type("Report", (), {"annotators": people})
     speeds = [] if seconds is None else [
         judging.Speed(one.label, one.n, seconds, 2.0, is_impossible=seconds < 2) for one in people
     ]  # fmt: skip
-    return judging.Evidence(report, agreement, speeds, **said)
+    return judging.Evidence(report, agreement, speeds, **given)
 
 
 def crowd(n: int, failing: int) -> list[Person]:
@@ -275,7 +275,7 @@ def test_an_empty_campaign_and_published_scores(world: World, db: None) -> None:
     assert found.reasons[0].code == "judgments_missing"
 
 
-def compared(*ends: tuple[float | None, float | None], **said: object) -> Comparison:
+def compared(*ends: tuple[float | None, float | None], **given: object) -> Comparison:
     """The first is better than all others, which are alike."""
     metrics = [
         typed.metric(f"m{i}", 0.5 - i / 10, low=low, high=high)
@@ -284,7 +284,7 @@ def compared(*ends: tuple[float | None, float | None], **said: object) -> Compar
     n = len(ends)
     p = [[0.001 if i == 0 else 0.999 if j == 0 else 0.5 for j in range(n)] for i in range(n)]
     pvalues = [[None if i == j else p[i][j] for j in range(n)] for i in range(n)]
-    return typed.comparison(**{"metrics": metrics, "pvalues": pvalues} | said)
+    return typed.comparison(**{"metrics": metrics, "pvalues": pvalues} | given)
 
 
 RANKS = {"m0": 1, "m1": 2, "m2": 2}
