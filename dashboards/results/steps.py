@@ -154,7 +154,13 @@ def _segments(campaign: Campaign, home: Home) -> list[Step]:
     return [Step(text, message("action.plan", "Plan"), address)]
 
 
-def planned(first: str, second: str, difference: float, n: int, correction: Message) -> Message:
+def planned(
+    first: Message | str,
+    second: Message | str,
+    difference: float,
+    n: int,
+    correction: Message,
+) -> Message:
     """Return how many more segments are needed, with as few digits as the difference allows."""
     size = abs(difference)
     known: dict[str, Any] = {

@@ -281,8 +281,8 @@ def test_chosen_statistics_under_filters_are_those_of_the_pages(asked: Asked) ->
             "test",
             "n_permutations",
         )
-        assert {n: found[n] for n in told} == {
-            n: getattr(page, "test_label" if n == "test" else n) for n in told
+        assert {n: str(found[n]) for n in told} == {
+            n: str(getattr(page, "test_label" if n == "test" else n)) for n in told
         }
     # Something was compared; of six segments and three systems nothing has an interval.
     pearson = asked.pages["pearson"]

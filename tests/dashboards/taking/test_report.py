@@ -29,11 +29,7 @@ def test_it_shows_the_numbers_of_the_pages(campaign: Campaign, as_researcher: Cl
         assert f">{row.tau:.3f}<".replace("-", "−") in page
         assert row.signature in page
     assert f"Seed of all draws: {campaign.seed}." in page
-    assert (
-        page.index('class="answer"')
-        < page.index("Table 1.")
-        < page.index("Remarks on these numbers")
-    )
+    assert page.index('class="answer"') < page.index("Table 1.") < page.index("<h2>Warnings</h2>")
     assert page.index("Appendix") < page.index("Overview")
 
 
