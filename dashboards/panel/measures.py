@@ -106,7 +106,3 @@ def warnings_of(
     """Return the warnings on the scores of some measures, each once."""
     every = measures.values() if isinstance(measures, Mapping) else measures
     return list(dict.fromkeys(each.message for measure in every for each in measure.warnings))
-
-
-# The name by which analyses import it.
-told = warnings_of

@@ -145,10 +145,6 @@ def bold(correction: Message) -> Message:
     )
 
 
-# The same as text, until pages of studies use `bold`.
-BOLD = bold(STATISTICS["tau"]).pattern.replace("{correction}", "{corrected}")
-
-
 def mark(rows: Sequence[L], best: Sequence[Collection[str]]) -> list[L]:
     """Return rows with those values bold whose key is in their column's `best`.
 
@@ -169,10 +165,6 @@ def warnings_of(documents: Sequence[CampaignDocument]) -> list[Message]:
         for each in documents
         for warning in grouped(each.warnings)
     ]
-
-
-# The name by which pages of studies import it.
-told = warnings_of
 
 
 def latex_table(

@@ -3,10 +3,10 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Protocol
 
 from core.numbers import coefficient
-from metaeval.messages import Message, message, plural, truncated, untranslated
+from metaeval.messages import Message, message, plural, truncated
 
 ALPHA = 0.05
 # The most names in a list; the others are counted.
@@ -115,34 +115,6 @@ class Asked:
 
 
 @dataclass(frozen=True)
-class Part:
-    """A piece of a sentence that is no message yet."""
-
-    text: str
-    key: str = ""
-
-
-FIXED = "\N{NO-BREAK SPACE}"
-
-
-def name_parts(metrics: Sequence[Labelled]) -> list[Part]:
-    """Return names with commas for a sentence in parts."""
-    shown = metrics if len(metrics) <= NAMES + 1 else metrics[:NAMES]
-    more = len(metrics) - len(shown)
-    pieces = [Part(metric.label, metric.key) for metric in shown]
-    pieces += [Part(f"{more} others")] if more else []
-    joined = [pieces[0]]
-    for place, piece in enumerate(pieces[1:], 1):
-        joined += [Part(" and " if place == len(pieces) - 1 else ", "), piece]
-    return joined
-
-
-def listed(metrics: Sequence[Labelled]) -> str:
-    """Return the same as text."""
-    return "".join(part.text for part in name_parts(metrics))
-
-
-@dataclass(frozen=True)
 class Answer:
     """The answer: `case` identifies its form, `details` are further sentences.
 
@@ -153,23 +125,6 @@ class Answer:
     sentence: Message
     details: Sequence[Message] = ()
     keys: Mapping[str, str] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        """Accept a sentence in parts and details as text until all answers are messages."""
-        sentence: Any = self.sentence
-        details: Any = self.details
-        if isinstance(sentence, list):
-            named = {part.text: part.key for part in sentence if part.key}
-            text = untranslated("".join(part.text for part in sentence))
-            object.__setattr__(self, "keys", named)
-            object.__setattr__(self, "sentence", text)
-        if isinstance(details, str):
-            object.__setattr__(self, "details", [untranslated(details)] if details else [])
-
-    @property
-    def parts(self) -> list["Part"]:
-        """The sentence for templates that do not use `linked` yet."""
-        return [Part(self.sentence.text)]
 
 
 def leader(metrics: Sequence[Scored]) -> Scored | None:
