@@ -1,4 +1,4 @@
-"""Results for programs: the correlation tables, the quality and the spans of campaigns."""
+"""Results for programs: correlations, quality and error spans of campaigns."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -17,6 +17,7 @@ from annotation.access import visible_campaigns
 from annotation.api.parameters import FILTERS, TakesParameters, Texts
 from annotation.filters import Filters
 from annotation.filters.chosen import check
+from core.messages import as_json
 from dashboards.correlations.page import CORRELATIONS
 from dashboards.documents.results import Result
 from dashboards.pages.answers import is_unfinished, public
@@ -25,15 +26,15 @@ from dashboards.spans.document import SpansChoice
 from dashboards.spans.page import SPANS
 
 SLUG = {"type": "string"}
-SHOWN = "`shown` adds rows of floor and ceiling."
+SHOWN = "`shown` adds rows of baselines and human ceiling."
 
 
 @extend_schema(tags=["results"])
 class ResultViewSet(TakesParameters, viewsets.ViewSet):
     """`/api/results/{campaign}/`: correlations and quality of one campaign, under filters.
 
-    Without `scores` they are z-scores, and of penalties raw scores. Where people mark error spans,
-    also how well metrics find them.
+    Without `scores`, human scores are z-scores, or raw scores where they are penalties. Where
+    annotators mark error spans, the answer includes how well metrics find them.
     """
 
     lookup_field = "slug"
@@ -41,7 +42,7 @@ class ResultViewSet(TakesParameters, viewsets.ViewSet):
 
     @extend_schema(operation_id="results_list", responses={200: SLUG})
     def list(self, request: Request, format: str | None = None) -> Response:
-        """Name the campaigns that can be asked for."""
+        """List the campaigns that you may read."""
         rows = visible_campaigns(request.user).order_by("slug")
         return Response(list(rows.values_list("slug", flat=True)))
 
@@ -50,9 +51,10 @@ class ResultViewSet(TakesParameters, viewsets.ViewSet):
         responses=dict.fromkeys((200, 202, 500), OpenApiTypes.OBJECT),
     )
     def retrieve(self, request: Request, slug: str, format: str | None = None) -> Response:
-        """Return the tables of a campaign; one that is not computed yet is null (202).
+        """Return the tables of a campaign; a table that is not computed yet is null (202).
 
-        Then `Retry-After` says when to ask again; 500 with the reason where computing failed.
+        `Retry-After` then says when to ask again. The status is 500, with the error, where
+        computing failed.
         """
         rows = visible_campaigns(request.user).select_related("test_set")
         campaign = get_object_or_404(rows, slug=slug)
@@ -73,15 +75,15 @@ class ResultViewSet(TakesParameters, viewsets.ViewSet):
             found.append(spans)
         body["filters"] = filters.as_json()
         waiting = [each for each in found if is_unfinished(each)]
-        if problem := next((each.message for each in waiting if each.message), ""):
-            return Response({"error": problem}, status=500)
+        if problem := next((each.message for each in waiting if each.message), None):
+            return Response({"error": as_json(problem)}, status=500)
         if waiting:
             return Response(body, status=202, headers={"Retry-After": "2"})
         return Response(body)
 
 
 def _dated(result: Result[Any], choose: Callable[[Any], Any] = lambda found: found) -> Any:
-    """What is chosen of the document, with the time of its numbers."""
+    """Return the chosen part of a document, with the time of its numbers."""
     as_of = result.as_of.isoformat(timespec="seconds") if result.as_of else None
     if is_unfinished(result):
         return None

@@ -1,4 +1,4 @@
-"""The app that shows judgments and scores side by side; its one table can be computed again."""
+"""The app that compares judgments with scores."""
 
 from django.apps import AppConfig
 

@@ -1,4 +1,4 @@
-"""Computed documents of the pages, which can be computed again, and what readers saved."""
+"""Computed documents of pages, which can be computed again, and saved selections."""
 
 from typing import ClassVar
 
@@ -12,7 +12,7 @@ from core.work.models import Work
 
 
 class Analysis(Work):
-    """The newest document of one question, and the wish for a newer one.
+    """The newest document of one question, and the job that computes a newer one.
 
     A question is a kind of analysis of a campaign under some filters; what readers state
     themselves is analysed without a campaign. `payload` is the compressed JSON document, empty
@@ -63,5 +63,5 @@ class Selection(models.Model):
         return self.name
 
     def get_absolute_url(self) -> str:
-        """The address to share; it leads to the plot."""
+        """The address to share, that of the plot."""
         return reverse("selection", args=[self.campaign.slug, self.pk])

@@ -1,7 +1,7 @@
-"""The live monitor of a campaign: a page that keeps itself fresh, the same as JSON, remarks.
+"""The live monitor of a campaign: a page that updates automatically, its JSON, and comments.
 
-Counts are taken from the tables, a moment ago at most. Agreement stands on the quality page; the
-JSON has it, too, as a document that is asked for anew at most every `AGREEMENT_SECONDS`.
+Counts come from the database and are at most a moment old. Agreement is on the quality page and in
+the JSON, from a document that is recomputed at most every `AGREEMENT_SECONDS`.
 """
 
 from dataclasses import asdict
@@ -21,8 +21,10 @@ from annotation.notifications.delivery import SIGNATURE, secret_of
 from annotation.web.live import is_part, render_live
 from annotation.web.parameters import NOTHING, Parameters, page_of, takes
 from core.caching import ttl_cache
+from core.messages import as_json as message_as_json
 from dashboards.documents import results
 from dashboards.quality.agreement import AgreementSoFar, Figure
+from metaeval.messages import message
 
 PER_PAGE = 50
 AGREEMENT_SECONDS = 30
@@ -30,7 +32,7 @@ FIGURES = ("one_vs_rest", "alpha_z", "alpha_raw")
 
 
 def agreement_so_far(campaign: Campaign) -> results.Result[AgreementSoFar]:
-    """Agreement on outputs, of at most `AGREEMENT_SECONDS` ago where workers keep up."""
+    """Return agreement on outputs, at most `AGREEMENT_SECONDS` old where workers keep up."""
     return results.latest("agreement", campaign, Filters(), every=AGREEMENT_SECONDS)
 
 
@@ -39,7 +41,7 @@ def agreement_so_far(campaign: Campaign) -> results.Result[AgreementSoFar]:
 @takes(NOTHING)
 @never_cache
 def monitor(request: HttpRequest, slug: str, fmt: str = "") -> HttpResponseBase:
-    """Where the campaign stands; htmx asks for what changes alone."""
+    """Show the progress of a campaign; htmx requests the changing part alone."""
     campaign = campaign_for_reader(request, slug)
     report, so_far = _report(campaign), agreement_so_far(campaign)
     if fmt:
@@ -59,14 +61,14 @@ def monitor(request: HttpRequest, slug: str, fmt: str = "") -> HttpResponseBase:
 
 
 def _report(campaign: Campaign) -> MonitorReport:
-    """The report of the last moment; whoever was added or excluded is so at once."""
+    """Return the cached report, recomputed when annotators are added or excluded."""
     people = campaign.annotators.order_by().values_list("pk", "excluded_at")
     key = ("monitor", campaign.pk, campaign.status, frozenset(people))
     return ttl_cache(key, lambda: monitor_report(campaign))
 
 
 def _notifications(campaign: Campaign) -> dict[str, Any]:
-    """Who is told, how that went, and the secret of the webhook: for admins only."""
+    """Return recent notifications and the secret of the webhook, for admins only."""
     sent = campaign.audit.filter(action__in=("notified", "notification failed"))
     return {
         "shows_notifications": True,
@@ -80,11 +82,17 @@ def _notifications(campaign: Campaign) -> dict[str, Any]:
 @require_safe
 @takes(Parameters(frozenset({"annotator", "page"})))
 def monitor_remarks(request: HttpRequest, slug: str) -> HttpResponse:
-    """What annotators flagged or commented on."""
+    """Show the flags and comments of annotators."""
     campaign = campaign_for_reader(request, slug)
     annotator = request.GET.get("annotator", "")
     if annotator and not campaign.annotators.filter(label=annotator).exists():
-        raise FilterError(f"annotator: this campaign has no annotator {annotator}")
+        raise FilterError(
+            message(
+                "filter.no-annotator",
+                "annotator: this campaign has no annotator “{annotator}”.",
+                annotator=annotator,
+            )
+        )
     found = remarks(campaign, annotator=annotator)
     page = page_of(request, found, PER_PAGE)
     kinds = dict(Item.Kind.choices)
@@ -125,7 +133,7 @@ def as_json(
 
 
 def _agreement(so_far: results.Result[AgreementSoFar]) -> dict[str, Any]:
-    """Agreement by its names, None where it is not computed yet or nothing has two ratings."""
+    """Return agreement by statistic; None where it is not computed or no output has two ratings."""
     found = so_far.document.figures if so_far.document else {}
     return {
         "as_of": so_far.as_of,
@@ -139,6 +147,6 @@ def _figure(figure: Figure) -> dict[str, Any]:
     return {
         "value": figure.statistic,
         "interval": figure.interval and dict(zip(("low", "high"), figure.interval, strict=False)),
-        "method": figure.method,
-        "warnings": [each.message for each in figure.warnings],
+        "method": str(figure.method),
+        "warnings": [message_as_json(each.message) for each in figure.warnings],
     }

@@ -1,4 +1,4 @@
-"""One output: its texts, every judgment of it and every score, for a reader who looks closer."""
+"""Show one output: its texts, all judgments and all scores."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -29,10 +29,10 @@ ANNOTATOR = "assignment__annotator"
 
 @dataclass(frozen=True)
 class JudgmentLine:
-    """One current judgment; `z` is None for practice, the excluded and those without spread."""
+    """One current judgment; `z` is None for practice, and for excluded or constant annotators."""
 
     annotator: str
-    kind: str
+    is_repeat: bool
     value: float
     z: float | None
     seconds: float | None
@@ -107,7 +107,7 @@ def _line(row: Judgment, z: float | None) -> JudgmentLine:
     seconds = (submitted - started).total_seconds() if started and submitted else None
     return JudgmentLine(
         annotator=row.assignment.annotator.label,
-        kind=Item.Kind(row.assignment.item.kind).label,
+        is_repeat=row.assignment.item.kind == Item.Kind.REPEAT,
         value=row.value,
         z=z,
         seconds=seconds / row.sent_together if seconds is not None else None,
@@ -118,8 +118,10 @@ def _line(row: Judgment, z: float | None) -> JudgmentLine:
 
 
 def _spreads(campaign: Campaign, annotators: set[int]) -> dict[int, tuple[float, float]]:
-    """Mean and standard deviation (ddof 1) of a few annotators over the campaign's pool, taken by
-    the database: no other judgment of theirs is read. Those without spread are left out."""
+    """Return mean and standard deviation (ddof 1) of a few annotators over the campaign's pool.
+
+    The database computes them, so other judgments are not read. Constant annotators are skipped.
+    """
     rows = Judgment.objects.filter(
         is_current=True,
         assignment__annotator__in=annotators,
@@ -186,7 +188,7 @@ def _score_lines(signature: MetricSignature, packed: bytes) -> list[ScoreLine]:
 @require_safe
 @takes(NOTHING)
 def output(request: HttpRequest, slug: str, pk: int) -> HttpResponseBase:
-    """One output, as a fragment that the scatter plot puts beside itself, or as a page."""
+    """Show one output, as a fragment for the scatter plot or as a page."""
     campaign = campaign_for_reader(request, slug)
     context = output_context(campaign, pk)
     is_fragment = request.headers.get("X-Fragment") == "output"
@@ -195,5 +197,5 @@ def output(request: HttpRequest, slug: str, pk: int) -> HttpResponseBase:
 
 
 def output_context(campaign: Campaign, pk: int | str) -> dict[str, Any]:
-    """What templates need of one output; 404 for none of the campaign."""
+    """Return the context of one output; 404 for an output of another campaign."""
     return {"campaign": campaign, "shown": output_view(campaign, find_output(campaign, pk))}

@@ -1,8 +1,8 @@
-"""Addresses of the meta-evaluation; each page is also there as .json, .csv and .tex."""
+"""Addresses of the meta-evaluation; each page is also available as .json, .csv and .tex."""
 
 from django.urls import path
 
-from dashboards import monitor, outputs, taking
+from dashboards import downloads, monitor, outputs
 from dashboards.correlations.page import CORRELATIONS
 from dashboards.home.page import campaign_list
 from dashboards.home.search import search
@@ -51,8 +51,8 @@ urlpatterns = [
     *routes(METRICS_PAIR),
     path("campaigns/<slug:slug>/spans/", view(SPANS), name="spans"),
     path("campaigns/<slug:slug>/spans.<str:fmt>", view(SPANS), name="spans-data"),
-    path("campaigns/<slug:slug>/report/", view(taking.REPORT), name="report"),
-    path("campaigns/<slug:slug>/report.<str:fmt>", taking.report, name="report-file"),
-    path("campaigns/<slug:slug>/bundle/", view(taking.BUNDLE), name="bundle"),
-    path("campaigns/<slug:slug>/bundle.<str:fmt>", taking.bundle, name="bundle-file"),
+    path("campaigns/<slug:slug>/report/", view(downloads.REPORT), name="report"),
+    path("campaigns/<slug:slug>/report.<str:fmt>", downloads.report, name="report-file"),
+    path("campaigns/<slug:slug>/bundle/", view(downloads.BUNDLE), name="bundle"),
+    path("campaigns/<slug:slug>/bundle.<str:fmt>", downloads.bundle, name="bundle-file"),
 ]

@@ -7,7 +7,7 @@ is a string is a name or text of somebody's own, and is never translated.
 
 Patterns are written as for `str.format`, with these formats besides Python's own:
 
-- `{tau:r}`: a coefficient, `.61`, `−.05`, `1.00`
+- `{tau:r}`: a coefficient, `.61`, `−.05`, `1.00`; `{p:r3}` with three decimals
 - `{p:p}`: a p-value with its letter, `p = .03`, `p < .001`
 - `{share:percent}`: a share of 1 as `70%`
 - `{begin:moment}`: a `datetime` as `2026-11-27 19:00`
@@ -205,6 +205,8 @@ def _number(value: float, spec: str) -> str:
             return f"{value:,}" if isinstance(value, int) else f"{value:,g}"
         case "r":
             return coefficient(value)
+        case "r3":
+            return coefficient(value, 3)
         case "p":
             return p_value(value)
         case "percent":

@@ -298,7 +298,7 @@ def _quick() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(caching, "SECONDS", 0)
         patch.setattr(parts, "drawings", _drawn_here)
-        patch.setattr(document, "pdf_of", lambda _: (b"%PDF-", ""))
+        patch.setattr(document, "pdf_of", lambda _: (b"%PDF-", None))
         for module in (document, archive, computing):
             patch.setattr(module, "give_back", lambda: None)
         yield

@@ -1,37 +1,18 @@
 """Numbers and times as pages print them: fixed decimals, a real minus sign, a dash for nothing."""
 
-import math
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
 from django import template
 
-from core import text
+from core import numbers, text
+from core.numbers import NOTHING
 
 register = template.Library()
 register.filter("counted", text.pluralize)
-NOTHING = "–"
-
-
-@register.filter
-def decimals(value: object, places: int = 3) -> str:
-    """A number with a real minus sign; a dash for None and nan.
-
-    >>> decimals(-0.12345), decimals(-0.0, 0), decimals(None)
-    ('−0.123', '0', '–')
-    """
-    if not isinstance(value, (int, float)) or math.isnan(value):
-        return NOTHING
-    return f"{value:z.{places}f}".replace("-", "−")
-
-
-@register.filter
-def pvalue(value: object) -> str:
-    """A p-value with three decimals, or `< .001`; a dash for None and nan."""
-    if not isinstance(value, (int, float)) or math.isnan(value):
-        return NOTHING
-    return "< .001" if value < 0.001 else f"{value:.3f}".removeprefix("0")
+register.filter(numbers.decimals)
+pvalue = register.filter("pvalue", numbers.p_value_cell)
 
 
 @register.filter
@@ -57,8 +38,8 @@ def milliseconds(value: int | None) -> str:
 
 @register.filter
 def interval(value: Sequence[float | None] | None, places: int = 2) -> str:
-    """Low and high, which come first, as `[0.41, 0.63]`; nothing where there is no interval."""
-    return "" if value is None else f"[{', '.join(decimals(end, places) for end in value[:2])}]"
+    """Low and high, which come first, as `[0.41, 0.63]`; empty without an interval."""
+    return numbers.interval(value, places)
 
 
 @register.filter

@@ -1,5 +1,7 @@
-"""The replication bundle: a campaign's data, settings and numbers, which `python -m metaeval
-reproduce` computes again."""
+"""The replication bundle: a campaign's data, settings and numbers.
+
+`python -m metaeval reproduce` computes the numbers again.
+"""
 
 from dashboards.bundle.archive import build
 from dashboards.bundle.choice import BundleChoice

@@ -1,8 +1,9 @@
-"""Writing a bundle: data files, the numbers computed from them, manifest, README, zip."""
+"""Write a bundle: data files, the numbers computed from them, manifest, README, zip."""
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -16,15 +17,26 @@ from dashboards.bundle.content import read_content
 from dashboards.bundle.files import data_files
 from dashboards.bundle.manifest import manifest_of
 from dashboards.bundle.readme import readme, script
-from dashboards.bundle.tables import expected, tables_of
+from dashboards.bundle.tables import BundleTable, expected, tables_of
 from dashboards.documents.memory import give_back
 from dashboards.trust import verdict
+from metaeval.messages import Message
 
 BLOCK = 1 << 16
 
 
-def build(campaign: Campaign, filters: Filters) -> tuple[bytes, dict[str, Any]]:
-    """Return a bundle as a zip file, and its manifest. The same data give the same bytes."""
+@dataclass(frozen=True)
+class Built:
+    """A bundle as a zip file, its manifest, its tables, and its warnings."""
+
+    zip: bytes
+    manifest: dict[str, Any]
+    tables: Sequence[BundleTable]
+    warnings: Sequence[Message]
+
+
+def build(campaign: Campaign, filters: Filters) -> Built:
+    """Return a bundle; the same data give the same bytes."""
     content = read_content(campaign, filters)
     tables = tables_of(content)
     trust = verdict.compute(campaign, content.filters)
@@ -32,7 +44,7 @@ def build(campaign: Campaign, filters: Filters) -> tuple[bytes, dict[str, Any]]:
         folder = Path(name)
         for path, lines in data_files(content):
             _write(folder / path, lines)
-        give_back()  # Each table is computed from the files, as by readers.
+        give_back()  # Each table is computed from the files, as readers do.
         for table in tables:
             _write(folder / f"expected/{table.name}.json", [expected(folder, table)])
         manifest = manifest_of(content, tables, _sums(folder))
@@ -40,7 +52,8 @@ def build(campaign: Campaign, filters: Filters) -> tuple[bytes, dict[str, Any]]:
         _write(folder / "manifest.json", [json.dumps(manifest, ensure_ascii=False, indent=1)])
         _write(folder / "README.md", [readme(content, tables, trust)])
         _write(folder / "reproduce.sh", [script(tables)])
-        return b"".join(zip_bytes(_members(folder, f"{campaign.slug}-bundle"))), manifest
+        content_of_zip = b"".join(zip_bytes(_members(folder, f"{campaign.slug}-bundle")))
+        return Built(content_of_zip, manifest, tables, list(content.excluded.values()))
 
 
 def _write(path: Path, lines: Iterable[str]) -> None:

@@ -1,4 +1,4 @@
-"""What a reader takes along: the filters, and the questions that pages answer under them."""
+"""The choices of a bundle: filters, and the questions that pages answer under them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -7,10 +7,11 @@ from typing import Any, Self
 from annotation.filters import FilterError
 from dashboards.comparisons import selection, statistics
 from dashboards.panel.choice import Choice
+from metaeval.messages import message
 from metaeval.replication.questions import STATISTICS, Question
 
 DEFAULT = "tau-b"
-# In an address they occur several times; no key has a blank.
+# Parameters that an address may repeat; no key contains a blank.
 REPEATED = ("statistic", "metric")
 
 
@@ -19,7 +20,7 @@ class BundleChoice(Choice):
     """The choices of the correlation and significance pages, with their names in the address.
 
     `statistic` and `metric` are keys separated by blanks: several statistics, and the metrics that
-    are shown (empty: all). A grouping or test that a statistic does not have is its first.
+    are shown (empty: all). A statistic without the chosen grouping or test uses its first one.
     """
 
     statistic: str = ""
@@ -36,7 +37,15 @@ class BundleChoice(Choice):
         self.one_of("grouping", "", *statistics.GROUPINGS)
         self.one_of("test", "", *statistics.TESTS)
         if unknown := [key for key in self.statistic.split() if key not in STATISTICS]:
-            raise FilterError(f"statistic must be one of {', '.join(STATISTICS)}, not {unknown}")
+            raise FilterError(
+                message(
+                    "filter.choice",
+                    "{name} must be one of {choices}, not “{value}”.",
+                    name="statistic",
+                    choices=list(STATISTICS),
+                    value=unknown[0],
+                )
+            )
 
     @classmethod
     def from_query(cls, query: Mapping[str, str]) -> Self:
@@ -49,7 +58,7 @@ class BundleChoice(Choice):
 
     @property
     def questions(self) -> list[Question]:
-        """Every question once, as the pages ask it."""
+        """The questions as the pages ask them, each once."""
         found = [self._question(key) for key in self.statistic.split() or [DEFAULT]]
         return list({question.key: question for question in found}.values())
 

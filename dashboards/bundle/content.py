@@ -1,4 +1,4 @@
-"""What goes into a bundle, read from the database at one moment."""
+"""Read the content of a bundle from the database at one moment."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -16,11 +16,12 @@ from dashboards.panel.floors import floor_panel
 from dashboards.panel.human import Floats, read_ratings
 from dashboards.panel.panel import Panel, read_panel
 from dashboards.spans.marked import Detector, Gold, read_detectors, read_gold
+from metaeval.messages import Message, message
 from metaeval.replication.bounds import Ratings
 from metaeval.scores import FORMULAS
 from metrics.scores import MeasureScores
 
-# By metric: the formula that makes a system's score of its summed counts.
+# By metric: the formula that computes a system's score from its summed counts.
 FORMULA_OF = {
     "bleu": "bleu",
     "bleu-star": "bleu-star",
@@ -32,12 +33,13 @@ FORMULA_OF = {
 
 @dataclass(frozen=True, eq=False)
 class Content:
-    """A campaign's rows and arrays; `names` and `numbers` are the systems and segments in files.
-    `every_name` has the names of all systems, by primary key: judgments are of these.
+    """A campaign's rows and arrays.
 
-    `lines` holds the place of each segment in the mt-metrics-eval files, which keep documents
-    together. `marks` are the spans of people, None where the protocol asks for none. `left_out`
-    says, by measure, why it is not in the tables.
+    `names` and `numbers` are the systems and segments in files, `every_name` the names of all
+    systems by primary key, which judgments need. `lines` is the position of each segment in the
+    mt-metrics-eval files, which keep documents together. `marks` are the annotators' spans, None
+    where the protocol has no spans. `excluded` are the measures that are not in the tables, with
+    the reason.
     """
 
     campaign: Campaign
@@ -48,7 +50,7 @@ class Content:
     every_name: Mapping[int, str]
     lines: Sequence[int]
     judgments: JudgmentColumns
-    left_out: dict[str, str]
+    excluded: dict[str, Message]
     floors: Mapping[str, Floats]
     ratings: Ratings | None
     marks: Gold | None
@@ -78,12 +80,12 @@ class Content:
 
     @property
     def given(self) -> Mapping[str, Floats]:
-        """Scores of systems by measure, of those that were imported with such."""
+        """System scores by measure, where they were imported."""
         return self.panel.scored.given
 
     @property
     def counted(self) -> dict[str, str]:
-        """Formula by measure, where a system's score is made of summed counts."""
+        """Formula by measure, where a system's score is computed from summed counts."""
         return {
             key: FORMULA_OF[each.metric]
             for key, each in self.measures.items()
@@ -92,16 +94,16 @@ class Content:
 
 
 def read_content(campaign: Campaign, filters: Filters) -> Content:
-    """Read a campaign; filters without choices of a bundle stand for its defaults."""
+    """Read a campaign; filters without choices of a bundle mean its defaults."""
     if not isinstance(filters, BundleChoice):
         filters = BundleChoice(**vars(filters))
     panel = read_panel(campaign, filters)
-    left_out = _left_out(panel)
+    excluded = _excluded(panel)
     rows = campaign.test_set.segments.order_by("position").prefetch_related("references")
     segments, every = list(rows), systems_of(campaign)
     names = dict(zip((s.pk for s in every), unique_names(every), strict=True))
     places = {segment.pk: place for place, segment in enumerate(ordered(segments))}
-    panel = panel.only([key for key in panel.measures if key not in left_out])
+    panel = panel.only([key for key in panel.measures if key not in excluded])
     is_compared = bool(panel.measures) and panel.human.is_there
     return Content(
         campaign,
@@ -112,7 +114,7 @@ def read_content(campaign: Campaign, filters: Filters) -> Content:
         names,
         [places[segment.pk] + 1 for segment in segments],
         read_columns(campaign, with_excluded=True),
-        left_out,
+        excluded,
         {k: each.values for k, each in floor_panel(panel).measures.items()} if is_compared else {},
         read_ratings(campaign, filters, panel.human) if is_compared else None,
         read_gold(campaign, filters)[0] if campaign.judging.spans else None,
@@ -120,16 +122,21 @@ def read_content(campaign: Campaign, filters: Filters) -> Content:
     )
 
 
-def _left_out(panel: Panel) -> dict[str, str]:
+def _excluded(panel: Panel) -> dict[str, Message]:
     return {
-        key: "its system score is made of counts by a formula that metaeval does not have"
+        key: message(
+            "bundle.no-formula",
+            "{metric} is not in the tables, because metaeval lacks the formula that computes its "
+            "system score from counts.",
+            metric=key,
+        )
         for key, measure in panel.measures.items()
         if measure.corpus is not None and not _has_formula(measure)
     }
 
 
 def _has_formula(measure: MeasureScores) -> bool:
-    """Whether metaeval computes the same system scores, to the last bit."""
+    """Return whether metaeval computes the same system scores, to the last bit."""
     formula = FORMULAS.get(FORMULA_OF.get(measure.metric, ""))
     if formula is None or measure.statistics is None or measure.corpus is None:
         return False

@@ -1,4 +1,4 @@
-"""The replication bundle as a document, so that a worker builds it and data and numbers agree."""
+"""Build the replication bundle as a document, in a worker."""
 
 import base64
 from collections.abc import Mapping, Sequence
@@ -12,17 +12,18 @@ from annotation.models import Campaign
 from dashboards.bundle import BundleChoice, build
 from dashboards.documents.head import OfCampaign, about
 from dashboards.documents.reasons import CampaignTrust
+from metaeval.messages import Message
 
-VERSION = 10
+VERSION = 11
 FILTERS = BundleChoice
 
 
 @dataclass(frozen=True)
-class Held:
+class Table:
     """A table of the bundle: the arguments of the command that computes it, and its numbers."""
 
     name: str
-    about: str
+    about: Message
     arguments: Sequence[str]
     expected: str
 
@@ -40,7 +41,7 @@ class Bundle(OfCampaign):
     """The document; `zip` is the file in base64."""
 
     filters: Mapping[str, Any]
-    tables: Sequence[Held]
+    tables: Sequence[Table]
     statistics: Sequence[str]
     versions: Mapping[str, str]
     bytes: int
@@ -54,20 +55,23 @@ DOCUMENT = Bundle
 def compute(campaign: Campaign, filters: Filters) -> Bundle:
     """Return the manifest, a row for every file, and the zip file.
 
-    The files hold the whole campaign; the filters stand in the commands.
+    The files contain the whole campaign; the filters are arguments of the commands.
     """
     if not isinstance(filters, BundleChoice):
         filters = BundleChoice(**vars(filters))
-    archive, manifest = build(campaign, filters)
+    built = build(campaign, filters)
+    manifest = built.manifest
     return Bundle(
         **about(campaign),
         filters=filters.as_json(),
-        warnings=[f"{key}: {why}." for key, why in manifest["left_out"].items()],
+        warnings=list(built.warnings),
         trust=msgspec.convert(manifest["trust"], CampaignTrust),
-        tables=[Held(**table) for table in manifest["tables"]],
+        tables=[
+            Table(each.name, each.about, each.arguments, each.expected) for each in built.tables
+        ],
         statistics=[question.statistic.key for question in filters.questions],
         versions=manifest["versions"],
-        bytes=len(archive),
+        bytes=len(built.zip),
         rows=[Member(name, digest) for name, digest in manifest["files"].items()],
-        zip=base64.b64encode(archive).decode(),
+        zip=base64.b64encode(built.zip).decode(),
     )

@@ -1,4 +1,4 @@
-"""The data files of a bundle, as (path, lines)."""
+"""Write the data files of a bundle, as (path, lines)."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
@@ -21,7 +21,7 @@ from metaeval.spans.span_table import SEVERITIES, SIDES
 Files = Iterator[tuple[str, Iterable[str]]]
 SPAN_COLUMNS = ("start", "end", "severity", "side")
 _CLEAN = (("", "", "", "no-error", "", None),)
-# Of an item, the first that is there: a control is of the system that it is compared with.
+# The first of these that is set: a control item belongs to the system that it is compared with.
 SYSTEM_OF = (
     *("output__system_id", "system_id"),
     *("partner__output__system_id", "partner__system_id"),
@@ -62,7 +62,7 @@ def _safe(name: str) -> str:
 
 
 def _line(*cells: Any) -> str:
-    """Cells as one line; what would end a cell becomes a blank."""
+    """Join cells to one line; characters that would end a cell become blanks."""
     texts = ("" if cell is None else str(cell) for cell in cells)
     return "\t".join(text.translate(_BLANKS) for text in texts) + "\n"
 
@@ -71,7 +71,7 @@ _BLANKS = str.maketrans("\t\n\r", "   ")
 
 
 def _annotators(content: Content) -> Iterator[str]:
-    """Public names only, in the order in which they came."""
+    """Write the public names of annotators, in the order in which they were added."""
     yield _line("annotator", "is_excluded", "is_simulated")
     people = content.campaign.annotators.order_by("pk")
     for label, excluded, simulated in people.values_list("label", "excluded_at", "is_simulated"):
@@ -79,7 +79,7 @@ def _annotators(content: Content) -> Iterator[str]:
 
 
 def _judgments(content: Content) -> Iterator[str]:
-    """Current judgments without practice, in each annotator's own order."""
+    """Write current judgments without practice, in each annotator's own order."""
     columns, campaign = content.judgments, content.campaign
     labels = dict(campaign.annotators.values_list("pk", "label"))
     items = _items(content)
@@ -106,7 +106,7 @@ def _judgments(content: Content) -> Iterator[str]:
 
 
 def _documents_of(content: Content) -> dict[int, str]:
-    """The document of each segment, of those that share one, where documents are the unit."""
+    """Return the documents of segments that share one, where documents are the unit."""
     if content.documents is None:
         return {}
     named = list(zip(content.segments, content.documents, strict=True))
@@ -119,7 +119,7 @@ def _stamp(time: datetime | None) -> str | None:
 
 
 def _items(content: Content) -> dict[int, tuple[str, str]]:
-    """System and segment of every item, as files name them."""
+    """Return system and segment of every item, as files name them."""
     names = content.every_name
     number = {s.pk: n for s, n in zip(content.segments, content.numbers, strict=True)}
     rows = Item.objects.filter(campaign=content.campaign).order_by()
@@ -152,7 +152,7 @@ def _grid(
     planes: Sequence[Floats],
     documents: Sequence[str] | None = None,
 ) -> Iterator[str]:
-    """A table of planes, systems × segments each, in the order of the test set."""
+    """Write arrays, (systems, segments) each, in the order of the test set."""
     yield _line("system", "segment", *(["document"] if documents else []), *header)
     for row, system in enumerate(content.names):
         for column, segment in enumerate(content.numbers):
@@ -168,12 +168,12 @@ def _scores(content: Content) -> Iterator[str]:
 
 
 def _floors(content: Content) -> Iterator[str]:
-    """What metrics have to beat, of every output."""
+    """Write the baselines of every output."""
     return _grid(content, list(content.floors), list(content.floors.values()))
 
 
 def _ratings(content: Content, ratings: Ratings) -> Iterator[str]:
-    """The judgments behind the human scores in their form, people in the order of their coming."""
+    """Write the judgments behind the human scores, annotators in the order of their addition."""
     labels = dict(content.campaign.annotators.values_list("pk", "label"))
     width = len(content.numbers)
     yield _line("annotator", "system", "segment", "score")
@@ -184,7 +184,7 @@ def _ratings(content: Content, ratings: Ratings) -> Iterator[str]:
 
 
 def _metrics(content: Content) -> Iterator[str]:
-    """Labels, by which metrics of equal value are ordered, and where scores come from."""
+    """Write labels, by which metrics of equal value are ordered, and the origin of scores."""
     yield _line("metric", "label", "is_lower_better", "origin")
     for key, measure in content.measures.items():
         yield _line(key, measure.label, int(not measure.higher_is_better), measure.origin)
@@ -206,7 +206,7 @@ def _human_systems(content: Content) -> Iterator[str]:
 
 
 def _metric_systems(content: Content) -> Iterator[str]:
-    """Scores of systems that were imported; a system without one has no line."""
+    """Write imported system scores; a system without one has no line."""
     yield _line("metric", "system", "score")
     for key, scores in content.given.items():
         for name, score in zip(content.names, scores.tolist(), strict=True):
@@ -215,7 +215,7 @@ def _metric_systems(content: Content) -> Iterator[str]:
 
 
 def _spans(content: Content) -> Iterator[str]:
-    """What metrics marked, a line a span; outputs without any have a line of their own."""
+    """Write the spans that metrics marked, one per line; outputs without any have one line."""
     yield _line("set", *_cell_columns(content), *SPAN_COLUMNS, "category", "confidence")
     for detector in content.detectors:
         for pk, cell in _cells(content).items():
@@ -226,7 +226,7 @@ def _spans(content: Content) -> Iterator[str]:
 
 
 def _human_spans(content: Content, gold: Gold) -> Iterator[str]:
-    """What people marked in the judgments that the filters keep, each annotator's in a row."""
+    """Write the spans of annotators in the chosen judgments, ordered by annotator."""
     labels = dict(content.campaign.annotators.values_list("pk", "label"))
     cells, table = _cells(content), gold.table
     rows: defaultdict[int, list[int]] = defaultdict(list)
@@ -246,12 +246,12 @@ def _human_spans(content: Content, gold: Gold) -> Iterator[str]:
 
 
 def _cell_columns(content: Content) -> list[str]:
-    """What heads the cells of an output; its document where intervals are over documents."""
+    """Return the heads of an output's cells; with its document where documents are the unit."""
     return ["system", "segment", *(["document"] if content.documents else [])]
 
 
 def _cells(content: Content) -> dict[int, tuple[str, ...]]:
-    """The cells of every output as files name them, in the order of the test set."""
+    """Yield the cells of every output as files name them, in the order of the test set."""
     names = content.every_name
     columns = [content.numbers, *([content.documents] if content.documents else [])]
     number = {s.pk: n for s, *n in zip(content.segments, *columns, strict=True)}
@@ -267,7 +267,7 @@ def _lengths(content: Content) -> Iterator[str]:
 
 
 def _evalset(content: Content) -> Files:
-    """The test set, human and metric scores in the layout of mt-metrics-eval, version 2."""
+    """Write test set, human and metric scores in the layout of mt-metrics-eval, version 2."""
     is_published = content.campaign.published_scores.exists()
     for path, lines in mtme.bundle(content.campaign):
         if not (is_published and "/human-scores/" in path):
@@ -290,12 +290,12 @@ def _evalset(content: Content) -> Files:
 
 
 def _oriented(content: Content, key: str, scores: Floats) -> Floats:
-    """Orient scores as the layout has them: of every metric, the higher one is better."""
+    """Orient scores as the layout requires: higher is better for every metric."""
     return scores if content.measures[key].higher_is_better else 0.0 - scores
 
 
 def _used(content: Content) -> str:
-    """The references as the layout names them at the end of a metric's name."""
+    """Return the references as the layout has them at the end of a metric's name."""
     names = sorted({each.name for s in content.segments for each in s.references.all()})
     return ".".join(mtme.reference_name(name) for name in names) or "src"
 

@@ -1,4 +1,4 @@
-"""The manifest of a bundle: what was measured, by what, with which settings."""
+"""Write the manifest of a bundle: metrics, settings, versions and files."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -9,6 +9,7 @@ from annotation.models import Item
 from dashboards.bundle.content import Content
 from dashboards.bundle.tables import BundleTable
 from metaeval.documents import sizes_of, unit_of
+from metaeval.messages import Message
 from metaeval.replication import FORMAT, versions
 from metrics.workers import builds, provenance
 
@@ -18,12 +19,12 @@ PACKAGES = ("sacrebleu", "Django")
 def manifest_of(
     content: Content, tables: Sequence[BundleTable], files: Mapping[str, str]
 ) -> dict[str, Any]:
-    """Return the manifest; it holds no time, so that the same data give the same bytes."""
-    measures = content.measures
+    """Return the manifest; it has no time, so that the same data give the same bytes."""
+    measures, facts = content.measures, campaign_facts(content)
     computed_on = provenance.of_signatures([each.signature for each in measures.values()])
     return {
         "format": FORMAT,
-        "campaign": vars(campaign_facts(content)),
+        "campaign": vars(facts) | {"human_scores": facts.human_scores.text},
         "filters": content.filters.of(content.campaign).as_json(),
         "metrics": [
             {
@@ -38,16 +39,16 @@ def manifest_of(
             }
             for key, measure in measures.items()
         ],
-        "left_out": content.left_out,
+        "left_out": {key: why.text for key, why in content.excluded.items()},
         "human_systems": list(content.panel.human.humans),
         "versions": versions() | _packages(),
         "builds": builds.of_numpy(),
         "tables": [
             {
                 "name": table.name,
-                "about": table.about,
+                "about": table.about.text,
                 "arguments": list(table.arguments),
-                "expected": f"expected/{table.name}.json",
+                "expected": table.expected,
             }
             for table in tables
         ],
@@ -56,7 +57,7 @@ def manifest_of(
 
 
 def _system_score(content: Content, key: str) -> str:
-    """What a system's score is made of."""
+    """Return how a system's score is computed."""
     if key in content.given:
         return "as imported"
     return content.counted.get(key, "mean of segments")
@@ -64,7 +65,7 @@ def _system_score(content: Content, key: str) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class Facts:
-    """What a methods section says of a campaign: settings, seed, numbers, exclusions."""
+    """The facts for a methods section: settings, seed, numbers, exclusions."""
 
     slug: str
     name: str
@@ -74,7 +75,7 @@ class Facts:
     protocol: str
     question: str
     shown_text: str
-    human_scores: str
+    human_scores: Message
     unit: str
     n_units: int
     z_pool: str

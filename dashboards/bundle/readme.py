@@ -1,4 +1,4 @@
-"""The README and the script of a bundle."""
+"""Write the README and the script of a bundle."""
 
 from collections.abc import Sequence
 
@@ -12,7 +12,7 @@ TEXT = """# {name}: replication bundle
 
 {trust}
 
-Everything that the tables of this campaign rest on, and the commands that compute them again.
+The data behind the tables of this campaign, and the commands that compute the tables again.
 
 ## Reproduce
 
@@ -20,11 +20,12 @@ You need Touchstone's source and Python 3.11 with numpy and scipy; no database, 
 
     python -m metaeval reproduce PATH
 
-where PATH is the zip file or this folder. It checks the files against the sums in `manifest.json`,
-recomputes every table and compares every number bit for bit. It ends with 0 where all are equal,
-and with 1 and a list where one differs. With other versions of numpy or scipy, or on another kind
-of processor, the last digit of a sum may differ: then `--tolerance 1e-12` tells rounding from
-change. One by one, inside this folder (`reproduce.sh` runs all):
+where PATH is the zip file or this folder. The command checks the files against the sums in
+`manifest.json`, recomputes every table and compares every number bit for bit. It exits with 0 if
+all numbers are equal, and with 1 and a list of differences otherwise. With other versions of numpy
+or scipy, or on another kind of processor, the last digit of a sum may differ; then use
+`--tolerance 1e-12` to ignore rounding. To compute single tables, run inside this folder
+(`reproduce.sh` runs all):
 
 {commands}
 
@@ -34,35 +35,35 @@ change. One by one, inside this folder (`reproduce.sh` runs all):
   processors, devices and builds of libraries scores (`computed_on`) and tables (`builds`) were
   computed.
 - `judgments.tsv`: current judgments in each annotator's order, without practice; `is_target` marks
-  those that make human scores, `seconds` is the server's time, `item`, `partner` and `output` are
-  numbers that only tell rows apart. `document` stands where others of its segments are there, too.
-  `annotators.tsv`: public names; the excluded enter no number.
-- `segments.tsv`: sources and references (separated by ` ||| `); `line` is the place in the files
-  of `mt-metrics-eval/`, where documents stay together. Tabs and line
-  breaks inside texts are blanks.
-- `scores.tsv`: human score and every metric, as the metric gives it, of every output of the systems
-  that metrics are compared on; empty where there is none. Human translations (`human_systems` of
-  `manifest.json`) are among them only where the filters say so. `document` is the number of the
-  first segment of a segment's document: intervals and tests are over documents where the column is
-  there, else over segments. `counts/`: the summed counts behind corpus scores.
+  those used for human scores, `seconds` is the server's time, `item`, `partner` and `output` are
+  numbers that identify rows. `document` is given where a document has several segments.
+  `annotators.tsv`: public names; excluded annotators are not used in any number.
+- `segments.tsv`: sources and references (separated by ` ||| `); `line` is the position in the files
+  of `mt-metrics-eval/`, which keep documents together. Tabs and line breaks inside texts are
+  blanks.
+- `scores.tsv`: human score and every metric, with the metric's own sign, of every output of the
+  systems that metrics are compared on; empty where there is none. Human translations
+  (`human_systems` of `manifest.json`) are included only if the filters include them. `document` is
+  the number of the first segment of a segment's document: intervals and tests are over documents
+  if this column exists, otherwise over segments. `counts/`: the summed counts behind corpus scores.
 - `metrics.tsv`: keys, labels and directions of the metrics, and whether their scores were computed
-  by Touchstone or imported. `metric-systems.tsv`: scores of whole systems that were imported.
-- `floors.tsv`: metrics that know nothing of quality, which a metric has to beat; `ratings.tsv`: the
-  judgments behind the human scores in their form, from which people are set against people.
-- `spans.tsv`: errors that metrics marked, `human-spans.tsv` those of people in the judgments that
-  the filters below keep; [start, end) in code points, 0 0 without a place; an output in which
-  nothing was marked has one line, with `no-error`.
-- `lengths.tsv`: lengths of outputs and the wanted ones.
-- `mt-metrics-eval/`: texts and scores in the layout of mt-metrics-eval, version 2; metrics with
-  missing scores are left out there, because the layout has no place for them. In this layout
-  higher scores are better: those of a metric whose lower scores are better have the other sign.
+  by Touchstone or imported. `metric-systems.tsv`: system scores that were imported.
+- `floors.tsv`: baselines that a metric has to beat (random scores, text lengths); `ratings.tsv`:
+  the judgments behind the human scores, from which the human ceiling is computed.
+- `spans.tsv`: errors that metrics marked; `human-spans.tsv`: errors that annotators marked, in the
+  judgments that the filters below choose. Spans are [start, end) in code points, 0 0 without a
+  position; an output without marked errors has one line, with `no-error`.
+- `lengths.tsv`: lengths of outputs and target lengths.
+- `mt-metrics-eval/`: texts and scores in the layout of mt-metrics-eval, version 2. Metrics with
+  missing scores are not included, because the layout cannot represent them. In this layout higher
+  scores are better, so the sign is reversed for metrics where lower scores are better.
 - `expected/`: the numbers.
 
-`judgments.tsv` and `mt-metrics-eval/` hold the whole campaign. The column `human` of `scores.tsv`
-and all tables rest on the filters below, which stand in the commands.
+`judgments.tsv` and `mt-metrics-eval/` contain the whole campaign. The column `human` of
+`scores.tsv` and all tables depend on the filters below, which are arguments of the commands.
 
-Not in the tables: what leaving somebody out would change, how many segments a correlation needs,
-layers, drift, and comparisons with other campaigns.
+The tables do not include the influence of single annotators, sample sizes, layers, drift, and
+comparisons with other campaigns.
 
 ## Settings
 
@@ -71,7 +72,7 @@ layers, drift, and comparisons with other campaigns.
 
 
 def readme(content: Content, tables: Sequence[BundleTable], trust: Trust | None) -> str:
-    """Return the README, with what limits trust first."""
+    """Return the README, with the verdict first."""
     head, *reasons = lines(trust)
     commands = "\n\n".join(f"    {table.command}\n\n{table.about}." for table in tables)
     return TEXT.format(
@@ -85,18 +86,18 @@ def readme(content: Content, tables: Sequence[BundleTable], trust: Trust | None)
 def _settings(content: Content) -> list[str]:
     campaign, human = content.campaign, content.panel.human
     lines = [
-        f"- {campaign.test_set.direction}, length asked for: {campaign.percent}",
+        f"- {campaign.test_set.direction}, length ratio: {campaign.percent}",
         f"- protocol {campaign.protocol}, annotators: {campaign.get_origin_display().lower()}",
         f"- human scores: {human.source}",
         f"- intervals and tests are over {units(human.clusters)}",
         f"- seed of hybrids and resamples: {campaign.seed}",
-        f"- filters: {'; '.join(content.filters.words) or 'none'}",
+        f"- filters: {'; '.join(map(str, content.filters.words)) or 'none'}",
     ]
     lines += [f"- {each.label}: `{each.signature}`" for each in content.measures.values()]
     imported = [each.label for each in content.measures.values() if each.is_imported]
     if imported:
         lines.append(f"- computed elsewhere and imported: {', '.join(imported)}")
-    return lines + [f"- {key} is not in the tables: {why}" for key, why in content.left_out.items()]
+    return lines + [f"- {why}" for why in content.excluded.values()]
 
 
 def script(tables: Sequence[BundleTable]) -> str:

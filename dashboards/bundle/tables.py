@@ -1,4 +1,4 @@
-"""The tables of a bundle: the commands that compute them, run on the bundle's own files."""
+"""Compute the tables of a bundle by commands on the bundle's own files."""
 
 import json
 import shlex
@@ -16,6 +16,7 @@ from dashboards.spans.document import N_RESAMPLES as SPAN_RESAMPLES
 from dashboards.systems.document import N_RESAMPLES
 from metaeval import StatisticsWarning
 from metaeval.commands import run_command
+from metaeval.messages import Message, message
 from metaeval.replication import plain
 from metaeval.replication.questions import N_HYBRIDS, can_answer
 from metaeval.scores.human_systems import looks_human
@@ -23,10 +24,10 @@ from metaeval.scores.human_systems import looks_human
 
 @dataclass(frozen=True)
 class BundleTable:
-    """A table by name, what it shows, and the arguments of `python -m metaeval`."""
+    """A table by name, a description, and the arguments of `python -m metaeval`."""
 
     name: str
-    about: str
+    about: Message
     arguments: Sequence[str]
 
     @property
@@ -34,28 +35,40 @@ class BundleTable:
         """The command line, to be run inside the bundle."""
         return shlex.join(["python", "-m", "metaeval", *self.arguments])
 
+    @property
+    def expected(self) -> str:
+        """The file with the numbers."""
+        return f"expected/{self.name}.json"
+
 
 def tables_of(content: Content) -> list[BundleTable]:
     """Return the tables that a campaign's data allow."""
     tables = _of_judgments(content) if len(content.judgments) else []
     if content.measures and content.panel.human.is_there:
         hybrids = ["--hybrids", str(N_HYBRIDS)]
-        about = "Every metric against the humans: τ-b, r over outputs, systems and hybrids"
+        about = message(
+            "bundle.correlations",
+            "Every metric against the humans: τ-b, r over outputs, systems and hybrids",
+        )
         arguments = ["correlations", *_scores(content), *hybrids]
         tables.append(BundleTable("correlations", about, arguments))
         tables += _of_questions(content)
     if content.measures or content.panel.human.is_there:
         options = ["--versus", "next", "--test", "rank-sum", "--resamples", str(N_RESAMPLES)]
-        about = "MT systems: human clusters, metric scores with marks"
+        about = message("bundle.systems", "MT systems: human clusters, metric scores with marks")
         tables.append(BundleTable("systems", about, ["systems", *_scores(content), *options]))
     if content.marks is not None and len(content.marks) and content.detectors:
         tables.append(_of_spans(content))
-    about = "Deviation of the systems from the wanted length"
+    about = message("bundle.lengths", "Deviation of the systems from the target length")
     return [*tables, BundleTable("lengths", about, ["lengths", "lengths.tsv"])]
 
 
 def _of_spans(content: Content) -> BundleTable:
-    about = "Error spans of metrics against those of people (MPP): precision, recall, F1, ceiling"
+    about = message(
+        "bundle.spans",
+        "Error spans of metrics against those of annotators (MPP): precision, recall, F1, human "
+        "ceiling",
+    )
     options = ["--resamples", str(SPAN_RESAMPLES), "--seed", str(content.campaign.seed)]
     arguments = ["spans", "spans.tsv", "--people", "human-spans.tsv", *options]
     return BundleTable("spans", about, arguments)
@@ -64,7 +77,9 @@ def _of_spans(content: Content) -> BundleTable:
 def _of_judgments(content: Content) -> list[BundleTable]:
     people = ["judgments.tsv", "--annotators", "annotators.tsv", *_chosen(content)]
     resamples = ["--resamples", str(AGREEMENT_RESAMPLES), "--seed", str(content.campaign.seed)]
-    about = "Times, traps, one-vs-rest r and α with intervals, with traps and without"
+    about = message(
+        "bundle.quality", "Times, traps, one-vs-rest r and α with intervals, with traps and without"
+    )
     tables = [BundleTable("quality", about, ["quality", *people, *resamples])]
     if not content.campaign.published_scores.exists():
         form = [
@@ -73,34 +88,36 @@ def _of_judgments(content: Content) -> list[BundleTable]:
             "--pool",
             content.campaign.z_pool,
         ]
-        about = "The human score of every output, from the judgments"
+        about = message(
+            "bundle.human-scores", "The human score of every output, from the judgments"
+        )
         tables.append(BundleTable("human-scores", about, ["human-scores", *people, *form]))
     return tables
 
 
 def _chosen(content: Content) -> list[str]:
-    """The reader's filters as options of the commands over judgments."""
+    """Return the reader's filters as options of the commands over judgments."""
     filters, campaign = content.filters, content.campaign
     people = campaign.annotators.filter(pk__in=left_out(campaign, filters)).order_by("pk")
-    said = [("--without", label) for label in people.values_list("label", flat=True)]
+    pairs = [("--without", label) for label in people.values_list("label", flat=True)]
     if filters.chooses_systems:
-        kept = chosen_systems(campaign, filters)
-        said += [("--systems", content.every_name[system.pk]) for system in kept]
-    said += [("--document", name.strip()) for name in filters.documents]
-    said += [("--segments", "segments.tsv")] if filters.documents else []
+        chosen = chosen_systems(campaign, filters)
+        pairs += [("--systems", content.every_name[system.pk]) for system in chosen]
+    pairs += [("--document", name.strip()) for name in filters.documents]
+    pairs += [("--segments", "segments.tsv")] if filters.documents else []
     limits = {
         "--since": filters.since,
         "--until": filters.until,
         "--min-seconds": filters.min_seconds,
         "--max-seconds": filters.max_seconds,
     }
-    said += [(name, str(limit)) for name, limit in limits.items() if limit not in ("", None)]
-    options = [word for pair in said for word in pair]
+    pairs += [(name, str(limit)) for name, limit in limits.items() if limit not in ("", None)]
+    options = [word for pair in pairs for word in pair]
     return options + (["--without-controls"] if filters.traps == OUT else [])
 
 
 def _of_questions(content: Content) -> list[BundleTable]:
-    """A table for every chosen statistic: what correlation and significance pages show of it."""
+    """Return a table for every chosen statistic, as correlation and significance pages show it."""
     filters, tables = content.filters, []
     wanted = [key for key in filters.metric.split() if key in content.measures]
     shown = [word for key in wanted for word in ("--shown", key)]
@@ -112,9 +129,11 @@ def _of_questions(content: Content) -> list[BundleTable]:
         words += ["--test", question.test, "--metrics", "metrics.tsv"]
         words += ["--floors", "floors.tsv"]
         words += ["--ratings", "ratings.tsv"] if content.ratings is not None else []
-        about = (
-            f"{question.label}: intervals and ranks of all metrics, all differences with p, floor "
-            "and ceiling"
+        about = message(
+            "bundle.question",
+            "{statistic}: intervals and ranks of all metrics, all differences with p, baselines "
+            "and human ceiling",
+            statistic=question.label,
         )
         arguments = ["question", *_scores(content), *words, *options]
         tables.append(BundleTable(question.key.replace("/", "-"), about, arguments))

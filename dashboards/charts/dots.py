@@ -1,24 +1,25 @@
-"""Dots with intervals on one line a row: where to draw them, in shares of a row's width.
+"""Place dots with intervals, one per row, in percent of the row's width.
 
-Positions are percentages, so a drawing takes whatever width there is without being scaled, and its
-height is known before it is there.
+Percentages let a drawing take any width without being scaled.
 """
 
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-# Where the smallest and the largest end lie: to the right there is room for a value.
+from core.numbers import short
+
+# Positions of the smallest and the largest end; a value is written to the right of them.
 LEFT, RIGHT = 3.0, 80.0
 STEPS = (1, 2, 2.5, 5)
 MOST_TICKS = 5
-# In a panel as narrow as a phone's more would touch.
+# More ticks would overlap in a panel on a phone.
 FEW_TICKS = 3
 
 
 @dataclass(frozen=True)
 class Tick:
-    """A value of the axis: place and text."""
+    """A tick of the axis: position and text."""
 
     x: float
     text: str
@@ -36,7 +37,7 @@ class Dot:
 
     @property
     def after(self) -> float:
-        """Where the value is written: behind the interval."""
+        """Position of the value's text: after the interval."""
         return max(each for each in (self.x, self.high, 0.0) if each is not None)
 
 
@@ -49,11 +50,11 @@ class Axis:
     ticks: Sequence[Tick]
 
     def place(self, value: float) -> float:
-        """The share of the width at which a value lies."""
+        """Return the position of a value, in percent of the width."""
         return place(value, self.low, self.high)
 
     def dot(self, value: float | None, low: float | None, high: float | None) -> Dot:
-        """What is drawn of a value with its interval."""
+        """Return the mark of a value with its interval."""
         if value is None:
             return Dot()
         if low is None or high is None:
@@ -63,13 +64,13 @@ class Axis:
 
 
 def place(value: float, low: float, high: float) -> float:
-    """Where a value of a range lies, in percent of the width."""
+    """Return the position of a value of a range, in percent of the width."""
     share = 0.5 if high == low else (value - low) / (high - low)
     return round(LEFT + share * (RIGHT - LEFT), 2)
 
 
 def axis(values: Iterable[float | None], most: int = MOST_TICKS) -> Axis | None:
-    """Return an axis that holds all values, with so many ticks at most; None without a value."""
+    """Return an axis that covers all values, with so many ticks at most; None without a value."""
     known = [value for value in values if value is not None]
     if not known:
         return None
@@ -90,17 +91,7 @@ def ticks(low: float, high: float, most: int = MOST_TICKS) -> tuple[list[float],
 
 
 def _within(low: float, high: float, step: float, power: int) -> list[float]:
-    """All multiples of a step in a range."""
+    """Return all multiples of a step in a range."""
     size = step * 10.0**power
     first, last = math.ceil(low / size - 1e-9), math.floor(high / size + 1e-9)
     return [round(n * size, 10) for n in range(first, last + 1)]
-
-
-def short(value: float, places: int | None = None) -> str:
-    """A number of a figure: `.64`, `−.5`, `72.1`; the zero before the point is left out."""
-    if places is None:
-        places = 2 if abs(value) < 10 else 1
-    text = f"{abs(value):.{places}f}"
-    bare = text.removeprefix("0") if abs(value) < 1 else text
-    is_nothing = not float(text)
-    return "0" if is_nothing else f"{'−' if value < 0 else ''}{bare}"

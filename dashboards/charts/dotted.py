@@ -1,14 +1,15 @@
-"""Dots with intervals, best on top: the grammar of every figure that compares metrics or systems.
+"""Draw dots with intervals, best on top: the form of all figures that compare metrics or systems.
 
-Position carries the value, a line the interval, a band the cluster. What leads is dark, the rest
-gray; values stand at the marks, so there is no legend.
+The position is the value, a line the interval, and a band the cluster. The best are dark, the rest
+gray. Values are next to the marks, so there is no legend.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from dashboards.charts.dots import short
+from core.numbers import short
 from dashboards.charts.style import ACCENT, INK, Spec
+from metaeval.messages import Message, message
 
 BAND, REST = "#eef1f5", "#5d6a7a"
 ROW = 20
@@ -18,24 +19,24 @@ ROW = 20
 class Dotted:
     """One line of a figure; `group` numbers its cluster, None where there is none."""
 
-    label: str
+    label: Message | str
     value: float | None
     low: float | None = None
     high: float | None = None
     group: int | None = None
     is_best: bool = False
-    note: str = ""
+    note: Message | None = None
 
 
 def panel(
     rows: Sequence[Dotted],
-    title: str,
+    title: Message | str,
     *,
     width: int,
     has_names: bool = True,
     from_zero: bool = False,
 ) -> Spec:
-    """Return a panel of a figure: one line a row, in the order given."""
+    """Return a panel of a figure: one line per row, in the order given."""
     order = [row.label for row in rows]
     labels = {} if has_names else {"axis": None}
     y = {"field": "label", "type": "nominal", "sort": order, "title": None,
@@ -70,14 +71,16 @@ def panel(
 
 
 def _value(row: Dotted) -> Spec:
-    text = "" if row.value is None else short(row.value)
+    text: Message | str = "" if row.value is None else short(row.value)
+    if row.note:
+        text = message("figure.noted", "{value} {note}", value=text, note=row.note)
     return {
         "label": row.label,
         "value": row.value,
         "low": row.low,
         "high": row.high,
         "after": row.value if row.high is None else row.high,
-        "text": f"{text} {row.note}".strip(),
+        "text": text,
         "band": row.group is not None and row.group % 2 == 0,
         "best": row.is_best,
     }

@@ -1,4 +1,4 @@
-"""Metrics and systems as lines of dots with intervals, for pages; files have the same drawn."""
+"""Metrics and systems as lines of dots with intervals, for pages."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ class Marked(Protocol):
 
 @dataclass(frozen=True)
 class Drawn:
-    """One line: what it is about, its marks in both panels, and whether it begins a cluster."""
+    """One line: its object, its marks in both panels, and its rank if it begins a cluster."""
 
     line: Any
     ours: Dot
@@ -41,21 +41,21 @@ class Chart:
 
 
 def axis_of(marks: Sequence[Marked], most: int | None = None) -> Axis | None:
-    """Return an axis that holds all values and intervals."""
+    """Return an axis that covers all values and intervals."""
     ends = (each for mark in marks for each in (mark.value, mark.low, mark.high))
     return axis(ends) if most is None else axis(ends, most)
 
 
 def dot(found: Axis | None, mark: Marked) -> Dot:
-    """What is drawn of a mark."""
+    """Return the drawing of a mark."""
     return found.dot(mark.value, mark.low, mark.high) if found else Dot()
 
 
-def chart(lines: Sequence[Any], beside: Sequence[Marked] = ()) -> Chart:
-    """Return metrics, best first, with their ranks; `beside` are their marks in a second panel."""
-    ours, theirs = axis_of(lines), axis_of(beside)
+def chart(lines: Sequence[Any], second: Sequence[Marked] = ()) -> Chart:
+    """Return metrics, best first, with their ranks; `second` are their marks in a second panel."""
+    ours, theirs = axis_of(lines), axis_of(second)
     starts = {line.rank: line.key for line in reversed(lines) if line.rank}
-    others = [dot(theirs, mark) for mark in beside] or [Dot()] * len(lines)
+    others = [dot(theirs, mark) for mark in second] or [Dot()] * len(lines)
     drawn = [
         Drawn(
             line,

@@ -1,10 +1,10 @@
-"""A figure as narrow as a phone: the same specification, its panels below each other."""
+"""Change a figure's specification for a phone: narrow, with its panels below each other."""
 
 from typing import Any
 
 from dashboards.charts.style import Spec
 
-# Beside names, and alone; the panels of a row, and the columns of a heat map.
+# Widths with and without names, of small multiples, and sizes of cells of a heat map.
 BESIDE_NAMES, ALONE, MULTIPLE, CELL, LINE = 170, 230, 95, 8, 14
 NAMES, MULTIPLES = 96, 2
 
@@ -22,7 +22,7 @@ def narrow(spec: Spec) -> Spec:
 
 
 def _part(spec: Spec) -> Spec:
-    """A panel, or what holds panels."""
+    """Change a panel, or a container of panels."""
     changed = dict(spec)
     if "hconcat" in spec:
         changed["vconcat"] = [_part(each) for each in changed.pop("hconcat")]
@@ -40,7 +40,7 @@ def _part(spec: Spec) -> Spec:
 
 
 def _sizes(spec: Spec) -> Spec:
-    """Cells of a heat map are too narrow for numbers."""
+    """Return the sizes; cells of a heat map are too narrow for numbers."""
     if isinstance(spec["width"], dict):
         layers = [each for each in spec["layer"] if each["mark"]["type"] != "text"]
         return {"width": {"step": CELL}, "height": {"step": LINE}, "layer": layers}
@@ -48,17 +48,17 @@ def _sizes(spec: Spec) -> Spec:
 
 
 def _has_names(spec: Spec) -> bool:
-    """Whether a vertical axis has names: they take room from the panel."""
+    """Return whether a vertical axis has names, which need space beside the panel."""
     layers = [spec, *spec.get("layer", ())]
     channels = [layer.get("encoding", {}).get("y", {}) for layer in layers]
     return any(channel.get("type") == "nominal" for channel in channels)
 
 
 def _plain(spec: Any) -> Any:
-    """Without limits of their own on names, and with these upright."""
+    """Remove own limits on names, and set the names horizontally."""
     if isinstance(spec, list):
         return [_plain(each) for each in spec]
     if not isinstance(spec, dict):
         return spec
-    kept = {key: value for key, value in spec.items() if key not in ("labelLimit", "labelAngle")}
-    return {key: value if key == "data" else _plain(value) for key, value in kept.items()}
+    others = {key: value for key, value in spec.items() if key not in ("labelLimit", "labelAngle")}
+    return {key: value if key == "data" else _plain(value) for key, value in others.items()}

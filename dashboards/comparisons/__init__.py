@@ -1,1 +1,1 @@
-"""Comparisons of metrics by one statistic: what is computed, and what a reader chooses of it."""
+"""Compare metrics by one statistic, and select the parts that a reader chose."""

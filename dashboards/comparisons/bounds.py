@@ -1,4 +1,7 @@
-"""Floor and ceiling of a question: metrics that know nothing, and each human against the others."""
+"""Compute baselines and the human ceiling of a question.
+
+The ceiling correlates each annotator with the mean of the others.
+"""
 
 import warnings
 from collections.abc import Sequence
@@ -12,18 +15,26 @@ from dashboards.panel.floors import CONSTANT, CONSTANT_LABEL, RANDOM, floor_pane
 from dashboards.panel.human import read_ratings
 from dashboards.panel.panel import Panel
 from metaeval import StatisticsWarning
+from metaeval.messages import Message, message, untranslated
 from metaeval.replication import bounds
 
-PUBLISHED = (
-    "There is no ceiling: the human scores were published without the judgments of each person."
+PUBLISHED = message(
+    "ceiling.published",
+    "There is no human ceiling, because the human scores were published without the judgments of "
+    "each annotator.",
 )
-OVER_DRAWS = "There is no ceiling over drawn hybrids: ask for their limit."
-SOME = "The ceiling is of the {n} people with the most outputs that others judged too, of {all}."
+OVER_DRAWS = message(
+    "ceiling.over-draws",
+    "There is no human ceiling over drawn hybrids. Choose the limit of hybrids.",
+)
 
 
 @dataclass(frozen=True)
 class Against:
-    """A metric against the floors: corrected p of being above all, and below one; what follows."""
+    """A metric against the baselines: corrected p of being above all and below one, and a state.
+
+    `state` is one of `metaeval.replication.bounds`: above, not above, below, or empty.
+    """
 
     key: str
     above: float | None
@@ -33,7 +44,7 @@ class Against:
 
 @dataclass(frozen=True, kw_only=True)
 class FloorValue(Measured):
-    """A floor's value of the question with its interval, where it has them."""
+    """A baseline's value of the question with its interval; None where it has none."""
 
     value: float | None
     low: float | None = None
@@ -42,7 +53,7 @@ class FloorValue(Measured):
 
 @dataclass(frozen=True)
 class Person:
-    """One human against the mean of the others, on `n` outputs that both judged."""
+    """One annotator against the mean of the others, on `n` outputs that both judged."""
 
     label: str
     n: int
@@ -51,7 +62,7 @@ class Person:
 
 @dataclass(frozen=True)
 class Reached:
-    """What a metric reaches where the people were compared; the mean over them."""
+    """A metric's value on the outputs of the ceiling, as the mean over the annotators."""
 
     key: str
     label: str
@@ -60,7 +71,7 @@ class Reached:
 
 @dataclass(frozen=True)
 class CeilingValue:
-    """The mean over people, the range of them, and the metrics on the same outputs."""
+    """The mean and range over annotators, and the metrics on the same outputs."""
 
     value: float | None
     low: float | None
@@ -71,37 +82,41 @@ class CeilingValue:
 
 @dataclass(frozen=True)
 class Bounds:
-    """What a metric has to beat, by which test it does, and what people reach.
+    """The baselines, the test of metrics against them, and the human ceiling.
 
-    `ceiling` is None where people cannot be compared; `notes` say why.
+    `ceiling` is None where annotators cannot be compared; `notes` give the reason.
     """
 
     floors: Sequence[FloorValue]
     against: Sequence[Against]
-    test: str
+    test: Message
     ceiling: CeilingValue | None
-    notes: Sequence[str]
+    notes: Sequence[Message]
 
 
 def bounds_of(campaign: Campaign, filters: Filters, panel: Panel, question: Question) -> Bounds:
-    """Compute both; raises ValueError where the question cannot be answered."""
+    """Return both bounds; raises ValueError where the question cannot be answered."""
     floors = floor_panel(panel)
     added = floors.scored.metrics
     tested = bounds.against_floors(panel.scored, added, question, random=RANDOM)
     columns = [each.tolist() for each in (tested.values, tested.lows, tested.highs)]
-    found = [
+    values = [
         FloorValue(**about(measure), value=value, low=low, high=high)
         for measure, value, low, high in zip(floors.measures.values(), *columns, strict=True)
     ]
     first = about(next(iter(floors.measures.values())))
-    told = first | {"key": CONSTANT, "label": CONSTANT_LABEL, "signature": f"{CONSTANT}|v:1"}
+    constant = first | {
+        "key": CONSTANT,
+        "label": CONSTANT_LABEL.text,
+        "signature": f"{CONSTANT}|v:1",
+    }
     rows = zip(panel.measures, tested.above.tolist(), tested.below.tolist(), tested.states,
                strict=True)  # fmt: skip
     ceiling, notes = ceiling_of(campaign, filters, panel, question)
     return Bounds(
-        [FloorValue(**told, value=tested.constant), *found],
+        [FloorValue(**constant, value=tested.constant), *values],
         [Against(*row) for row in rows],
-        tested.test,
+        untranslated(tested.test),
         ceiling,
         notes,
     )
@@ -109,8 +124,8 @@ def bounds_of(campaign: Campaign, filters: Filters, panel: Panel, question: Ques
 
 def ceiling_of(
     campaign: Campaign, filters: Filters, panel: Panel, question: Question
-) -> tuple[CeilingValue | None, list[str]]:
-    """Return people against people, or why there is no such."""
+) -> tuple[CeilingValue | None, list[Message]]:
+    """Return the human ceiling, and notes that give the reason where it is None."""
     if question.statistic.is_of_draws:
         return None, [OVER_DRAWS]
     ratings = read_ratings(campaign, filters, panel.human)
@@ -123,7 +138,15 @@ def ceiling_of(
     if not found.n:
         return None, notes
     if found.n_excluded:
-        notes.append(SOME.format(n=found.n, all=found.n + found.n_excluded))
+        notes.append(
+            message(
+                "ceiling.of-some",
+                "The human ceiling uses {n} of {total} annotators: those with the most outputs "
+                "that others judged too.",
+                n=found.n,
+                total=found.n + found.n_excluded,
+            )
+        )
     labels = dict(campaign.annotators.values_list("pk", "label"))
     rows = zip(found.raters.tolist(), found.overlaps.tolist(), found.values.tolist(), strict=True)
     people = [Person(labels.get(who, str(who)), n, value) for who, n, value in rows]

@@ -1,4 +1,4 @@
-"""Every metric against every other by one statistic: values, differences, intervals and p."""
+"""Compare every metric with every other by one statistic: differences, intervals and p."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,16 +14,17 @@ from dashboards.documents.measured import Measured, about
 from dashboards.panel.common import compared_on
 from dashboards.panel.human import Floats
 from dashboards.panel.panel import Panel, read_panel
+from metaeval.messages import Message, untranslated
 from metaeval.replication.questions import answer, can_answer
 
-VERSION = 11
+VERSION = 12
 DEFAULT = "tau-b"
 Matrix = Sequence[Sequence[float | None]]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Ranked:
-    """A metric with its value of the question; without a rank where none is borne out."""
+    """A metric with its value of the question; without a rank where none is supported."""
 
     key: str
     label: str
@@ -33,7 +34,7 @@ class Ranked:
 
 @dataclass(frozen=True, kw_only=True)
 class Metric(Measured):
-    """One measure with its value of the question and the interval of that."""
+    """One measure with its value of the question and the interval of the value."""
 
     metric: str
     value: float | None
@@ -43,19 +44,19 @@ class Metric(Measured):
 
 @dataclass(frozen=True, kw_only=True)
 class RankedMetric(Metric, Ranked):
-    """The same with its rank."""
+    """One measure with its value, interval and rank."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class OfQuestion(CampaignDocument):
-    """What is said of a question and of what answers it.
+    """A document on a question, with the amount of data that answers it.
 
-    Of `n_segments` segments with scores `n_informative` tell anything of the statistic; None where
+    Of `n_segments` segments with scores, `n_informative` contribute to the statistic; None where
     it is not over segments.
     """
 
     statistic: str
-    statistic_label: str
+    statistic_label: Message
     level: str
     grouping: str
     test: str
@@ -66,7 +67,7 @@ class OfQuestion(CampaignDocument):
     n_systems: int = 0
     n_segments: int | None = 0
     n_informative: int | None = 0
-    interval: str = ""
+    interval: Message | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,26 +80,26 @@ class OfMetrics(OfQuestion):
 
 @dataclass(frozen=True, kw_only=True)
 class Compared(OfQuestion):
-    """What is said of a comparison of metrics; without any metrics nothing can be compared.
+    """The methods of a comparison of metrics; without metrics nothing can be compared.
 
-    `n` is of the outputs (or systems) that all metrics scored, `chance` the value of a metric that
-    knows nothing. `by_systems` says of a question that nothing answers that scores of systems do.
+    `n` counts the outputs (or systems) that all metrics scored, `chance` is the value of a random
+    metric. `by_systems`: the question has no answer here, but scores of systems could be compared.
     """
 
     n: int = 0
-    interval_about: str = ""
-    test_label: str = ""
+    interval_about: Message | None = None
+    test_label: Message | None = None
     n_permutations: int | None = None
     chance: float = 0.0
     by_systems: bool = False
-    comparison_warnings: Sequence[str] = ()
+    comparison_warnings: Sequence[Message] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
 class Comparison(OfMetrics, Compared):
-    """The analysis. Matrices are metrics × metrics: row minus column, small p for a better row.
+    """The analysis. Matrices are (metrics, metrics): row minus column, small p for a better row.
 
-    `bounds` are floor and ceiling of the same question, of all metrics whichever are shown.
+    `bounds` are the baselines and the ceiling of the same question, for all metrics.
     """
 
     differences: Matrix = ()
@@ -110,7 +111,7 @@ class Comparison(OfMetrics, Compared):
 
 @dataclass(frozen=True)
 class Pair:
-    """Does `metric` agree better with the humans than `other`? A line of the data.
+    """A test of whether `metric` agrees better with the humans than `other`: a row of the data.
 
     `is_significant` is None where nothing may be marked.
     """
@@ -135,7 +136,7 @@ class Pair:
 
 @dataclass(frozen=True, kw_only=True)
 class Floored:
-    """A metric against the floor: its value, corrected p, and what follows (`state`)."""
+    """A metric against the baselines: its value, corrected p, and the resulting `state`."""
 
     key: str
     label: str
@@ -147,25 +148,25 @@ class Floored:
 
 @dataclass(frozen=True, kw_only=True)
 class Shown(Compared):
-    """A comparison as the page has it, metrics best first.
+    """A comparison for the page, metrics best first.
 
-    `rows` are all pairs, or with `row` those of one metric. `steps` has a letter for each cell,
-    and `refused` says why nothing is marked.
+    `rows` are all pairs, or with `row` those of one metric. `steps` has a letter for each cell.
+    `refused` is the reason why nothing is marked; None where marks are allowed.
     """
 
     metrics: Sequence[Ranked]
     all_metrics: Sequence[Metric]
     correction: str
-    correction_label: str
+    correction_label: Message
     scope: str
-    refused: str
-    marks: str
+    refused: Message | None
+    marks: Sequence[Message]
     row: str
     rows: Sequence[Pair]
     steps: Sequence[str]
     n_significant: int
     floors: Sequence[Floored] = ()
-    floor_marks: str = ""
+    floor_marks: Sequence[Message] = ()
     bounds: Bounds | None = None
 
 
@@ -173,7 +174,7 @@ DOCUMENT = Comparison
 
 
 def compute(campaign: Campaign, filters: Filters, question: str = DEFAULT) -> Comparison:
-    """Return matrices with metrics in the order of the registry; FilterError for no question."""
+    """Return matrices with metrics in the registry's order; FilterError for an invalid question."""
     panel = read_panel(campaign, filters)
     asked = statistics.parse(question)
     found: dict[str, Any] = {"by_systems": can_answer(panel.scored, statistics.parse("systems"))}
@@ -184,11 +185,11 @@ def compute(campaign: Campaign, filters: Filters, question: str = DEFAULT) -> Co
 
 
 def asked_head(campaign: Campaign, panel: Panel, question: Question) -> dict[str, Any]:
-    """Return the fields of `OfQuestion` that any answer has."""
+    """Return the fields of `OfQuestion` that every document on a question has."""
     return {
         **head(campaign, panel.human),
         "statistic": question.statistic.key,
-        "statistic_label": question.label,
+        "statistic_label": untranslated(question.label),
         "level": question.statistic.level,
         "grouping": question.grouping,
         "test": question.test,
@@ -200,7 +201,7 @@ def asked_head(campaign: Campaign, panel: Panel, question: Question) -> dict[str
 
 
 def measured(panel: Panel, values: Floats, *ends: Floats) -> list[Metric]:
-    """Return every measure with its value of the question and the `ends` of the interval."""
+    """Return every measure with its value of the question and the `ends` of its interval."""
     columns = [each.tolist() for each in (values, *ends)]
     return [
         Metric(
@@ -216,12 +217,13 @@ def _found(panel: Panel, question: Question) -> dict[str, Any]:
     found = answer(panel.scored, question)
     counts = ("n", "n_systems", "n_segments", "n_informative", "n_permutations")
     matrices = ("differences", "difference_lows", "difference_highs", "pvalues")
-    return {name: getattr(found, name) for name in (*counts, "interval", "chance", *matrices)} | {
+    return {name: getattr(found, name) for name in (*counts, "chance", *matrices)} | {
         "unit": found.unit,
         "n_units": found.n_units,
         "effective_units": float(found.n_effective),
-        "interval_about": found.about,
-        "test_label": found.test,
-        "comparison_warnings": [*compared_on(panel), *found.warnings],
+        "interval": untranslated(found.interval),
+        "interval_about": untranslated(found.about),
+        "test_label": untranslated(found.test),
+        "comparison_warnings": [*compared_on(panel), *map(untranslated, found.warnings)],
         "metrics": measured(panel, found.values, found.lows, found.highs),
     }

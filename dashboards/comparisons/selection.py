@@ -1,6 +1,6 @@
-"""What a reader wants to see of a document: which metrics, and which correction for many tests.
+"""Select the metrics of a document that a reader chose, and correct p-values for many tests.
 
-Pure functions of a document, cheap enough for the web process.
+The functions are pure and cheap enough for the web process.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -12,7 +12,9 @@ from django.http.request import QueryDict
 
 from annotation.filters import FilterError
 from dashboards.comparisons.document import Comparison, Matrix, OfMetrics
+from dashboards.comparisons.statistics import not_one_of
 from dashboards.panel.human import Floats
+from metaeval.messages import Message, message, untranslated
 from metaeval.replication import questions
 from metaeval.replication.questions import ALPHA, CORRECTIONS, SCOPES
 from metaeval.significance import rank_clusters
@@ -20,25 +22,38 @@ from metaeval.significance import rank_clusters
 __all__ = ["ALPHA", "BOUNDS", "CORRECTIONS", "SCOPES", "adjusted", "array", "by_value", "level",
            "listed", "one_of", "shows_bounds", "standing", "subset"]  # fmt: skip
 
-BOUNDS = {"hidden": "not shown", "shown": "as rows of every table"}
+BOUNDS = {
+    "hidden": message("bounds.hidden", "not shown"),
+    "shown": message("bounds.shown", "as rows of every table"),
+}
 M = TypeVar("M", bound=OfMetrics)
-# Enough for three digits of what a thousand tests leave.
+# Enough for three digits of the level that a thousand tests leave.
 HALVINGS = 24
 MATRICES = ("differences", "difference_lows", "difference_highs", "pvalues")
 
 
 def subset(document: M, query: QueryDict) -> M:
-    """Keep the metrics that the address names (`metric=`, repeated); all where it names none.
+    """Select the metrics that the address names (`metric=`, repeated); all where it names none.
 
-    Raises FilterError for a name that no metric has.
+    Raises FilterError for an unknown metric.
     """
     known = [metric.key for metric in document.metrics]
     wanted = set(query.getlist("metric"))
-    strangers = wanted - set(known)
-    if strangers and known:
-        raise FilterError(f"metric: {min(strangers)!r} has no scores here")
-    kept = [index for index, key in enumerate(known) if not wanted or key in wanted]
-    return replace(_cut(document, kept), all_metrics=document.metrics)
+    unknown = wanted - set(known)
+    if unknown and known:
+        raise FilterError(no_scores("metric", min(unknown)))
+    chosen = [index for index, key in enumerate(known) if not wanted or key in wanted]
+    return replace(_cut(document, chosen), all_metrics=document.metrics)
+
+
+def no_scores(parameter: str, value: str) -> Message:
+    """Return that a parameter of an address names a metric without scores."""
+    return message(
+        "choice.no-scores",
+        "{parameter}: “{value}” has no scores here.",
+        parameter=parameter,
+        value=value,
+    )
 
 
 def by_value(document: Comparison) -> Comparison:
@@ -48,7 +63,7 @@ def by_value(document: Comparison) -> Comparison:
 
 
 def _cut(document: M, order: Sequence[int]) -> M:
-    """The metrics of these places in this order, in all matrices too."""
+    """Return the metrics at these positions in this order, in all matrices too."""
     matrices: dict[str, Matrix] = {
         name: [[matrix[i][j] for j in order] for i in order]
         for name in MATRICES
@@ -60,9 +75,9 @@ def _cut(document: M, order: Sequence[int]) -> M:
 
 @dataclass(frozen=True)
 class Standing:
-    """The ranks of the metrics shown by key, and those that cannot be distinguished from the best.
+    """Ranks of the metrics shown, by key, and the metrics that do not differ from the best.
 
-    The best, which has the largest value, is among them.
+    The best, which has the largest value, is in `alike`.
     """
 
     ranks: Mapping[str, int] = field(default_factory=dict)
@@ -70,7 +85,7 @@ class Standing:
 
 
 def standing(document: Comparison, correction: str = "none", scope: str = "table") -> Standing:
-    """Rank the metrics shown as in the WMT metrics task, by corrected p."""
+    """Rank the metrics shown by corrected p, as the WMT metrics task does."""
     metrics = document.metrics
     if not metrics:
         return Standing()
@@ -98,17 +113,17 @@ def _alike(document: Comparison, pvalues: Matrix, known: Sequence[int]) -> Itera
             yield document.metrics[place].key
 
 
-def adjusted(document: Comparison, correction: str, scope: str) -> tuple[Matrix, list[str]]:
-    """Return adjusted one-sided p-values, metrics x metrics, and warnings."""
+def adjusted(document: Comparison, correction: str, scope: str) -> tuple[Matrix, list[Message]]:
+    """Return adjusted one-sided p-values, (metrics, metrics), and warnings."""
     table = array(document.pvalues)
     if not table.size:
         return [], []
     found, notes = questions.adjusted(table, correction, scope, document.n_permutations)
-    return listed(found), notes
+    return listed(found), list(map(untranslated, notes))
 
 
 def level(document: Comparison, at: tuple[int, int], correction: str, scope: str) -> float:
-    """Return the largest p of a pair that is significant when corrected, others as they are."""
+    """Return the largest p of a pair that stays significant after correction, given the others."""
     table = array(document.pvalues)
     low, high = 0.0, ALPHA
     for _ in range(HALVINGS):
@@ -120,25 +135,25 @@ def level(document: Comparison, at: tuple[int, int], correction: str, scope: str
 
 
 def one_of(query: QueryDict, name: str, allowed: Sequence[str]) -> str:
-    """Return a parameter, by default the first of those allowed; FilterError for another."""
+    """Return a parameter, by default the first allowed value; FilterError for another."""
     value = query.get(name) or allowed[0]
     if value not in allowed:
-        raise FilterError(f"{name} must be one of {', '.join(allowed)}, not {value!r}")
+        raise not_one_of(name, value, allowed)
     return value
 
 
 def shows_bounds(query: QueryDict) -> bool:
-    """Whether an address asks for the rows of floor and ceiling (`bounds=shown`)."""
+    """Return whether an address asks for rows of baselines and ceiling (`bounds=shown`)."""
     return one_of(query, "bounds", list(BOUNDS)) == "shown"
 
 
 def array(values: Any) -> Floats:
-    """Return the numbers of a document as an array: nan for None."""
+    """Return the numbers of a document as an array, with nan for None."""
     return np.array(values, dtype=np.float64)
 
 
 def listed(values: Floats) -> Any:
-    """The inverse of `array`: None for what is not finite."""
+    """Return an array as lists, with None for what is not finite; the inverse of `array`."""
     found = values.astype(object)
     found[~np.isfinite(values)] = None
     return found.tolist()

@@ -1,8 +1,11 @@
-"""The question that an address asks: which statistic, over which groups, tested how."""
+"""Read a question (statistic, grouping and test) from an address."""
+
+from collections.abc import Sequence
 
 from django.http.request import QueryDict
 
 from annotation.filters import FilterError
+from metaeval.messages import message
 from metaeval.replication.questions import GROUPINGS, STATISTICS, TESTS, Question, Statistic
 from metaeval.replication.questions import parse as parse_question
 from metaeval.replication.questions.statistics import CLUSTERED, PERMUTATION, WILLIAMS, ZOU
@@ -18,21 +21,40 @@ __all__ = [
     "Question",
     "Statistic",
     "from_query",
+    "not_one_of",
     "parse",
 ]
 
 
+def not_one_of(parameter: str, value: str, allowed: Sequence[str]) -> FilterError:
+    """Return the error of a parameter with an unknown value."""
+    return FilterError(
+        message(
+            "choice.not-one-of",
+            "{parameter} must be one of {allowed}, not “{value}”.",
+            parameter=parameter,
+            allowed=list(allowed),
+            value=value,
+        )
+    )
+
+
 def parse(key: str) -> Question:
-    """Return the question of a key, as `kinds.compute` takes it after the colon; FilterError."""
+    """Return the question of a key, as `kinds.compute` takes it after the colon.
+
+    Raises FilterError.
+    """
     try:
         return parse_question(key)
     except ValueError as error:
-        raise FilterError(str(error)) from error
+        raise FilterError(message("statistic.invalid", "{error}", error=str(error))) from error
 
 
 def from_query(query: QueryDict, default: str) -> Question:
-    """Return what an address asks. A grouping or test that a statistic lacks becomes its default:
-    a form sends all of its fields, also those that no longer go with the statistic.
+    """Return the question of an address.
+
+    A grouping or test that the statistic does not have becomes its default, because a form sends
+    all of its fields, also those of another statistic. Raises FilterError.
     """
     key = query.get("statistic", "") or default
     if key not in STATISTICS:
@@ -40,9 +62,9 @@ def from_query(query: QueryDict, default: str) -> Question:
     statistic = STATISTICS[key]
     grouping, test = query.get("grouping", ""), query.get("test", "")
     if grouping and grouping not in GROUPINGS:
-        raise FilterError(f"grouping must be one of {', '.join(GROUPINGS)}, not {grouping!r}")
+        raise not_one_of("grouping", grouping, list(GROUPINGS))
     if test and test not in TESTS:
-        raise FilterError(f"test must be one of {', '.join(TESTS)}, not {test!r}")
+        raise not_one_of("test", test, list(TESTS))
     return Question(
         statistic,
         grouping if grouping in statistic.groupings else statistic.groupings[0],

@@ -1,4 +1,4 @@
-"""How well each metric agrees with the humans, at segment and at system level."""
+"""Correlate each metric with the humans, at segment and at system level."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,21 +11,33 @@ from core.caching import memo
 from dashboards.documents.measured import Measured, about
 from dashboards.panel.common import OWN, compared_on
 from dashboards.panel.human import ALL
-from dashboards.panel.measures import told
+from dashboards.panel.measures import warnings_of
 from dashboards.panel.panel import Panel, read_panel
+from metaeval.messages import Message, message, plural
 from metaeval.replication import CorrelationRow, correlation_table
 from metaeval.replication.questions import N_HYBRIDS
 from metaeval.results import ConstantInputWarning
 from metrics.contents import failed_outputs
 from metrics.scores import MeasureScores
 
+NO_HUMAN_SCORES = message(
+    "outputs.no-human-scores", "No output of this campaign has a human score yet."
+)
+NO_SCORES = message(
+    "outputs.no-metric-scores", "No metric has scored the outputs of this campaign yet."
+)
+NO_HYBRIDS = message(
+    "correlation.no-hybrids",
+    "No hybrids can be drawn, because no judged output has the scores of all metrics.",
+)
+
 
 @dataclass(frozen=True, kw_only=True)
 class MeasureRow(Measured):
     """One measure against the humans of one campaign (`CorrelationRow`); nan where undefined.
 
-    Of corpus metrics `r_limit` takes their score as a line through its counts. Scores of systems
-    are over the outputs that the humans and this measure scored.
+    `r_limit` of a corpus metric approximates its score by a linear function of its counts. Scores
+    of systems are over the outputs that the humans and this measure scored.
     """
 
     metric: str
@@ -41,9 +53,10 @@ class MeasureRow(Measured):
 
 @dataclass(frozen=True)
 class CampaignCorrelations:
-    """All rows of a campaign, with what a reader must know before quoting them.
+    """All rows of a campaign, with warnings.
 
-    Of `n_segments` segments that hybrids are drawn from, `n_informative` have two systems or more.
+    Of the `n_segments` segments that hybrids are drawn from, `n_informative` have scores of two or
+    more systems. `scores` is z or raw, `source` the form of the human scores.
     """
 
     n_outputs: int
@@ -51,12 +64,12 @@ class CampaignCorrelations:
     n_hybrids: int
     seed: int
     scores: str
-    source: str
+    source: Message
     n_segments: int = 0
     n_informative: int = 0
     n_systems: int = 0
     rows: Sequence[MeasureRow] = ()
-    warnings: Sequence[str] = ()
+    warnings: Sequence[Message] = ()
 
 
 def correlate(campaign: Campaign, filters: Filters | str = ALL) -> CampaignCorrelations:
@@ -67,24 +80,28 @@ def correlate(campaign: Campaign, filters: Filters | str = ALL) -> CampaignCorre
 
 @memo
 def table(panel: Panel, scores: str) -> CampaignCorrelations:
-    """Compute the table from scores that have been read."""
+    """Compute the table of a panel."""
     human, scored = panel.human, panel.scored
-    notes: dict[str, None] = dict.fromkeys(human.warnings)
+    warnings = list(human.warnings)
     if 0 < human.n < panel.n_outputs:
-        notes[
-            f"{human.n:,} of {panel.n_outputs:,} outputs have a human score; the others are left "
-            "out at segment level."
-        ] = None
+        warnings.append(
+            message(
+                "correlation.outputs-without-human-score",
+                "{judged} of {outputs} outputs have a human score. The others are excluded at "
+                "segment level.",
+                judged=human.n,
+                outputs=panel.n_outputs,
+            )
+        )
     found = correlation_table(scored) if human.is_there else []
     if found:
-        compared = compared_on(panel) if scored.n else []  # else hybrids say so
+        compared = compared_on(panel) if scored.n else []  # else NO_HYBRIDS covers it
         own = [OWN] if compared else []
-        remarks = [*compared, *own, *_of_hybrids(panel), *told(panel.measures)]
-        notes |= dict.fromkeys(remarks)
+        warnings += [*compared, *own, *_of_hybrids(panel), *warnings_of(panel.measures)]
     for row in found:
-        notes |= dict.fromkeys(_of_row(panel, panel.measures[row.metric], row))
+        warnings += _of_row(panel, panel.measures[row.metric], row)
     if not human.is_there:
-        notes["No output of this campaign has a human score yet."] = None
+        warnings.append(NO_HUMAN_SCORES)
     return CampaignCorrelations(
         n_outputs=panel.n_outputs,
         n_judged=human.n,
@@ -96,7 +113,7 @@ def table(panel: Panel, scores: str) -> CampaignCorrelations:
         n_informative=scored.n_informative,
         n_systems=scored.n_systems,
         rows=[_row(panel.measures[row.metric], row) for row in found],
-        warnings=list(notes),
+        warnings=list(dict.fromkeys(warnings)),
     )
 
 
@@ -109,35 +126,59 @@ def _row(measure: MeasureScores, found: CorrelationRow) -> MeasureRow:
     )
 
 
-def _of_hybrids(panel: Panel) -> list[str]:
-    """What was left out of hybrids. What is constant is said with its row, by its label."""
+def _of_hybrids(panel: Panel) -> list[Message]:
+    """Return warnings on hybrids; the rows have those on constant metrics."""
     if not panel.scored.n:
-        none = "No judged output has the scores of all metrics: no hybrids can be drawn."
-        return [none] if panel.human.n else []
+        return [NO_HYBRIDS] if panel.human.n else []
     found = panel.scored.hybrids.warnings
     return [each.message for each in found if each.code != ConstantInputWarning.code]
 
 
-def _of_row(panel: Panel, measure: MeasureScores, found: CorrelationRow) -> list[str]:
-    """What must be known of a row: first the outputs that it lacks."""
-    told = []
+def _of_row(panel: Panel, measure: MeasureScores, found: CorrelationRow) -> list[Message]:
+    """Return the warnings on a row: first the outputs that have no score."""
+    warnings = []
     if found.n_missing and (measure.has_segments or not measure.is_imported):
         is_missing = panel.human.matrix().mask & np.isnan(measure.values)
         is_missing[list(measure.own_references)] = False
         if n := int(is_missing.sum()):
             failed = np.isin(panel.outputs[is_missing], failed_outputs(measure.signature))
-            told.append(_missing(measure, n, int(failed.sum())))
+            warnings.append(_missing(measure, n, int(failed.sum())))
     for warning in found.warnings:
-        # Missing cells are said once for all measures: by n, n_missing and the sentence above.
+        # Missing cells are covered for all measures by n, n_missing and the warning above.
         if warning.code == "too_few":
-            told.append(warning.message)
+            warnings.append(warning.message)
         elif warning.code != "missing_data":
-            told.append(f"{measure.label}: {warning.message}")
-    return told
+            warnings.append(of_metric(measure.label, warning.message))
+    return warnings
 
 
-def _missing(measure: MeasureScores, missing: int, failed: int) -> str:
+def of_metric(metric: str, warning: Message) -> Message:
+    """Return a warning on one metric."""
+    return message("correlation.of-metric", "{metric}: {warning}", metric=metric, warning=warning)
+
+
+def _missing(measure: MeasureScores, missing: int, failed: int) -> Message:
     if measure.is_imported:
-        return f"{measure.label}: {missing:,} judged outputs have no score among those imported."
-    why = f", {failed:,} of them because they failed" if failed else ""
-    return f"{measure.metric}: {missing:,} judged outputs have no score yet{why}; run it again."
+        return plural(
+            "correlation.not-imported",
+            "{metric} was imported without a score for {n} judged output.",
+            "{metric} was imported without scores for {n} judged outputs.",
+            n=missing,
+            metric=measure.label,
+        )
+    if failed:
+        return plural(
+            "correlation.failed",
+            "{metric} has no score for {n} judged output ({failed} failed). Run {metric} again.",
+            "{metric} has no score for {n} judged outputs ({failed} failed). Run {metric} again.",
+            n=missing,
+            metric=measure.metric,
+            failed=failed,
+        )
+    return plural(
+        "correlation.not-scored",
+        "{metric} has no score for {n} judged output yet. Run {metric} again.",
+        "{metric} has no score for {n} judged outputs yet. Run {metric} again.",
+        n=missing,
+        metric=measure.metric,
+    )

@@ -1,23 +1,31 @@
-"""Floor and ceiling as rows of the table of metrics, and their mark in words."""
+"""Add baselines and the human ceiling as rows to the table of metrics."""
 
 from dataclasses import replace
 
 from dashboards.comparisons.bounds import Bounds, FloorValue, Person
+from dashboards.comparisons.values import ceiling_label
 from dashboards.correlations.document import CEILING, FLOOR, PERSON, Correlations, Row
+from metaeval.messages import Message, message
 from metaeval.replication.bounds import BELOW, NOT_ABOVE
 
-# Of more people only the mean and the range are rows.
+# With more annotators only their mean is a row.
 MOST_PEOPLE = 12
-WORDS = {BELOW: "below the floor", NOT_ABOVE: "not above the floor"}
 
 
-def floored(label: str, state: str) -> str:
-    """Return a metric's label for a table without colours, with the mark that it has."""
-    return f"{label} ({WORDS[state]})" if state in WORDS else label
+def floored(label: Message | str, state: str) -> Message | str:
+    """Return a metric's label for a table without colours, with its mark."""
+    match state:
+        case value if value == BELOW:
+            return message("baseline.below-mark", "{metric} (below the baselines)", metric=label)
+        case value if value == NOT_ABOVE:
+            return message(
+                "baseline.not-above-mark", "{metric} (not above the baselines)", metric=label
+            )
+    return label
 
 
 def bound_rows(document: Correlations) -> list[Row]:
-    """Return the rows of all floors, of the ceiling, and of the people that it is of."""
+    """Return the rows of all baselines, of the ceiling, and of its annotators."""
     compared = document.comparison
     bounds = compared.bounds if compared else None
     if bounds is None:
@@ -28,7 +36,7 @@ def bound_rows(document: Correlations) -> list[Row]:
 
 
 def values_of(bounds: Bounds) -> dict[str, tuple[float | None, float | None, float | None]]:
-    """Return value, low and high of floors, ceiling and people, by the keys of their rows."""
+    """Return value, low and high of baselines, ceiling and annotators, by the rows' keys."""
     found = {each.key: (each.value, each.low, each.high) for each in bounds.floors}
     if bounds.ceiling:
         whole = bounds.ceiling
@@ -38,12 +46,17 @@ def values_of(bounds: Bounds) -> dict[str, tuple[float | None, float | None, flo
 
 
 def person_key(person: Person) -> str:
-    """The key of a person's row."""
+    """Return the key of an annotator's row."""
     return f"person:{person.label}"
 
 
+def person_label(label: str) -> Message:
+    """Return the label of an annotator's row."""
+    return message("ceiling.annotator", "Annotator {annotator}", annotator=label)
+
+
 def _floor(document: Correlations, found: FloorValue, row: Row | None) -> Row:
-    """A floor with its interval; of one value for everything only that of the question is known."""
+    """Return a baseline with its interval; the constant has no other numbers."""
     if row is None:
         ends = found.value, found.low, found.high
         return _row(document, found.key, found.label, FLOOR, document.n_judged, *ends)
@@ -55,30 +68,28 @@ def _people(document: Correlations, bounds: Bounds) -> list[Row]:
     if ceiling is None:
         return []
     every = ceiling.people
-    label = f"Ceiling: {len(every)} people"
     n = max((each.n for each in every), default=0)
-    mean = _row(document, CEILING, label, CEILING, n, ceiling.value)
+    mean = _row(document, CEILING, ceiling_label(len(every)), CEILING, n, ceiling.value)
     return [
         mean,
         *(
-            _row(document, person_key(each), f"Person {each.label}",
-                 PERSON, each.n, each.value)
+            _row(document, person_key(each), person_label(each.label), PERSON, each.n, each.value)
             for each in (every if len(every) <= MOST_PEOPLE else ())
         ),
-    ]  # fmt: skip
+    ]
 
 
 def _row(
     document: Correlations,
     key: str,
-    label: str,
+    label: Message | str,
     kind: str,
     n: int,
     value: float | None,
     low: float | None = None,
     high: float | None = None,
 ) -> Row:
-    """A row with a number of the question alone."""
+    """Return a row with the value of the question only."""
     scores = next((row.scores for row in document.rows), "")
     return Row(
         campaign=document.campaign, scores=scores, key=key, label=label, signature="", origin="",

@@ -1,6 +1,6 @@
-"""The table of metrics against humans: values only, which are there in a second.
+"""Compute the table of metrics against humans: values only, which takes a second.
 
-Intervals and the tests behind ranks take longer: `dashboards.significance` has them.
+Intervals and the tests behind ranks take longer; `dashboards.significance` computes them.
 """
 
 import warnings
@@ -17,11 +17,12 @@ from dashboards.panel.choice import general
 from dashboards.panel.floors import floor_panel
 from dashboards.panel.panel import Panel, read_panel
 from metaeval.correlation.coefficients import system_correlation
+from metaeval.messages import Message, untranslated
 from metaeval.replication import questions
 from metaeval.replication.questions.statistics import SYSTEM
 from metaeval.results import StatisticsWarning
 
-VERSION = 11
+VERSION = 12
 DEFAULT = "tau-b"
 METRIC, FLOOR, CEILING, PERSON = "metric", "floor", "ceiling", "person"
 
@@ -30,13 +31,15 @@ METRIC, FLOOR, CEILING, PERSON = "metric", "floor", "ceiling", "person"
 class Row(MeasureRow):
     """A measure of a campaign, under one form of the human `scores`.
 
-    `value` is that of the question, with the interval and rank of the comparison; both and
-    `is_best` only where they are borne out. `r_system_without_outliers`, and of a question over
-    systems `value_without_outliers`, leave outlier systems out; None where there are none. `kind`
-    tells metrics from floors, the ceiling and the people that it is of; `floor` says whether a
-    metric is above, not above or below the floor.
+    `value` is the value of the question, with the interval and rank of the comparison; rank and
+    `is_best` only where they are supported. `r_system_without_outliers`, and for a question over
+    systems `value_without_outliers`, exclude outlier systems; None where there are none. `kind`
+    distinguishes metrics, baselines, the ceiling and its annotators; `floor` is above, not above
+    or below (the baselines), or empty.
     """
 
+    # The ceiling and its annotators have labels that are translated.
+    label: Message | str  # type: ignore[assignment]
     campaign: str
     scores: str
     value: float | None
@@ -52,12 +55,12 @@ class Row(MeasureRow):
 
 @dataclass(frozen=True, kw_only=True)
 class Correlations(OfMetrics):
-    """The table with one statistic beside those that it always has.
+    """The table with the chosen statistic and those that it always has.
 
-    `comparison` is the analysis `significance` of the same question, None until there is one, and
-    `intervals_note` says where it is of other data. `marks` says what is bold, or why nothing is;
-    `floor_marks` who is not above the floor, whose rows are `floors`,
-    and `shown_bounds` what is to be said of floor and ceiling where the reader wants their rows.
+    `comparison` is the analysis `significance` of the same question, None until it is computed;
+    `intervals_note` warns where it uses other data. `marks` explain what is bold, or why nothing
+    is; `floor_marks` name the metrics that are not above the baselines. `floors` are the rows of
+    the baselines, and `shown_bounds` the bounds where the reader wants their rows.
     """
 
     n_hybrids: int
@@ -65,9 +68,9 @@ class Correlations(OfMetrics):
     rows: Sequence[Row] = ()
     floors: Sequence[Row] = ()
     comparison: Comparison | None = None
-    intervals_note: str = ""
-    marks: str = ""
-    floor_marks: str = ""
+    intervals_note: Message | None = None
+    marks: Sequence[Message] = ()
+    floor_marks: Sequence[Message] = ()
     shown_bounds: Bounds | None = None
 
 
@@ -75,7 +78,7 @@ DOCUMENT = Correlations
 
 
 def compute(campaign: Campaign, filters: Filters, question: str = DEFAULT) -> Correlations:
-    """Return the table with everything needed to quote it; FilterError for no question."""
+    """Return the table; raises FilterError for an invalid question."""
     filters, asked = filters.of(campaign), statistics.parse(question)
     panel = read_panel(campaign, filters)
     found = table(panel, filters.scores)
@@ -92,7 +95,7 @@ def compute(campaign: Campaign, filters: Filters, question: str = DEFAULT) -> Co
             campaign, filters, asked, panel, _rows(campaign, filters, found.rows, metrics)
         ),
         floors=_floors(campaign, filters, panel, asked) if found.rows else (),
-        warnings=once(found.warnings, notes),
+        warnings=without_repeats(found.warnings, map(untranslated, notes)),
     )
 
 
@@ -109,7 +112,7 @@ def _rows(
 def _with_rest(
     campaign: Campaign, filters: Filters, asked: questions.Question, panel: Panel, rows: list[Row]
 ) -> list[Row]:
-    """The rows with what their numbers over systems are without outlier systems."""
+    """Return the rows with their numbers over systems without outlier systems."""
     if not panel.human.outliers or panel.human.are_outliers_out or not rows:
         return rows
     rest = read_panel(campaign, replace(general(filters), outliers=OUT))
@@ -135,14 +138,14 @@ def _with_rest(
 def _floors(
     campaign: Campaign, filters: Filters, panel: Panel, asked: questions.Question
 ) -> list[Row]:
-    """Metrics that know nothing, by the same statistics."""
+    """Return the baselines by the same statistics."""
     floors = floor_panel(panel)
     values, _ = questions.values_of(floors.scored, asked)
     rows = _rows(campaign, filters, table(floors, filters.scores).rows, measured(floors, values))
     return [replace(row, kind=FLOOR) for row in rows]
 
 
-def once(told: Sequence[str], notes: Iterable[str]) -> list[str]:
-    """Join sentences, without those of `notes` that are told already with the metric's name."""
-    new = (note for note in notes if not any(each.endswith(f": {note}") for each in told))
-    return list(dict.fromkeys([*told, *new]))
+def without_repeats(warnings: Sequence[Message], notes: Iterable[Message]) -> list[Message]:
+    """Join both, without the notes that are in a warning on one metric already."""
+    known = {each.parameters.get("warning") for each in warnings}
+    return list(dict.fromkeys([*warnings, *(note for note in notes if note not in known)]))

@@ -1,20 +1,23 @@
-"""Metrics by their agreement with humans: points with intervals."""
+"""Draw the agreement of metrics with humans as points with intervals."""
+
+from collections.abc import Sequence
 
 from dashboards.charts.dotted import Dotted, panel
 from dashboards.charts.style import Spec, figure
 from dashboards.comparisons.document import Metric
 from dashboards.correlations.document import Correlations
+from metaeval.messages import Message, message
 
 WIDTH = 620
 
 
 def intervals(document: Correlations) -> Spec | None:
-    """Draw the chosen statistic of each metric with its 95 % interval, best on top."""
+    """Draw the chosen statistic of each metric with its 95% interval, best on top."""
     known = [metric for metric in document.metrics if metric.value is not None]
     if not known:
         return None
     known.sort(key=lambda metric: -(metric.value or 0.0))
-    # Without intervals nothing says how far apart is far: the axis begins at zero then.
+    # Without intervals there is no scale for differences, so the axis begins at zero.
     has_intervals = any(metric.low is not None for metric in known)
     shown = {row.key: row for row in document.rows}
     rows = [
@@ -24,24 +27,41 @@ def intervals(document: Correlations) -> Spec | None:
         for m in known
     ]
     label = document.statistic_label
+    points = message(
+        "figure.correlation-points",
+        "Points: {statistic} of each metric with the humans.",
+        statistic=label,
+    )
     return figure(
-        f"{label} · {document.name}",
-        f"{_points(document, label, has_intervals)} {_first(document, known)} {document.over}",
+        message("figure.of-campaign", "{statistic} · {name}", statistic=label, name=document.name),
+        [
+            points,
+            lines_note(document.interval) if has_intervals else None,
+            *_first(document, known),
+            document.over,
+        ],
         **panel(rows, label, width=WIDTH, from_zero=not has_intervals),
     )
 
 
-def _first(document: Correlations, known: list[Metric]) -> str:
-    """The metrics of the first rank where ranks are borne out, else why none is named."""
+def lines_note(interval: Message | None) -> Message | None:
+    """Return what the lines of a figure are."""
+    if interval is None:
+        return None
+    return message("figure.interval-lines", "Lines: 95% intervals, {method}.", method=interval)
+
+
+def _first(document: Correlations, known: list[Metric]) -> Sequence[Message]:
+    """Return the metrics of the first rank where ranks are supported, else why there is none."""
     keys = {row.key for row in document.rows if row.is_best}
-    names = [f"{metric.label}, {metric.value:.3f}" for metric in known if metric.key in keys]
-    return f"First rank: {'; '.join(names)}." if names else document.marks
-
-
-def _points(document: Correlations, label: str, has_intervals: bool) -> str:
-    points = f"Points: {label} of each metric with the humans."
-    lines = f"Lines: 95 % intervals, {document.interval}."
-    return f"{points} {lines}" if has_intervals else points
+    best = [
+        message("figure.metric-value", "{metric} ({value:r})", metric=each.label, value=each.value)
+        for each in known
+        if each.key in keys
+    ]
+    if not best:
+        return document.marks
+    return [message("figure.first-rank", "First rank: {metrics}.", metrics=best)]
 
 
 FIGURES = {"intervals": intervals}

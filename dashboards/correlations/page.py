@@ -10,7 +10,6 @@ from django.http.request import QueryDict
 
 from annotation.models import Campaign
 from core.caching import ttl_cache
-from core.text import join_truncated
 from dashboards.charts.lines import chart
 from dashboards.comparisons import selection, statistics
 from dashboards.comparisons.document import Comparison, Metric, OfMetrics
@@ -23,6 +22,7 @@ from dashboards.documents.results import Completion
 from dashboards.pages.page import Page
 from dashboards.papers import latex
 from dashboards.trust import marks
+from metaeval.messages import Message, message, truncated
 from metrics.base import MetricInfo
 from metrics.catalogue import infos
 from metrics.runs.starting import refusals_for
@@ -34,54 +34,45 @@ COLUMNS = (
     *("value", "low", "high", "rank", "is_best", "kind", "floor"),
     *("r_system_without_outliers", "value_without_outliers"),
 )
-PENDING = "Intervals and ranks are being computed."
-OLDER = (
-    "The values with their intervals and ranks are as of {when} UTC. The data have changed since; "
-    "newer ones are being computed."
-)
-OLDER_FAILED = (
-    "The values with their intervals and ranks are as of {when} UTC. The data have changed since; "
-    "newer ones could not be computed."
-)
-NEW_METRICS = (
-    "The values with their intervals and ranks are as of {when} UTC, before there were scores of "
-    "{named}, which stand without an interval and a rank until newer ones are computed."
-)
-# The most metrics that are named.
-NAMED = 5
-# More lines than these are no figure that somebody reads.
+PENDING = message("intervals.pending", "Intervals and ranks are being computed.")
+# The most rows of the figure.
 LEADING = 40
-# The columns beside the chosen statistic: name in a row, level, heading.
-OTHERS = (
-    ("tau", "Segment level", "Kendall τ-b"),
-    ("r_segment", "Segment level", "Pearson r"),
-    ("r_limit", "System level, Pearson r", "hybrids, limit"),
-    ("r_hybrid", "System level, Pearson r", "hybrids drawn"),
-    ("r_system", "System level, Pearson r", "systems"),
+Column = tuple[str, Message, Message]
+_OF_SEGMENTS = message("column.segment-level", "Segment level")
+_OF_SYSTEMS = message("column.system-level-pearson", "System level, Pearson r")
+_OF_STATISTIC = message("column.chosen-statistic", "Chosen statistic")
+_WITHOUT_OUTLIERS = message("column.without-outliers", "without outliers")
+# The columns besides the chosen statistic: name in a row, level, heading.
+OTHERS: tuple[Column, ...] = (
+    ("tau", _OF_SEGMENTS, message("column.tau-b", "Kendall τ-b")),
+    ("r_segment", _OF_SEGMENTS, message("column.pearson", "Pearson r")),
+    ("r_limit", _OF_SYSTEMS, message("column.limit", "limit of hybrids")),
+    ("r_hybrid", _OF_SYSTEMS, message("column.hybrids", "drawn hybrids")),
+    ("r_system", _OF_SYSTEMS, message("column.systems", "systems")),
 )
-# Beside them where there are outlier systems.
-WITHOUT_OUTLIERS = (
-    ("r_system_without_outliers", "System level, Pearson r", "without outliers"),
-    ("value_without_outliers", "Chosen statistic", "without outliers"),
+# Further columns where there are outlier systems.
+WITHOUT_OUTLIERS: tuple[Column, ...] = (
+    ("r_system_without_outliers", _OF_SYSTEMS, _WITHOUT_OUTLIERS),
+    ("value_without_outliers", _OF_STATISTIC, _WITHOUT_OUTLIERS),
 )
 SAME = {"tau-b": "tau", "pearson": "r_segment", "limit": "r_limit", "hybrids": "r_hybrid",
         "systems": "r_system"}  # fmt: skip
 
 
 def ask(query: QueryDict) -> str:
-    """The statistic, grouping and test of an address."""
+    """Return the key of the statistic, grouping and test of an address."""
     return statistics.from_query(query, DEFAULT).key
 
 
 def complete(document: Correlations, tested: Completion[Comparison]) -> Correlations:
-    """Add intervals, and the comparison behind the ranks.
+    """Add intervals, and the comparison that ranks use.
 
-    Where it is of other data, the values are its own as well: value, interval, rank, headline and
-    figure are of one state, and `intervals_note` says of which.
+    Where the comparison uses other data, its values replace those of the table: value, interval,
+    rank, headline and figure always use the same data, and `intervals_note` gives its time.
     """
     found = tested.document
     own = {metric.key: metric for metric in (found.metrics if found else ())}
-    told = [*document.warnings, *(found.comparison_warnings if found else ())]
+    warnings = [*document.warnings, *(found.comparison_warnings if found else ())]
     units = {each.name: getattr(found or document, each.name) for each in fields(WithUnits)}
     return replace(
         document,
@@ -89,15 +80,15 @@ def complete(document: Correlations, tested: Completion[Comparison]) -> Correlat
         metrics=[_tested(metric, own, is_same=tested.is_same) for metric in document.metrics],
         rows=[_tested(row, own, is_same=tested.is_same) for row in document.rows],
         comparison=found,
-        interval=found.interval if found else "",
+        interval=found.interval if found else None,
         intervals_note=_age(document, tested),
         failed={marks.INTERVALS: tested.message} if found is None and tested.message else {},
-        warnings=list(dict.fromkeys(told)),
+        warnings=list(dict.fromkeys(warnings)),
     )
 
 
 def _tested(row: R, own: Mapping[str, Metric], *, is_same: bool) -> R:
-    """A metric with the interval that the comparison has of it, and with its value."""
+    """Return a metric with its interval, and its value, in the comparison."""
     found = own.get(row.key)
     if found is None:
         return replace(row, low=None, high=None)
@@ -105,23 +96,40 @@ def _tested(row: R, own: Mapping[str, Metric], *, is_same: bool) -> R:
     return replace(row, value=value, low=found.low, high=found.high)
 
 
-def _age(document: Correlations, tested: Completion[Comparison]) -> str:
-    """What to say of intervals that are not of the same data as the rest of the table."""
+def _age(document: Correlations, tested: Completion[Comparison]) -> Message | None:
+    """Return a note on intervals that use other data than the rest of the table."""
     found = tested.document
     if found is None or tested.as_of is None:
-        return "" if found or tested.message else PENDING
+        return None if found or tested.message else PENDING
     if tested.is_same:
-        return ""
+        return None
     known = {metric.key for metric in found.metrics}
     new = [metric.label for metric in document.metrics if metric.key not in known]
-    named, when = join_truncated(new, NAMED), tested.as_of.strftime("%Y-%m-%d %H:%M:%S")
     if new:
-        return NEW_METRICS.format(when=when, named=named)
-    return (OLDER_FAILED if tested.message else OLDER).format(when=when)
+        return message(
+            "intervals.before-metrics",
+            "The values, intervals and ranks were computed at {at:moment}, before {metrics} had "
+            "scores. These metrics have no interval and no rank until newer numbers are computed.",
+            at=tested.as_of,
+            metrics=truncated(new),
+        )
+    if tested.message:
+        return message(
+            "intervals.older-failed",
+            "The values, intervals and ranks were computed at {at:moment}. The data have changed "
+            "since, and newer numbers could not be computed.",
+            at=tested.as_of,
+        )
+    return message(
+        "intervals.older",
+        "The values, intervals and ranks were computed at {at:moment}. The data have changed "
+        "since, and newer numbers are being computed.",
+        at=tested.as_of,
+    )
 
 
 def choose(document: Correlations, query: QueryDict) -> Correlations:
-    """Keep the metrics of the address; rank and mark what the verdict and intervals bear out."""
+    """Select the metrics of the address; add ranks and marks that verdict and intervals support."""
     correction = selection.one_of(query, "correction", list(selection.CORRECTIONS))
     scope = selection.one_of(query, "scope", list(selection.SCOPES))
     found = selection.subset(document, query)
@@ -138,7 +146,7 @@ def choose(document: Correlations, query: QueryDict) -> Correlations:
         found,
         comparison=compared,
         rows=sorted(rows, key=_by_value),
-        marks=marks.failure(document.failed) or marking.sentence,
+        marks=marks.failure(document.failed) or marking.notes,
         shown_bounds=compared.bounds if compared and is_bounded else None,
         floor_marks=floor_marks,
         trust=trust and with_reasons(trust, marks.uncertain(compared)),
@@ -146,7 +154,7 @@ def choose(document: Correlations, query: QueryDict) -> Correlations:
 
 
 def _marked(row: Row, marking: marks.Marking, states: Mapping[str, str]) -> Row:
-    """A metric's row with its rank and where it stands against the floor."""
+    """Return a metric's row with its rank and its state against the baselines."""
     return replace(
         row,
         rank=marking.ranks.get(row.key),
@@ -156,25 +164,26 @@ def _marked(row: Row, marking: marks.Marking, states: Mapping[str, str]) -> Row:
 
 
 def _by_value(row: Row) -> float:
-    """Best first; a row without a value last."""
+    """Return a key that sorts the best first, and rows without a value last."""
     return math.inf if row.value is None else -row.value
 
 
 def context(request: HttpRequest, campaign: Campaign, document: Correlations) -> dict[str, Any]:
-    """The signatures, and the metrics that have not scored yet."""
+    """Return the signatures, the columns, and the metrics that have not scored yet."""
     startable, refused = unscored(campaign, document.all_metrics)
     return {
         "signatures": list(dict.fromkeys(filter(None, (row.signature for row in document.rows)))),
         "chart": chart([row for row in document.rows if row.value is not None][:LEADING]),
         "columns": _columns(document),
         "counts": sorted({row.n for row in document.rows if row.kind == METRIC}),
+        "has_intervals": any(metric.low is not None for metric in document.metrics),
         "startable": startable,
         "refused": refused,
     }
 
 
-def _columns(document: Correlations) -> list[tuple[str, str, str]]:
-    """The columns beside the chosen statistic: those of outliers where any row has a number."""
+def _columns(document: Correlations) -> list[Column]:
+    """Return the columns besides the chosen statistic: for outliers only if a row has a number."""
     chosen = _chosen(document)
     found = [each for each in OTHERS if each[0] != chosen]
     wanted = WITHOUT_OUTLIERS[: 1 if chosen == "r_system" else 2]
@@ -185,19 +194,22 @@ def _columns(document: Correlations) -> list[tuple[str, str, str]]:
 
 
 def _chosen(document: Correlations) -> str:
-    """The column that is the chosen statistic itself, which stands once."""
+    """Return the column that equals the chosen statistic, which is shown once."""
     return SAME.get(document.statistic, "") if document.grouping == "none" else ""
 
 
-def unscored(campaign: Campaign, metrics: Sequence[Metric]) -> tuple[list[MetricInfo], list[str]]:
-    """Return the metrics that could score a campaign's outputs, and why others cannot, as it was
-    a moment ago."""
+# Metrics that could score, and the reasons why others cannot.
+Unscored = tuple[list[MetricInfo], list[Message | str]]
+
+
+def unscored(campaign: Campaign, metrics: Sequence[Metric]) -> Unscored:
+    """Return the metrics that could score a campaign's outputs, and why others cannot (cached)."""
     seen = frozenset(metric.metric for metric in metrics)
     return ttl_cache(("unscored", campaign.pk, seen), lambda: _unscored(campaign, seen))
 
 
-def _unscored(campaign: Campaign, seen: Set[str]) -> tuple[list[MetricInfo], list[str]]:
-    # Metrics with a checkpoint are looked for by those who have it.
+def _unscored(campaign: Campaign, seen: Set[str]) -> Unscored:
+    # A metric with a checkpoint is offered only after its checkpoint was added.
     missing = [info for name, info in infos().items() if name not in seen and not info.checkpoint]
     refusals = refusals_for(campaign.test_set, list(campaign.systems.all())) if missing else {}
     startable = [info for info in missing if info.name not in refusals]
@@ -205,7 +217,7 @@ def _unscored(campaign: Campaign, seen: Set[str]) -> tuple[list[MetricInfo], lis
 
 
 def tables(document: Correlations) -> list[latex.Table]:
-    """The page's table for a paper."""
+    """Return the page's table for a paper."""
     body = [
         [
             latex.Cell(_named(row)),
@@ -220,35 +232,36 @@ def tables(document: Correlations) -> list[latex.Table]:
         "Metric", "Rank", document.statistic_label, "95% interval",
         "r, hybrids", "r, limit", "r, systems", "τ-b", "r, segments",
     )  # fmt: skip
-    caption = (
-        f"Agreement of metrics with {document.human_scores} of {document.name}."
-        f"{_methods(document)}{_partly(document)}"
-    )
+    caption = [
+        f"Agreement of metrics with {document.human_scores} of {document.name}.",
+        *_methods(document),
+        *_partly(document),
+    ]
     return [latex.Table(caption, f"{document.campaign}-metrics", "lrrrrrrrr", [head], body)]
 
 
 def _named(row: Row) -> str:
-    """A metric that lacks judged outputs has numbers of others: its n stands with it."""
+    """Return the label, with n for a metric that did not score all judged outputs."""
     label = floored(row.label, row.floor)
-    return f"{label} (n = {row.n:,})" if row.n_missing else label
+    return f"{label} (n = {row.n:,})" if row.n_missing else str(label)
 
 
-def _partly(document: Correlations) -> str:
+def _partly(document: Correlations) -> list[str]:
     if not any(row.n_missing for row in document.rows):
-        return ""
-    return f" With n: over so many of {document.n_judged:,} judged outputs, unlike the others."
+        return []
+    return [f"Metrics with n scored only n of the {document.n_judged:,} judged outputs."]
 
 
-def _methods(document: Correlations) -> str:
+def _methods(document: Correlations) -> list[Message | str]:
     compared = document.comparison
     if not compared:
-        return ""
-    how = f" Intervals: {compared.interval}. Ranks: {compared.test_label}, p ≤ .05."
-    return " ".join(filter(None, [how, document.marks, document.floor_marks]))
+        return []
+    methods = f"Intervals: {compared.interval}. Ranks: {compared.test_label}, p ≤ .05."
+    return [methods, *document.marks, *document.floor_marks]
 
 
 def present(document: OfMetrics, query: QueryDict) -> QueryDict:
-    """Drop from an address the metrics that one campaign of a study does not have."""
+    """Return an address without the metrics that one campaign of a study does not have."""
     known = {metric.key for metric in document.metrics}
     mine = query.copy()
     mine.setlist("metric", [key for key in query.getlist("metric") if key in known])
@@ -257,7 +270,7 @@ def present(document: OfMetrics, query: QueryDict) -> QueryDict:
 
 CORRELATIONS = Page(
     name="correlations",
-    title="Correlations",
+    title=message("page.correlations", "Correlations"),
     kind="correlations",
     figures=FIGURES,
     slower="significance",

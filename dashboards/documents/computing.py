@@ -1,10 +1,10 @@
-"""How a document is computed: one task for each question that a page asks.
+"""Compute documents in the background: one job for each question that a page asks.
 
-Of the documents that wait, those come first that there are none of yet, then the oldest. One that
-was just computed rests for as long as that took, so that a judgment every second leaves room for
-all others; what readers take along, and the verdict that every page asks for, rest ten times as
-long. After its rest the newest state counts, whatever came between. Between documents a process
-rests for eight times as long as others, such as a metric run, kept it waiting for a processor.
+Questions without any document come first, then those with the oldest. A document that was just
+computed is not computed again for as long as that took, so that a judgment every second leaves time
+for all others; reports, bundles and the verdict that every page needs wait ten times as long. Then
+the newest state is used. Between documents, a process pauses for eight times as long as it waited
+for a processor because of others, such as a metric run.
 """
 
 from collections.abc import Callable, Sequence
@@ -26,25 +26,26 @@ from dashboards.documents.memory import give_back
 from dashboards.documents.state import digest, state_of
 from dashboards.documents.stored import pack
 from dashboards.models import Analysis
+from metaeval.messages import Message, MessageError, message, plural
 
-# Queues of what a reader waits for, and of what takes longer than that.
+# Queues of documents that a reader waits for, and of those that take longer.
 QUICK, SLOW = "documents", "documents-slow"
-# A document is computed anew at most so often, and in at most half of the time; what is taken along
-# or asked for with every page, in at most an eleventh.
+# A document is recomputed at most so often, and in at most half of the time; downloads and the
+# verdict of every page, in at most an eleventh.
 REST_SECONDS, RESTS = 2.0, {"report": 10.0, "bundle": 10.0, "trust": 10.0}
 # The longest rest between two documents.
 GIVES_WAY_SECONDS = 30.0
-# A failure may have passed after so long (a database that restarted, memory that was short), and
-# what has killed processes is left alone for longer.
+# After a failure, a document is computed again after so long (the database may have restarted, or
+# memory may be free again); after a killed process, after longer.
 AGAIN_SECONDS, DEADLY_SECONDS = 60.0, 600.0
 # Hexadecimal digits of a hash of the data behind a document.
 DATA = 48
-# Days for which documents are kept that nobody asked for anew: those of no campaign, and all.
-STATED_DAYS, KEPT_DAYS = 1, 30
+# Days after which unused documents are deleted: those of no campaign, and all.
+STATED_DAYS, UNUSED_DAYS = 1, 30
 
 
 class Documents(WorkKind[Analysis]):
-    """Documents as a kind of work."""
+    """Documents as background jobs."""
 
     name = "document"
     model = Analysis
@@ -54,8 +55,8 @@ class Documents(WorkKind[Analysis]):
     gives_way = GIVES_WAY_SECONDS
 
     def choose(self, rows: QuerySet[Analysis]) -> Analysis | None:
-        """First what pages have no numbers of, in the order of asking, then the oldest numbers;
-        before all, the verdict that all numbers carry."""
+        """Choose the verdict of a page first, then questions without numbers in the order of
+        asking, then the oldest numbers."""
         oldest = F("as_of").asc(nulls_first=True)
         return rows.order_by("-priority", oldest, "not_before", "pk").first()
 
@@ -77,22 +78,26 @@ class Documents(WorkKind[Analysis]):
         forget_old()
 
     def failed(self, row: Analysis, error: Exception) -> None:
-        """An error is told at once: it would come again."""
+        """Report an error at once, because it would occur again."""
         fail(row, reason(error))
 
     def lost(self, row: Analysis) -> None:
-        """Its process ended: another one tries."""
-        times = self.max_attempts
-        retry(row, f"{times} times the process that computed it was killed or out of memory.")
+        """Have another process try after a process ended."""
+        error = message(
+            "analysis.killed",
+            "The process that computed it was killed or ran out of memory {times} times.",
+            times=self.max_attempts,
+        )
+        retry(row, error)
 
     def ended(self, row: Analysis) -> None:
-        """The page tells why there is nothing newer, and does not ask again for a while.
+        """Store the error for the page, and the time before which it is not computed again.
 
-        Only deaths count attempts.
+        Only killed processes count as attempts.
         """
         wait = DEADLY_SECONDS if row.attempts else AGAIN_SECONDS
-        told = {"problem": row.message, "not_before": after(wait)}
-        Analysis.objects.filter(pk=row.pk).update(**told)
+        rows = Analysis.objects.filter(pk=row.pk)
+        rows.update(problem=row.message, not_before=after(wait))
 
 
 documents = Documents()
@@ -105,11 +110,18 @@ def compute(row: Analysis) -> Any:
         return kinds.compute(row.kind, row.campaign, filters)
 
 
-def reason(error: BaseException) -> str:
-    """Say what went wrong."""
+def reason(error: BaseException) -> Message:
+    """Return what went wrong; texts of Python's own errors are not translated."""
     if isinstance(error, SoftTimeLimitExceeded):
-        return f"It took longer than {Documents.soft_seconds // 60} minutes."
-    return f"{type(error).__name__}: {error}"
+        return plural(
+            "analysis.too-long",
+            "It took longer than {n} minute.",
+            "It took longer than {n} minutes.",
+            n=Documents.soft_seconds // 60,
+        )
+    if isinstance(error, MessageError):
+        return error.message
+    return message("analysis.exception", "{error}", error=f"{type(error).__name__}: {error}")
 
 
 def _states(row: Analysis) -> list[str]:
@@ -120,14 +132,14 @@ def _states(row: Analysis) -> list[str]:
 def states(
     kind: str, campaign: Campaign | None, filters: Filters, state: Callable[[Campaign], str]
 ) -> list[str]:
-    """Return the states of all campaigns that a document rests on."""
+    """Return the states of all campaigns that a document uses."""
     if campaign is None:
         return []
     return [state(each) for each in (campaign, *kinds.others(kind, campaign, filters))]
 
 
 def basis_of(kind: str, states: Sequence[str]) -> str:
-    """Return what a document of campaigns in these states rests on: their data, and its version."""
+    """Return a key of the data and the version of a document of campaigns in these states."""
     return f"{digest(states)[:DATA]}-{kinds.load(kind).VERSION}"
 
 
@@ -137,7 +149,7 @@ def data_of(basis: str) -> str:
 
 
 def forget_old() -> None:
-    """Drop what nobody looks at any more; it can be computed again."""
+    """Delete documents that are no longer used; they can be computed again."""
     ended = Analysis.objects.exclude(status__in=Analysis.ACTIVE)
     ended.filter(campaign=None, not_before__lt=Now() - timedelta(days=STATED_DAYS)).delete()
-    ended.filter(not_before__lt=Now() - timedelta(days=KEPT_DAYS)).delete()
+    ended.filter(not_before__lt=Now() - timedelta(days=UNUSED_DAYS)).delete()

@@ -1,4 +1,4 @@
-"""Results of `metaeval` as parts of documents: what they rest on, and None for nan."""
+"""Turn results of `metaeval` into parts of documents, with None for nan."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ C = TypeVar("C", bound="Counted")
 
 @dataclass(frozen=True)
 class Warned:
-    """A `StatisticsWarning`."""
+    """A `StatisticsWarning` of a document."""
 
     code: str
     message: Message
@@ -23,7 +23,7 @@ class Warned:
 
 @dataclass(frozen=True, kw_only=True)
 class Counted:
-    """What every result carries; a subclass names what else documents have of one."""
+    """Fields of every `Result`; a subclass names the others that documents have."""
 
     n: int
     n_excluded: int
@@ -37,5 +37,5 @@ class Counted:
 
 
 def warned(warnings: Sequence[StatisticsWarning]) -> list[Warned]:
-    """Return warnings as documents have them."""
+    """Return the warnings of a result for a document."""
     return [Warned(each.code, each.message) for each in warnings]

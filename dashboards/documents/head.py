@@ -1,16 +1,15 @@
-"""What the documents of pages have in common."""
+"""Fields that the documents of pages share."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
 from annotation.models import Campaign
-from core.text import pluralize
 from dashboards.documents.reasons import CampaignTrust, StudyTrust
 from metaeval import Interval
 from metaeval.arrays import IntArray
-from metaeval.documents import DOCUMENTS, SEGMENTS, effective_clusters, sizes_of, unit_of
-from metaeval.messages import Message, untranslated
+from metaeval.documents import effective_clusters, sizes_of, unit_of
+from metaeval.messages import Message, message, plural
 
 if TYPE_CHECKING:
     from dashboards.panel.human import HumanScores
@@ -22,20 +21,18 @@ Estimate = tuple[float | None, Ends | None]
 
 @dataclass(frozen=True, kw_only=True)
 class Document:
-    """What a page, its files and programs may use: fields are the names in the JSON."""
+    """Base of all documents: what pages, files and programs read; fields are names in the JSON."""
 
     warnings: Sequence[Message] = ()
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "warnings", [untranslated(each) for each in self.warnings])
 
 
 @dataclass(frozen=True, kw_only=True)
 class OfCampaign(Document):
     """A document of one campaign.
 
-    `trust` is the verdict on the numbers, which a page adds; None while it is not known. `failed`
-    maps the parts that could not be computed, and that no earlier version has, to the error.
+    `direction` is the language pair, `origin` a key such as `imported`. `trust` is the verdict on
+    the numbers, which a page adds; None while it is not known. `failed` maps the names of parts
+    that could not be computed, and of which there is no earlier version, to the error.
     """
 
     campaign: str
@@ -44,15 +41,15 @@ class OfCampaign(Document):
     length_ratio: str
     origin: str
     trust: CampaignTrust | None = None
-    failed: Mapping[str, str] = field(default_factory=dict)
+    failed: Mapping[str, Message] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)
 class WithUnits:
-    """What intervals and tests are over: `n_units` of `unit`, which is documents or segments.
+    """The unit of intervals and tests: `n_units` of `unit`, which is documents or segments.
 
-    `effective_units` are as many documents of equal size: (Σn)²/Σn². `unit` is empty where there
-    are neither intervals nor tests.
+    `effective_units` is the equivalent number of documents of equal size, (Σn)²/Σn². `unit` is
+    empty where there are neither intervals nor tests.
     """
 
     unit: str = ""
@@ -60,24 +57,38 @@ class WithUnits:
     effective_units: float = 0.0
 
     @property
-    def units(self) -> str:
+    def units(self) -> Message | None:
         """The number of units with their name, and the effective number of unequal ones."""
         if not self.unit or not self.n_units:
-            return ""
-        n, effective = self.n_units, f"{self.effective_units:,.1f}"
-        if effective != f"{n:,.1f}":
-            return f"{n:,} documents, effective number {effective}"
-        return {
-            DOCUMENTS: pluralize(n, "document"),
-            SEGMENTS: pluralize(n, "segment"),
-            "systems": pluralize(n, "system"),
-            "hybrids": pluralize(n, "hybrid"),
-        }[self.unit]
+            return None
+        n, effective = self.n_units, round(self.effective_units, 1)
+        if effective != n:
+            return message(
+                "units.unequal",
+                "{n} documents, effective number {effective:.1f}",
+                n=n,
+                effective=effective,
+            )
+        return counted(self.unit, n)
 
     @property
-    def over(self) -> str:
-        """The sentence that names the unit; empty without one."""
-        return f"95% intervals and tests are over {self.units}." if self.units else ""
+    def over(self) -> Message | None:
+        """The sentence that names the unit; None without one."""
+        if self.units is None:
+            return None
+        return message("units.over", "95% intervals and tests are over {units}.", units=self.units)
+
+
+def counted(unit: str, n: int) -> Message:
+    """Return a number of units with their name."""
+    match unit:
+        case "documents":
+            return plural("units.documents", "{n} document", "{n} documents", n=n)
+        case "systems":
+            return plural("units.systems", "{n} system", "{n} systems", n=n)
+        case "hybrids":
+            return plural("units.hybrids", "{n} hybrid", "{n} hybrids", n=n)
+    return plural("units.segments", "{n} segment", "{n} segments", n=n)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -110,13 +121,13 @@ def units_of(clusters: IntArray) -> dict[str, Any]:
 
 @dataclass(frozen=True, kw_only=True)
 class CampaignDocument(WithUnits, OfCampaign):
-    """One that rests on human scores; `human_scores` says in words what they are.
+    """A document that uses human scores; `human_scores` names their form.
 
-    `human_systems` are the human translations that metrics are not compared on, `outlier_systems`
-    the systems whose scores are far from the others'.
+    `human_systems` are the human translations that are excluded from comparisons of metrics,
+    `outlier_systems` the systems whose scores are far from the others'.
     """
 
-    human_scores: str
+    human_scores: Message
     human_systems: Sequence[str] = ()
     outlier_systems: Sequence[str] = ()
 
@@ -129,10 +140,18 @@ class OfSeveral(Document):
     units: Sequence[UnitsOf] = ()
 
     @property
-    def over(self) -> str:
-        """The sentence that names the units; empty without any."""
-        units = "; ".join(f"{each.name}: {each.units}" for each in self.units if each.units)
-        return f"95% intervals and tests are over these units: {units}." if units else ""
+    def over(self) -> Message | None:
+        """The sentence that names the units; None without any."""
+        units = [
+            message("units.of-campaign", "{units} in {campaign}", campaign=each.name, units=units)
+            for each in self.units
+            if (units := each.units)
+        ]
+        if not units:
+            return None
+        return message(
+            "units.over-several", "95% intervals and tests are over {units}.", units=units
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -143,12 +162,12 @@ class StudyDocument(OfSeveral):
 
 
 def ends(interval: Interval | None) -> Ends | None:
-    """Return an interval as documents have it."""
+    """Return the ends of an interval; None without one."""
     return interval and (interval.low, interval.high)
 
 
 def head(campaign: Campaign, human: "HumanScores") -> dict[str, Any]:
-    """Return what a document says of its campaign, of the human scores and of their units."""
+    """Return the fields on a document's campaign, its human scores and their units."""
     return (
         about(campaign)
         | units_of(human.clusters)
@@ -161,7 +180,7 @@ def head(campaign: Campaign, human: "HumanScores") -> dict[str, Any]:
 
 
 def about(campaign: Campaign) -> dict[str, Any]:
-    """Return what a document says of its campaign."""
+    """Return the fields on a document's campaign."""
     return {
         "campaign": campaign.slug,
         "name": campaign.name,

@@ -1,10 +1,10 @@
-"""What pages show, computed by workers: one module an analysis.
+"""Registry of analyses, whose documents workers compute: one module per analysis.
 
 An analysis module has `VERSION`, to be raised whenever its numbers change, `DOCUMENT`, the
 dataclass of its documents, and `compute(campaign, filters)`, which returns one. An analysis that
-answers several questions takes one of them as `question`. A page that lets its reader choose more
-names a subclass of `dashboards.panel.choice.Choice` as `FILTERS`; one whose numbers rest on other
-campaigns too, which its reader chose, names them by `others(campaign, filters)`.
+answers several questions takes one of them as `question`. A page with more choices than the filters
+names a subclass of `dashboards.panel.choice.Choice` as `FILTERS`. A page whose numbers also depend
+on other campaigns, which its reader chose, names them by `others(campaign, filters)`.
 """
 
 from collections.abc import Callable, Sequence
@@ -36,23 +36,23 @@ KINDS: dict[str, str] = {
     **extensions.merged("analyses"),
 }
 
-# What may take longer than a reader waits: resampling, and all pages at once.
+# Analyses that may take longer than a reader waits: resampling, and all pages at once.
 SLOW = (
     *("significance", "whatif", "samplesize", "report", "bundle"),
     *(kind for each in extensions.installed() for kind in each.slow),
 )
-# What all numbers carry, before the numbers.
+# Analyses that every page needs, computed before the others.
 FIRST = ("trust",)
 
 
 class Analyse(Protocol):
-    """What an analysis module looks like."""
+    """Interface of an analysis module."""
 
     VERSION: int
     DOCUMENT: type[Any]
 
     def compute(self, campaign: Campaign | None, filters: Filters, **question: str) -> Any:
-        """Return the document; only an analysis of what readers state takes no campaign."""
+        """Return the document; only an analysis of a reader's own input takes no campaign."""
         ...
 
 
@@ -66,14 +66,14 @@ def load(kind: str) -> Analyse:
 
 
 def compute(kind: str, campaign: Campaign | None, filters: Filters) -> Any:
-    """Return the document of an analysis, of its default question where `kind` carries none."""
+    """Return the document of an analysis, of its default question where `kind` names none."""
     _, _, question = kind.partition(":")
     asked = {"question": question} if question else {}
     return load(kind).compute(campaign, filters, **asked)
 
 
 def others(kind: str, campaign: Campaign, filters: Filters) -> Sequence[Campaign]:
-    """Return the campaigns besides its own that a document rests on."""
+    """Return the other campaigns that a document uses."""
     found: Callable[..., Sequence[Campaign]] | None = getattr(load(kind), "others", None)
     return found(campaign, filters) if found else ()
 

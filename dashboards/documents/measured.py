@@ -1,4 +1,4 @@
-"""What documents say of a measure of a metric wherever it has a number."""
+"""Describe a measure of a metric in a document."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -10,7 +10,8 @@ from metrics.scores import MeasureScores
 class Measured:
     """A measure; `origin` says whether its scores were computed here or imported.
 
-    One where lower is better `is_turned`: a larger correlation always means better agreement.
+    `is_turned`: lower is better, and the sign was reversed, so that a larger correlation always
+    means better agreement.
     """
 
     key: str

@@ -1,13 +1,15 @@
-"""A reason to trust numbers less, and what several of them come to."""
+"""Reasons to trust numbers less, and the verdict that follows from them."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 
+from metaeval.messages import Message, message
+
 
 class Severity(StrEnum):
-    """How far a reason goes, the worst first."""
+    """How severe a reason is, the worst first."""
 
     INVALIDATES = "invalidates"
     LIMITS = "limits"
@@ -15,7 +17,7 @@ class Severity(StrEnum):
 
 
 class Verdict(StrEnum):
-    """What all reasons come to, the worst first; NOTHING where nobody has judged anything."""
+    """The verdict on all reasons, the worst first; NOTHING where nobody has judged anything."""
 
     DO_NOT_USE = "do-not-use"
     LIMITED = "limited"
@@ -24,80 +26,89 @@ class Verdict(StrEnum):
 
 
 LABELS = {
-    Verdict.DO_NOT_USE: "Do not use",
-    Verdict.LIMITED: "Limited",
-    Verdict.NO_LIMITS: "No limits found",
-    Verdict.NOTHING: "No human score yet",
+    Verdict.DO_NOT_USE: message("verdict.do-not-use", "Do not use"),
+    Verdict.LIMITED: message("verdict.limited", "Limited"),
+    Verdict.NO_LIMITS: message("verdict.no-limits", "No limits found"),
+    Verdict.NOTHING: message("verdict.nothing", "No human score yet"),
 }
 SUMMARIES = {
-    Verdict.DO_NOT_USE: (
-        "The judgments do not bear these numbers out, so nothing is ranked, marked or bold."
+    Verdict.DO_NOT_USE: message(
+        "verdict.do-not-use-summary",
+        "The judgments do not support these numbers, so nothing is ranked, marked or bold.",
     ),
-    Verdict.LIMITED: "These numbers hold within limits.",
-    Verdict.NO_LIMITS: "Agreement, control items, times and the amount of data were checked.",
-    Verdict.NOTHING: "There is no human score to check.",
+    Verdict.LIMITED: message("verdict.limited-summary", "These numbers are valid within limits."),
+    Verdict.NO_LIMITS: message(
+        "verdict.no-limits-summary",
+        "Agreement, control items, times and the amount of data were checked.",
+    ),
+    Verdict.NOTHING: message("verdict.nothing-summary", "There is no human score to check."),
 }
 _ORDER = list(Severity)
-# By code: the word before a reason. By page: what its tab is called.
+_TIMES = message("reason.times", "Times")
+_CONTROLS = message("reason.controls", "Control items")
+_AGREEMENT = message("reason.agreement", "Agreement")
+# The heading of a reason, by its code.
 TOPICS = {
-    "impossible_speed": "Speed",
-    "no_times": "Times",
-    "few_times": "Times",
-    "controls_failed": "Control items",
-    "controls_none": "Control items",
-    "controls_few": "Control items",
-    "agreement_none": "Agreement",
-    "agreement_unknown": "Agreement",
-    "simulated": "Simulated",
-    "one_annotator": "Annotators",
-    "excluded": "Excluded",
-    "judgments_missing": "Judgments",
-    "few_systems": "Systems",
-    "few_segments": "Segments",
-    "few_documents": "Documents",
-    "sparse": "Sparse",
-    "intervals_hold_chance": "Intervals",
+    "impossible_speed": message("reason.speed", "Speed"),
+    "no_times": _TIMES,
+    "few_times": _TIMES,
+    "controls_failed": _CONTROLS,
+    "controls_none": _CONTROLS,
+    "controls_few": _CONTROLS,
+    "agreement_none": _AGREEMENT,
+    "agreement_unknown": _AGREEMENT,
+    "simulated": message("reason.simulated", "Simulated"),
+    "one_annotator": message("reason.annotators", "Annotators"),
+    "excluded": message("reason.excluded", "Excluded"),
+    "judgments_missing": message("reason.judgments", "Judgments"),
+    "few_systems": message("reason.systems", "Systems"),
+    "few_segments": message("reason.segments", "Segments"),
+    "few_documents": message("reason.documents", "Documents"),
+    "sparse": message("reason.sparse", "Sparse"),
+    "intervals_hold_chance": message("reason.intervals", "Intervals"),
 }
+# The name of a page's tab, by the name of its address.
 TABS = {
-    "quality": "Quality and exclusions",
-    "dashboard": "Scale, time and drift",
-    "systems": "MT systems",
-    "correlations": "All metrics",
-    "campaign-power": "Power",
+    "quality": message("tab.quality", "Quality and exclusions"),
+    "dashboard": message("tab.dashboard", "Scale, time and drift"),
+    "systems": message("tab.systems", "MT systems"),
+    "correlations": message("tab.correlations", "All metrics"),
+    "campaign-power": message("tab.power", "Power"),
 }
 
 
 @dataclass(frozen=True)
 class Reason:
-    """One reason: a sentence with its numbers, what to do about it, and the page behind it.
+    """One reason: the finding, what to do about it, and the page that shows it.
 
-    `page` is the name of a campaign's address, such as `quality`, and `tab` what it is called;
-    `topic` is the word before the reason. `scope` names the campaigns where several stand together.
+    `page` is the name of a campaign's address, such as `quality`, `tab` the label of that page and
+    `topic` the heading of the reason. `scope` are the campaigns where a reason is shown for
+    several, `campaign` the slug where it is of one.
     """
 
     code: str
     severity: Severity
-    text: str
-    advice: str
+    text: Message
+    advice: Message
     page: str
-    scope: str = ""
+    scope: Message | None = None
     campaign: str = ""
-    topic: str = ""
-    tab: str = ""
+    topic: Message | None = None
+    tab: Message | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class Trust:
-    """A verdict with its reasons, the gravest first.
+    """A verdict with its reasons, the most severe first.
 
-    `older` says so where it is of older data than the numbers beside it.
+    `older` is a warning where the verdict is on older data than the numbers that it is shown with.
     """
 
     verdict: Verdict
-    label: str
-    summary: str
+    label: Message
+    summary: Message
     reasons: Sequence[Reason]
-    older: str = ""
+    older: Sequence[Message] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -115,12 +126,12 @@ class CampaignTrust(Trust):
 
 @dataclass(frozen=True)
 class Judged:
-    """One campaign of a study, and what its reasons come to."""
+    """One campaign of a study, and its verdict."""
 
     campaign: str
     name: str
     verdict: Verdict
-    label: str
+    label: Message
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -131,14 +142,14 @@ class StudyTrust(Trust):
 
 
 def verdict_of(reasons: Iterable[Reason]) -> Verdict:
-    """One that invalidates is enough; notes alone limit nothing."""
+    """Return the verdict: one reason that invalidates is enough; notes alone limit nothing."""
     found = {reason.severity for reason in reasons}
     if Severity.INVALIDATES in found:
         return Verdict.DO_NOT_USE
     return Verdict.LIMITED if Severity.LIMITS in found else Verdict.NO_LIMITS
 
 
-def said_of(verdict: Verdict, reasons: Iterable[Reason]) -> dict[str, Any]:
+def fields_of(verdict: Verdict, reasons: Iterable[Reason]) -> dict[str, Any]:
     """Return the fields of a `Trust` with this verdict."""
     ordered = sorted(reasons, key=lambda reason: _ORDER.index(reason.severity))
     return {
@@ -154,4 +165,4 @@ def with_reasons(trust: CampaignTrust, added: Sequence[Reason]) -> CampaignTrust
     if not added or trust.verdict == Verdict.NOTHING:
         return trust
     reasons = [*trust.reasons, *added]
-    return replace(trust, **said_of(verdict_of(reasons), reasons))
+    return replace(trust, **fields_of(verdict_of(reasons), reasons))

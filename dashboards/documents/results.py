@@ -1,7 +1,7 @@
-"""Documents for pages: the newest there is at once, a fresh one soon.
+"""Return the newest document of a page at once, and have a fresh one computed.
 
-A page asks with :func:`latest`; where the data has changed since, the answer is the older
-document, and a task computes and stores a newer one (`dashboards.documents.computing`).
+A page asks with :func:`latest`. Where the data have changed since, the answer is the older
+document, and a background job computes and stores a newer one (`dashboards.documents.computing`).
 """
 
 from collections.abc import Callable, Sequence
@@ -14,24 +14,26 @@ from django.utils.translation import get_language
 
 from annotation.filters import Filters
 from annotation.models import Campaign
-from core.caching import Cache
-from core.caching import ttl_cache as read_lately
+from core.caching import Cache, ttl_cache
 from core.database.prepared import Prepared
 from core.work.claims import ask
 from core.work.models import Now
 from core.work.working import do_one, due
 from dashboards.documents import kinds
 from dashboards.documents.computing import QUICK, SLOW, basis_of, data_of, documents, states
-from dashboards.documents.state import digest, lately
+from dashboards.documents.state import cached_state, digest
 from dashboards.documents.stored import sized
 from dashboards.models import Analysis
+from metaeval.messages import Message, message
 from metrics.models.fleet import living
 
-# Where no worker takes documents, a request that waited for so long makes the page say so.
+# After a document has waited for so long without a worker, the page says so.
 PATIENCE_SECONDS = 15
-# What readers of a page ask for again and again, in the memory of a web process.
-KEPT_BYTES = 64 * 1024 * 1024
+# Size of a web process's cache of documents.
+CACHE_BYTES = 64 * 1024 * 1024
 QUESTION = "placeholder for a question"
+NEWER = message("part.newer-numbers", "newer numbers")
+MORE = message("part.more-numbers", "more numbers")
 
 D = TypeVar("D")
 E = TypeVar("E")
@@ -40,24 +42,24 @@ F = TypeVar("F")
 
 @dataclass(frozen=True)
 class Result(Generic[D]):
-    """What is known now.
+    """The newest document, and why there is no newer one.
 
-    `document` may be older than the data (`is_fresh` false) or None. `message` says why there is
-    no fresh one where computing failed, and `failing` which part that is, empty where it is the
-    document itself; `waits_for` names the queue that no worker takes from;
-    `tags` are those of the results that this one is made of. `pending` names what is computed
-    while it is not fresh. `data` is a hash of the data behind the document. A result of several
-    `is_whole` where all of them are there, and `is_of_one_state` where all rest on the same data.
+    `document` may be older than the data (`is_fresh` false) or None. `message` is the error where
+    computing a fresh one failed, and `failing` the part that failed, None where it is the document
+    itself. `waits_for` names the queue that no worker takes from. `tags` are those of the results
+    that this one combines. `pending` names what is being computed while it is not fresh. `data` is
+    a hash of the data behind the document. A result of several parts `is_whole` where all of them
+    exist, and `is_of_one_state` where all use the same data.
     """
 
     document: D | None
     as_of: datetime | None
     is_fresh: bool
-    message: str = ""
-    failing: str = ""
+    message: Message | None = None
+    failing: Message | None = None
     waits_for: str = ""
     tags: str = ""
-    pending: str = "newer numbers"
+    pending: Message = NEWER
     data: str = ""
     is_whole: bool = True
     is_of_one_state: bool = True
@@ -65,22 +67,22 @@ class Result(Generic[D]):
     @property
     def tag(self) -> str:
         """An ETag that changes when a reader would see something else."""
-        seen = (self.as_of, self.is_fresh, self.message, self.waits_for, self.tags, get_language())
+        problem = self.message and self.message.text
+        seen = (self.as_of, self.is_fresh, problem, self.waits_for, self.tags, get_language())
         return f'W/"{digest(*seen)[:20]}"'
 
 
 @dataclass(frozen=True)
 class Completion(Generic[D]):
-    """What a slower analysis has for a document: its own document.
+    """The document of a slower analysis, which completes another document.
 
-    It `is_same` where it rests on the data that the document rests on. `message` says why there is
-    no newer one where computing failed.
+    It `is_same` where both use the same data. `message` is the error where computing failed.
     """
 
     document: D | None
     as_of: datetime | None
     is_same: bool
-    message: str = ""
+    message: Message | None = None
 
 
 def latest(
@@ -88,14 +90,15 @@ def latest(
 ) -> Result[Any]:
     """Return the newest document of an analysis, and have a fresh one computed where it is old.
 
-    A document that is less than `every` seconds old is not old, whatever has changed; one that an
-    older version left in another shape is none. What a reader states has no campaign.
+    A document that is less than `every` seconds old counts as fresh, whatever has changed. One that
+    an older version stored in another shape is ignored. A question about a reader's own input has
+    no campaign.
     """
     row = _found(kind, campaign, filters)
     document = _stored(row)
     if document is not None and row.now - row.as_of < timedelta(seconds=every):
         return Result(document, row.as_of, is_fresh=True, data=data_of(row.basis))
-    basis = basis_of(kind, states(kind, campaign, filters, lately))
+    basis = basis_of(kind, states(kind, campaign, filters, cached_state))
     if document is None or row.basis != basis:
         row = _ask(row)
         document = _stored(row)
@@ -104,16 +107,23 @@ def latest(
         document,
         None if document is None else row.as_of,
         is_fresh=is_fresh,
-        message="" if is_fresh else row.problem,
+        message=None if is_fresh else _problem(row),
         waits_for="" if is_fresh else _left_alone(row),
         data=data_of(row.basis),
     )
 
 
+def _problem(row: Any) -> Message | None:
+    """The error of a row; older versions stored it as text."""
+    if not row.problem or isinstance(row.problem, Message):
+        return row.problem or None
+    return message("analysis.error", "{text}", text=row.problem)
+
+
 def _stored(row: Any) -> Any:
     """The document of a row, None where there is none that can be shown.
 
-    It is read and parsed once a process, and shared by all who ask: nobody changes it.
+    It is read and parsed once per process and shared by all requests, which must not change it.
     """
     if row.as_of is None:
         return None
@@ -127,8 +137,8 @@ def _stored(row: Any) -> Any:
     return found
 
 
-_documents: Cache[Any] = Cache(KEPT_BYTES)
-# What changes with a document.
+_documents: Cache[Any] = Cache(CACHE_BYTES)
+# Fields that change with a document.
 NEWEST = ("as_of", "basis", "seconds", "status", "problem", "not_before")
 # A question with the database's own time as `now`, without its document.
 _row = Prepared(
@@ -141,7 +151,7 @@ def _rows(question: str) -> list[Any]:
 
 
 def _found(kind: str, campaign: Campaign | None, filters: Filters) -> Any:
-    """The row of a question; a new one is asked for."""
+    """The row of a question; a new row is queued."""
     question = digest(kind, campaign and campaign.pk, filters.as_json())
     if rows := _rows(question):
         return rows[0]
@@ -159,7 +169,7 @@ def _found(kind: str, campaign: Campaign | None, filters: Filters) -> Any:
 
 
 def _ask(row: Any) -> Any:
-    """Have a newer document computed, unless one is on its way or the last one is too recent."""
+    """Queue a newer document, unless one is being computed or the last one is too recent."""
     in_place = settings.ANALYSES_IN_PLACE
     is_due = row.status not in Analysis.ACTIVE and (in_place or row.not_before <= row.now)
     if is_due:
@@ -170,16 +180,16 @@ def _ask(row: Any) -> Any:
 
 
 def _left_alone(row: Any) -> str:
-    """Name the queue where a question waits that no worker would take."""
+    """Name the queue of a question that waits without a worker; empty where there is one."""
     waited = row.now - row.not_before
     if row.status != Analysis.Status.QUEUED or waited < timedelta(seconds=PATIENCE_SECONDS):
         return ""
-    queues = read_lately("queues", lambda: list(living().values_list("queues", flat=True)))
+    queues = ttl_cache("queues", lambda: list(living().values_list("queues", flat=True)))
     return "" if any(row.queue in each for each in queues) else row.queue
 
 
 def together(found: Sequence[Result[D]], combine: Callable[[list[D]], E]) -> Result[E]:
-    """Return several documents as one, as old as the oldest; none while one is missing."""
+    """Return several documents as one, as old as the oldest; None while one is missing."""
     documents = [result.document for result in found if result.document is not None]
     is_complete = len(documents) == len(found)
     times = [result.as_of for result in found if result.as_of]
@@ -187,7 +197,7 @@ def together(found: Sequence[Result[D]], combine: Callable[[list[D]], E]) -> Res
         combine(documents) if is_complete else None,
         min(times) if times and is_complete else None,
         is_fresh=all(result.is_fresh for result in found),
-        message="; ".join(dict.fromkeys(result.message for result in found if result.message)),
+        message=_together([result.message for result in found if result.message]),
         failing=_failing(found),
         waits_for=next((result.waits_for for result in found if result.waits_for), ""),
         tags="".join(result.tag for result in found),
@@ -196,25 +206,35 @@ def together(found: Sequence[Result[D]], combine: Callable[[list[D]], E]) -> Res
     )
 
 
-def _failing(found: Sequence[Result[Any]]) -> str:
-    """Name what failed of several documents; empty where one of them did itself."""
-    names = [result.failing for result in found if result.message]
-    return ", ".join(dict.fromkeys(names)) if all(names) else ""
+def _together(errors: Sequence[Message]) -> Message | None:
+    different = list(dict.fromkeys(errors))
+    if len(different) < 2:
+        return different[0] if different else None
+    return message("analysis.errors", "{errors}", errors=different)
 
 
-def failing_part(found: Result[Any], part: str) -> str:
-    """Name a part of a page, as it is said where computing it failed; empty where it did not."""
+def _failing(found: Sequence[Result[Any]]) -> Message | None:
+    """Name the parts of several documents that failed; None where a document itself failed."""
+    failed = [result.failing for result in found if result.message]
+    parts = list(dict.fromkeys(part for part in failed if part))
+    if not parts or None in failed:
+        return None
+    return parts[0] if len(parts) == 1 else message("part.several", "{parts}", parts=parts)
+
+
+def failing_part(found: Result[Any], part: Message) -> Message | None:
+    """Name a part of a page where computing it failed; None where it did not."""
     if not found.message:
-        return ""
-    return part if found.document is None else f"newer {part}"
+        return None
+    return part if found.document is None else message("part.newer", "newer {part}", part=part)
 
 
 def completed(
-    first: Result[D], second: Result[E], complete: Callable[[D, Completion[E]], F], part: str
+    first: Result[D], second: Result[E], complete: Callable[[D, Completion[E]], F], part: Message
 ) -> Result[F]:
     """Return a document with the `part` that a slower analysis of the same question adds.
 
-    It is there and as old as the first; it is fresh where both are.
+    It exists where the first does and is as old as that; it is fresh where both are.
     """
     is_same = second.data == first.data
     later = Completion(second.document, second.as_of, is_same, second.message)
@@ -226,7 +246,7 @@ def completed(
         failing=first.failing if first.message else failing_part(second, part),
         waits_for=first.waits_for or second.waits_for,
         tags=first.tag + second.tag,
-        pending="more numbers" if first.is_fresh else first.pending,
+        pending=MORE if first.is_fresh else first.pending,
         data=first.data,
         is_whole=first.is_whole and second.document is not None,
         is_of_one_state=first.is_of_one_state and is_same,

@@ -1,4 +1,4 @@
-"""A hash of everything that the numbers of a campaign rest on."""
+"""Hash everything that determines the numbers of a campaign."""
 
 import hashlib
 import json
@@ -8,14 +8,14 @@ from django.db.models import Count, Max, Sum
 
 from annotation.models import Campaign
 from annotation.quality.current import judgments_added
-from core.caching import ttl_cache as read_lately
+from core.caching import ttl_cache
 from metrics.models import MetricRun
 from metrics.scores import latest_signatures
 
 
-def lately(campaign: Campaign) -> str:
-    """Return the state of a moment ago, which is enough to see that a document is old."""
-    return read_lately(("state", campaign.pk), lambda: state_of(campaign))
+def cached_state(campaign: Campaign) -> str:
+    """Return the state of a moment ago, which suffices to see that a document is old."""
+    return ttl_cache(("state", campaign.pk), lambda: state_of(campaign))
 
 
 def state_of(campaign: Campaign) -> str:

@@ -1,1 +1,1 @@
-"""Where researchers come back to: what needs them, all campaigns with search, filter and order."""
+"""The home page of researchers: open tasks, and all campaigns with search, filters and order."""

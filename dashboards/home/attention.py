@@ -1,4 +1,4 @@
-"""What needs the people who run campaigns: each a sentence with the page where it is done."""
+"""List what needs the attention of a user, each with the page where it is done."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,9 +12,9 @@ from django.utils import timezone
 from annotation.access import reviewed_campaigns, run_campaigns
 from annotation.adjudication.disagreements import disagreements
 from annotation.models import Campaign, Judgment, listed
-from core.text import pluralize
 from core.work.models import Work
 from dashboards.home.progress import Progress
+from metaeval.messages import Message, message, plural
 from metrics.models import MetricRun
 
 SILENT = timedelta(days=7)
@@ -22,15 +22,22 @@ RECENT = timedelta(days=14)
 SHOWN = 6
 LOOKED_AT = 200
 Status = Campaign.Status
+SET_UP = message("need.set-up-action", "Set up and open")
+CLOSE = message("need.close-action", "Review and close")
+REMIND = message("need.remind-action", "Remind annotators")
+VIEW_ERROR = message("need.error-action", "View error")
+UNSCORED = message("need.unscored", "has judgments, but no metric has scored it.")
+SCORE = message("need.score-action", "Score outputs")
+DECIDE = message("need.decide-action", "Decide")
 
 
 @dataclass(frozen=True)
 class Need:
-    """What is the matter with a campaign or a run, and what to do."""
+    """A fact about a campaign or a run, and what to do."""
 
     name: str
-    text: str
-    action: str
+    text: Message
+    action: Message
     href: str
 
 
@@ -43,7 +50,7 @@ def under_way(user: Any) -> list[Campaign]:
 def needs(
     user: Any, campaigns: Sequence[Campaign], progress: Mapping[int, Progress]
 ) -> tuple[list[Need], int]:
-    """Return what needs a user, the most pressing first, and how much more there is."""
+    """Return what needs attention, the most urgent first, and the number of further needs."""
     found = [
         *_of_runs(user),
         *(need for campaign in campaigns for need in _of(campaign, progress[campaign.pk])),
@@ -56,21 +63,36 @@ def needs(
 def _of(campaign: Campaign, state: Progress) -> Iterator[Need]:
     if campaign.status == Status.DRAFT:
         setup = reverse("campaign-setup", args=[campaign.slug])
-        people = pluralize(state.n_people, "annotator") if state.n_people else "nobody to rate it"
-        yield Need(campaign.name, f"is a draft with {people}.", "Set up and open", setup)
+        yield Need(campaign.name, _draft(state.n_people), SET_UP, setup)
     elif state.is_complete:
         monitor = reverse("monitor", args=[campaign.slug])
-        yield Need(campaign.name, f"has all {state.total:,} ratings.", "Look, and close", monitor)
+        text = message("need.complete", "has all {total} ratings.", total=state.total)
+        yield Need(campaign.name, text, CLOSE, monitor)
     elif (since := state.last or campaign.opened_at) and timezone.now() - since > SILENT:
         days = (timezone.now() - since).days
         monitor = reverse("monitor", args=[campaign.slug])
-        yield Need(
-            campaign.name, f"has had no rating for {days} days.", "Remind its people", monitor
+        text = plural(
+            "need.silent",
+            "has had no ratings for {n} day.",
+            "has had no ratings for {n} days.",
+            n=days,
         )
+        yield Need(campaign.name, text, REMIND, monitor)
+
+
+def _draft(n_people: int) -> Message:
+    if not n_people:
+        return message("need.draft-without-annotators", "is a draft without annotators.")
+    return plural(
+        "need.draft",
+        "is a draft with {n} annotator.",
+        "is a draft with {n} annotators.",
+        n=n_people,
+    )
 
 
 def _of_runs(user: Any) -> Iterator[Need]:
-    """Runs that failed lately and were not repeated since, over the test sets of own campaigns."""
+    """Recently failed runs that were not repeated, over the test sets of the user's campaigns."""
     later = MetricRun.objects.filter(
         test_set=OuterRef("test_set"), metric=OuterRef("metric"), pk__gt=OuterRef("pk")
     )
@@ -80,23 +102,26 @@ def _of_runs(user: Any) -> Iterator[Need]:
         created_at__gt=timezone.now() - RECENT,
     )
     for run in failed.select_related("test_set")[:SHOWN]:
-        text = f"over {run.test_set.name} failed."
-        yield Need(run.label, text, "See why", run.get_absolute_url())
+        text = message("need.failed", "failed on {test_set}.", test_set=run.test_set.name)
+        yield Need(run.label, text, VIEW_ERROR, run.get_absolute_url())
 
 
 def _unscored(user: Any) -> Iterator[Need]:
-    """Own campaigns with judgments over texts that no metric has scored."""
+    """The user's campaigns with judgments that no metric has scored."""
     for campaign in _judged(user).select_related("test_set")[:SHOWN]:
         start = reverse("run-start", args=[campaign.test_set.slug])
-        yield Need(campaign.name, "is judged, and no metric has scored it.", "Score it", start)
+        yield Need(campaign.name, UNSCORED, SCORE, start)
 
 
 def _to_decide(user: Any) -> Iterator[Need]:
-    """Campaigns that stand nowhere else for a reviewer."""
+    """Campaigns with disagreements that a reviewer can decide."""
     for campaign in listed(reviewed_campaigns(user)).order_by("name")[:SHOWN]:
         waiting = disagreements(campaign).filter(is_decided=False).count()
         queue = reverse("adjudication", args=[campaign.slug])
-        yield Need(campaign.name, f"has {pluralize(waiting, 'item')} to decide.", "Decide", queue)
+        text = plural(
+            "need.to-decide", "has {n} item to decide.", "has {n} items to decide.", n=waiting
+        )
+        yield Need(campaign.name, text, DECIDE, queue)
 
 
 def _judged(user: Any) -> QuerySet[Campaign]:

@@ -1,4 +1,4 @@
-"""What stored documents say of campaigns; nothing is computed for a list."""
+"""Read the leading metrics of campaigns from stored documents, without computing anything."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -15,6 +15,7 @@ from dashboards.documents.reasons import LABELS, Verdict
 from dashboards.documents.state import digest
 from dashboards.documents.stored import unpack
 from dashboards.models import Analysis
+from metaeval.messages import Message
 
 TABLE, TRUST = f"correlations:{statistics.parse(DEFAULT).key}", "trust"
 
@@ -23,8 +24,8 @@ TABLE, TRUST = f"correlations:{statistics.parse(DEFAULT).key}", "trust"
 class Leader:
     """The metric with the largest τ of a campaign's results as they were last computed.
 
-    `verdict` is that on its judgments, `states` are those of the data behind both.
-    Nothing leads where the judgments do not bear numbers out.
+    `verdict` is that on its judgments, `states` are those of the data behind both. There is no
+    leader where the judgments do not support the numbers.
     """
 
     label: str = ""
@@ -34,22 +35,22 @@ class Leader:
 
     @property
     def is_apart(self) -> bool:
-        """Whether the verdict and the number are of different states of the data."""
+        """Whether the verdict and the number use different states of the data."""
         return len(self.states) > 1
 
     @property
     def is_refused(self) -> bool:
-        """Whether the judgments bear no number out."""
+        """Whether the judgments do not support any number."""
         return self.verdict == Verdict.DO_NOT_USE
 
     @property
-    def trust(self) -> str:
-        """The verdict in words."""
-        return LABELS[self.verdict] if self.verdict else ""
+    def trust(self) -> Message | None:
+        """The label of the verdict."""
+        return LABELS[self.verdict] if self.verdict else None
 
 
 def read_leaders(campaigns: Sequence[Campaign]) -> dict[int, Leader]:
-    """Return what is stored of each campaign's default results, by its key. One query."""
+    """Return the leaders of campaigns by primary key, from stored default results. One query."""
     filters = Filters.from_query(QueryDict()).as_json()
     asked = [digest(kind, row.pk, filters) for row in campaigns for kind in (TABLE, TRUST)]
     rows = Analysis.objects.filter(question__in=asked).exclude(as_of=None)

@@ -1,4 +1,4 @@
-"""The list of campaigns as an address asks for it: search, filters, order."""
+"""The list of campaigns for an address: search, filters, order."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,25 +18,27 @@ from django.db.models import (
 )
 from django.db.models.functions import Coalesce
 from django.http import QueryDict
+from django.utils.translation import gettext_lazy as _
 
 from annotation.access import run_campaigns, visible_campaigns
 from annotation.filters import FilterError
 from annotation.models import Assignment, Campaign, listed
+from metaeval.messages import message
 
 Status = Campaign.Status
 STATES = {
-    "": "Any status",
-    Status.OPEN: "Open",
-    Status.DRAFT: "Drafts",
-    Status.CLOSED: "Closed",
+    "": _("Any status"),
+    Status.OPEN: _("Open"),
+    Status.DRAFT: _("Drafts"),
+    Status.CLOSED: _("Closed"),
 }
 ORDERS = {
-    "open": "Open first",
-    "rated": "Rated first",
-    "activity": "Last activity",
-    "newest": "Newest",
-    "name": "Name",
-    "study": "Study",
+    "open": _("Open first"),
+    "rated": _("Rated first"),
+    "activity": _("Last activity"),
+    "newest": _("Newest"),
+    "name": _("Name"),
+    "study": _("Study"),
 }
 _OPEN = Case(
     When(status=Status.OPEN, then=Value(0)),
@@ -60,7 +62,7 @@ NAMES = frozenset({"q", "status", "study", "sort", "mine", "page"})
 
 @dataclass(frozen=True)
 class Choice:
-    """What an address asks for."""
+    """The choices of an address."""
 
     q: str = ""
     status: str = ""
@@ -70,27 +72,33 @@ class Choice:
 
     @property
     def is_narrowed(self) -> bool:
-        """Whether something is left out."""
+        """Whether the list is filtered."""
         return bool(self.q or self.status or self.study or self.mine)
 
 
 def read_choice(query: QueryDict, user: Any) -> Choice:
-    """Read an address; FilterError for a value that there is not.
+    """Read an address; raise FilterError for an unknown value.
 
-    Without an order, what is open comes first for those who run campaigns, and what has ratings
-    for those who read them.
+    By default, open campaigns come first for users who run campaigns, and rated ones for others.
     """
     for name, known in (("status", STATES), ("sort", ("", *ORDERS)), ("mine", ("", "1"))):
         if (given := query.get(name, "")) not in known:
-            words = ", ".join(str(each) for each in known if each)
-            raise FilterError(f"{name} is one of {words}, not {given!r}")
+            raise FilterError(
+                message(
+                    "filter.choice",
+                    "{name} must be one of {choices}, not “{value}”.",
+                    name=name,
+                    choices=[str(each) for each in known if each],
+                    value=given,
+                )
+            )
     text = {name: query.get(name, "").strip() for name in ("q", "status", "study", "sort")}
     text["sort"] = text["sort"] or ("open" if run_campaigns(user).exists() else "rated")
     return Choice(**text, mine=query.get("mine") == "1")
 
 
 def campaigns_of(user: Any, choice: Choice) -> QuerySet[Campaign]:
-    """Return the campaigns that a user may read and an address asks for, in its order."""
+    """Return the campaigns that a user may read and an address chooses, in its order."""
     rows = listed(visible_campaigns(user)).select_related("test_set")
     if choice.mine:
         rows = rows.filter(pk__in=run_campaigns(user).values("pk"))
@@ -110,7 +118,7 @@ def campaigns_of(user: Any, choice: Choice) -> QuerySet[Campaign]:
 
 
 def _has(word: str) -> Q:
-    """Whether a word stands in a name, or is one of the languages: `en-zh`, `zh`."""
+    """Return a condition: a word is in a name, or is a language or pair (`zh`, `en-zh`)."""
     found = Q(name__icontains=word) | Q(slug__icontains=word) | Q(study__icontains=word)
     found |= Q(test_set__name__icontains=word)
     source, _, target = word.partition("-")

@@ -1,10 +1,11 @@
-"""What to do next with a campaign, from its state as it is stored; and the steps of a draft."""
+"""Return the next step of a campaign from its stored state, and the steps of a draft."""
 
 from dataclasses import dataclass, replace
 from enum import StrEnum, auto
 
 from django.db.models import F, Q
 from django.urls import reverse
+from django.utils.translation import gettext, gettext_noop, ngettext
 
 from annotation.campaigns.facts import has_scores
 from annotation.campaigns.readiness import hindrances
@@ -12,8 +13,8 @@ from annotation.models import Campaign, Judgment, Output
 from annotation.models.assignment import wanted
 from annotation.quality.exclusions import REASSIGN
 from annotation.web.navigation import FIRST, FIRST_NAMES, Link, Step
-from core.text import pluralize
 from dashboards.home.leaders import read_leaders
+from metaeval.messages import Message, message, plural, untranslated
 from metrics.imported.storing import shown_imports
 from metrics.models import MetricRun
 
@@ -28,7 +29,7 @@ STEP_OF = {
 
 
 class State(StrEnum):
-    """How far a campaign is. Each state asks for one thing."""
+    """The state of a campaign; each has one next step."""
 
     WITHOUT_TEXTS = auto()
     WITHOUT_PEOPLE = auto()
@@ -48,40 +49,40 @@ class State(StrEnum):
     COMPUTED = auto()
 
 
-# What each state asks for: the label of a link, and the page of the campaign that it leads to. An
-# empty page is another address.
+# The next step of each state: the label of a link, and the page of the campaign that it leads to.
+# An empty page is another address.
 STEPS = {
-    State.WITHOUT_TEXTS: ("Add systems to the test set", ""),
-    State.WITHOUT_PEOPLE: ("Add annotators", "access"),
-    State.HINDERED: ("See what is missing", "overview"),
-    State.READY: ("Open the campaign", "overview"),
-    State.NOT_STARTED: ("Send each annotator their link", "access"),
-    State.UNDER_WAY: ("See the progress", "monitor"),
-    State.EXCLUDED: ("Give their items to others", "quality"),
-    State.RATED: ("Close the campaign", "overview"),
-    State.UNJUDGED: ("Open it again", "overview"),
-    State.ALL_EXCLUDED: ("Review the exclusions", "quality"),
-    State.SCORING: ("See the runs", ""),
-    State.SCORING_FAILED: ("See why", ""),
-    State.UNSCORED: ("Score the outputs", ""),
-    State.SCORED: ("Compute the results", "results"),
-    State.REFUSED: ("Review the annotators", "quality"),
-    State.COMPUTED: ("Read the results", "results"),
+    State.WITHOUT_TEXTS: (gettext_noop("Add systems to the test set"), ""),
+    State.WITHOUT_PEOPLE: (gettext_noop("Add annotators"), "access"),
+    State.HINDERED: (gettext_noop("Show what is missing"), "overview"),
+    State.READY: (gettext_noop("Open campaign"), "overview"),
+    State.NOT_STARTED: (gettext_noop("Send annotators their links"), "access"),
+    State.UNDER_WAY: (gettext_noop("View progress"), "monitor"),
+    State.EXCLUDED: (gettext_noop("Reassign their items"), "quality"),
+    State.RATED: (gettext_noop("Close campaign"), "overview"),
+    State.UNJUDGED: (gettext_noop("Reopen campaign"), "overview"),
+    State.ALL_EXCLUDED: (gettext_noop("Review exclusions"), "quality"),
+    State.SCORING: (gettext_noop("View runs"), ""),
+    State.SCORING_FAILED: (gettext_noop("View error"), ""),
+    State.UNSCORED: (gettext_noop("Score outputs"), ""),
+    State.SCORED: (gettext_noop("Compute results"), "results"),
+    State.REFUSED: (gettext_noop("Review annotators"), "quality"),
+    State.COMPUTED: (gettext_noop("Read results"), "results"),
 }
 ADDRESSES = {"overview": "campaign-setup"}
 
 
 @dataclass(frozen=True)
 class NextStep:
-    """Where a campaign stands, and the link that takes it further."""
+    """The state of a campaign, and the link to its next step."""
 
     state: State
-    sentence: str
+    sentence: Message
     link: Link
 
 
 def next_step(campaign: Campaign, page: str) -> NextStep | None:
-    """Return what to do next, seen from a page of the campaign; None where that page does it."""
+    """Return the next step for a page of the campaign; None where the step is on that page."""
     found = state_of(campaign)
     if found is None:
         return None
@@ -94,7 +95,7 @@ def next_step(campaign: Campaign, page: str) -> NextStep | None:
         if target
         else _elsewhere(state, campaign)
     )
-    return NextStep(state, sentence, Link(label, address, is_current=False))
+    return NextStep(state, sentence, Link(gettext(label), address, is_current=False))
 
 
 def _elsewhere(state: State, campaign: Campaign) -> str:
@@ -106,10 +107,10 @@ def _elsewhere(state: State, campaign: Campaign) -> str:
     return f"{reverse('runs')}?testset={slug}"
 
 
-def state_of(campaign: Campaign) -> tuple[State, str] | None:
-    """Return the state of a campaign and a sentence that says it.
+def state_of(campaign: Campaign) -> tuple[State, Message] | None:
+    """Return the state of a campaign and its description.
 
-    None where nothing can be done: an import without judgments and without scores.
+    None where there is no next step: an import without judgments and without scores.
     """
     if campaign.status == Campaign.Status.DRAFT:
         return _of_draft(campaign, _people(campaign))
@@ -122,62 +123,81 @@ def _people(campaign: Campaign) -> int:
     return campaign.annotators.filter(excluded_at=None).count()
 
 
-def _of_draft(campaign: Campaign, people: int) -> tuple[State, str]:
+def _of_draft(campaign: Campaign, people: int) -> tuple[State, Message]:
     missing = hindrances(campaign)
     if missing and not campaign.systems.exists():
-        return State.WITHOUT_TEXTS, "The campaign has no system to judge."
+        return State.WITHOUT_TEXTS, message("campaign.no-systems", "The campaign has no systems.")
     is_fixed = campaign.assignment_mode == Campaign.Mode.STATIC
     if is_fixed and people < campaign.annotators_per_item:
-        needed = pluralize(campaign.annotators_per_item, "annotator")
-        return State.WITHOUT_PEOPLE, f"The campaign needs {needed} and has {people:,}."
+        return State.WITHOUT_PEOPLE, plural(
+            "campaign.too-few-annotators",
+            "The campaign needs {n} annotator and has {people}.",
+            "The campaign needs {n} annotators and has {people}.",
+            n=campaign.annotators_per_item,
+            people=people,
+        )
     if not people and not campaign.access_links.exists():
-        return State.WITHOUT_PEOPLE, "The campaign has no annotators."
+        return State.WITHOUT_PEOPLE, message(
+            "campaign.no-annotators", "The campaign has no annotators."
+        )
     if missing:
-        return State.HINDERED, missing[0]
-    return State.READY, "The campaign can be opened."
+        return State.HINDERED, untranslated(missing[0])
+    return State.READY, message("campaign.ready", "The campaign can be opened.")
 
 
-def _of_open(campaign: Campaign) -> tuple[State, str]:
+def _of_open(campaign: Campaign) -> tuple[State, Message]:
     if not Judgment.objects.filter(assignment__annotator__campaign=campaign).exists():
-        return State.NOT_STARTED, "Nobody has rated an output yet."
+        return State.NOT_STARTED, message("campaign.not-started", "Nobody has rated an output yet.")
     if n := _excluded(campaign):
-        whose = pluralize(n, "excluded annotator")
-        return State.EXCLUDED, f"Nobody has taken over the items of {whose}."
+        return State.EXCLUDED, plural(
+            "campaign.excluded",
+            "The items of {n} excluded annotator have not been reassigned.",
+            "The items of {n} excluded annotators have not been reassigned.",
+            n=n,
+        )
     done, total, is_complete = wanted(campaign)
     if is_complete:
-        return State.RATED, f"All {total:,} ratings are there."
-    return State.UNDER_WAY, f"{done:,} of {total:,} ratings are there."
+        return State.RATED, message(
+            "campaign.complete", "All {total} ratings are complete.", total=total
+        )
+    return State.UNDER_WAY, message(
+        "campaign.progress", "{done} of {total} ratings are complete.", done=done, total=total
+    )
 
 
 def _excluded(campaign: Campaign) -> int:
-    """Count excluded annotators whose items nobody has given to others since."""
+    """Count excluded annotators whose items have not been reassigned since."""
     given = Q(audit__action=REASSIGN, audit__created_at__gte=F("excluded_at"))
     excluded = campaign.annotators.filter(excluded_at__isnull=False, assignments__isnull=False)
     return excluded.exclude(pk__in=campaign.annotators.filter(given)).distinct().count()
 
 
-def _of_closed(campaign: Campaign) -> tuple[State, str] | None:
+def _of_closed(campaign: Campaign) -> tuple[State, Message] | None:
     is_imported = campaign.origin == Campaign.Origin.IMPORTED
     if not has_scores(campaign):
         if is_imported:
             return None
-        return State.UNJUDGED, "It was closed before anybody answered."
+        return State.UNJUDGED, message(
+            "campaign.unjudged", "The campaign was closed before anybody rated."
+        )
     people = campaign.annotators.all()
     if (
         people.exists()
         and not people.filter(excluded_at=None, assignments__completed_at__isnull=False).exists()
     ):
-        return State.ALL_EXCLUDED, "All annotators who rated are excluded."
+        return State.ALL_EXCLUDED, message(
+            "campaign.all-excluded", "All annotators who rated are excluded."
+        )
     return _of_scores(campaign) or _of_results(campaign)
 
 
-def _of_scores(campaign: Campaign) -> tuple[State, str] | None:
-    """Return what metrics still have to do; None where every judged system has a score."""
+def _of_scores(campaign: Campaign) -> tuple[State, Message] | None:
+    """Return the state of scoring; None where every judged system has a score."""
     runs = MetricRun.objects.filter(
         test_set=campaign.test_set_id, systems__in=campaign.systems.all()
     )
     if runs.filter(status__in=MetricRun.ACTIVE).exists():
-        return State.SCORING, "Metrics are scoring the outputs."
+        return State.SCORING, message("campaign.scoring", "Metrics are scoring the outputs.")
     if shown_imports(campaign.test_set):
         return None
     scored = runs.filter(status=MetricRun.Status.DONE).values("systems")
@@ -186,43 +206,53 @@ def _of_scores(campaign: Campaign) -> tuple[State, str] | None:
         return None
     last = runs.order_by("-pk").first()
     if last is not None and last.status == MetricRun.Status.FAILED:
-        return State.SCORING_FAILED, "The last metric run over the outputs failed."
+        return State.SCORING_FAILED, message(
+            "campaign.scoring-failed", "The last metric run over the outputs failed."
+        )
     n, total = missing.count(), campaign.systems.count()
     if n == total:
-        return State.UNSCORED, "No metric has scored the outputs."
-    return State.UNSCORED, f"No metric has scored the outputs of {n:,} of {total:,} systems."
+        return State.UNSCORED, message("campaign.unscored", "No metric has scored the outputs.")
+    return State.UNSCORED, message(
+        "campaign.partly-unscored",
+        "No metric has scored the outputs of {n} of {total} systems.",
+        n=n,
+        total=total,
+    )
 
 
-def _of_results(campaign: Campaign) -> tuple[State, str]:
+def _of_results(campaign: Campaign) -> tuple[State, Message]:
     leader = read_leaders([campaign]).get(campaign.pk)
     if leader is None or not leader.states:
-        return State.SCORED, "Judgments and metric scores are there."
+        return State.SCORED, message("campaign.scored", "Judgments and metric scores are complete.")
     if leader.is_refused:
-        return State.REFUSED, "The judgments do not support a conclusion."
-    return State.COMPUTED, "The results are computed."
+        return State.REFUSED, message(
+            "campaign.refused", "The judgments do not support a conclusion."
+        )
+    return State.COMPUTED, message("campaign.computed", "The results have been computed.")
 
 
 def steps(campaign: Campaign, page: str) -> list[Step]:
-    """Return the steps of a draft, each with where it stands."""
+    """Return the steps of a draft, each with its state."""
     people = _people(campaign)
     state, _ = _of_draft(campaign, people)
     has_texts = state != State.WITHOUT_TEXTS
     has_people = people > 0 and state not in (State.WITHOUT_TEXTS, State.WITHOUT_PEOPLE)
     slug, texts, task = campaign.slug, campaign.test_set, str(campaign.judging.label)
     found = [
-        Step("Texts", texts.name if has_texts else "needs: systems", texts.get_absolute_url(),
-             has_texts),
-        Step("Task", task, reverse("campaign-setup", args=[slug]), is_done=True),
+        Step(gettext("Texts"), texts.name if has_texts else gettext("needs systems"),
+             texts.get_absolute_url(), has_texts),
+        Step(gettext("Task"), task, reverse("campaign-setup", args=[slug]), is_done=True),
         Step(
-            "People",
-            f"needs {campaign.annotators_per_item}, has {people}"
+            gettext("Annotators"),
+            gettext("needs %(needed)d, has %(people)d")
+            % {"needed": campaign.annotators_per_item, "people": people}
             if state == State.WITHOUT_PEOPLE and campaign.assignment_mode == Campaign.Mode.STATIC
-            else ("1 person" if people == 1 else f"{people} people"),
+            else ngettext("%(n)d annotator", "%(n)d annotators", people) % {"n": people},
             reverse("access", args=[slug]),
             has_people,
         ),
-        Step("Try it", FIRST[3].about, reverse("campaign-preview", args=[slug])),
-        Step("Open", _about_open(state)),
+        Step(gettext("Preview"), FIRST[3].about, reverse("campaign-preview", args=[slug])),
+        Step(gettext("Open"), _about_open(state)),
     ]  # fmt: skip
     current = STEP_OF.get(page, "")
     return [
@@ -233,7 +263,7 @@ def steps(campaign: Campaign, page: str) -> list[Step]:
 
 def _about_open(state: State) -> str:
     return {
-        State.WITHOUT_TEXTS: "needs: systems",
-        State.WITHOUT_PEOPLE: "needs: people",
-        State.HINDERED: "needs: another design",
-    }.get(state, "ready")
+        State.WITHOUT_TEXTS: gettext("needs systems"),
+        State.WITHOUT_PEOPLE: gettext("needs annotators"),
+        State.HINDERED: gettext("needs another design"),
+    }.get(state, gettext("ready"))

@@ -1,4 +1,4 @@
-"""The page of all campaigns, which is where researchers start."""
+"""The page of all campaigns, the home page of researchers."""
 
 from dataclasses import dataclass
 
@@ -27,7 +27,7 @@ class Line:
 @researcher_required
 @takes(Parameters(listing.NAMES))
 def campaign_list(request: HttpRequest) -> HttpResponse:
-    """What needs attention; campaigns with progress, leading metric and last activity."""
+    """Show open tasks, and campaigns with progress, leading metric and last activity."""
     user = signed_in(request)
     choice = listing.read_choice(request.GET, user)
     page = page_of(request, listing.campaigns_of(user, choice), PER_PAGE)
@@ -55,6 +55,6 @@ def campaign_list(request: HttpRequest) -> HttpResponse:
 
 
 def _rates(request: HttpRequest) -> bool:
-    """Whether the reader has something to rate, too."""
+    """Return whether the user also has something to rate."""
     parts = Annotator.objects.filter(user=signed_in(request), excluded_at=None)
     return parts.filter(campaign__status=Campaign.Status.OPEN).exists()

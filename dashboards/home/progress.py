@@ -1,4 +1,4 @@
-"""How far many campaigns are: a few queries, however many there are."""
+"""Read the progress of many campaigns with a few queries."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ from annotation.models.assignment import OPEN, SIZE
 
 @dataclass
 class Progress:
-    """Ratings that are there and wanted, practice not counted; and when the last one came."""
+    """Existing and missing ratings, without practice, and the time of the last one."""
 
     rated: int = 0
     missing: int = 0
@@ -22,17 +22,17 @@ class Progress:
 
     @property
     def total(self) -> int:
-        """Ratings wanted in all."""
+        """The number of planned ratings."""
         return self.rated + self.missing
 
     @property
     def is_complete(self) -> bool:
-        """Whether none is missing."""
+        """Whether no rating is missing."""
         return self.rated > 0 and self.missing == 0
 
     @property
     def percent(self) -> int:
-        """How much is there; 100 only where nothing is missing."""
+        """The share of existing ratings; 100 only where none is missing."""
         return self.rated * 100 // self.total if self.total else 0
 
 
@@ -59,7 +59,7 @@ def read_progress(campaigns: Sequence[Campaign]) -> dict[int, Progress]:
 
 
 def _unclaimed(campaigns: Sequence[Campaign]) -> list[tuple[int, int]]:
-    """Ratings of pools that nobody has claimed: what stands on a screen holds for all of it."""
+    """Count the unclaimed ratings of open pools; those on one screen are claimed together."""
     pools = [c for c in campaigns if c.assignment_mode != Campaign.Mode.STATIC]
     items = Item.objects.filter(campaign__in=pools) if pools else Item.objects.none()
     single = items.filter(screen=None, wanted__gt=0).values_list("campaign").order_by()

@@ -1,4 +1,4 @@
-"""The search in the head of every page: what a reader may open, by the words of its name."""
+"""Search by name for everything that a reader may open, from the head of every page."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -19,15 +19,16 @@ from annotation.access import (
 from annotation.glossary import all_terms
 from annotation.models import System
 from annotation.web.parameters import Parameters, takes
-from annotation.web.sentences import said
 from core import extensions
 from core.extensions import Place
+from core.messages import translated
+from metaeval.messages import Message
 from metrics import catalogue
 
-# So many of each kind are shown.
+# The most hits of each kind.
 MOST = 20
 LONGEST = 100
-# Address and heading of the pages that are of no campaign.
+# Address and heading of the pages that do not belong to a campaign.
 PAGES = (
     Place("campaigns", "Campaigns"),
     Place("testsets", "Test sets"),
@@ -44,7 +45,7 @@ PAGES = (
 
 @dataclass(frozen=True)
 class Hit:
-    """Something found; `about` says where it is."""
+    """A hit; `about` describes it."""
 
     name: str
     address: str
@@ -54,25 +55,25 @@ class Hit:
 @researcher_required
 @takes(Parameters(frozenset({"q"})))
 def search(request: HttpRequest) -> HttpResponse:
-    """What has all the words of `q` in its name, by kind."""
+    """Show everything with all words of `q` in its name, by kind."""
     asked = " ".join(request.GET.get("q", "")[:LONGEST].split())
     found = list(_groups(request, asked.split())) if asked else []
     return render(request, "dashboards/search.html", {"asked": asked, "groups": found})
 
 
 def _groups(request: HttpRequest, words: list[str]) -> Iterator[tuple[str, list[Hit]]]:
-    """Kinds with hits, the kinds that researchers look for most often first."""
+    """Yield kinds with hits, the kinds that researchers search most often first."""
     kinds = (
-        ("Campaigns", _campaigns(request, words)),
-        ("Studies", _studies(request, words)),
-        ("Test sets", _test_sets(request, words)),
-        ("Systems", _systems(request, words)),
-        ("Metrics", _metrics(words)),
-        ("Pages", _pages(words)),
+        (gettext("Campaigns"), _campaigns(request, words)),
+        (gettext("Studies"), _studies(request, words)),
+        (gettext("Test sets"), _test_sets(request, words)),
+        (gettext("Systems"), _systems(request, words)),
+        (gettext("Metrics"), _metrics(words)),
+        (gettext("Pages"), _pages(words)),
     )
     for kind, hits in kinds:
-        if some := list(hits)[:MOST]:
-            yield kind, some
+        if shown := list(hits)[:MOST]:
+            yield kind, shown
 
 
 def _campaigns(request: HttpRequest, words: list[str]) -> Iterator[Hit]:
@@ -104,21 +105,26 @@ def _systems(request: HttpRequest, words: list[str]) -> Iterator[Hit]:
 def _metrics(words: list[str]) -> Iterator[Hit]:
     for info in catalogue.infos().values():
         if _has(words, info.label, info.name):
-            yield Hit(info.label, reverse("metric", args=[info.name]), said(info.description))
+            yield Hit(info.label, reverse("metric", args=[info.name]), _text(info.description))
 
 
 def _pages(words: list[str]) -> Iterator[Hit]:
     for page in extensions.places("pages", PAGES):
-        if _has(words, page.label, said(gettext(page.label))):
-            yield Hit(said(gettext(page.label)), reverse(page.name))
+        if _has(words, _text(page.label)):
+            yield Hit(_text(page.label), reverse(page.name))
     for term in all_terms():
-        if _has(words, term.label, said(term.label)):
+        if _has(words, _text(term.label)):
             address = f"{reverse('glossary')}#{term.key}"
-            yield Hit(said(term.label), address, said(term.text))
+            yield Hit(_text(term.label), address, _text(term.text))
+
+
+def _text(value: Message | str) -> str:
+    """Return a label in the language of the page; texts without a message are translated, too."""
+    return translated(value) if isinstance(value, Message) else gettext(str(value)) if value else ""
 
 
 def _with(rows: QuerySet, words: list[str], *fields: str) -> QuerySet:  # type: ignore[type-arg]
-    """The rows with each word in one of the fields."""
+    """Return the rows with each word in one of the fields."""
     for word in words:
         found = Q()
         for field in fields:

@@ -1,1 +1,1 @@
-"""The page of a campaign at a glance."""
+"""The page on scale, time and drift of a campaign."""

@@ -1,4 +1,4 @@
-"""Each annotator at a glance: how they use the scale, whether they drift, what looks odd."""
+"""Describe annotators: their use of the scale, drift, and signs of careless work."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -11,12 +11,14 @@ from annotation.quality import AnnotatorQuality, JudgmentColumns, QualityReport,
 from annotation.quality.columns import Floats
 from annotation.quality.current import NOTHING
 from annotation.quality.scales import scale_of
+from dashboards.quality.document import CHECKS
 from metaeval.judgments import Drift, Spread, drift, spread
 from metaeval.judgments.controls import WorkerFlags, graham_filters
+from metaeval.messages import Message, message
 
-# Graham's scripts look into more than eight equal scores in a row.
+# Graham's scripts report more than eight equal scores in a row.
 LONGEST_RUN = 8
-# Somebody below this share of the usual time can hardly have read.
+# An annotator below this share of the usual time can hardly have read the texts.
 FAST_SHARE = 1 / 3
 GRAHAM = {
     Item.Kind.TARGET.value: "SYSTEM",
@@ -26,6 +28,10 @@ GRAHAM = {
     Item.Kind.TRAP.value: "BAD_REF",
 }
 DRIFT = ("tau", "pvalue", "adjusted", "first", "last", "is_drifting")
+DRIFTING = (
+    message("drift.z-scores", "z-scores"),
+    message("drift.seconds", "Seconds per item"),
+)
 SPREAD = ("mean", "sd", "min", "q05", "q25", "median", "q75", "q95", "max")
 
 
@@ -33,7 +39,7 @@ SPREAD = ("mean", "sd", "min", "q05", "q25", "median", "q75", "q95", "max")
 class Row:
     """One annotator. Spreads of raw and z-scores, and drift of z-scores and seconds, on outputs.
 
-    `signs` is what to look into, in words: where an inspection starts, no verdict.
+    `signs` are reasons for an inspection, not a verdict.
     """
 
     campaign: str
@@ -80,13 +86,13 @@ class Row:
     seconds_drift_last: float | None
     seconds_drift_is_drifting: bool | None
     verdict: str
-    signs: str
+    signs: Sequence[Message]
     is_suspect: bool
 
 
 @dataclass(frozen=True, eq=False)
 class _Work:
-    """What was computed over all annotators together; drift is None where nothing can be tested."""
+    """Values computed over all annotators together; drift is None where it cannot be tested."""
 
     columns: JudgmentColumns
     z: Floats
@@ -97,10 +103,10 @@ class _Work:
 
 def describe(
     campaign: Campaign, report: QualityReport, columns: JudgmentColumns, z: Floats, *, scale: str
-) -> tuple[list[Row], list[str]]:
-    """Describe everybody of a report, and in words who drifts.
+) -> tuple[list[Row], list[Message]]:
+    """Return a row for every annotator of a report, and warnings on drift.
 
-    `columns` are the judgments that count, `z` their scores.
+    `columns` are the judgments that count, `z` their z-scores.
     """
     own, labels = columns.is_target, {one.pk: one.label for one in report.annotators}
     names = [labels[pk] for pk in columns.annotator[own].tolist()]
@@ -110,20 +116,20 @@ def describe(
         "seconds": _drift(columns.seconds[own], names, documents),
     }
     asked = scale_of(campaign, scale)
-    # On a scale of few points runs of one score are no sign of anything.
+    # On a scale of few points, runs of one score are not a sign of carelessness.
     flags = longest_runs(columns) if asked and asked.is_percent else None
     usual = report.times.median if report.times else float("nan")
     work = _Work(columns, z, drifts, flags, usual)
     warnings = [
-        f"{name}: {warning.message}"
-        for name, found in zip(("z-scores", "Seconds an item"), drifts.values(), strict=True)
+        message("drift.warning", "{values}: {warning}", values=values, warning=warning.message)
+        for values, found in zip(DRIFTING, drifts.values(), strict=True)
         for warning in (found.warnings if found else ())
     ]
     return [_row(campaign, one, work) for one in report.annotators], warnings
 
 
 def _drift(values: Floats, names: Sequence[str], documents: Sequence[int]) -> Drift | None:
-    """Test for drift, each annotator's judgments in their own order, over their documents."""
+    """Test for drift in the order of each annotator's judgments, over documents."""
     if np.isnan(values).all():
         return None
     labels = [None if each == NOTHING else each for each in documents]
@@ -154,7 +160,7 @@ def _row(campaign: Campaign, one: AnnotatorQuality, work: _Work) -> Row:
         **_trend("z", work.drifts["z"], one.label),
         **_trend("seconds", work.drifts["seconds"], one.label),
         verdict=one.checks.verdict.value,
-        signs="; ".join(found),
+        signs=found,
         is_suspect=is_suspect(one, found),
     )
 
@@ -171,7 +177,7 @@ def _trend(name: str, found: Drift | None, label: str) -> dict[str, Any]:
 
 
 def longest_runs(columns: JudgmentColumns) -> WorkerFlags | None:
-    """Graham's filters over the raw scores, control items as their degraded kind."""
+    """Apply Graham's filters to the raw scores, with control items as degraded outputs."""
     kinds = np.array([GRAHAM.get(kind, "REPEAT") for kind in columns.kind.tolist()])
     if not len(kinds):
         return None
@@ -184,29 +190,35 @@ def longest_runs(columns: JudgmentColumns) -> WorkerFlags | None:
     )
 
 
-def signs(person: AnnotatorQuality, flags: WorkerFlags | None, usual_seconds: float) -> list[str]:
-    """Return what to look into, in words."""
-    found = [f"fails {name}" for name in person.checks.failed]
+def signs(
+    person: AnnotatorQuality, flags: WorkerFlags | None, usual_seconds: float
+) -> list[Message]:
+    """Return the reasons for an inspection."""
+    found = [
+        message("sign.fails", "fails {check}", check=CHECKS.get(str(name), name))
+        for name in person.checks.failed
+    ]
     if flags is not None and person.pk in flags.workers:
         found += _graham(flags, flags.workers.index(person.pk))
     if person.n > 1 and person.sd == 0:
-        found.append("gives one score to everything")
+        found.append(message("sign.one-score", "gives the same score to everything"))
     if person.r_without <= 0:
-        found.append("does not agree with the others (r ≤ 0)")
+        found.append(message("sign.disagrees", "does not agree with the others (r ≤ 0)"))
     if person.times is not None and person.times.median < FAST_SHARE * usual_seconds:
-        found.append("takes less than a third of the usual time")
+        found.append(message("sign.fast", "takes less than a third of the usual time"))
     return found
 
 
-def _graham(flags: WorkerFlags, at: int) -> list[str]:
+def _graham(flags: WorkerFlags, at: int) -> list[Message]:
     found = []
     if flags.flag_scores[at]:
-        found.append("rates control items as high as outputs")
+        found.append(message("sign.controls-high", "rates control items as high as outputs"))
     if flags.flag_sequence[at]:
-        found.append(f"{int(flags.longest_run[at])} equal scores in a row")
+        n = int(flags.longest_run[at])
+        found.append(message("sign.run", "gives {n} equal scores in a row", n=n))
     return found
 
 
-def is_suspect(person: AnnotatorQuality, found: Sequence[str]) -> bool:
-    """Whether somebody should look: a failed check, or two signs."""
+def is_suspect(person: AnnotatorQuality, found: Sequence[Message]) -> bool:
+    """Return whether an annotator should be reviewed: a failed check, or two signs."""
     return person.checks.verdict == Verdict.FAILS or len(found) > 1

@@ -1,6 +1,6 @@
-"""The state of a campaign at a glance: progress, time, traps, agreement, annotators, drift.
+"""The state of a campaign: progress, time, traps, agreement, annotators, drift.
 
-Everything but the progress rests on the judgments that the filters choose.
+Everything but the progress depends on the judgments that the filters choose.
 """
 
 from collections.abc import Sequence
@@ -32,29 +32,31 @@ from dashboards.panel.human import HumanScores, human_scores
 from dashboards.trust.agreement import AgreementLine, agreement
 from metaeval.judgments import rolling_means
 from metaeval.judgments.controls import pass_rate
+from metaeval.messages import Message, untranslated
 
-VERSION = 4
-# Charts of more people than this cannot be read; the tables have everybody.
+VERSION = 5
+# Charts of more annotators than this are unreadable; the tables have all of them.
 CHARTED = 16
 
 
 @dataclass(frozen=True)
 class Progress:
-    """How far the whole campaign is, whatever the filters; outputs with a score are theirs."""
+    """The progress of the whole campaign, whatever the filters; these limit `outputs_judged`."""
 
     ratings: int
     wanted: int
     is_complete: bool
     outputs: int
     outputs_judged: int
-    human_scores: str
+    human_scores: Message
 
 
 @dataclass(frozen=True)
 class Times:
-    """Seconds an item; `mean_cut` leaves out items above the `cap`, `mean_clipped` cuts them.
+    """Seconds per item; `mean_cut` excludes items above the `cap`, `mean_clipped` clips them.
 
-    `paid` and `active` are means of the other clocks; `doubted` reports of the browser count not.
+    `paid` and `active` are means of the other clocks, without the `doubted` implausible reports of
+    browsers.
     """
 
     n: int
@@ -94,7 +96,7 @@ class Series:
 
 @dataclass(frozen=True, kw_only=True)
 class Overview(CampaignDocument):
-    """The document; `suspects` are the annotators whom somebody should look at."""
+    """The document; `suspects` are the annotators who should be reviewed."""
 
     progress: Progress
     n_judgments: int
@@ -106,7 +108,7 @@ class Overview(CampaignDocument):
     rows: Sequence[Row]
     tested: Tested
     series: Sequence[Series]
-    drift_warnings: Sequence[str]
+    drift_warnings: Sequence[Message]
     suspects: Sequence[str]
 
 
@@ -118,7 +120,7 @@ def compute(campaign: Campaign, filters: Filters) -> Overview:
     everybody, notes = read_judgments(campaign, filters, with_excluded=True)
     report, human = (
         quality_report(campaign, everybody, scale=filters.scale),
-        # Judged is judged, whoever translated it.
+        # Judgments of human translations and outliers count as progress, too.
         human_scores(campaign, replace(filters, humans=IN, outliers=IN)),
     )
     people = report.annotators
@@ -139,7 +141,7 @@ def compute(campaign: Campaign, filters: Filters) -> Overview:
         rows=rows,
         tested=report.tested,
         series=_series([one for one in by_size if one.pk in counted], columns, z),
-        warnings=list(dict.fromkeys([*notes, *report.warnings])),
+        warnings=list(dict.fromkeys([*map(untranslated, notes), *report.warnings])),
         drift_warnings=drift_warnings,
         suspects=[row.annotator for row in rows if row.is_suspect],
     )
@@ -184,7 +186,7 @@ def _traps(columns: JudgmentColumns, scale: Scale) -> Traps | None:
 def _series(
     people: Sequence[AnnotatorQuality], columns: JudgmentColumns, z: Floats
 ) -> list[Series]:
-    """Outputs in the annotator's own order."""
+    """Return rolling means of outputs in each annotator's own order."""
     return [
         Series(one.label, name, rolling_means(values[own]))
         for one in people

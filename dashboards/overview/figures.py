@@ -1,4 +1,4 @@
-"""Figures of the overview: how annotators use the scale, and how they move while they work."""
+"""Draw how annotators use the scale, and how their scores and times drift."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -6,6 +6,7 @@ from typing import Any
 from dashboards.charts.style import ACCENT, INK, Spec, figure
 from dashboards.overview.annotators import Row
 from dashboards.overview.document import Overview, Series
+from metaeval.messages import Message, message, plural
 
 BAR = "#9db8d9"
 CHARTED = 16
@@ -13,37 +14,63 @@ ROW, PANEL = 22, 300
 
 
 def annotator_distributions(document: Overview) -> Spec | None:
-    """One box an annotator, raw and z: middle half, median, and the middle nine tenths as a line.
+    """Draw one box per annotator, raw and z: middle half, median, and middle nine tenths as a line.
 
-    The `CHARTED` people with the most judgments; the page's table has everybody.
+    Shows the `CHARTED` annotators with the most judgments; the page's table has all of them.
     """
     people = _busiest(document.rows)
     if not people:
         return None
-    spreads = {"raw": "Raw scores", "z": "z-scores"}
+    spreads = {
+        "raw": message("figure.raw-scores", "Raw scores"),
+        "z": message("figure.z-scores", "z-scores"),
+    }
     order = [row.annotator for row in people]
     return figure(
-        "How annotators use the scale",
-        "Boxes hold the middle half of an annotator's scores, lines the middle nine tenths, and "
-        f"ticks mark the median; {_whom(document, len(people))}.",
+        message("figure.scale", "How annotators use the scale"),
+        [
+            message(
+                "figure.scale-described",
+                "Boxes show the middle half of an annotator’s scores, lines the middle nine "
+                "tenths, and ticks the median.",
+            ),
+            _shown(document, len(people)),
+        ],
         data={"values": [_box(row, spreads) for row in people]},
         hconcat=[_boxes(name, title, order) for name, title in spreads.items()],
     )
 
 
 def drift_of_scores(document: Overview) -> Spec | None:
-    """Small multiples: rolling mean of z by place in the annotator's own order."""
-    return _small_multiples(document, "z", "Mean z-score", zero=True)
+    """Draw small multiples: rolling mean of z by position in the annotator's own order."""
+    title = message("figure.drift-z", "Mean z-score over each annotator’s work")
+    described = message(
+        "figure.drift-z-described",
+        "Mean z-score in windows of ten or more items, by position in the annotator’s own order.",
+    )
+    return _small_multiples(document, "z", title, described, zero=True)
 
 
 def drift_of_seconds(document: Overview) -> Spec | None:
-    """Small multiples: rolling mean of the seconds an item took."""
-    return _small_multiples(document, "seconds", "Mean seconds an item", zero=False)
+    """Draw small multiples: rolling mean of the seconds per item."""
+    title = message("figure.drift-seconds", "Mean seconds per item over each annotator’s work")
+    described = message(
+        "figure.drift-seconds-described",
+        "Mean seconds per item in windows of ten or more items, by position in the annotator’s own "
+        "order.",
+    )
+    return _small_multiples(document, "seconds", title, described, zero=False)
 
 
-def _whom(document: Overview, n: int) -> str:
-    everybody = sum(not row.is_excluded for row in document.rows)
-    return "all annotators" if n == everybody else f"the {n} with the most judgments"
+def _shown(document: Overview, n: int) -> Message:
+    if n == sum(not row.is_excluded for row in document.rows):
+        return message("figure.all-annotators", "All annotators are shown.")
+    return plural(
+        "figure.some-annotators",
+        "The {n} annotator with the most judgments is shown.",
+        "The {n} annotators with the most judgments are shown.",
+        n=n,
+    )
 
 
 def _busiest(rows: Sequence[Row]) -> list[Row]:
@@ -63,7 +90,7 @@ def _short(value: float | None) -> float | None:
     return None if value is None else round(value, 3)
 
 
-def _boxes(name: str, title: str, order: Sequence[str]) -> dict[str, Any]:
+def _boxes(name: str, title: Message, order: Sequence[str]) -> dict[str, Any]:
     y = {"field": "annotator", "type": "nominal", "sort": list(order), "title": None}
 
     def span(low: str, high: str) -> dict[str, Any]:
@@ -82,13 +109,19 @@ def _boxes(name: str, title: str, order: Sequence[str]) -> dict[str, Any]:
     }
 
 
-def _small_multiples(document: Overview, value: str, title: str, *, zero: bool) -> Spec | None:
+def _small_multiples(
+    document: Overview, value: str, title: Message, described: Message, *, zero: bool
+) -> Spec | None:
     chosen = [one for one in document.series if one.value == value][:CHARTED]
     if not chosen:
         return None
-    x = {"field": "place", "type": "quantitative", "title": "Place in order"}
-    # A small multiple has no room for more beside its axis.
-    short = "z" if zero else "Seconds"
+    x = {
+        "field": "place",
+        "type": "quantitative",
+        "title": message("figure.position", "Position in order"),
+    }
+    # A small multiple has no room for a longer title.
+    short = "z" if zero else message("figure.seconds", "Seconds")
     y = {"field": "mean", "type": "quantitative", "title": short, "scale": {"zero": not zero}}
     lines: list[dict[str, Any]] = [
         {"mark": {"type": "line", "color": ACCENT}, "encoding": {"x": x, "y": y}}
@@ -99,9 +132,8 @@ def _small_multiples(document: Overview, value: str, title: str, *, zero: bool) 
     order = [one.annotator for one in chosen]
     header = {"title": None, "labelFontWeight": "bold"}
     return figure(
-        f"{title} over each annotator's work",
-        f"{title} in windows of ten items or more, by place in the annotator's own order; "
-        f"{_whom(document, len(chosen))}.",
+        title,
+        [described, _shown(document, len(chosen))],
         data={"values": _points(chosen)},
         facet={"field": "annotator", "type": "nominal", "sort": order, "header": header},
         columns=4,

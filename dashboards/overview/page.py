@@ -1,4 +1,4 @@
-"""The overview: its columns, and what the template needs besides."""
+"""The page on scale, time and drift."""
 
 from dataclasses import fields
 from typing import Any
@@ -11,15 +11,16 @@ from dashboards.overview.document import Overview
 from dashboards.overview.figures import FIGURES
 from dashboards.pages.page import Page
 from dashboards.papers.latex import Table, number, texts
+from metaeval.messages import message
 
-# A page has 100 KiB.
+# The most rows, so that a page stays below 100 KiB.
 SHOWN, DRIFTS = 100, 40
 
 
 def overview_context(
     request: HttpRequest, campaign: Campaign, document: Overview
 ) -> dict[str, Any]:
-    """Cut the tables of very large campaigns to who matters; the data have everybody."""
+    """Shorten the tables of very large campaigns; the data have all annotators."""
     rows = sorted(document.rows, key=lambda row: (not row.is_suspect, -row.n))
     shown = {row.annotator for row in rows[:SHOWN]}
     tested = [row for row in document.rows if not row.is_excluded]
@@ -35,7 +36,7 @@ def _least_p(row: Row) -> float:
 
 
 def tables(document: Overview) -> list[Table]:
-    """The annotators: how many judgments, where on the scale, how fast, what of the traps."""
+    """Return the table of annotators: judgments, scores, seconds, traps and agreement."""
     body = [
         [
             *texts(row.annotator, row.n),
@@ -47,9 +48,10 @@ def tables(document: Overview) -> list[Table]:
         if not row.is_excluded
     ]
     head = texts("Annotator", "Judgments", "Mean", "sd", "Seconds", "Traps low", "r with the rest")
-    caption = (
-        "Annotators: raw scores, median seconds an item, share of traps rated at most 20, and r "
-        "with the mean of the others."
+    caption = message(
+        "overview.caption",
+        "Annotators: raw scores, median seconds per item, share of traps rated at most 20, and r "
+        "with the mean of the others.",
     )
     return [Table(caption, f"{document.campaign}-annotators", "lrrrrrr", [head], body)]
 

@@ -1,1 +1,1 @@
-"""What every page shares: how it is asked for, shown, and given as a file."""
+"""Parts that every page shares: its address, its view and its files."""

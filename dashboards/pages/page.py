@@ -1,8 +1,7 @@
-"""How every page is shown: access, filters, the newest document, its formats and its figures.
+"""Show a page: access, filters, the newest document, its formats and its figures.
 
-A page of a campaign rests on one document, a page of a study on one per campaign. What a reader
-chooses is in the address: `Filters` and `Page.ask` change what is computed, `Page.choose` what is
-shown of it.
+A page of a campaign shows one document, a page of a study one per campaign. A reader's choices are
+in the address: `Filters` and `Page.ask` change what is computed, `Page.choose` what is shown of it.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -32,10 +31,11 @@ from dashboards.pages.answers import cells, data_response, is_unfinished, no_doc
 from dashboards.pages.parameters import data_query, parameters, require_measures
 from dashboards.pages.states import empty
 from dashboards.papers import latex
-from dashboards.trust.marks import INTERVALS
+from dashboards.trust.marks import INTERVALS, PARTS
 from dashboards.trust.shown import comments, judged, with_trust, worst_of
+from metaeval.messages import Message
 
-# What a page shows: the document of an analysis, or what its reader chose of that.
+# The type of what a page shows: the document of an analysis, or a part that its reader chose.
 D = TypeVar("D")
 View = Callable[..., HttpResponseBase]
 PRINTED = ("pdf", "png")
@@ -58,24 +58,36 @@ def _rows(document: Any) -> Sequence[Any]:
 class Page(Generic[D]):
     """One page: its address and tab, the analysis behind it, its template, and its CSV.
 
-    `columns` are attributes of what `rows` finds in the document. `context` adds what the template
-    needs beyond `document`, from the request, the page's subject (a campaign, or a study's name)
-    and the document; it must be cheap, because it runs in the web process. `ask` returns a question
-    to the analysis (`kinds.compute`) beyond the filters; `choose` returns what the reader wants of
-    a document, maybe of another class. Both raise FilterError. `slower` is an analysis of the same
-    question whose document `complete` adds when it is there. `tables` are the document as LaTeX; by
-    default the rows of the CSV. `figures` are what draws each figure; `statistics` those that the
-    page lets its reader choose, by key, where they are its own, and `statistic` the usual one.
-    `takes` and `repeated` are the parameters that `ask`, `choose` and `context` read, the second
-    several times; `on_page` those that only the page knows, not its data. `verify` raises
-    FilterError for a value that a campaign lacks. Without `has_scores` the form of the human scores
-    is nothing that a reader could choose, nor the systems on which metrics are compared; without
-    `has_unit`, where there are no intervals, the unit is not. `without` are
-    other filters that change nothing.
+    Attributes
+    ----------
+    columns
+        Attributes of the objects that `rows` returns from the document.
+    context
+        Adds to the template's context, from the request, the page's subject (a campaign, or a
+        study's name) and the document. Must be cheap, because it runs in the web process.
+    ask, choose
+        Return the question to the analysis (`kinds.compute`) beyond the filters, and the part of a
+        document that the reader chose, perhaps of another class. Both raise FilterError.
+    slower, complete
+        An analysis of the same question, and the function that adds its document once it exists.
+    tables
+        The document as LaTeX; by default the rows of the CSV.
+    figures
+        Functions that draw each figure.
+    statistics, statistic
+        The page's own statistics by key, if it has any, and the default one.
+    takes, repeated, on_page
+        Parameters that `ask`, `choose` and `context` read, those that may be repeated, and those
+        that only the page has, not its data.
+    verify
+        Raises FilterError for a value that a campaign lacks.
+    has_scores, has_unit, without
+        Whether the reader can choose the form of human scores and the compared systems; whether
+        there are intervals, and so a unit; other filters without effect on the page.
     """
 
     name: str
-    title: str
+    title: Message | str
     kind: str
     template: str
     columns: Sequence[str]
@@ -87,7 +99,7 @@ class Page(Generic[D]):
     complete: Callable[[Any, results.Completion[Any]], Any] | None = None
     tables: Callable[[D], Sequence[latex.Table]] | None = None
     figures: Draws = field(default_factory=dict)
-    statistics: Mapping[str, str] = field(default_factory=dict)
+    statistics: Mapping[str, Message | str] = field(default_factory=dict)
     statistic: str = ""
     takes: Sequence[str] = ()
     repeated: Sequence[str] = ()
@@ -99,28 +111,28 @@ class Page(Generic[D]):
 
     @property
     def parameters(self) -> Callable[..., Parameters]:
-        """What each address of the page takes: itself, with `fmt` its data, or a `figure`."""
+        """Parameters of each address of the page: itself, with `fmt` its data, or a `figure`."""
         without = [*self.without, *(() if self.has_scores else OF_METRICS)]
         without += [] if self.has_unit else ["unit"]
         return parameters(self.kind, self.takes, self.repeated, self.on_page, without)
 
     def latest(self, query: QueryDict, campaign: Campaign, filters: Filters) -> results.Result[Any]:
-        """The newest document of what an address asks of a campaign, with the verdict of trust."""
+        """Return the newest document for an address of a campaign, with the verdict."""
         question = self.ask(query)
         found = results.latest(_named(self.kind, question), campaign, filters)
         if self.complete is not None:
             second = results.latest(_named(self.slower, question), campaign, filters)
-            found = results.completed(found, second, self.complete, INTERVALS)
+            found = results.completed(found, second, self.complete, PARTS[INTERVALS])
         return with_trust(found, campaign, filters)
 
     def of_study(self, **others: Any) -> "StudyPage[Any]":
-        """Return the page of a study: with what is other than for a campaign."""
+        """Return the page of a study; `others` are the attributes that differ."""
         same = {each.name: getattr(self, each.name) for each in fields(Page)}
         return StudyPage(**same | {"figures": {}} | others)
 
 
 def _named(kind: str, question: str) -> str:
-    """An analysis with its question, as `kinds.compute` takes them."""
+    """Return an analysis with its question, as `kinds.compute` takes them."""
     return f"{kind}:{question}" if question else kind
 
 
@@ -128,7 +140,7 @@ def _named(kind: str, question: str) -> str:
 class StudyPage(Page[D]):
     """A page of a study; `combine` turns campaigns and their documents into one document.
 
-    Its figures are its own, not those of a campaign; its `context` gets the study's name.
+    It has its own figures, not those of a campaign; its `context` gets the study's name.
     """
 
     combine: Callable[[Sequence[Campaign], Sequence[Any]], Any] = field(default=_nothing)
@@ -136,10 +148,10 @@ class StudyPage(Page[D]):
 
 @dataclass(frozen=True)
 class _Shown(Generic[D]):
-    """What a request found: the newest result, cut to what the reader chose.
+    """A request's newest result.
 
     Data are at `files` with an extension, figures below it. `subject` is the campaign or the
-    study's name, `about` what templates are told of it.
+    study's name, `about` the context of templates on it.
     """
 
     page: Page[D]
@@ -154,7 +166,7 @@ class _Shown(Generic[D]):
 
     @cached_property
     def document(self) -> D | None:
-        """What the reader chose of the result; a look that finds nothing new does not need it."""
+        """The part of the result that the reader chose, computed only where it is needed."""
         found = self.result.document
         return None if found is None else self.page.choose(found, self.query)
 
@@ -302,13 +314,13 @@ def _answer(request: HttpRequest, shown: _Shown[Any], fmt: str, figure: str) -> 
         context["figures"] = figures.figures(page.figures, shown.document, f"{shown.files}/", query)
         context |= page.context(request, shown.subject, shown.document)
     response = render(request, page.template, context)
-    # For the page's own script, which asks whether there is something newer.
+    # For the page's script, which asks whether there are newer numbers.
     response["ETag"] = result.tag
     return response
 
 
 def _file(request: HttpRequest, shown: _Shown[Any], fmt: str, figure: str) -> HttpResponseBase:
-    """The document or a figure, stale or not; 202 with Retry-After while a part is missing."""
+    """Answer with the document or a figure; 202 with Retry-After while a part is missing."""
     result, is_study = shown.result, isinstance(shown.page, StudyPage)
     if shown.document is None or is_unfinished(result, of_one_state=is_study):
         return no_document(result)
@@ -326,7 +338,7 @@ def _file(request: HttpRequest, shown: _Shown[Any], fmt: str, figure: str) -> Ht
 def _figure(
     request: HttpRequest, shown: _Shown[D], document: D, fmt: str, name: str
 ) -> HttpResponseBase:
-    # What goes into a paper is in English like all files.
+    # Figures for papers are in English like all files.
     with translation.override("en" if fmt in PRINTED else translation.get_language()):
         found: Mapping[str, figures.Figure] = figures.figures(shown.page.figures, document, "", "")
     if name not in found:
@@ -335,21 +347,21 @@ def _figure(
 
 
 def _latex(shown: _Shown[D], document: D, as_of: str | None) -> HttpResponse:
-    words = "; ".join(shown.filters.words)
+    words = "; ".join(map(str, shown.filters.words))
     about = f"{shown.filename}, as of {as_of}"
-    told, over = public(document), getattr(document, "over", "")
-    notes = [about, words and f"filters: {words}", told.get("intervals_note")]
-    lines = "".join(f"% {' '.join(note.split())}\n" for note in notes if note)
+    known, over = public(document), getattr(document, "over", None)
+    notes = [about, words and f"filters: {words}", known.get("intervals_note")]
+    lines = "".join(f"% {' '.join(str(note).split())}\n" for note in notes if note)
     tables = shown.page.tables(document) if shown.page.tables else [_plain_table(shown, document)]
     return latex.response(
-        with_units(tables, over), shown.filename, head=lines + comments(told.get("trust"))
+        with_units(tables, over), shown.filename, head=lines + comments(known.get("trust"))
     )
 
 
-def with_units(tables: Sequence[latex.Table], over: str) -> list[latex.Table]:
-    """Return tables, the caption of the first with the sentence on what intervals are over."""
+def with_units(tables: Sequence[latex.Table], over: Message | str | None) -> list[latex.Table]:
+    """Return tables, with the unit of intervals in the caption of the first."""
     return [
-        replace(each, caption=f"{each.caption} {over}".rstrip()) if place == 0 else each
+        replace(each, caption=[each.heading, over]) if place == 0 else each
         for place, each in enumerate(tables)
     ]
 

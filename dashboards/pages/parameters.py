@@ -1,4 +1,4 @@
-"""What the addresses of a page hold: filters, what the page and its data read, marks of figures."""
+"""Parameters in the addresses of a page, of its data and of its figures."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import fields
@@ -10,6 +10,7 @@ from annotation.models import Campaign
 from annotation.web.parameters import Parameters
 from dashboards.charts import files
 from dashboards.documents import kinds
+from metaeval.messages import message
 from metrics.scores import measure_keys
 
 
@@ -20,7 +21,7 @@ def parameters(
     on_page: Sequence[str] = (),
     without: Sequence[str] = (),
 ) -> Callable[..., Parameters]:
-    """Return what says for each address of a page what it takes; see `Page`."""
+    """Return a function that gives the parameters of each address of a page; see `Page`."""
 
     def at(fmt: str = "", figure: str = "", **_: str) -> Parameters:
         known = [field.name for field in fields(kinds.filters_of(kind))]
@@ -32,11 +33,11 @@ def parameters(
 
 
 def data_query(query: QueryDict, on_page: Sequence[str] = ()) -> str:
-    """Return the query of a page's data and figures: without what is the page's alone."""
-    kept = query.copy()
+    """Return the query of a page's data and figures, without parameters of the page alone."""
+    others = query.copy()
     for name in on_page:
-        kept.pop(name, None)
-    return f"?{kept.urlencode()}" if kept else ""
+        others.pop(name, None)
+    return f"?{others.urlencode()}" if others else ""
 
 
 def require_measures(query: QueryDict, campaigns: Sequence[Campaign]) -> None:
@@ -46,4 +47,8 @@ def require_measures(query: QueryDict, campaigns: Sequence[Campaign]) -> None:
         return
     known = {key for each in campaigns for key in measure_keys(each.test_set)}
     if strangers := wanted - known:
-        raise FilterError(f"metric: {min(strangers)!r} has no scores here")
+        raise FilterError(
+            message(
+                "filter.no-scores", "metric: “{metric}” has no scores here.", metric=min(strangers)
+            )
+        )

@@ -1,7 +1,7 @@
-"""The controls of a page, the same on every page that takes them; they act as soon as they change.
+"""The controls of a page's sidebar, which act as soon as they change.
 
-What a page takes says which controls it has (`annotation.web.parameters`). Everything else of its
-address travels along hidden.
+The parameters of a page determine its controls (`annotation.web.parameters`). All other parameters
+of the address are kept in hidden fields.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,12 +15,17 @@ from annotation.filters import FilterError, Filters
 from annotation.filters.choice import RAW, Z
 from annotation.filters.form import NAMES
 from dashboards.comparisons import selection, statistics
+from metaeval.messages import Message, message, plural
 from metaeval.sensitivity import LEVELS
 
 DEFAULT = "tau-b"
-BOUNDS = "Floor and ceiling"
+BOUNDS = message("control.bounds", "Baselines and human ceiling")
+STATISTIC = message("control.statistic", "Statistic")
 TESTS = ("test", "correction", "scope")
-SCORES = {Z: "z-scores", RAW: "raw scores"}
+SCORES = {
+    Z: message("control.z-scores", "z-scores"),
+    RAW: message("control.raw-scores", "raw scores"),
+}
 
 
 @dataclass(frozen=True)
@@ -28,7 +33,7 @@ class Option:
     """One value of a control."""
 
     value: str
-    label: str
+    label: Message | str
     is_chosen: bool
 
 
@@ -37,8 +42,8 @@ class Control:
     """One control: a list of options, in groups where `groups` names them."""
 
     name: str
-    label: str
-    groups: Sequence[tuple[str, Sequence[Option]]]
+    label: Message
+    groups: Sequence[tuple[Message | str, Sequence[Option]]]
 
     @property
     def options(self) -> list[Option]:
@@ -46,18 +51,30 @@ class Control:
         return [option for _, options in self.groups for option in options]
 
     @property
-    def chosen(self) -> str:
-        """The words of what is chosen."""
+    def chosen(self) -> Message | str:
+        """The label of the chosen option."""
         return next((option.label for option in self.options if option.is_chosen), "")
 
 
 @dataclass(frozen=True)
 class Rail:
-    """What the rail of a page shows.
+    """The content of a page's sidebar.
 
-    `controls` are lists to choose one of, `tests` those of the question's tests; `scores` the form
-    of the human scores; `metrics` those that can be shown, empty where the page does not take them;
-    `kept` what travels along. `taken` are the parameters of the page.
+    Attributes
+    ----------
+    controls, tests
+        Lists with one choice each, and those on the tests of the question.
+    scores
+        The forms of the human scores.
+    metrics, is_subset
+        The metrics that can be shown, empty where the page does not take them, and whether only
+        some are chosen.
+    hidden
+        The other parameters of the address.
+    words
+        The filters in use.
+    taken
+        The parameters of the page.
     """
 
     controls: Sequence[Control]
@@ -65,30 +82,33 @@ class Rail:
     scores: Sequence[Option]
     metrics: Sequence[Option]
     is_subset: bool
-    kept: Sequence[tuple[str, str]]
-    words: Sequence[str]
+    hidden: Sequence[tuple[str, str]]
+    words: Sequence[Message | str]
     taken: frozenset[str]
 
     @property
-    def tested(self) -> str:
-        """How it is tested, in a few words."""
-        return " · ".join(control.chosen for control in self.tests)
+    def tested(self) -> list[Message | str]:
+        """The choices on tests."""
+        return [control.chosen for control in self.tests]
 
     @property
     def n_shown(self) -> int:
-        """How many metrics are shown."""
+        """The number of metrics that are shown."""
         chosen = sum(option.is_chosen for option in self.metrics)
         return chosen if self.is_subset else len(self.metrics)
 
     @property
-    def summary(self) -> str:
-        """All that is chosen, in one line."""
-        said = [control.chosen for control in self.controls[:1]]
-        said += [option.label for option in self.scores if option.is_chosen]
-        said += [f"{self.n_shown} metrics"] if self.metrics else []
-        n = len(self.words)
-        said.append(f"{n} filter{'s' if n != 1 else ''}" if n else "no filters")
-        return " · ".join(said)
+    def summary(self) -> list[Message | str]:
+        """All choices, for one line."""
+        found = [control.chosen for control in self.controls[:1]]
+        found += [option.label for option in self.scores if option.is_chosen]
+        if self.metrics:
+            found.append(plural("control.metrics", "{n} metric", "{n} metrics", n=self.n_shown))
+        if self.words:
+            found.append(plural("control.filters", "{n} filter", "{n} filters", n=len(self.words)))
+        else:
+            found.append(message("control.no-filters", "no filters"))
+        return found
 
 
 def rail_of(
@@ -98,14 +118,14 @@ def rail_of(
     metrics: Sequence[tuple[str, str]],
     own: frozenset[str] = frozenset(),
     usual: str = Z,
-    offered: Mapping[str, str] | None = None,
+    offered: Mapping[str, Message | str] | None = None,
     statistic: str = "",
 ) -> Rail:
-    """Return the rail of a page that takes these parameters; its template has fields for `own`.
+    """Return the sidebar of a page that takes these parameters; its template has fields for `own`.
 
-    `metrics` are key and label of all that the page's document could show. `usual` is the form of
-    the human scores that the protocol says, which an address need not name. `offered` are the
-    page's own statistics, of which `statistic` is the usual one.
+    `metrics` are keys and labels of all metrics that the page's document could show. `usual` is the
+    protocol's form of the human scores, which an address need not name. `offered` are the page's
+    own statistics, and `statistic` is the default one.
     """
     every = _controls(taken, query, offered or {}, statistic)
     controls = [each for each in every if each.name not in TESTS]
@@ -120,7 +140,7 @@ def rail_of(
         scores=_scores(filters, usual) if filters and "scores" in taken else [],
         metrics=shown,
         is_subset=bool(wanted),
-        kept=[(n, v) for n, values in query.lists() if n not in names for v in values],
+        hidden=[(n, v) for n, values in query.lists() if n not in names for v in values],
         words=filters.words if filters else [],
         taken=taken,
     )
@@ -134,7 +154,7 @@ def _scores(filters: Filters, usual: str) -> list[Option]:
 
 
 def _controls(
-    taken: frozenset[str], query: QueryDict, offered: Mapping[str, str], statistic: str
+    taken: frozenset[str], query: QueryDict, offered: Mapping[str, Message | str], statistic: str
 ) -> list[Control]:
     found = _asked(taken, query, offered, statistic)
     if "bounds" in taken:
@@ -143,44 +163,54 @@ def _controls(
 
 
 def _asked(
-    taken: frozenset[str], query: QueryDict, offered: Mapping[str, str], statistic: str
+    taken: frozenset[str], query: QueryDict, offered: Mapping[str, Message | str], statistic: str
 ) -> list[Control]:
-    """What is computed: the statistic, and what belongs to it."""
+    """Return the controls of the statistic and its options."""
     if "of" in taken:
-        return [_one("of", "Statistic", offered or LEVELS, query.get("of"))]
+        return [_one("of", STATISTIC, offered or LEVELS, query.get("of"))]
     if "grouping" in taken:
         return _question(taken, query)
     if "statistic" in taken:
         chosen = query.get("statistic") or statistic
-        return [_one("statistic", "Statistic", offered, chosen)]
+        return [_one("statistic", STATISTIC, offered, chosen)]
     return []
 
 
 def _question(taken: frozenset[str], query: QueryDict) -> list[Control]:
-    """The statistic, and what belongs to it."""
+    """Return the controls of a question: statistic, grouping, test and correction."""
     try:
         asked = statistics.from_query(query, DEFAULT)
     except FilterError:
         return []
     found, key = asked.statistic, asked.statistic.key
-    levels = [
+    levels: list[tuple[Message | str, Sequence[Option]]] = [
         (level, [Option(one.key, one.label, one.key == key) for one in same])
         for level, same in groupby(statistics.STATISTICS.values(), key=lambda s: s.level)
     ]
     groupings = {name: statistics.GROUPINGS[name] for name in found.groupings}
     tests = {name: statistics.TESTS[name] for name in found.tests}
     others = [
-        _one("grouping", "Grouping", groupings, asked.grouping),
-        _one("test", "Test", tests, asked.test),
-        _one("correction", "Correction", selection.CORRECTIONS, query.get("correction")),
-        _one("scope", "Family of tests", selection.SCOPES, query.get("scope")),
+        _one("grouping", message("control.grouping", "Grouping"), groupings, asked.grouping),
+        _one("test", message("control.test", "Test"), tests, asked.test),
+        _one(
+            "correction",
+            message("control.correction", "Correction"),
+            selection.CORRECTIONS,
+            query.get("correction"),
+        ),
+        _one(
+            "scope",
+            message("control.scope", "Family of tests"),
+            selection.SCOPES,
+            query.get("scope"),
+        ),
     ]
-    is_worth = [one for one in others if one.name in taken and len(one.options) > 1]
-    return [Control("statistic", "Statistic", levels), *is_worth]
+    others = [one for one in others if one.name in taken and len(one.options) > 1]
+    return [Control("statistic", STATISTIC, levels), *others]
 
 
-def _one(name: str, label: str, values: Any, chosen: str | None) -> Control:
-    """A control with its first value chosen where the address says nothing."""
+def _one(name: str, label: Message, values: Any, chosen: str | None) -> Control:
+    """Return a control; the first value is chosen where the address names none."""
     first = next(iter(values), "")
     options = [Option(key, each, key == (chosen or first)) for key, each in values.items()]
     return Control(name, label, [("", options)])

@@ -1,1 +1,1 @@
-"""Two systems, or two metrics, against each other, and the texts on which they differ most."""
+"""Compare two systems, or two metrics, and show the texts on which they differ most."""

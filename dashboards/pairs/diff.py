@@ -1,4 +1,4 @@
-"""Which words, or characters where a script has no spaces, two texts have not in common."""
+"""Find the words (or characters, where a script has no spaces) in which two texts differ."""
 
 import unicodedata
 from collections.abc import Iterator, Sequence
@@ -6,40 +6,40 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import lru_cache
 
-# Scripts written without spaces: each of their characters is a word of its own.
+# Scripts written without spaces: each of their characters is one unit.
 UNSPACED = ("CJK", "HIRAGANA", "KATAKANA", "THAI", "LAO", "KHMER", "MYANMAR", "TIBETAN", "YI ")
 JOINERS = "\u200c\u200d"
-# Within a word, such as that of “don’t” or of “e-mail”.
+# Characters within a word, as in “don’t” and “e-mail”.
 INNER = "'’-"
 
 
 @dataclass(frozen=True)
 class Piece:
-    """Some of a text; `is_other` where the other text has it not."""
+    """A piece of a text; `is_other` where the other text does not have it."""
 
     text: str
     is_other: bool
 
 
 def difference(first: str, second: str) -> tuple[list[Piece], list[Piece]]:
-    """Return both texts in pieces, which joined are the texts."""
+    """Return both texts in pieces; joined, the pieces are the texts."""
     left, right = list(units(first)), list(units(second))
     matcher = SequenceMatcher(None, left, right, autojunk=False)
     ours, theirs = [], []
     for tag, i, j, k, m in matcher.get_opcodes():
         ours.append(Piece("".join(left[i:j]), tag != "equal"))
         theirs.append(Piece("".join(right[k:m]), tag != "equal"))
-    return _kept(ours), _kept(theirs)
+    return _without_empty(ours), _without_empty(theirs)
 
 
-def _kept(pieces: Sequence[Piece]) -> list[Piece]:
+def _without_empty(pieces: Sequence[Piece]) -> list[Piece]:
     return [piece for piece in pieces if piece.text]
 
 
 def units(text: str) -> Iterator[str]:
     """Yield words, characters of scripts without spaces, and single signs and spaces.
 
-    A combining mark stays with what it stands on.
+    A combining mark stays with its character.
     """
     word = ""
     for cluster in clusters(text):
@@ -56,7 +56,7 @@ def units(text: str) -> Iterator[str]:
 
 
 def clusters(text: str) -> Iterator[str]:
-    """Yield characters with the marks that stand on them."""
+    """Yield characters with their combining marks."""
     found = ""
     for character in text:
         is_mark = unicodedata.category(character).startswith("M") or character in JOINERS
@@ -70,7 +70,7 @@ def clusters(text: str) -> Iterator[str]:
 
 @lru_cache(maxsize=4096)
 def _is_letter(character: str) -> bool:
-    """Whether a word goes on with it: a letter or a digit of a script with spaces."""
+    """Return whether a character is a letter or digit of a script with spaces."""
     if unicodedata.category(character)[0] not in "LN":
         return False
     return not unicodedata.name(character, "").startswith(UNSPACED)

@@ -1,4 +1,4 @@
-"""What the pages of two systems and of two metrics have in common."""
+"""The document of the pages that compare two systems or two metrics."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,18 +9,20 @@ import numpy as np
 from dashboards.documents.head import CampaignDocument
 from dashboards.panel.human import Floats
 from metaeval import Interval
+from metaeval.messages import Message
 from metaeval.significance.contests import Contest, Share
 
-# Where the two differ most: so many on each side.
+# The most differences shown for each side.
 N_MOST = 15
 FIRST, SECOND = "first", "second"
 
 
 @dataclass(frozen=True)
 class Side:
-    """One of the two, with the score that it has over what both have.
+    """One of the two, with its score over the segments or outputs that both have.
 
-    One where lower is better `is_turned`: a difference always says who is better.
+    `is_turned`: lower is better, and differences have the sign reversed, so that a positive
+    difference always means better.
     """
 
     key: str
@@ -31,7 +33,7 @@ class Side:
 
 @dataclass(frozen=True)
 class Part:
-    """Wins, ties or losses: how many, and their share with its interval."""
+    """Wins, ties or losses: their number, and their share with its interval."""
 
     count: int
     share: float | None
@@ -41,9 +43,9 @@ class Part:
 
 @dataclass(frozen=True)
 class Difference:
-    """One segment on which the two differ; `side` is the one that comes out ahead.
+    """One segment on which the two differ; `side` is the one that is ahead.
 
-    Of systems there are two outputs and of metrics one, whose `human` score is known or not.
+    Systems have two outputs, metrics one, with its `human` score where it is known.
     """
 
     side: str
@@ -60,7 +62,7 @@ class Difference:
 
 @dataclass(frozen=True)
 class Offered:
-    """What can be chosen as one of the two, or as what they are compared by."""
+    """A choice for one of the two, or for the measure that compares them."""
 
     key: str
     label: str
@@ -68,18 +70,18 @@ class Offered:
 
 @dataclass(frozen=True, kw_only=True)
 class Pair(CampaignDocument):
-    """`wins` are the first side's, of `n` outcomes, by what `by` names.
+    """The comparison: `wins` of the first side, of `n` outcomes, by the measure `by`.
 
-    It `is_of_humans` unless a metric alone says who is ahead. `lead` is wins less losses,
-    `difference` the mean difference of scores. `problem` says why there is nothing; what stands
-    below it is empty then.
+    `is_of_humans`: the human scores, not a metric, decide. `lead` is wins less losses,
+    `difference` the mean difference of scores. `problem` is the reason where there is nothing to
+    compare; the fields below it are empty then.
     """
 
     offered: Sequence[Offered]
     measures: Sequence[Offered]
-    by: str = ""
+    by: Message | str = ""
     is_of_humans: bool = True
-    problem: str = ""
+    problem: Message | None = None
     first: Side | None = None
     second: Side | None = None
     n: int = 0
@@ -117,7 +119,7 @@ def _known(value: float) -> float | None:
 
 
 def most(gaps: Floats) -> list[tuple[str, int]]:
-    """Return side and place of the largest gaps, first those where the first is ahead."""
+    """Return side and position of the largest gaps, first those where the first is ahead."""
     known = np.nan_to_num(gaps)
     high, low = (np.argsort(side, kind="stable")[:N_MOST] for side in (-known, known))
     ahead = [(FIRST, int(place)) for place in high if known[place] > 0]

@@ -1,4 +1,4 @@
-"""The pages of two systems and of two metrics, with the texts on which they differ most."""
+"""Show two systems or two metrics, with the texts on which they differ most."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -9,18 +9,29 @@ from django.http import HttpRequest
 from annotation.filters import FilterError
 from annotation.filters.systems import require_system
 from annotation.models import Campaign, Output
+from dashboards.comparisons.selection import no_scores
 from dashboards.pages.page import Page
-from dashboards.pairs.ahead import answer, ends, percent, rests_on
+from dashboards.pairs.ahead import (
+    OUTPUT_PAIRS,
+    SEGMENTS,
+    answer,
+    ends,
+    outcomes,
+    percent,
+    ties_note,
+)
 from dashboards.pairs.diff import Piece, difference
 from dashboards.pairs.document import FIRST, SECOND, Difference, Pair, Part
 from dashboards.pairs.two_metrics import MetricsPair
 from dashboards.pairs.two_systems import HUMAN, SystemsPair, with_all
 from dashboards.papers import latex
 from dashboards.trust import marks
+from metaeval.messages import Message, message
 from metrics.scores import measure_keys
 
-# Texts of so many characters are on the page: it has 100 KiB.
+# The most characters of texts on the page, which has 100 KiB.
 MOST_CHARACTERS = 12_000
+TIES = message("pair.ties", "tie")
 COLUMNS = (
     *("side", "segment", "document", "system", "first", "second", "gap", "human"),
     *("output", "other"),
@@ -29,10 +40,10 @@ COLUMNS = (
 
 @dataclass(frozen=True)
 class Bar:
-    """One part of the bar of wins, ties and losses: where it begins, how long, what it says."""
+    """One part of the bar of wins, ties and losses; position and width are in percent."""
 
     name: str
-    label: str
+    label: Message | str
     x: float
     width: float
     share: str
@@ -42,7 +53,7 @@ class Bar:
 
 @dataclass(frozen=True)
 class Texts:
-    """The texts of one difference: what both share, and what differs, in pieces."""
+    """The texts of one difference, in pieces that are shared or differ."""
 
     row: Difference
     source: str
@@ -53,28 +64,29 @@ class Texts:
 
     @property
     def is_same(self) -> bool:
-        """Whether both texts are one."""
+        """Whether both texts are the same."""
         return not any(piece.is_other for piece in (*self.first, *self.second))
 
 
 def context_of_systems(request: HttpRequest, campaign: Campaign, document: Pair) -> dict[str, Any]:
-    """The bar, and the outputs of both systems."""
-    return _context(campaign, document, "segments")
+    """Return the bar, and the outputs of both systems."""
+    return _context(campaign, document, SEGMENTS)
 
 
 def context_of_metrics(request: HttpRequest, campaign: Campaign, document: Pair) -> dict[str, Any]:
-    """The bar, and outputs against their references."""
-    return _context(campaign, document, "pairs of outputs")
+    """Return the bar, and outputs with their references."""
+    return _context(campaign, document, OUTPUT_PAIRS)
 
 
-def _context(campaign: Campaign, document: Pair, what: str) -> dict[str, Any]:
+def _context(campaign: Campaign, document: Pair, over: str) -> dict[str, Any]:
     texts, left = _texts(campaign, document.rows)
-    doubt = marks.forbidden(document.trust) if document.is_of_humans else ""
+    reason = marks.forbidden(document.trust) if document.is_of_humans else None
     labels = {FIRST: document.first, SECOND: document.second}
     return {
-        "answer": answer(document, what, doubt),
-        "what": what,
-        "rests_on": rests_on(document, what),
+        "answer": answer(document, over, reason),
+        "are_metrics": over == OUTPUT_PAIRS,
+        "total": outcomes(over, document.n),
+        "ties_note": ties_note(document, over),
         "bars": _bars(document),
         "lead_ends": ends(document.lead) if document.lead else "",
         "difference_ends": ends(document.difference, is_share=False) if document.difference else "",
@@ -90,9 +102,9 @@ def _context(campaign: Campaign, document: Pair, what: str) -> dict[str, Any]:
 def _bars(document: Pair) -> list[Bar]:
     if document.first is None or document.second is None:
         return []
-    parts: list[tuple[str, str, Part | None]] = [
+    parts: list[tuple[str, Message | str, Part | None]] = [
         ("wins", document.first.label, document.wins),
-        ("ties", "even", document.ties),
+        ("ties", TIES, document.ties),
         ("losses", document.second.label, document.losses),
     ]
     bars, x = [], 0.0
@@ -106,9 +118,9 @@ def _bars(document: Pair) -> list[Bar]:
 
 
 def _texts(campaign: Campaign, rows: Sequence[Difference]) -> tuple[list[Texts], list[Difference]]:
-    """The rows with their texts as far as there is room, by turns from both sides; and the others.
+    """Return the rows with their texts, alternating between sides, and the rows without room.
 
-    The first of each side is open.
+    The first row of each side is open.
     """
     wanted = {pk for row in rows for pk in (row.output, row.other) if pk is not None}
     found = Output.objects.select_related("segment").in_bulk(wanted)
@@ -126,13 +138,13 @@ def _texts(campaign: Campaign, rows: Sequence[Difference]) -> tuple[list[Texts],
 
 
 def _places(rows: Sequence[Difference]) -> list[tuple[int, Difference]]:
-    """Every row with its place on its side."""
+    """Return every row with its position on its side."""
     sides = [[row for row in rows if row.side == side] for side in (FIRST, SECOND)]
     return [(place, row) for own in sides for place, row in enumerate(own)]
 
 
 def _references(campaign: Campaign, outputs: Mapping[int, Output]) -> dict[int, str]:
-    """The first reference of every segment."""
+    """Return the first reference of every segment."""
     segments = {output.segment_id for output in outputs.values()}
     rows = campaign.test_set.segments.filter(pk__in=segments).order_by("-references__name")
     return dict(rows.values_list("pk", "references__text"))
@@ -154,27 +166,33 @@ def verify_systems(campaign: Campaign, filters: SystemsPair) -> None:
     """Raise FilterError for a system or a measure that a campaign does not have."""
     for name in (FIRST, SECOND):
         require_system(campaign, with_all(filters), name, getattr(filters, name))
-    _require_two(filters, "system")
+    if filters.first and filters.first == filters.second:
+        raise FilterError(
+            message(
+                "pair.same-system",
+                "Choose two different systems. First and second are both “{system}”.",
+                system=filters.first,
+            )
+        )
     if filters.by not in (HUMAN, *measure_keys(campaign.test_set)):
-        raise FilterError(f"by: {filters.by!r} has no scores here")
+        raise FilterError(no_scores("by", filters.by))
 
 
 def verify_metrics(campaign: Campaign, filters: MetricsPair) -> None:
     """Raise FilterError for a measure that has no scores here."""
-    _verify(filters, list(measure_keys(campaign.test_set)), "measure")
-
-
-def _verify(filters: MetricsPair, known: Sequence[str], what: str) -> None:
+    known = measure_keys(campaign.test_set)
     for name in (FIRST, SECOND):
         value = getattr(filters, name)
         if value and value not in known:
-            raise FilterError(f"{name}: this campaign has no {what} {value!r}")
-    _require_two(filters, what)
-
-
-def _require_two(filters: SystemsPair | MetricsPair, what: str) -> None:
+            raise FilterError(no_scores(name, value))
     if filters.first and filters.first == filters.second:
-        raise FilterError(f"first and second are the same {what}, {filters.first!r}")
+        raise FilterError(
+            message(
+                "pair.same-metric",
+                "Choose two different metrics. First and second are both “{metric}”.",
+                metric=filters.first,
+            )
+        )
 
 
 def tables(document: Pair) -> list[latex.Table]:
@@ -183,10 +201,9 @@ def tables(document: Pair) -> list[latex.Table]:
         return []
     names = (document.first.label, document.second.label)
     shares = [
-        [latex.Cell(bar.label), latex.Cell(str(bar.count)), latex.Cell(f"{bar.share} {bar.ends}")]
-        for bar in _bars(document)
+        latex.texts(bar.label, bar.count, f"{bar.share} {bar.ends}") for bar in _bars(document)
     ]
-    heads = latex.texts("Ahead", "Count", "Share and 95 % interval")
+    heads = latex.texts("Ahead", "Count", "Share and 95% interval")
     caption = f"{names[0]} against {names[1]} by {document.by}, {document.name}."
     rows = [
         [*latex.texts(row.segment, row.document, row.system),
@@ -203,7 +220,7 @@ def tables(document: Pair) -> list[latex.Table]:
 
 SYSTEMS_PAIR: Page[Pair] = Page(
     name="systems-pair",
-    title="Two systems",
+    title=message("page.two-systems", "Two systems"),
     kind="systems-pair",
     template="dashboards/pair.html",
     columns=COLUMNS,
@@ -214,7 +231,7 @@ SYSTEMS_PAIR: Page[Pair] = Page(
 )
 METRICS_PAIR: Page[Pair] = Page(
     name="metrics-pair",
-    title="Two metrics",
+    title=message("page.two-metrics", "Two metrics"),
     kind="metrics-pair",
     template="dashboards/pair.html",
     columns=COLUMNS,

@@ -1,4 +1,4 @@
-"""Two metrics against each other: which is right about outputs that the humans tell apart."""
+"""Compare two metrics: which one orders outputs that differ by their human scores correctly."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -10,15 +10,20 @@ from annotation.models import Campaign
 from dashboards.comparisons import statistics
 from dashboards.documents.head import head, units_of
 from dashboards.pairs.document import Difference, Offered, Pair, Side, most, part, parts_of
-from dashboards.pairs.two_systems import segments_of
+from dashboards.pairs.two_systems import no_measure, segments_of
 from dashboards.panel.choice import Choice
 from dashboards.panel.panel import Panel, read_panel
+from metaeval.messages import message
 from metaeval.replication import questions
 from metaeval.sensitivity import gaps
 from metaeval.significance import contest_of_metrics
 
 VERSION = 3
 STATISTIC = "tau-b"
+HUMANS = message("pair.humans", "the humans")
+FEW_METRICS = message(
+    "pair.few-metrics", "There are not two metrics with scores here, so none can be compared."
+)
 
 
 @dataclass(frozen=True)
@@ -38,26 +43,26 @@ def compute(campaign: Campaign, filters: Filters) -> Pair:
     chosen = filters if isinstance(filters, MetricsPair) else MetricsPair(**vars(filters))
     panel = read_panel(campaign, chosen)
     offered = [Offered(key, each.label) for key, each in panel.measures.items()]
-    said: dict[str, Any] = {
+    known: dict[str, Any] = {
         **head(campaign, panel.human),
         "offered": offered,
         "measures": offered,
-        "by": "the humans",
+        "by": HUMANS,
         "warnings": panel.human.warnings,
     }
     if len(offered) < 2:
-        return Pair(**said, problem="There are no two metrics with scores here.")
+        return Pair(**known, problem=FEW_METRICS)
     values = _values(panel)
     order = sorted(values, key=lambda key: -np.inf if np.isnan(values[key]) else -values[key])
     first = chosen.first or next(key for key in order if key != chosen.second)
     second = chosen.second or next(key for key in order if key != first)
     if missing := {first, second} - set(panel.measures):
-        return Pair(**said, problem=f"There is no measure “{min(missing)}” here.")
-    return _between(campaign, panel, (first, second), values, said)
+        return Pair(**known, problem=no_measure(min(missing)))
+    return _between(campaign, panel, (first, second), values, known)
 
 
 def _values(panel: Panel) -> dict[str, float]:
-    """Each measure's τ with the humans; nan where it has none."""
+    """Return each measure's τ with the humans; nan where it has none."""
     if not panel.human.n:
         return dict.fromkeys(panel.measures, np.nan)
     found, _ = questions.values_of(panel.scored, statistics.parse(STATISTIC))
@@ -69,7 +74,7 @@ def _between(
     panel: Panel,
     keys: tuple[str, str],
     values: dict[str, float],
-    said: dict[str, Any],
+    known: dict[str, Any],
 ) -> Pair:
     human, clusters = panel.human.values, panel.scored.human.clusters
     first, second = (panel.scored.turned(key).values for key in keys)
@@ -82,7 +87,7 @@ def _between(
     ]
     warnings = [*panel.human.warnings, *(each.message for each in found.warnings)]
     return Pair(
-        **said
+        **known
         | units_of(clusters[compared.sum(axis=0) > 1])
         | parts_of(found)
         | {"warnings": warnings},

@@ -1,4 +1,4 @@
-"""Two MT systems against each other, segment by segment, by the humans or by a metric."""
+"""Compare two MT systems segment by segment, by the humans or by a metric."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -15,10 +15,15 @@ from dashboards.panel.human import Floats
 from dashboards.panel.panel import Panel, read_panel
 from metaeval.correlation.intervals import mean_interval
 from metaeval.documents import unit_of
+from metaeval.messages import Message, message
 from metaeval.significance import contest
+from metrics.scores import MeasureScores
 
 VERSION = 3
 HUMAN = "human"
+HUMAN_SCORE = message("pair.human-score", "human score")
+ONE_SYSTEM = message("pair.one-system", "There is only one system here.")
+NONE_SHARED = message("pair.none-shared", "No segment has scores of both systems.")
 
 
 @dataclass(frozen=True)
@@ -31,7 +36,7 @@ class SystemsPair(Choice):
 
 
 def with_all(chosen: SystemsPair) -> SystemsPair:
-    """Return the same with human translations and outliers: who names two systems wants these."""
+    """Return the same with human translations and outliers, because systems are named here."""
     return replace(chosen, humans=IN, outliers=IN)
 
 
@@ -45,7 +50,7 @@ def compute(campaign: Campaign, filters: Filters) -> Pair:
     panel = read_panel(campaign, with_all(chosen))
     label, scores = _scores(panel, chosen.by)
     names = panel.human.names
-    said: dict[str, Any] = {
+    known: dict[str, Any] = {
         **head(campaign, panel.human),
         "offered": [Offered(name, name) for name in names],
         "measures": [Offered(key, each.label) for key, each in panel.measures.items()],
@@ -54,26 +59,47 @@ def compute(campaign: Campaign, filters: Filters) -> Pair:
         "warnings": panel.human.warnings,
     }
     if scores is None or not (~np.isnan(scores)).any():
-        return Pair(**said, problem=f"{label} has no scores of segments here.")
+        return Pair(**known, problem=_no_scores(panel, chosen.by))
     humans = np.array([system.is_human for system in panel.human.systems])
     best = np.lexsort((-_means(scores), humans))
     order = [names[place] for place in best]
     first = chosen.first or next(name for name in order if name != chosen.second)
     second = chosen.second or next((name for name in order if name != first), "")
     if not second:
-        return Pair(**said, problem="There is only one system here.")
-    return _between(campaign, panel, scores, (first, second), said)
+        return Pair(**known, problem=ONE_SYSTEM)
+    return _between(campaign, panel, scores, (first, second), known)
 
 
-def _scores(panel: Panel, by: str) -> tuple[str, Floats | None]:
-    """What the two are compared by, in words, and its scores, higher better."""
+def _scores(panel: Panel, by: str) -> tuple[Message | str, Floats | None]:
+    """Return the label of the measure that compares the two, and its scores, higher is better."""
     if by == HUMAN:
-        return "human score", panel.human.values
+        return HUMAN_SCORE, panel.human.values
     if by not in panel.measures:
         return by, None
-    measure = panel.measures[by]
-    label = measure.label if measure.higher_is_better else f"{measure.label}, sign turned"
-    return label, panel.scored.turned(by).values
+    return label_of(panel.measures[by]), panel.scored.turned(by).values
+
+
+def label_of(measure: MeasureScores) -> Message | str:
+    """Return a measure's label, with a note where its sign is reversed."""
+    if measure.higher_is_better:
+        return measure.label
+    return message("pair.sign-reversed", "{metric} (sign reversed)", metric=measure.label)
+
+
+def no_measure(key: str) -> Message:
+    """Return that there are no scores of a measure."""
+    return message("pair.no-measure", "There are no scores of “{metric}” here.", metric=key)
+
+
+def _no_scores(panel: Panel, by: str) -> Message:
+    if by == HUMAN:
+        return message("pair.no-human-scores", "There are no human scores of segments here.")
+    if by not in panel.measures:
+        return no_measure(by)
+    label = panel.measures[by].label
+    return message(
+        "pair.no-segment-scores", "{metric} has no scores of segments here.", metric=label
+    )
 
 
 def _means(scores: Floats) -> Floats:
@@ -87,19 +113,19 @@ def _between(
     panel: Panel,
     scores: Floats,
     names: tuple[str, str],
-    said: dict[str, Any],
+    known: dict[str, Any],
 ) -> Pair:
     places = [panel.human.names.index(name) for name in names]
     first, second = scores[places[0]], scores[places[1]]
     gaps, clusters = first - second, panel.scored.human.clusters
     shared = ~np.isnan(gaps)
     if not shared.any():
-        return Pair(**said, problem="No segment has scores of both systems.")
+        return Pair(**known, problem=NONE_SHARED)
     found = contest(gaps[shared], clusters[shared], unit=unit_of(clusters[shared]))
     means = [float(side[shared].mean()) for side in (first, second)]
     sides = [Side(name, name, mean) for name, mean in zip(names, means, strict=True)]
     return Pair(
-        **said | units_of(clusters[shared]) | parts_of(found),
+        **known | units_of(clusters[shared]) | parts_of(found),
         first=sides[0],
         second=sides[1],
         difference=part(

@@ -1,4 +1,4 @@
-"""What a page lets its reader choose besides the filters of all pages; in the address too."""
+"""Choices of a page besides the filters of all pages, as its address holds them."""
 
 import math
 from collections.abc import Mapping
@@ -7,6 +7,7 @@ from typing import Any, Self
 
 from annotation.filters import FilterError, Filters
 from core.text import whole as whole_number
+from metaeval.messages import message
 
 
 def general(filters: Filters) -> Filters:
@@ -16,7 +17,7 @@ def general(filters: Filters) -> Filters:
 
 @dataclass(frozen=True)
 class Choice(Filters):
-    """Filters and a page's own fields, which subclasses add: text, empty where nothing is chosen.
+    """Filters and a page's own fields, which subclasses add as text, empty without a choice.
 
     An analysis module names its subclass as `FILTERS`.
     """
@@ -52,7 +53,7 @@ class Choice(Filters):
         return self.shared().as_json() | {name: getattr(self, name) for name in self.own()}
 
     def query(self, **others: str) -> str:
-        """Return what makes an address show the same, without defaults; empty or `?…`."""
+        """Return the query of an address for these choices, without defaults; empty or `?…`."""
         default = type(self)()
         chosen = {name: getattr(self, name) for name in self.own()}
         own = {n: v for n, v in chosen.items() if v != getattr(default, n)}
@@ -61,24 +62,45 @@ class Choice(Filters):
     def one_of(self, name: str, *allowed: str) -> None:
         """Raise FilterError unless a field has one of these values."""
         if getattr(self, name) not in allowed:
-            choices = " or ".join(allowed)
-            raise FilterError(f"{name} must be {choices}, not {getattr(self, name)!r}")
+            raise FilterError(
+                message(
+                    "filter.choice",
+                    "{name} must be one of {choices}, not “{value}”.",
+                    name=name,
+                    choices=allowed,
+                    value=getattr(self, name),
+                )
+            )
 
     def decimal(self, name: str) -> float | None:
-        """Return a field as a number, None where it is empty; FilterError."""
+        """Return a field as a number, None where it is empty; raise FilterError for other text."""
         text = getattr(self, name)
         try:
             value = float(text) if text else None
         except ValueError:
             value = math.nan
         if value is not None and not math.isfinite(value):
-            raise FilterError(f"{name} must be a number, not {text!r}")
+            raise FilterError(
+                message(
+                    "filter.number",
+                    "{name} must be a number, not “{value}”.",
+                    name=name,
+                    value=text,
+                )
+            )
         return value
 
     def whole(self, name: str) -> int | None:
-        """Return a field as a number of at least 0, None where it is empty; FilterError."""
+        """Return a field as a whole number ≥ 0, None where it is empty; raise FilterError."""
         text = getattr(self, name)
         value = whole_number(text)
         if text and value is None:
-            raise FilterError(f"{name} must be a whole number, not {text!r}")
+            raise FilterError(
+                message(
+                    "filter.whole-number",
+                    "{name} must be a whole number, not “{value}”.",
+                    name=name,
+                    value=text,
+                )
+            )
         return value

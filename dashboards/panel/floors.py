@@ -1,6 +1,6 @@
-"""Measures that know nothing of quality, of any campaign: what every metric has to beat.
+"""Baselines of any campaign: random scores, a constant and text lengths.
 
-They are made of what is stored anyway, so they need no run: lengths and the contents' hashes.
+They need no run, because they are computed from stored lengths and hashes of the contents.
 """
 
 from dataclasses import replace
@@ -13,35 +13,36 @@ from annotation.models import Output, System
 from core.caching import memo
 from dashboards.panel.human import Floats, HumanScores
 from dashboards.panel.panel import Panel
+from metaeval.messages import Message, message
 from metrics.catalogue import infos
 from metrics.grid import read_grid
 from metrics.measures import MeasureScores
 
 CONSTANT, RANDOM = "floor-constant", "floor-random"
 LABELS = {
-    RANDOM: "Floor: random",
-    "floor-source": "Floor: short sources",
-    "floor-output": "Floor: short outputs",
-    "floor-ratio": "Floor: usual length",
+    RANDOM: message("baseline.random", "Baseline: random"),
+    "floor-source": message("baseline.short-sources", "Baseline: short sources"),
+    "floor-output": message("baseline.short-outputs", "Baseline: short outputs"),
+    "floor-ratio": message("baseline.usual-length", "Baseline: usual length"),
 }
-CONSTANT_LABEL = "Floor: one value"
-# Families of metrics that see no translation beside its source: floors, too, once they are scored.
+CONSTANT_LABEL = message("baseline.constant", "Baseline: constant")
+# Families of metrics that do not see a translation together with its source: also baselines.
 SENTINELS = ("sentinel", "trained-sentinel")
-# Hexadecimal digits of a content's hash that make a number: as many as a float64 tells apart.
+# Hexadecimal digits of a content's hash that make a number: as many as a float64 can hold.
 DIGITS = 13
 
 
 def floor_panel(panel: Panel) -> Panel:
-    """Return the same humans with the floors as measures: those in `LABELS`, scored sentinels.
+    """Return the same humans with the baselines as measures: those in `LABELS`, scored sentinels.
 
-    A sentinel stays a metric beside; it is not above itself.
+    A sentinel also stays a metric; it is not above itself.
     """
     values = _values(panel.human)
     n = panel.n_outputs or int((panel.outputs >= 0).sum())
     measures = {
         key: MeasureScores(
             key=key,
-            label=label,
+            label=label.text,
             metric="floor",
             signature=f"{key}|v:1",
             higher_is_better=True,
@@ -56,17 +57,22 @@ def floor_panel(panel: Panel) -> Panel:
     return replace(panel, measures=measures | _sentinels(panel))
 
 
+def baseline_label(key: str, label: str) -> Message | str:
+    """Return what a page shows for a measure: the label of a baseline, or a metric's name."""
+    return CONSTANT_LABEL if key == CONSTANT else LABELS.get(key, label)
+
+
 def _sentinels(panel: Panel) -> dict[str, MeasureScores]:
     known = infos(retired=True)
     return {
-        f"floor:{key}": replace(measure, key=f"floor:{key}", label=f"Floor: {measure.label}")
+        f"floor:{key}": replace(measure, key=f"floor:{key}", label=f"Baseline: {measure.label}")
         for key, measure in panel.measures.items()
         if measure.metric in known and known[measure.metric].family in SENTINELS
     }
 
 
 def _values(human: HumanScores) -> dict[str, Floats]:
-    """Every floor over systems × segments, nan where there is no output."""
+    """Return every baseline, (systems, segments), nan where there is no output."""
     grid = read_grid(human.systems, human.segments)
     drawn = np.array([int(key[:DIGITS], 16) / 16**DIGITS for key in grid.keys], dtype=np.float64)
     sources, outputs = _lengths(human.systems, human.segments)
@@ -76,14 +82,14 @@ def _values(human: HumanScores) -> dict[str, Floats]:
         RANDOM: grid.spread(drawn),
         "floor-source": -sources,
         "floor-output": -outputs,
-        # Half of the outputs are nearer to the median than the other half: no direction is chosen.
+        # Distance from the median has a direction that does not depend on the data.
         "floor-ratio": -np.abs(ratios - np.nanmedian(ratios)) if ratios.size else ratios,
     }
 
 
 @memo
 def _lengths(systems: tuple[System, ...], segments: tuple[int, ...]) -> tuple[Floats, Floats]:
-    """Characters of every output's source and of itself, systems × segments."""
+    """Return the characters of every output's source and of the output, (systems, segments)."""
     rows = (
         Output.objects.filter(system__in=systems)
         .order_by()

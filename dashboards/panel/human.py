@@ -1,4 +1,4 @@
-"""What the humans say of every output and system of a campaign, as one grid."""
+"""Read the human scores of every output and system of a campaign as one grid."""
 
 import warnings
 from collections.abc import Iterator, Sequence
@@ -14,13 +14,12 @@ from annotation.models import Campaign, PublishedScore, System
 from annotation.quality import JudgmentColumns, remarks, standardise
 from annotation.quality.scales import HTER, scales_of
 from core.caching import memo
-from core.text import join_truncated, pluralize
 from dashboards.panel.choice import general
 from metaeval import ScoreMatrix, StatisticsWarning
 from metaeval.arrays import group_means, mean_along
 from metaeval.documents import clusters_from
 from metaeval.judgments.planning.reweighted import BIAS, ReweightedMeans, reweighted_means
-from metaeval.messages import Message, untranslated
+from metaeval.messages import Message, message, plural, truncated, untranslated
 from metaeval.replication.bounds import Ratings
 from metaeval.systems.outliers import find_outliers
 from metrics.grid import NOTHING, Grid, Integers, read_grid
@@ -36,47 +35,80 @@ __all__ = [
 ]
 Floats = NDArray[np.float64]
 ALL = Filters()
-# The most systems that are named.
-NAMED = 5
-PUBLISHED_ONLY = (
-    "These human scores were published without their judgments: filters on annotators, control "
-    "items, days and seconds change nothing."
+PUBLISHED_ONLY = message(
+    "human.published-only",
+    "These human scores were published without their judgments, so filters on annotators, control "
+    "items, days and seconds have no effect.",
 )
-PUBLISHED = "human scores as published with the data set"
-PUBLISHED_TURNED = "minus the human scores as published with the data set"
-TURNED = "The published human scores have the other sign here, so that higher is better."
-PENALTIES_STANDARDISED = (
-    "Human scores are penalties, standardised per annotator as asked for. Most penalties are 0, so "
-    "an annotator’s mean and spread depend on the outputs they were given, so z-scores reorder the "
-    "systems. Published scores of this kind are not standardised."
+PUBLISHED = message("human.published", "human scores as published with the data set")
+PUBLISHED_NEGATED = message(
+    "human.published-negated", "human scores as published with the data set, with the sign reversed"
 )
-WHOLE_SYSTEMS = (
-    "The published system scores are of all documents; for the chosen ones the means of their "
-    "outputs stand in."
+NEGATED = message(
+    "human.negated",
+    "The sign of the published human scores is reversed here, so that higher is better.",
 )
+PENALTIES_STANDARDISED = message(
+    "human.penalties-standardised",
+    "Human scores are penalties, and the filters standardise them per annotator. Most penalties "
+    "are 0, so an annotator’s mean and spread depend on the outputs that they were given, and "
+    "z-scores reorder the systems. Published scores of this kind are not standardised.",
+)
+WHOLE_SYSTEMS = message(
+    "human.whole-systems",
+    "The published system scores cover all documents. For the chosen documents, the mean of the "
+    "outputs’ scores replaces them.",
+)
+MINUS_EDITS = message(
+    "human.minus-edits", "minus the mean edits in percent (not standardised per annotator)"
+)
+RAW_PENALTIES = message(
+    "human.raw-penalties", "mean raw scores (minus the penalty, not standardised per annotator)"
+)
+RAW_SCORES = message("human.raw-scores", "mean raw scores")
+Z_SCORES = {
+    Campaign.ZPool.TARGETS: message(
+        "human.z-scores-of-outputs", "mean z-scores (per annotator, over ratings of outputs only)"
+    ),
+    Campaign.ZPool.ALL: message(
+        "human.z-scores-of-all",
+        "mean z-scores (per annotator, over all ratings, control items included)",
+    ),
+}
 
 
 @dataclass(frozen=True)
 class HumanScores:
     """Human scores of a campaign over systems × segments; nan where nobody judged.
 
-    `published_systems` holds system scores published as such (nan where a system has none), or
-    None where a system's score is the mean of its outputs'. `source` says in words where the
-    numbers come from, `notes` what they are, `gaps` why there are not more. `is_of_documents`: the
-    reader chose some of the documents. `labels` are the names of the systems where these alone do
-    not say their length. `humans` are human translations that are left out, and `outliers` the
-    systems far from the others, which are left out where `are_outliers_out`. `documents` names the
-    document of each segment; None where each is one of its own, or the reader chose segments as the
-    unit.
+    Attributes
+    ----------
+    published_systems
+        System scores published as such (nan where a system has none); None where a system's score
+        is the mean of its outputs'.
+    source
+        The form of the scores.
+    notes, gaps
+        What readers must know of the scores, and why scores are missing.
+    is_of_documents
+        The reader chose some of the documents.
+    labels
+        Names of the systems where their own names do not say their length.
+    humans, outliers
+        Human translations that are excluded, and systems far from the others, which are excluded
+        where `are_outliers_out`.
+    documents
+        The document of each segment; None where each segment is a document of its own, or the
+        reader chose segments as the unit.
     """
 
     systems: tuple[System, ...]
     segments: tuple[int, ...]
     values: Floats
     published_systems: Floats | None
-    source: str
-    notes: tuple[str, ...] = ()
-    gaps: tuple[str, ...] = ()
+    source: Message
+    notes: tuple[Message, ...] = ()
+    gaps: tuple[Message, ...] = ()
     is_of_documents: bool = False
     labels: tuple[str, ...] = ()
     humans: tuple[str, ...] = ()
@@ -87,7 +119,7 @@ class HumanScores:
     @property
     def warnings(self) -> tuple[Message, ...]:
         """All that must be known of these scores."""
-        return tuple(map(untranslated, self.notes + self.gaps))
+        return self.notes + self.gaps
 
     @property
     def is_there(self) -> bool:
@@ -149,7 +181,7 @@ def human_scores(campaign: Campaign, filters: Filters | str = ALL) -> HumanScore
 
     Published scores where the campaign has them; else the mean, over an output's judgments and
     its repeats, of z-scores (per annotator over the campaign's pool, ddof 1) or raw scores; of
-    penalties raw unless the filters ask for z. Of segments and judgments what the filters leave out
+    penalties raw unless the filters ask for z. Of segments and judgments what the filters exclude
     is nan: the shape is always all segments, and the systems on which metrics are compared.
     """
     if isinstance(filters, str):
@@ -187,9 +219,15 @@ def _with_labels(campaign: Campaign, filters: Filters, found: HumanScores) -> Hu
     humans = tuple(names[system.pk] for system in human_systems(campaign, filters))
     notes = found.notes
     if humans:
-        named = join_truncated(list(humans), NAMED)
-        translations = pluralize(len(humans), "human translation")
-        notes += (f"Metrics are not compared on {translations}: {named}.",)
+        notes += (
+            plural(
+                "human.translations-excluded",
+                "Metrics are not compared on {n} human translation: {systems}.",
+                "Metrics are not compared on {n} human translations: {systems}.",
+                n=len(humans),
+                systems=truncated(humans),
+            ),
+        )
     labels = tuple(names[system.pk] for system in found.systems)
     return replace(found, labels=labels, humans=humans, notes=notes)
 
@@ -204,11 +242,19 @@ def _with_outliers(filters: Filters, found: HumanScores) -> HumanScores:
     outliers = tuple(name for name, is_one in zip(found.names, is_far, strict=True) if is_one)
     if not outliers:
         return found
-    named = join_truncated(list(outliers), NAMED)
     if filters.outliers != OUT:
-        note = f"Correlations over systems may rest on outlier systems: {named}."
+        note = message(
+            "human.outliers-included",
+            "Correlations over systems may depend on outlier systems: {systems}.",
+            systems=truncated(outliers),
+        )
         return replace(found, outliers=outliers, notes=(*found.notes, note))
-    notes = (*found.notes, f"Outlier systems are left out: {named}.")
+    note = message(
+        "human.outliers-excluded",
+        "Outlier systems are excluded: {systems}.",
+        systems=truncated(outliers),
+    )
+    notes = (*found.notes, note)
     rest = replace(found.where(~is_far), notes=notes)
     return replace(rest, outliers=outliers, are_outliers_out=True)
 
@@ -223,8 +269,8 @@ def _published(
     grid = read_grid(systems, segments).placed(
         np.array(outputs, dtype=np.int64), np.array(values, dtype=np.float64)
     )
-    notes = [campaign.direction] if campaign.direction else []
-    notes += [TURNED] if campaign.lower_is_better else []
+    notes = [_direction(campaign)] if campaign.direction else []
+    notes += [NEGATED] if campaign.lower_is_better else []
     notes += [PUBLISHED_ONLY] if filters.chooses_judgments else []
     if filters.documents:
         grid[:, ~np.isin(segments, segments_of(campaign, filters))] = np.nan
@@ -236,10 +282,18 @@ def _published(
         segments,
         grid,
         np.array([by_system.get(system.pk, np.nan) for system in systems]) if by_system else None,
-        PUBLISHED_TURNED if campaign.lower_is_better else PUBLISHED,
+        PUBLISHED_NEGATED if campaign.lower_is_better else PUBLISHED,
         tuple(notes),
         is_of_documents=bool(filters.documents),
     )
+
+
+def _direction(campaign: Campaign) -> Message:
+    """How the direction of published scores was found; rows may hold it as plain text."""
+    found: Message | str = campaign.direction
+    if isinstance(found, Message):
+        return found
+    return message("human.direction", "{text}", text=found)
 
 
 def _judged(
@@ -254,19 +308,20 @@ def _judged(
     return HumanScores(systems, segments, grid, None, source, notes, gaps, is_part)
 
 
-def _notes(campaign: Campaign, filters: Filters) -> Iterator[str]:
+def _notes(campaign: Campaign, filters: Filters) -> Iterator[Message]:
     """What must be known of scores that judgments give, however many there are."""
     if filters.scores == Z and not campaign.judging.is_standardised:
         yield PENALTIES_STANDARDISED
     if campaign.assignment_mode == Campaign.Mode.DYNAMIC:
-        yield BIAS
+        yield untranslated(BIAS)
 
 
 def _valued(
     campaign: Campaign, filters: Filters
-) -> tuple[JudgmentColumns, Floats, tuple[str, ...]]:
+) -> tuple[JudgmentColumns, Floats, tuple[Message, ...]]:
     """The chosen judgments with the value of each that counts, and why there are not more."""
-    columns, gaps = read_judgments(campaign, filters)
+    columns, texts = read_judgments(campaign, filters)
+    gaps = tuple(map(untranslated, texts))
     if filters.scores != Z or not len(columns):
         return columns, columns.score, gaps
     standard = standardise(columns, campaign.z_pool)
@@ -310,20 +365,19 @@ def _drawn_together(columns: JudgmentColumns) -> Integers:
     return np.where(columns.document == NOTHING, columns.screen, -2 - columns.document)
 
 
-def _source(campaign: Campaign, filters: Filters) -> str:
+def _source(campaign: Campaign, filters: Filters) -> Message:
+    scores = _form(campaign, filters)
     if scale := filters.scale or next(iter(scales_of(campaign)), ""):
-        return f"{scale}: {_form(campaign, filters)}"
-    return _form(campaign, filters)
+        return message("human.of-scale", "{scale}: {scores}", scale=scale, scores=scores)
+    return scores
 
 
-def _form(campaign: Campaign, filters: Filters) -> str:
+def _form(campaign: Campaign, filters: Filters) -> Message:
     if filters.scale == HTER and filters.scores == RAW:
-        return "minus the mean edits in percent (not standardised per annotator)"
+        return MINUS_EDITS
     if filters.scores == Z:
-        return f"mean z-scores (per annotator; {campaign.get_z_pool_display().lower()})"
-    if campaign.judging.is_standardised:
-        return "mean raw scores"
-    return "mean raw scores (minus the penalty, not standardised per annotator)"
+        return Z_SCORES[Campaign.ZPool(campaign.z_pool)]
+    return RAW_SCORES if campaign.judging.is_standardised else RAW_PENALTIES
 
 
 def places_of(grid: Grid, columns: JudgmentColumns) -> Integers:

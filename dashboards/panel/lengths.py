@@ -1,4 +1,4 @@
-"""How long a text is: in words, in characters, or in the pieces of a checkpoint's tokenizer."""
+"""Measure texts in words, characters, or the tokens of a checkpoint."""
 
 from collections.abc import Callable, Sequence
 from functools import lru_cache
@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from core.languages import is_character_based
+from metaeval.messages import message
 from metrics.base import MetricError
 from metrics.checkpoints import places
 
@@ -14,15 +15,15 @@ Length = Callable[[str], int]
 
 
 def unit_of(language: str) -> str:
-    """The unit in which texts of a language are counted unless a reader says otherwise."""
+    """Return the default unit of length for a language."""
     return CHARACTERS if is_character_based(language) else WORDS
 
 
 def counter(unit: str) -> Length:
-    """Return what counts a text: blanks never count.
+    """Return a function that measures a text; blanks never count.
 
-    `unit` is words, characters, or the name of a checkpoint whose tokenizer cuts the pieces
-    (special tokens are left out). Raises MetricError where that cannot be had.
+    `unit` is words, characters, or the name of a checkpoint whose tokenizer is used, without
+    special tokens. Raises MetricError where the tokenizer cannot be loaded.
     """
     if unit == WORDS:
         return lambda text: len(text.split())
@@ -37,8 +38,12 @@ def _pieces(checkpoint: str) -> Length:
     try:
         from transformers import AutoTokenizer
     except ImportError as error:
-        message = f"{checkpoint} has a tokenizer, but transformers is not installed here."
-        raise MetricError(message, permanent=True) from error
+        about = message(
+            "lengths.no-transformers",
+            "The tokenizer of {checkpoint} needs transformers, which is not installed here.",
+            checkpoint=checkpoint,
+        )
+        raise MetricError(about, permanent=True) from error
     load = AutoTokenizer.from_pretrained
     tokenizer: Any = load(folder, local_files_only=True)  # type: ignore[no-untyped-call]
     return lambda text: len(tokenizer.encode(text, add_special_tokens=False))

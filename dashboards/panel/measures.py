@@ -1,4 +1,4 @@
-"""The measures of a campaign's outputs, and what a reader must know of those that were imported."""
+"""Read the measures of a campaign's outputs, with warnings on those that were imported."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -7,35 +7,11 @@ import numpy as np
 
 from annotation.models import Campaign, System, TestSet
 from core.caching import memo
-from core.text import join_truncated
 from dashboards.panel.human import HumanScores
 from dashboards.panel.references import without_own_references
-from metaeval.messages import Message, untranslated
+from metaeval.messages import Message, message
 from metrics.base import ScoreWarning
 from metrics.scores import MeasureScores, system_scores
-
-NAMED = 3
-MEAN = ScoreWarning(
-    "imported_mean",
-    "imported without scores of systems; their system score is the mean of the outputs’.",
-)
-ALONE = ScoreWarning(
-    "imported_systems_only",
-    "only scores of systems were imported, so there is no number over outputs or hybrids.",
-)
-WHOLE = ScoreWarning(
-    "imported_whole_systems",
-    "the imported scores of systems are of all documents; for the chosen ones the means of their "
-    "outputs stand in.",
-)
-WHOLE_ALONE = ScoreWarning(
-    "imported_whole_systems_only",
-    "the imported scores are of whole systems and say nothing of the chosen documents.",
-)
-SOME = ScoreWarning(
-    "imported_some_systems",
-    "scores of some of the systems only were imported; the others are left out at system level.",
-)
 
 
 def read_measures(
@@ -43,8 +19,8 @@ def read_measures(
 ) -> dict[str, MeasureScores]:
     """Read every measure with a score for the campaign's systems, in the order of the catalogue.
 
-    With `all_of` every measure of these metrics, and not those of tables alone. Imported scores of
-    whole systems are left out where the reader chose documents: they are of all.
+    With `all_of`, read every measure of these metrics, not only those of tables. Imported scores of
+    whole systems are dropped where the reader chose documents, because they cover all documents.
     """
     wanted = None if all_of is None else frozenset(all_of)
     measures = _stored(campaign.test_set, human.systems, wanted)
@@ -65,24 +41,68 @@ def _imported(measure: MeasureScores, human: HumanScores) -> MeasureScores:
     if not measure.is_imported:
         return measure
     if measure.systems is None:
-        return replace(measure, warnings=(MEAN,))
+        return replace(measure, warnings=(_mean(measure),))
     if human.is_of_documents:
-        why = WHOLE if measure.has_segments else WHOLE_ALONE
-        return replace(measure, systems=None, warnings=(why,))
-    doubts = [] if measure.has_segments else [ALONE]
-    doubts += [SOME] if np.isnan(measure.systems).any() else []
-    return replace(measure, warnings=tuple(doubts))
+        found = _whole(measure) if measure.has_segments else _whole_alone(measure)
+        return replace(measure, systems=None, warnings=(found,))
+    warnings = [] if measure.has_segments else [_alone(measure)]
+    warnings += [_some(measure)] if np.isnan(measure.systems).any() else []
+    return replace(measure, warnings=tuple(warnings))
 
 
-def told(measures: Iterable[MeasureScores] | Mapping[str, MeasureScores]) -> list[Message]:
-    """Return the warnings of some measures as sentences, those of imported ones once for all."""
-    sentences: dict[ScoreWarning, list[str]] = {}
-    for measure in measures.values() if isinstance(measures, Mapping) else measures:
-        for warning in measure.warnings:
-            sentences.setdefault(warning, []).append(measure.label if measure.is_imported else "")
-    return [
-        untranslated(f"{join_truncated(named, NAMED)}: {warning.message}")
-        if (named := [n for n in names if n])
-        else warning.message
-        for warning, names in sentences.items()
-    ]
+def _mean(measure: MeasureScores) -> ScoreWarning:
+    found = message(
+        "scores.imported-mean",
+        "{metric} was imported without system scores. Its system score is the mean of its output "
+        "scores.",
+        metric=measure.label,
+    )
+    return ScoreWarning("imported_mean", found)
+
+
+def _alone(measure: MeasureScores) -> ScoreWarning:
+    found = message(
+        "scores.imported-systems-only",
+        "Only system scores of {metric} were imported, so it has no number over outputs or "
+        "hybrids.",
+        metric=measure.label,
+    )
+    return ScoreWarning("imported_systems_only", found)
+
+
+def _whole(measure: MeasureScores) -> ScoreWarning:
+    found = message(
+        "scores.imported-whole-systems",
+        "The imported system scores of {metric} cover all documents. For the chosen documents, the "
+        "mean of its output scores replaces them.",
+        metric=measure.label,
+    )
+    return ScoreWarning("imported_whole_systems", found)
+
+
+def _whole_alone(measure: MeasureScores) -> ScoreWarning:
+    found = message(
+        "scores.imported-whole-systems-only",
+        "The imported scores of {metric} are of whole systems, so it has no number over the chosen "
+        "documents.",
+        metric=measure.label,
+    )
+    return ScoreWarning("imported_whole_systems_only", found)
+
+
+def _some(measure: MeasureScores) -> ScoreWarning:
+    found = message(
+        "scores.imported-some-systems",
+        "Scores of {metric} were imported for some of the systems only. The other systems are "
+        "excluded at system level.",
+        metric=measure.label,
+    )
+    return ScoreWarning("imported_some_systems", found)
+
+
+def warnings_of(
+    measures: Iterable[MeasureScores] | Mapping[str, MeasureScores],
+) -> list[Message]:
+    """Return the warnings on the scores of some measures, each once."""
+    every = measures.values() if isinstance(measures, Mapping) else measures
+    return list(dict.fromkeys(each.message for measure in every for each in measure.warnings))

@@ -1,6 +1,6 @@
-"""Humans and metrics of a campaign side by side: the arrays that pages, bundles and files rest on.
+"""Read the scores of humans and metrics in one order, for pages, bundles and files.
 
-Whoever shows a number takes a panel and asks `metaeval` with what `scored` holds.
+Every number that is shown comes from a panel: `metaeval` computes it from `scored`.
 """
 
 from collections.abc import Iterable, Mapping
@@ -33,7 +33,7 @@ class Panel:
 
     @cached_property
     def scored(self) -> questions.Scored:
-        """The same without a database: what statistics are computed from."""
+        """The scores from which `metaeval` computes statistics."""
         ours, measures = self.human.matrix(), self.measures
         return questions.Scored(
             ours,
@@ -58,7 +58,7 @@ class Panel:
         return next((each.n_outputs for each in self.measures.values()), 0)
 
     def only(self, keys: Iterable[str]) -> "Panel":
-        """The same with some of the measures."""
+        """Return the panel with some of the measures."""
         return replace(self, measures={key: self.measures[key] for key in keys})
 
 
@@ -75,7 +75,7 @@ def read_panel(
 
 @memo
 def _panel(campaign: Campaign, filters: Filters, all_of: frozenset[str] | None) -> Panel:
-    """One for all parts of a computation, which share what its scores come to."""
+    """Return one panel for all parts of a computation, which share its cached values."""
     human = human_scores(campaign, filters)
     outputs = read_grid(human.systems, human.segments).outputs
     return Panel(human, read_measures(campaign, human, all_of), outputs, campaign.seed)

@@ -1,4 +1,4 @@
-"""Systems that are references, which no metric that reads them is compared on."""
+"""Exclude the scores that a metric gives to the reference that it reads."""
 
 from dataclasses import replace
 
@@ -6,20 +6,18 @@ import numpy as np
 
 from annotation.models import Reference, System, TestSet
 from core.caching import memo
-from core.text import join_truncated, pluralize
 from dashboards.panel.human import HumanScores
+from metaeval.messages import Message, plural, truncated
 from metaeval.scores.human_systems import scored_against_itself
 from metrics.base import IMPORTED, MetricInfo, Scores, ScoreWarning
 from metrics.catalogue import infos
 from metrics.scores import MeasureScores
 
-NAMED = 5
-
 
 def without_own_references(
     test_set: TestSet, human: HumanScores, measure: MeasureScores
 ) -> MeasureScores:
-    """Return a measure without scores of texts against themselves, and with a warning of them."""
+    """Return a measure without scores of texts against themselves, and with a warning."""
     places = [
         place for place, system in enumerate(human.systems)
         if system.reference and _reads(test_set, measure, system)
@@ -28,13 +26,8 @@ def without_own_references(
         return measure
     values = _blank(measure.values, places)
     lost = int((np.isfinite(measure.values) & ~np.isfinite(values)).sum())
-    named = join_truncated([human.names[place] for place in places], NAMED)
-    outputs = pluralize(lost, "output")
-    if measure.is_imported:
-        about = f"the scores of {outputs} against themselves as references are left out: {named}."
-    else:
-        about = f"The scores of {outputs} against themselves as references are left out: {named}."
-    warning = ScoreWarning("own_reference", about)
+    systems = truncated([human.names[place] for place in places])
+    warning = ScoreWarning("own_reference", _message(measure, lost, systems))
     return replace(
         measure,
         values=values,
@@ -45,6 +38,26 @@ def without_own_references(
     )
 
 
+def _message(measure: MeasureScores, n: int, systems: list[str]) -> Message:
+    if not measure.is_imported:
+        return plural(
+            "scores.own-reference",
+            "The score of {n} output against itself as the reference is excluded: {systems}.",
+            "The scores of {n} outputs against themselves as references are excluded: {systems}.",
+            n=n,
+            systems=systems,
+        )
+    return plural(
+        "scores.imported-own-reference",
+        "{metric}: the score of {n} output against itself as the reference is excluded: {systems}.",
+        "{metric}: the scores of {n} outputs against themselves as references are excluded: "
+        "{systems}.",
+        n=n,
+        metric=measure.label,
+        systems=systems,
+    )
+
+
 def _blank(scores: Scores, places: list[int]) -> Scores:
     found = scores.copy()
     found[places] = np.nan
@@ -52,9 +65,9 @@ def _blank(scores: Scores, places: list[int]) -> Scores:
 
 
 def _reads(test_set: TestSet, measure: MeasureScores, system: System) -> bool:
-    """Whether a measure reads the reference that a system is.
+    """Return whether a measure reads the reference that a system consists of.
 
-    Of imported scores only the name of the metric tells, as mt-metrics-eval writes it.
+    For imported scores, only the metric's name says so, as mt-metrics-eval writes it.
     """
     info: MetricInfo | None = infos(retired=True).get(measure.metric)
     if measure.is_imported or (info and info.family == IMPORTED):

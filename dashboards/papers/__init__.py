@@ -1,1 +1,1 @@
-"""Pages as tables for papers: pure functions from a page's document to `latex.Table`s."""
+"""Turn documents of pages into LaTeX tables for papers, with pure functions."""

@@ -1,4 +1,4 @@
-"""A study's table: the same measure over its campaigns, and the average."""
+"""Tables of a study: each measure over its campaigns, and the average."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -12,18 +12,19 @@ from dashboards.comparisons.selection import array
 from dashboards.documents.head import CampaignDocument
 from dashboards.papers import latex
 from metaeval.arrays import mean_of_all
+from metaeval.messages import Message, grouped, message
 
 STATISTICS = {
-    "tau": "Segment level, Kendall τ-b",
-    "r_hybrid": "System level, Pearson r over hybrids",
-    "r_segment": "Segment level, Pearson r",
-    "r_system": "System level, Pearson r over systems",
+    "tau": message("averages.tau", "Segment level, Kendall τ-b"),
+    "r_hybrid": message("averages.r-hybrid", "System level, Pearson r over hybrids"),
+    "r_segment": message("averages.r-segment", "Segment level, Pearson r"),
+    "r_system": message("averages.r-system", "System level, Pearson r over systems"),
 }
 
 
 @dataclass(frozen=True)
 class Column:
-    """What heads a campaign's column."""
+    """The head of a campaign's column."""
 
     campaign: str
     direction: str
@@ -54,7 +55,7 @@ class Table:
     """One statistic of all measures."""
 
     statistic: str
-    title: str
+    title: Message
     rows: Sequence[Line]
 
 
@@ -69,7 +70,10 @@ def line(key: str, label: str, values: Sequence[float | None]) -> Line:
 
 
 def study_table(
-    statistic: str, title: str, labels: Mapping[str, str], by_campaign: Sequence[Mapping[str, Any]]
+    statistic: str,
+    title: Message,
+    labels: Mapping[str, str],
+    by_campaign: Sequence[Mapping[str, Any]],
 ) -> Table:
     """Return one statistic, an attribute of the rows by campaign and key, of all measures."""
     return Table(
@@ -82,7 +86,7 @@ def study_table(
     )
 
 
-# What stands beside each other in one table: Pearson r at both levels, as Zhao et al. 2020 report.
+# One table shows Pearson r at both levels, as Zhao et al. (2020) report it.
 LEVELS = {"r_segment": "segments", "r_system": "systems"}
 
 
@@ -116,7 +120,10 @@ def levels_latex(columns: Sequence[Column], rows: Sequence[Levels]) -> latex.Tab
     heads = [f"{_direction(each.direction)} {each.percent}" for each in columns]
     first = [latex.Cell(text, span=len(LEVELS)) for text in [*heads, "Ave."]]
     return latex.Table(
-        "Pearson's r of metrics with humans over segments and over systems.",
+        message(
+            "averages.levels",
+            "Pearson’s r of metrics with humans over segments and over systems.",
+        ),
         "study-levels",
         "l" + "r" * len(LEVELS) * len(first),
         [[latex.Cell(""), *first], latex.texts("", *list(LEVELS.values()) * len(first))],
@@ -124,46 +131,57 @@ def levels_latex(columns: Sequence[Column], rows: Sequence[Levels]) -> latex.Tab
     )
 
 
-# The rule of a campaign's own page (`dashboards.trust.marks`), in a caption of several.
-BOLD = (
-    "Bold in a column: the metrics that cannot be distinguished from its best (p > .05, "
-    "{corrected}), or the best alone where these are more than half. Averages are never bold."
-)
+def bold(correction: Message) -> Message:
+    """Return the note on bold values in a table of several campaigns.
+
+    The rule is that of a campaign's own page (`dashboards.trust.marks`).
+    """
+    return message(
+        "averages.bold",
+        "Bold in a column: the metrics that cannot be distinguished from the best of the column "
+        "(p > .05, {correction}), or only the best where these are more than half. Averages are "
+        "never bold.",
+        correction=correction,
+    )
 
 
 def mark(rows: Sequence[L], best: Sequence[Collection[str]]) -> list[L]:
     """Return rows with those values bold whose key is in their column's `best`.
 
-    Averages, which no interval bears, never are.
+    Averages are never bold, because they have no interval.
     """
     return [replace(row, best=[*(row.key in keys for keys in best), False]) for row in rows]
 
 
 def columns_of(campaigns: Sequence[Campaign]) -> list[Column]:
-    """Return what heads the columns of a study's tables, in their order."""
+    """Return the heads of the columns of a study's tables, in their order."""
     return [Column(each.slug, each.test_set.direction, each.percent) for each in campaigns]
 
 
-def told(documents: Sequence[CampaignDocument]) -> list[str]:
-    """Return all warnings after the names of their campaigns."""
-    return [f"{each.name}: {warning}" for each in documents for warning in each.warnings]
+def warnings_of(documents: Sequence[CampaignDocument]) -> list[Message]:
+    """Return the warnings of several documents, with the names of their campaigns."""
+    return [
+        message("warning.of-campaign", "{campaign}: {warning}", campaign=each.name, warning=warning)
+        for each in documents
+        for warning in grouped(each.warnings)
+    ]
 
 
 def latex_table(
-    caption: str,
+    caption: latex.Caption,
     label: str,
     columns: Sequence[Column],
-    groups: Sequence[tuple[str, Sequence[Line]]],
+    groups: Sequence[tuple[Message | str, Sequence[Line]]],
 ) -> latex.Table:
     """Return a study's table in the shape of tables 6, 7 and 11 to 14 of Cheng et al. 2023.
 
-    Directions span their length ratios; a group has a bold heading, or none where it is empty.
+    Language pairs span their length ratios; a group has a bold heading unless it is empty.
     """
     first, second = direction_heads([(each.direction, each.percent) for each in columns])
     body: list[Sequence[latex.Cell]] = []
     for heading, rows in groups:
         if heading:
-            body.append([latex.Cell(heading, is_bold=True)])
+            body.append([latex.Cell(str(heading), is_bold=True)])
         body += [_cells(row.label, row.cells) for row in rows]
     return latex.Table(
         caption,
@@ -175,7 +193,7 @@ def latex_table(
 
 
 def direction_heads(columns: Sequence[tuple[str, str]]) -> list[list[latex.Cell]]:
-    """Return two rows of heads: directions over their length ratios, the first cell empty."""
+    """Return two rows of heads: language pairs over length ratios, the first cell empty."""
     spans = [(key, len(list(same))) for key, same in groupby(key for key, _ in columns)]
     first = [latex.Cell(_direction(direction), span=span) for direction, span in spans]
     return [[latex.Cell(""), *first], latex.texts("", *(percent for _, percent in columns))]
@@ -186,5 +204,5 @@ def _cells(label: str, cells: Sequence[tuple[float | None, bool]]) -> list[latex
 
 
 def _direction(direction: str) -> str:
-    """`en-zh` as the paper heads it: En-Zh."""
+    """`en-zh` as in the paper: En-Zh."""
     return "-".join(part.capitalize() for part in direction.split("-"))

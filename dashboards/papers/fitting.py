@@ -1,4 +1,4 @@
-"""Tables as wide as a page allows: smaller type, then wrapped names, then parts.
+"""Fit tables to the width of a page: smaller type, then wrapped names, then parts.
 
 Widths are those of Computer Modern, LaTeX's own type, in points at 10 pt; other types of papers are
 narrower. A table that would be wider than the text of an article is set smaller, and cut into parts
@@ -71,7 +71,7 @@ def fitted(table: Table) -> list[Fitted]:
 
 
 def _named(table: Table, place: int, n: int) -> Table:
-    caption = f"{table.caption} Part {place} of {n}."
+    caption = f"{table.heading} Part {place} of {n}."
     return replace(table, caption=caption, label=f"{table.label}-{place}")
 
 
@@ -175,19 +175,19 @@ def _edges(row: Row) -> set[int]:
 
 def _columns(table: Table, wanted: Sequence[int]) -> Table:
     """The first column and some others."""
-    kept = [0, *wanted]
+    places = [0, *wanted]
     return replace(
         table,
-        columns="".join(table.columns[place] for place in kept),
-        head=[_cut(row, kept) for row in table.head],
-        body=[row if is_heading(row, table) else _cut(row, kept) for row in table.body],
+        columns="".join(table.columns[place] for place in places),
+        head=[_cut(row, places) for row in table.head],
+        body=[row if is_heading(row, table) else _cut(row, places) for row in table.body],
     )
 
 
-def _cut(row: Row, kept: Sequence[int]) -> list[Cell]:
+def _cut(row: Row, places: Sequence[int]) -> list[Cell]:
     found, at = [], 0
     for cell in row:
-        n = sum(at <= place < at + cell.span for place in kept)
+        n = sum(at <= place < at + cell.span for place in places)
         at += cell.span
         if n:
             found.append(replace(cell, span=n))
@@ -195,7 +195,7 @@ def _cut(row: Row, kept: Sequence[int]) -> list[Cell]:
 
 
 def _down(table: Table) -> list[Table]:
-    """The table, or parts of its rows; a heading stands above its rows again where it is cut."""
+    """The table, or parts of its rows; a heading is repeated where its rows are cut."""
     if len(table.body) <= MOST_ROWS:
         return [table]
     parts: list[list[Row]] = [[]]

@@ -1,4 +1,4 @@
-"""Tables for papers: LaTeX with booktabs, every text escaped."""
+"""Write tables for papers: LaTeX with booktabs, every text escaped."""
 
 import math
 import re
@@ -10,11 +10,13 @@ from typing import Any
 
 from django.http import HttpResponse
 
-from dashboards.papers.cells import Cell, Row, Table, is_heading
+from core import numbers
+from dashboards.papers.cells import Caption, Cell, Row, Table, is_heading
 from dashboards.papers.fitting import Fitted, fitted
 
-__all__ = ["Cell", "Row", "Table", "escape", "estimate", "interval", "number", "plain_table",
-           "response", "scripts", "small_number", "texts", "write", "write_all"]  # fmt: skip
+__all__ = ["Caption", "Cell", "Row", "Table", "escape", "estimate", "interval", "number",
+           "plain_table", "response", "scripts", "small_number", "texts", "write",
+           "write_all"]  # fmt: skip
 
 _SPECIAL = {
     "\\": r"\textbackslash{}",
@@ -73,9 +75,7 @@ def scripts(text: str) -> list[str]:
 
 def number(value: float | None, places: int = 4, *, is_bold: bool = False) -> Cell:
     """Return a number's cell; a dash for None and nan."""
-    if value is None or math.isnan(value):
-        return Cell("–")
-    return Cell(f"{value:.{places}f}".replace("-", "−"), is_bold)
+    return Cell(numbers.decimals(value, places), is_bold and numbers.is_known(value))
 
 
 def small_number(value: float | None, places: int = 3) -> Cell:
@@ -90,7 +90,7 @@ def interval(low: float | None, high: float | None, places: int = 3) -> str:
     """Return the ends of an interval in brackets; empty where one is not known."""
     if low is None or high is None:
         return ""
-    return f"[{low:.{places}f}, {high:.{places}f}]".replace("-", "−")
+    return numbers.interval((low, high), places)
 
 
 def estimate(value: float | None, low: float | None, high: float | None, places: int = 3) -> Cell:
@@ -106,9 +106,9 @@ def texts(*values: object) -> list[Cell]:
 def write(table: Table) -> str:
     """Return the source of a table, in parts where it is wider than a page or longer.
 
-    ``notes`` stand above it as comments.
+    ``notes`` precede it as comments.
     """
-    notes = [f"% {' '.join(note.split())}" for note in table.notes]
+    notes = [f"% {' '.join(str(note).split())}" for note in table.notes]
     lines = [*notes, r"% Needs \usepackage{booktabs}.", *_needs(table)]
     return "\n".join([*lines, *(line for part in fitted(table) for line in _written(part))]) + "\n"
 
@@ -127,7 +127,7 @@ def _written(part: Fitted) -> list[str]:
         *_body(table),
         r"\bottomrule",
         r"\end{tabular}",
-        rf"\caption{{{escape(table.caption)}}}",
+        rf"\caption{{{escape(table.heading)}}}",
         rf"\label{{tab:{_name(table.label)}}}",
         r"\end{table}",
     ]
@@ -141,7 +141,7 @@ def write_all(tables: Iterable[Table]) -> str:
 def response(tables: Iterable[Table], filename: str, *, head: str = "") -> HttpResponse:
     """Answer with tables as a file, to be saved under a name without extension.
 
-    `head` is LaTeX that stands before them: comments.
+    `head` is LaTeX that precedes them: comments.
     """
     return HttpResponse(
         f"{head}{write_all(tables)}",
@@ -151,9 +151,9 @@ def response(tables: Iterable[Table], filename: str, *, head: str = "") -> HttpR
 
 
 def _needs(table: Table) -> list[str]:
-    """Say which letters need more than pdflatex as it comes."""
+    """Return comments on letters that need more than plain pdflatex."""
     cells = [cell.text for row in [*table.head, *table.body] for cell in row]
-    text = unicodedata.normalize("NFC", "".join([table.caption, *cells]))
+    text = unicodedata.normalize("NFC", "".join([table.heading, *cells]))
     if found := scripts(text):
         return [f"% Needs xelatex or lualatex, and a font with these letters: {', '.join(found)}."]
     if any(_ACCENTED.match(c) and c not in _SPECIAL for c in text):
@@ -197,14 +197,14 @@ def _cell(cell: Cell) -> str:
 
 
 def _name(label: str) -> str:
-    """Keep of a label what every package takes."""
+    """Replace the characters of a label that some packages refuse."""
     return "".join(c if c.isascii() and (c.isalnum() or c in "-:") else "-" for c in label)
 
 
 def plain_table(
-    caption: str, label: str, columns: Sequence[str], rows: Sequence[dict[str, Any]]
+    caption: Caption, label: str, columns: Sequence[str], rows: Sequence[dict[str, Any]]
 ) -> Table:
-    """Return rows of plain values as they are in the CSV: what a page has by default."""
+    """Return rows of plain values as in the CSV: the default table of a page."""
     body = [[_value(row.get(column)) for column in columns] for row in rows]
     kinds = ["r" if _is_numeric(column, rows) else "l" for column in columns]
     return Table(caption, label, "".join(kinds), [texts(*columns)], body)

@@ -1,1 +1,1 @@
-"""The pages on how many judgments are needed."""
+"""Plan how many judgments are needed."""

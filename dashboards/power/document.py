@@ -1,4 +1,4 @@
-"""How many judgments do I need? From a campaign as the pilot, or from stated variances."""
+"""Compute how many judgments are needed, from a pilot campaign or from stated variances."""
 
 import json
 import warnings
@@ -18,19 +18,21 @@ from metaeval.judgments.planning import PowerTable, VarianceComponents, power_ta
 
 VERSION = 3
 SEED = 1
-# Draws that take about half a second; larger studies are simulated less often.
+# So many draws take about half a second; larger studies get fewer simulations.
 DRAWS, MOST, LEAST = 12_000_000, 2_000, 300
 MAX_SEGMENTS, MAX_COLUMNS = 5_000, 12
 FIGURES = ("power", "low", "high", "exact", "normal")
 SOURCES = ("system", "segment", "output", "annotator", "residual")
-# Those of documents are there where a document has several segments.
+# Shown where a document has several segments.
 OF_DOCUMENTS = ("document", "system_document", "annotator_document")
 
 
 @dataclass(frozen=True)
 class PowerChoice(Choice):
-    """What a reader asks, as JSON: the arguments of `metaeval.power_table`, the number of systems,
-    and `scores` (raw or z) of the pilot or the standard deviations `sds` that are stated."""
+    """A question as JSON: the arguments of `metaeval.power_table` and the number of systems.
+
+    It also has the pilot's `scores` (raw or z), or the stated standard deviations `sds`.
+    """
 
     question: str = ""
 
@@ -39,7 +41,7 @@ FILTERS = PowerChoice
 
 
 def asked(question: dict[str, Any]) -> PowerChoice:
-    """Return the same choice for the same question."""
+    """Return the choice of a question; equal questions have equal choices."""
     return PowerChoice(question=json.dumps(question, sort_keys=True))
 
 
@@ -65,7 +67,7 @@ class Components(Counted):
 
     @property
     def spreads(self) -> list[tuple[str, float, float]]:
-        """Name, standard deviation and share of the variance of one judgment."""
+        """Name, standard deviation and percentage of the variance of one judgment."""
         names = (*SOURCES[:-1], *(OF_DOCUMENTS if self.document_size > 1 else ()), SOURCES[-1])
         variances = {name: getattr(self, name) for name in names}
         known = {name: np.nan if each is None else each for name, each in variances.items()}
@@ -81,7 +83,7 @@ Cells = Sequence[Sequence[Number]]
 
 @dataclass(frozen=True, kw_only=True)
 class Simulated(Counted):
-    """A `metaeval.judgments.planning.PowerTable`; `n_units` are those of each `n_segments`."""
+    """A `metaeval.judgments.planning.PowerTable`; `n_units` has one number per `n_segments`."""
 
     annotators_per_item: Sequence[int]
     n_segments: Sequence[int]
@@ -106,7 +108,7 @@ class Simulated(Counted):
 
 @dataclass(frozen=True)
 class Answer:
-    """The fewest segments and judgments that reach a power; None where a million do not."""
+    """The fewest segments and judgments that reach a power; None where a million do not suffice."""
 
     power: float
     segments: int | None
@@ -115,7 +117,7 @@ class Answer:
 
 @dataclass(frozen=True)
 class Plan:
-    """The answers for so many annotators, one a target."""
+    """The answers for a number of annotators per item, one per target."""
 
     annotators_per_item: int
     answers: Sequence[Answer]
@@ -137,7 +139,7 @@ class Cell:
 
 @dataclass(frozen=True, kw_only=True)
 class Power(Document):
-    """The document; `spreads` are those of the components."""
+    """The document; `spreads` belong to the components."""
 
     components: Components
     n_systems: int
@@ -161,14 +163,14 @@ def compute(campaign: Campaign | None, choice: PowerChoice) -> Power:
         if campaign is None
         else pilot_components(campaign, scores)
     )
-    table, told = _table(components, question), Components.of(components)
+    table, described = _table(components, question), Components.of(components)
     return Power(
-        components=told,
+        components=described,
         n_systems=n_systems,
         table=Simulated.of(table),
         plans=list_plans(table, n_systems),
         rows=_rows(table, n_systems),
-        spreads=told.spreads,
+        spreads=described.spreads,
         has_values=bool(np.isfinite(table.power).all()),
         warnings=[one.message for one in table.warnings],
     )
@@ -183,7 +185,7 @@ def _table(components: VarianceComponents, question: dict[str, Any]) -> PowerTab
 
 
 def _around_the_answer(components: VarianceComponents, question: dict[str, Any]) -> list[int]:
-    """The answers for the first target, half of the least, and enough for the last target."""
+    """Return the answers for the first target, half of the least, and the last target's answer."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", StatisticsWarning)
         quick = power_table(
@@ -195,27 +197,27 @@ def _around_the_answer(components: VarianceComponents, question: dict[str, Any])
 
 
 def list_plans(table: PowerTable, n_systems: int) -> list[Plan]:
-    """Return, for each number of annotators, what reaches each target."""
+    """Return, for each number of annotators, the answer for each target."""
     return [
         Plan(
-            raters,
+            each,
             [
-                Answer(target, n or None, n * raters * n_systems or None)
+                Answer(target, n or None, n * each * n_systems or None)
                 for target, n in zip(table.targets, sizes, strict=True)
             ],
         )
-        for raters, sizes in zip(table.annotators_per_item, table.smallest.T.tolist(), strict=True)
+        for each, sizes in zip(table.annotators_per_item, table.smallest.T.tolist(), strict=True)
     ]
 
 
 def _rows(table: PowerTable, n_systems: int) -> list[Cell]:
     return [
         Cell(
-            annotators_per_item=raters,
+            annotators_per_item=annotators,
             n_segments=size,
-            judgments=size * raters * n_systems,
+            judgments=size * annotators * n_systems,
             **{name: float(getattr(table, name)[i, j]) for name in FIGURES},
         )
-        for i, raters in enumerate(table.annotators_per_item)
+        for i, annotators in enumerate(table.annotators_per_item)
         for j, size in enumerate(table.n_segments)
     ]

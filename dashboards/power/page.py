@@ -1,4 +1,4 @@
-"""The pages of the power analysis: a campaign as the pilot, or variances that the reader states."""
+"""Show the power analysis of a pilot campaign, or of variances that the reader states."""
 
 from collections.abc import Sequence
 from dataclasses import fields
@@ -8,6 +8,7 @@ from typing import Any
 from django.http import HttpRequest, HttpResponseNotModified, JsonResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
+from django.utils.translation import gettext
 from django.views.decorators.http import require_safe
 
 from annotation.access import campaign_for_reader, researcher_required
@@ -25,7 +26,7 @@ COLUMNS = [each.name for each in fields(Cell)]
 @require_safe
 @takes(Parameters(frozenset(PilotForm.base_fields)))
 def campaign_power(request: HttpRequest, slug: str, fmt: str = "") -> HttpResponseBase:
-    """The analysis with a campaign's judgments as the pilot."""
+    """Show the analysis with a campaign's judgments as the pilot."""
     campaign = campaign_for_reader(request, slug)
     context = {"campaign": campaign, "tab": "power", "shell": "shell/campaign.html"}
     return _answer(request, PilotForm(request.GET), campaign, fmt, f"{slug}-power", context)
@@ -35,7 +36,7 @@ def campaign_power(request: HttpRequest, slug: str, fmt: str = "") -> HttpRespon
 @require_safe
 @takes(Parameters(frozenset(StatedForm.base_fields)))
 def stated_power(request: HttpRequest, fmt: str = "") -> HttpResponseBase:
-    """The analysis from standard deviations that the reader states."""
+    """Show the analysis of standard deviations that the reader states."""
     form = StatedForm(request.GET)
     return _answer(request, form, None, fmt, "power", {"shell": "base.html"})
 
@@ -66,7 +67,7 @@ def _answer(
         "section": "campaigns",
         "result": result,
         "document": document,
-        "unit": "z" if form.data.get("scores") == "z" else "points",
+        "unit": "z" if form.data.get("scores") == "z" else gettext("points"),
         "files": request.path.removesuffix("/"),
         "query": f"?{request.GET.urlencode()}" if request.GET else "",
     }
@@ -78,16 +79,16 @@ def _answer(
 
 
 def _cheapest(plans: Sequence[Plan]) -> Plan | None:
-    """The plan with the fewest judgments for the first target."""
+    """Return the plan with the fewest judgments for the first target."""
     possible = [(n, plan) for plan in plans if (n := plan.answers[0].judgments)]
     return min(possible, key=lambda each: each[0])[1] if possible else None
 
 
 def _grid(document: Power) -> list[tuple[int, list[tuple[Cell, bool]]]]:
-    """Cells by the number of annotators; the first that reaches the target is marked."""
+    """Return cells by the number of annotators, and whether each is the first at the target."""
     lines = []
-    for raters, cells in groupby(document.rows, key=lambda cell: cell.annotators_per_item):
+    for annotators, cells in groupby(document.rows, key=lambda cell: cell.annotators_per_item):
         line, target = list(cells), document.table.targets[0]
         first = next((cell for cell in line if (cell.exact or 0.0) >= target), None)
-        lines.append((raters, [(cell, cell is first) for cell in line]))
+        lines.append((annotators, [(cell, cell is first) for cell in line]))
     return lines

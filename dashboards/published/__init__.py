@@ -1,10 +1,9 @@
-"""Published tables as data, each with its source: to be set beside one's own.
+"""Published tables as data, each with its source, for comparison with one's own.
 
-A file of this folder has columns (one a task) and, for each statistic, a value a column (null where
-there is none).
-`quality` names statistics of `extensions.comparison.document.QUALITY`; the rows of `correlations`
-name measures of ours where there is one that means the same, and have the average that is printed
-with them.
+A file of this folder has columns (one per task) and, for each statistic, one value per column (null
+where there is none). `quality` names statistics of `extensions.comparison.document.QUALITY`. The
+rows of `correlations` name the corresponding measures of Touchstone, where they exist, and have the
+average that is printed with them.
 """
 
 import json
@@ -20,7 +19,7 @@ FOLDER = Path(__file__).parent
 class Published:
     """One task of a published table; `values` maps (statistic, measure or "") to its number.
 
-    `averages` are those printed beside all columns of its table, in the same form.
+    `averages` are those printed with all columns of its table, in the same form.
     """
 
     key: str

@@ -1,1 +1,1 @@
-"""The pages on how well a campaign was annotated."""
+"""The page on the quality of annotation."""

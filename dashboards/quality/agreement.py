@@ -1,4 +1,4 @@
-"""What the monitor needs soon and often: agreement on outputs so far, and who is too fast."""
+"""Compute what the monitor needs often: agreement on outputs so far, and too fast annotators."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -8,31 +8,32 @@ from annotation.filters import Filters
 from annotation.models import Campaign, Item
 from dashboards.documents.counted import Number, Warned, warned
 from dashboards.trust.verdict import too_fast
+from metaeval.messages import Message, untranslated
 
-VERSION = 5
+VERSION = 6
 
 
 @dataclass(frozen=True)
 class Figure:
-    """A statistic with its interval (low, high, confidence); `basis` is how that was computed."""
+    """A statistic with its interval (low, high, confidence), computed as `basis` says."""
 
     statistic: Number
     interval: tuple[float, float, float] | None
-    method: str
-    basis: str
+    method: Message | str
+    basis: Message
     warnings: Sequence[Warned]
 
 
 @dataclass(frozen=True)
 class AgreementSoFar:
-    """Agreement on `n_units` outputs; `figures` is empty where nothing has two ratings.
+    """Agreement on `n_units` outputs; `figures` is empty where no output has two ratings.
 
-    `too_fast` are the labels of those who answered faster than the texts can be skimmed.
+    `too_fast` are the labels of annotators who answered faster than texts can be skimmed.
     """
 
     n_units: int
     figures: Mapping[str, Figure]
-    doubts: Sequence[str]
+    warnings: Sequence[Message]
     too_fast: Sequence[str] = ()
 
 
@@ -40,7 +41,7 @@ DOCUMENT = AgreementSoFar
 
 
 def compute(campaign: Campaign, filters: Filters) -> AgreementSoFar:
-    """Return agreement on outputs. Filters are not asked for: the monitor has none."""
+    """Return agreement on outputs; `filters` are ignored, because the monitor has none."""
     columns = quality.read_columns(campaign)
     chosen = columns.is_kind(Item.Kind.TARGET)
     found = quality.agreement_of(columns, chosen, seed=campaign.seed)
@@ -53,6 +54,8 @@ def compute(campaign: Campaign, filters: Filters) -> AgreementSoFar:
 def figures_of(found: quality.Agreement) -> dict[str, Figure]:
     """Return the three figures by name."""
     return {
-        name: Figure(one.statistic, one.interval, one.method, one.basis, warned(one.warnings))
+        name: Figure(
+            one.statistic, one.interval, one.method, untranslated(one.basis), warned(one.warnings)
+        )
         for name, one in found.figures.items()
     }

@@ -1,4 +1,4 @@
-"""How well a campaign was annotated: what the quality page and its files hold."""
+"""The document of the quality page: agreement, control items and times of a campaign."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,13 +13,20 @@ from annotation.quality.report import KindMean
 from dashboards.documents.counted import Counted, Number
 from dashboards.documents.head import OfCampaign, WithUnits, about, units_of
 from dashboards.quality.agreement import Figure, figures_of
+from metaeval.messages import Message, message
 
-VERSION = 6
+VERSION = 7
+# Labels of the checks, by their names in the data.
+CHECKS = {
+    "bad references": message("check.bad-references", "bad references"),
+    "traps": message("check.traps", "traps"),
+    "gold items": message("check.gold-items", "gold items"),
+}
 
 
 @dataclass(frozen=True, kw_only=True)
 class Seconds(Counted):
-    """Seconds an item (`metaeval.judgments.controls.AnnotationTimes`)."""
+    """Seconds per item (`metaeval.judgments.controls.AnnotationTimes`)."""
 
     mean: Number
     median: Number
@@ -43,13 +50,13 @@ class Traps(Counted):
 
 @dataclass(frozen=True, kw_only=True)
 class TrapRate(Counted):
-    """How many annotators saw through a trap (`metaeval.judgments.controls.PassRate`)."""
+    """The share of annotators who passed a trap (`metaeval.judgments.controls.PassRate`)."""
 
     segment: str
     text: str
     statistic: Number
     passed: int
-    method: str
+    method: Message | str
     interval: tuple[float, float, float] | None
     pvalue: Number
     alternative: str | None
@@ -59,7 +66,7 @@ class TrapRate(Counted):
 
 @dataclass(frozen=True)
 class Clocks:
-    """Mean seconds an item by the other clocks (`annotation.quality.people.Clocks`)."""
+    """Mean seconds per item by the other clocks (`annotation.quality.people.Clocks`)."""
 
     paid: Number
     active: Number
@@ -79,7 +86,7 @@ class Agreed:
 
 @dataclass(frozen=True, kw_only=True)
 class Line:
-    """One annotator; None where there is no value. Of the data, but for what was passed."""
+    """One annotator; None where there is no value."""
 
     campaign: str
     annotator: str
@@ -117,10 +124,16 @@ class Line:
     screen_agreement: Number
     is_unlikely: bool | None
 
+    @property
+    def failed(self) -> list[Message | str]:
+        """The control items that the annotator failed, for pages."""
+        found = self.failed_checks.split(", ") if self.failed_checks else []
+        return [CHECKS.get(each, each) for each in found]
+
 
 @dataclass(frozen=True, kw_only=True)
 class Quality(WithUnits, OfCampaign):
-    """The document. With traps means outputs and traps, without traps outputs alone."""
+    """The document; `with_traps` is on outputs and traps, `without_traps` on outputs alone."""
 
     as_of: str
     n_judgments: int
@@ -144,10 +157,7 @@ DOCUMENT = Quality
 
 
 def compute(campaign: Campaign, filters: Filters) -> Quality:
-    """Return the report; `annotators` has a line for every annotator.
-
-    Without filters those who gave no judgment have a line, too.
-    """
+    """Return the report; without filters, annotators without judgments have a line as well."""
     report = filtered_report(campaign, filters)
     clocks, columns = report.clocks, read_judgments(campaign, filters)[0]
     return Quality(
@@ -209,7 +219,7 @@ def _line(campaign: Campaign, person: AnnotatorQuality) -> Line:
         repeat_pairs=checks.repeats.n if checks.repeats else None,
         repeat_mean_absolute_difference=checks.repeats.mean_absolute if checks.repeats else None,
         verdict=checks.verdict.value,
-        failed_checks=", ".join(checks.failed),
+        failed_checks=", ".join(map(str, checks.failed)),
         excluded_at=person.excluded_at.isoformat() if person.excluded_at else None,
         seconds_paid_mean=clocks.paid if clocks else None,
         seconds_active_mean=clocks.active if clocks else None,

@@ -1,4 +1,4 @@
-"""The page on how well a campaign was annotated."""
+"""The quality page."""
 
 from dataclasses import fields, replace
 from typing import Any
@@ -14,7 +14,7 @@ from annotation.quality.scales import scale_of
 from dashboards.pages.page import Page
 from dashboards.quality.document import Line, Quality
 
-# Traps that not everybody saw through are shown, so many at most.
+# The most traps that are shown among those that not all annotators passed.
 WORST = 20
 RULE = {
     "pass": verdict.PAIRS_TO_PASS,
@@ -25,7 +25,7 @@ RULE = {
 
 
 def context(request: HttpRequest, campaign: Campaign, document: Quality) -> dict[str, Any]:
-    """Set beside each annotator's numbers who that is now: decisions rest on no older state."""
+    """Add the current state of each annotator, so that decisions do not depend on an older one."""
     people = {row.label: row for row in campaign.annotators.all()}
     rates = document.trap_rates
     scale = scale_of(campaign) or Scale()

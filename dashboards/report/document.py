@@ -1,4 +1,4 @@
-"""The report as a document: what it says, and the same as PDF, made by a worker."""
+"""The report as a document, with its PDF."""
 
 import base64
 from collections.abc import Mapping, Sequence
@@ -12,28 +12,29 @@ from dashboards.correlations.agreement import CampaignCorrelations, MeasureRow
 from dashboards.documents.head import Document
 from dashboards.documents.memory import give_back
 from dashboards.documents.reasons import CampaignTrust
-from dashboards.documents.stored import settled
+from dashboards.documents.stored import as_stored
 from dashboards.report.parts import Disagreements, Drawing, MetricTable, Quality, parts
 from dashboards.report.pdf import pdf_of
 from dashboards.results.document import Home
 from dashboards.spans.document import Spans
 from dashboards.systems.document import Systems
+from metaeval.messages import Message
 
-VERSION = 9
+VERSION = 10
 
 
 @dataclass(frozen=True, kw_only=True)
 class Report(Document):
-    """The pages' documents in one, `home` that of the first page, with which the report begins.
+    """The documents of all pages in one; `home` is that of the first page.
 
-    `pdf` is base64, empty where `pdf_problem` says why.
+    `pdf` is base64, empty where there is a `pdf_problem`.
     """
 
     trust: CampaignTrust
     home: Home
     facts: Facts
     filters: Mapping[str, Any]
-    filter_words: Sequence[str]
+    filter_words: Sequence[Message | str]
     percent: str
     study: str
     is_simulated: bool
@@ -51,7 +52,7 @@ class Report(Document):
     rows: Sequence[MeasureRow]
     as_of: str
     pdf: str = ""
-    pdf_problem: str = ""
+    pdf_problem: Message | None = None
 
 
 DOCUMENT = Report
@@ -66,5 +67,5 @@ def compute(campaign: Campaign, filters: Filters) -> Report:
 
 
 def written(campaign: Campaign, filters: Filters) -> Report:
-    """Return everything but the PDF, as readers get it."""
-    return settled(Report(**parts(campaign, filters)))
+    """Return the report without the PDF, as readers get it."""
+    return as_stored(Report(**parts(campaign, filters)))

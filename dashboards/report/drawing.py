@@ -1,4 +1,4 @@
-"""Figures of a report as SVG, drawn in a process of its own: what V8 takes goes with it."""
+"""Draw the figures of a report as SVG, in a separate process that frees the memory of V8."""
 
 import base64
 import json
@@ -9,7 +9,7 @@ from typing import Any
 
 from dashboards.charts.files import VEGA_LITE
 
-# Room at the sides: the page may set the labels in a wider font than was measured.
+# Space at the sides, because the page may use a wider font than was measured.
 PADDING = 16
 LONGEST_SECONDS = 120
 _DRAW = """
@@ -20,7 +20,7 @@ json.dump([vl_convert.vegalite_to_svg(spec, vl_version=version) for spec in spec
 
 
 def drawings(specs: Sequence[dict[str, Any]]) -> list[str]:
-    """Return figures as the addresses of images that hold their SVG."""
+    """Return figures as data addresses of SVG images."""
     given = json.dumps([VEGA_LITE, [spec | {"padding": PADDING} for spec in specs]])
     done = subprocess.run(  # noqa: S603
         [sys.executable, "-c", _DRAW],
@@ -30,5 +30,5 @@ def drawings(specs: Sequence[dict[str, Any]]) -> list[str]:
 
 
 def address(svg: str) -> str:
-    """Return an image as an address that holds it."""
+    """Return an image as a data address."""
     return f"data:image/svg+xml;base64,{base64.b64encode(svg.encode()).decode()}"

@@ -1,10 +1,10 @@
-"""What a report says: the documents of the pages, warnings first, methods."""
+"""Collect the parts of a report: the documents of the pages, warnings and methods."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from django.utils import timezone
+from django.utils import timezone, translation
 
 from annotation.filters import Filters
 from annotation.filters.chosen import filtered_report, read_judgments
@@ -12,9 +12,10 @@ from annotation.models import Campaign, Output
 from annotation.quality import QualityReport
 from dashboards.bundle.content import Content, read_content
 from dashboards.bundle.manifest import campaign_facts
+from dashboards.charts.files import in_language
 from dashboards.correlations.agreement import CampaignCorrelations, correlate
 from dashboards.documents.measured import Measured
-from dashboards.documents.stored import settled
+from dashboards.documents.stored import as_stored
 from dashboards.report.drawing import drawings
 from dashboards.report.people import Group, Person, groups_of
 from dashboards.results import figures as charts
@@ -30,14 +31,15 @@ from dashboards.systems.columns import Row, by_name
 from dashboards.systems.marks import marked
 from dashboards.trust import verdict
 from dashboards.trust.agreement import AgreementLine, agreement_line
+from metaeval.messages import Message, untranslated
 from metaeval.replication import versions
 
-# Worst disagreements shown with their texts, on each side.
+# The number of worst disagreements shown with their texts, on each side.
 N_SHOWN = 3
 SIDES = ("metric higher", "metric lower")
-# Systems side by side in one table of a page.
+# The most systems in one table of a page.
 N_COLUMNS = 6
-# Metrics and systems in the figures of the first pages; the appendix has all.
+# The most metrics and systems in the figures of the first pages; the appendix has all.
 N_METRICS, N_SYSTEMS = 14, 16
 
 
@@ -45,7 +47,7 @@ N_METRICS, N_SYSTEMS = 14, 16
 class Quality:
     """The judgments: `traps` rated 0, up to 20 and above, `agreement` with and without traps.
 
-    `groups` are there where `people` are too many to be listed one by one.
+    `groups` is empty where `people` are few enough to be listed one by one.
     """
 
     judgments: int
@@ -54,8 +56,8 @@ class Quality:
     traps: tuple[int, int, int] | None
     people: Sequence[Person]
     groups: Sequence[Group]
-    tested: str
-    agreement: Mapping[str, AgreementLine]
+    tested: Message
+    agreement: Sequence[AgreementLine]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,7 +82,7 @@ class MetricTable:
 
 @dataclass(frozen=True)
 class Texts:
-    """What an output says of what source."""
+    """An output and its source."""
 
     source: str
     output: str
@@ -95,7 +97,7 @@ class Shown(Disagreement):
 
 @dataclass(frozen=True)
 class Disagreements:
-    """The best metric against the humans: its statistics, and the worst on each side."""
+    """The best metric against the humans: its statistics, and the worst disagreements."""
 
     metric: Measured
     n: int
@@ -105,23 +107,23 @@ class Disagreements:
 
 @dataclass(frozen=True)
 class Drawing:
-    """A figure: the address of its image, and what it shows in words."""
+    """A figure: the address of its image, and its text alternative."""
 
     svg: str
     description: str
 
 
 def parts(campaign: Campaign, filters: Filters) -> dict[str, Any]:
-    """Return the fields of a `Report` but for its PDF."""
+    """Return the fields of a `Report`, without its PDF."""
     content, table = read_content(campaign, filters), correlate(campaign, filters)
     trust = verdict.compute(campaign, filters)
-    scores = settled(systems.compute(campaign, systems.SystemsChoice(**vars(filters))))
+    scores = as_stored(systems.compute(campaign, systems.SystemsChoice(**vars(filters))))
     ranked = marked(replace(scores, trust=trust))
     first = home.computed(campaign, filters, trust)
     quality = filtered_report(campaign, filters)
     best = _best(table)
     chosen = scatter.ScatterChoice(**vars(filters), metric=best) if best else None
-    against = settled(scatter.compute(campaign, chosen)) if chosen else None
+    against = as_stored(scatter.compute(campaign, chosen)) if chosen else None
     warnings = [*quality.warnings, *table.warnings, *ranked.warnings]
     warnings += against.warnings if against else []
     return {
@@ -151,29 +153,29 @@ def parts(campaign: Campaign, filters: Filters) -> dict[str, Any]:
 
 
 def _spans(campaign: Campaign, filters: Filters) -> Spans | None:
-    """How well metrics find people's error spans, as a table; None where nobody marks any."""
+    """Return how well metrics find annotators' error spans; None where nobody marks any."""
     if campaign.judging.spans is None:
         return None
-    found = settled(spans.compute(campaign, spans.SpansChoice(**vars(filters))))
+    found = as_stored(spans.compute(campaign, spans.SpansChoice(**vars(filters))))
     return replace(found, found=(), missed=()) if found.rows else None
 
 
 def _chosen(content: Content, filters: Filters) -> Content:
-    """The content with those judgments alone that the filters choose."""
+    """Return the content with only the judgments that the filters choose."""
     judgments, _ = read_judgments(content.campaign, filters, with_excluded=True)
     return replace(content, judgments=judgments)
 
 
 def _best(table: CampaignCorrelations) -> str:
-    """The measure of the highest τ, which the scatter plot shows."""
-    known = [(row.tau, row.key) for row in settled(table).rows if row.tau is not None]
+    """Return the measure with the highest τ, which the scatter plot shows."""
+    known = [(row.tau, row.key) for row in as_stored(table).rows if row.tau is not None]
     return max(known, key=lambda each: each[0])[1] if known else ""
 
 
 def metric_tables(ranked: systems.Systems) -> list[MetricTable]:
-    """The metrics' scores in tables of a few systems each, in the human order.
+    """Return the metrics' scores in tables of a few systems each, in the human order.
 
-    The last table has the agreement with the human ranking besides.
+    The last table also has the agreement with the human ranking.
     """
     cells = [by_name(column.rows) for column in ranked.columns]
     names = ranked.systems
@@ -211,7 +213,7 @@ def _quality(report: QualityReport) -> Quality:
         )
         for each in report.annotators
     ]
-    parts = {"with traps": report.with_traps, "without traps": report.without_traps}
+    parts = {True: report.with_traps, False: report.without_traps}
     traps, times = report.traps, report.times
     return Quality(
         judgments=report.n_judgments,
@@ -220,13 +222,13 @@ def _quality(report: QualityReport) -> Quality:
         traps=(traps.zero, traps.low, traps.high) if traps else None,
         people=people,
         groups=groups_of(people),
-        tested=report.tested.sentence,
-        agreement={name: agreement_line(name, each) for name, each in parts.items() if each},
+        tested=untranslated(report.tested.sentence),
+        agreement=[agreement_line(each, has_traps) for has_traps, each in parts.items() if each],
     )
 
 
 def _scatter(document: scatter.Scatter) -> Disagreements | None:
-    """The scatter's statistics without its points, with the texts of the worst disagreements."""
+    """Return the scatter's statistics, with the texts of the worst disagreements."""
     if document.problem or not (document.metric and document.statistics):
         return None
     sides = [[row for row in document.rows if row.side == side] for side in SIDES]
@@ -238,14 +240,16 @@ def _scatter(document: scatter.Scatter) -> Disagreements | None:
 
 
 def _figures(first: Home, against: scatter.Scatter | None) -> list[Drawing]:
-    """The metrics that lead, the systems, and the best metric against the humans."""
+    """Return the figures: leading metrics, systems, and the best metric against the humans."""
     leading = replace(first, rows=first.metric_rows[:N_METRICS], systems=first.systems[:N_SYSTEMS])
     specs = [
         charts.metrics(leading),
         charts.systems(leading),
         points(against) if against and not against.problem else None,
     ]
-    shown = [spec for spec in specs if spec]
+    # A report is in English like all files.
+    with translation.override("en"):
+        shown = [in_language(spec) for spec in specs if spec]
     return [
         Drawing(svg, spec["description"]) for spec, svg in zip(shown, drawings(shown), strict=True)
     ]

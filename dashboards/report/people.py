@@ -1,4 +1,4 @@
-"""Annotators in a report: one by one where they are few, in groups where they are many."""
+"""List annotators in a report, in groups where they are many."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -6,8 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from metaeval.arrays import mean
+from metaeval.messages import Message, message
 
-# More people than these are no table that somebody reads.
+# The most annotators that are listed one by one.
 MANY = 12
 
 
@@ -27,7 +28,7 @@ class Person:
 
 @dataclass(frozen=True)
 class Range:
-    """The mean over people, and the smallest and the largest; None where nobody has a number."""
+    """Mean, smallest and largest number of annotators; None where nobody has a number."""
 
     mean: float | None = None
     low: float | None = None
@@ -36,9 +37,9 @@ class Range:
 
 @dataclass(frozen=True)
 class Group:
-    """People of whom the same is to be said, with their names."""
+    """Annotators with the same result, with their names."""
 
-    label: str
+    label: Message
     n: int
     judgments: int
     scores: Range
@@ -47,26 +48,30 @@ class Group:
     names: Sequence[str]
 
 
-KINDS: dict[str, Callable[[Person], bool]] = {
-    "Excluded": lambda one: one.is_excluded,
-    "Agree with the others, r > 0": lambda one: one.r is not None and one.r > 0,
-    "Do not agree, r ≤ 0": lambda one: one.r is not None,
-    "Share too few items with others": lambda one: one.n > 0,
-    "Judged nothing": lambda one: True,
-}
+# The groups by their labels; an annotator belongs to the first that fits.
+GROUPS: Sequence[tuple[Message, Callable[[Person], bool]]] = (
+    (message("group.excluded", "Excluded"), lambda one: one.is_excluded),
+    (
+        message("group.agrees", "Agree with the others, r > 0"),
+        lambda one: one.r is not None and one.r > 0,
+    ),
+    (message("group.disagrees", "Do not agree, r ≤ 0"), lambda one: one.r is not None),
+    (message("group.few-items", "Too few items in common with others"), lambda one: one.n > 0),
+    (message("group.no-judgments", "No judgments"), lambda one: True),
+)
 
 
 def groups_of(people: Sequence[Person]) -> list[Group]:
-    """Return the groups of many people, each in the first that fits; none of few."""
+    """Return the groups of many annotators; none where they are few."""
     if len(people) <= MANY:
         return []
-    found: dict[str, list[Person]] = {label: [] for label in KINDS}
+    found: dict[Message, list[Person]] = {label: [] for label, _ in GROUPS}
     for one in people:
-        found[next(label for label, fits in KINDS.items() if fits(one))].append(one)
+        found[next(label for label, fits in GROUPS if fits(one))].append(one)
     return [_group(label, own) for label, own in found.items() if own]
 
 
-def _group(label: str, people: Sequence[Person]) -> Group:
+def _group(label: Message, people: Sequence[Person]) -> Group:
     return Group(
         label=label,
         n=len(people),

@@ -1,6 +1,6 @@
-"""The first page of a campaign's results: which metric, how sure that is, and what limits it.
+"""The first page of a campaign's results: the best metric, how certain that is, and its limits.
 
-`ground` computes what no other analysis has, `home` puts it together with the comparisons of
-metrics as a `document`, `answer` says it in a sentence, `steps` what would make it surer, and
-`page` shows it.
+`ground` computes the parts that no other analysis has, `home` combines them with the comparisons of
+metrics into a `document`, `answer` states the result, `steps` how to strengthen it, and `page`
+shows it.
 """

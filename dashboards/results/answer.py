@@ -1,37 +1,48 @@
-"""The sentence that answers: which metric agrees best with the humans, and how sure that is."""
+"""Answer which metric agrees best with the humans, and how certain that is."""
 
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from core.text import pluralize
+from core.numbers import coefficient
+from metaeval.messages import Message, message, plural, truncated
 
 ALPHA = 0.05
-# No line breaks within a number with its interval.
-FIXED = "\N{NO-BREAK SPACE}"
-UNDEFINED = "No metric can be compared with the humans: {symbol} is undefined for all of them."
-WHOLE = "The humans scored systems as wholes: metrics can be compared over systems."
-UNUSABLE = "The ratings give no human score here, so no metric can be compared."
-# So many names are told, the others counted.
+# The most names in a list; the others are counted.
 NAMES = 3
-SYMBOLS = {
+SYMBOLS: dict[str, Message | str] = {
     "tau-b": "τ",
     "tau-c": "τ-c",
     "pearson": "r",
     "spearman": "ρ",
-    "acc-eq": "accuracy",
+    "acc-eq": message("symbol.accuracy", "accuracy"),
     "limit": "r",
     "systems": "r",
     "cells": "r",
     "hybrids": "r",
-    "spa": "soft pairwise accuracy",
-    "pa": "pairwise accuracy",
+    "spa": message("symbol.soft-pairwise-accuracy", "soft pairwise accuracy"),
+    "pa": message("symbol.pairwise-accuracy", "pairwise accuracy"),
 }
+UNUSABLE = message(
+    "answer.unusable", "These ratings give no human scores, so metrics cannot be compared."
+)
+UNJUDGED = message(
+    "answer.unjudged", "Nobody has judged an output yet, so metrics cannot be compared."
+)
+WHOLE = message(
+    "answer.whole",
+    "The humans scored whole systems only, so metrics can be compared over systems.",
+)
+DISTRUSTED = message(
+    "answer.distrusted", "These judgments cannot show which metric agrees with the humans."
+)
+PENDING = message("answer.pending", "Intervals and tests are being computed.")
+UNCOMPARED = message("answer.uncompared", "It is the only metric here, so there is no comparison.")
 
 
 class Labelled(Protocol):
-    """What has a name."""
+    """An object with a name."""
 
     @property
     def key(self) -> str: ...
@@ -43,7 +54,7 @@ class Labelled(Protocol):
 class Scored:
     """A metric with its value and interval; None where they are undefined or not known yet.
 
-    One that has scores of `has_few` outputs has no value beside the others, which have more.
+    `has_few`: it has no value, because it scored fewer outputs than the other metrics.
     """
 
     key: str
@@ -56,54 +67,64 @@ class Scored:
 
 @dataclass(frozen=True)
 class Asked:
-    """What the sentence is about.
+    """Everything that the answer depends on.
 
-    `metrics` are in any order. `better` holds, for every metric but the leader, p of the leader
-    being better, corrected as the reader chose; None where there is no test. `is_tested` tells
-    whether intervals and tests are there, and `failed` says why they will not be. `refused` says
-    why nothing may be ranked although they are, `no_interval` why the leader has none, `undefined`
-    why no metric has a value, `distrust` why these judgments bear nothing out, `unusable` why those
-    that are there give no score. `chance` is what a metric reaches that knows nothing. `n_judged`
-    counts what is `judged`, and `is_elsewhere` where that has no answer to a question of segments.
+    Attributes
+    ----------
+    metrics
+        The metrics, in any order.
+    n_judged, are_whole
+        The number of judged outputs, or of judged systems where scores are of whole systems.
+    is_tested, failed
+        Whether there are intervals and tests, and errors where they could not be computed.
+    better, correction
+        For every metric but the leader, the corrected p of the leader being better (None without a
+        test), and the name of the correction, as `dashboards.trust.marks.corrected` returns it.
+    chance
+        The value of a baseline.
+    refused, no_interval
+        Why nothing may be ranked, and why the leader has no interval.
+    undefined
+        Why no metric has a value.
+    distrust, unusable
+        Why these judgments support no conclusion, and why they give no score.
+    is_elsewhere
+        Whether scores of whole systems cannot answer, because the question is on segments.
     """
 
     statistic: str
     metrics: Sequence[Scored]
     n_judged: int
     is_tested: bool = True
-    failed: str = ""
+    failed: Sequence[Message] = ()
     better: Mapping[str, float | None] = field(default_factory=dict)
-    correction: str = ""
+    correction: Message | None = None
     chance: float = 0.0
-    refused: str = ""
-    no_interval: str = ""
-    undefined: str = ""
-    distrust: str = ""
-    unusable: str = ""
-    judged: str = "output"
+    refused: Message | None = None
+    no_interval: Message | None = None
+    undefined: Sequence[Message] = ()
+    distrust: Message | None = None
+    unusable: Message | None = None
+    are_whole: bool = False
     is_elsewhere: bool = False
 
-
-@dataclass(frozen=True)
-class Part:
-    """A piece of the sentence; with a `key` it is the name of a metric."""
-
-    text: str
-    key: str = ""
+    @property
+    def symbol(self) -> Message | str:
+        """The symbol of the statistic, or its name where it has none."""
+        return SYMBOLS.get(self.statistic, self.statistic)
 
 
 @dataclass(frozen=True)
 class Answer:
-    """The answer: `case` names which of all it is, `detail` is the second sentence."""
+    """The answer: `case` identifies its form, `details` are further sentences.
+
+    `keys` are the keys of the metrics that the sentence names, by label.
+    """
 
     case: str
-    parts: Sequence[Part]
-    detail: str = ""
-
-    @property
-    def text(self) -> str:
-        """The sentence as plain text."""
-        return "".join(part.text for part in self.parts)
+    sentence: Message
+    details: Sequence[Message] = ()
+    keys: Mapping[str, str] = field(default_factory=dict)
 
 
 def leader(metrics: Sequence[Scored]) -> Scored | None:
@@ -113,22 +134,35 @@ def leader(metrics: Sequence[Scored]) -> Scored | None:
 
 
 def answer(asked: Asked) -> Answer:
-    """Say which metric agrees best, and how sure that is."""
+    """Return which metric agrees best, and how certain that is."""
     first = leader(asked.metrics)
     if not asked.n_judged and asked.unusable:
-        return _plain("unusable", UNUSABLE, asked.unusable)
+        return Answer("unusable", UNUSABLE, [asked.unusable])
     if not asked.n_judged:
-        return _plain("unjudged", "Nobody has judged an output yet, so no metric can be compared.")
+        return Answer("unjudged", UNJUDGED)
     if not asked.metrics:
-        judged = pluralize(asked.n_judged, asked.judged)
-        said = f"The humans have judged {judged}, and no metric has scored them yet."
-        return _plain("unscored", said)
+        return Answer("unscored", _unscored(asked))
     if asked.distrust:
-        said = "These judgments cannot tell which metric is good."
-        return _plain("distrusted", said, asked.distrust)
+        return Answer("distrusted", DISTRUSTED, [asked.distrust])
     if first is None:
-        return _plain("whole", WHOLE) if asked.is_elsewhere else _undefined_for_all(asked)
+        return Answer("whole", WHOLE) if asked.is_elsewhere else _undefined_for_all(asked)
     return _of(asked, first)
+
+
+def _unscored(asked: Asked) -> Message:
+    if asked.are_whole:
+        return plural(
+            "answer.unscored-systems",
+            "The humans have judged {n} system, and no metric has scored it yet.",
+            "The humans have judged {n} systems, and no metric has scored them yet.",
+            n=asked.n_judged,
+        )
+    return plural(
+        "answer.unscored",
+        "The humans have judged {n} output, and no metric has scored it yet.",
+        "The humans have judged {n} outputs, and no metric has scored them yet.",
+        n=asked.n_judged,
+    )
 
 
 def _of(asked: Asked, first: Scored) -> Answer:
@@ -136,46 +170,56 @@ def _of(asked: Asked, first: Scored) -> Answer:
     if asked.failed:
         return _untested(asked, first, "failed", asked.failed)
     if not asked.is_tested:
-        return _untested(asked, first, "pending", "How sure that is, is being computed.")
+        return _untested(asked, first, "pending", [PENDING])
     if asked.refused:
-        return _untested(asked, first, "refused", asked.refused)
+        return _untested(asked, first, "refused", [asked.refused])
     if first.low is None or first.high is None:
-        unsure = f"Nothing is ranked, because there is no interval: {asked.no_interval}."
-        return _untested(asked, first, "uncertain", unsure)
+        cause = message(
+            "answer.no-interval",
+            "Nothing is ranked, because there is no interval: {cause}.",
+            cause=asked.no_interval,
+        )
+        return _untested(asked, first, "uncertain", [cause])
     if first.low <= asked.chance:
-        return _at_chance(asked, first, "chance", _undefined(asked))
+        return _at_chance(asked, first)
     return _alone(asked, first) if len(asked.metrics) == 1 else _compared(asked, first)
 
 
 def _undefined_for_all(asked: Asked) -> Answer:
-    """The answer where no metric has a value, with what is known of the cause."""
+    """The answer where no metric has a value, with the known causes."""
     few = [metric for metric in asked.metrics if metric.has_few]
-    symbol = SYMBOLS.get(asked.statistic, asked.statistic)
-    cause = _undefined(asked) if len(few) == len(asked.metrics) else asked.undefined
-    return _plain("constant", UNDEFINED.format(symbol=symbol), cause)
-
-
-def _plain(case: str, sentence: str, detail: str = "") -> Answer:
-    return Answer(case, [Part(sentence)], detail)
+    sentence = message(
+        "answer.undefined",
+        "No metric can be compared with the humans: {symbol} is undefined for all of them.",
+        symbol=asked.symbol,
+    )
+    causes = _undefined(asked) if len(few) == len(asked.metrics) else asked.undefined
+    return Answer("constant", sentence, causes)
 
 
 def _value(metric: Scored) -> float:
     return -math.inf if metric.value is None else metric.value
 
 
-def number(value: float) -> str:
-    """A correlation as the field prints it: `.64`, `−.07`, `1.00`."""
-    text = f"{value:.2f}"
-    bare = text.lstrip("-").removeprefix("0")
-    return f"−{bare}" if text.startswith("-") and bare != ".00" else bare
+# The name by which others import it.
+number = coefficient
 
 
-def estimate(metric: Scored, statistic: str) -> str:
-    """The value with its symbol and interval: `τ .64 [.59, .69]`."""
-    value = f"{SYMBOLS.get(statistic, statistic)}{FIXED}{number(_value(metric))}"
+def estimate(metric: Scored, symbol: Message | str) -> Message:
+    """Return the value with its symbol and interval, without line breaks: `τ .64 [.59, .69]`."""
+    value = _value(metric)
     if metric.low is None or metric.high is None:
-        return value
-    return f"{value}{FIXED}[{number(metric.low)},{FIXED}{number(metric.high)}]"
+        return message(
+            "answer.value", "{symbol}\N{NO-BREAK SPACE}{value:r}", symbol=symbol, value=value
+        )
+    return message(
+        "answer.estimate",
+        "{symbol}\N{NO-BREAK SPACE}{value:r}\N{NO-BREAK SPACE}[{low:r},\N{NO-BREAK SPACE}{high:r}]",
+        symbol=symbol,
+        value=value,
+        low=metric.low,
+        high=metric.high,
+    )
 
 
 def _tied(asked: Asked, first: Scored) -> list[Scored]:
@@ -184,57 +228,109 @@ def _tied(asked: Asked, first: Scored) -> list[Scored]:
     return [first, *others]
 
 
-def _untested(asked: Asked, first: Scored, case: str, detail: str) -> Answer:
-    bare = Scored(first.key, first.label, first.value)
+def _untested(asked: Asked, first: Scored, case: str, details: Sequence[Message]) -> Answer:
     leads = _tied(asked, first)
-    verb = "has" if len(leads) == 1 else "have"
-    said = f" {verb} the highest agreement with the humans, {estimate(bare, asked.statistic)}."
-    return Answer(case, [*name_parts(leads), Part(said)], detail)
+    sentence = plural(
+        "answer.highest",
+        "{metrics} has the highest agreement with the humans, {estimate}.",
+        "{metrics} have the highest agreement with the humans, {estimate}.",
+        n=len(leads),
+        metrics=names(leads),
+        estimate=estimate(Scored(first.key, first.label, first.value), asked.symbol),
+    )
+    return Answer(case, sentence, details, keys(leads))
 
 
-def _at_chance(asked: Asked, first: Scored, case: str, detail: str) -> Answer:
-    ahead = _ahead(asked, _tied(asked, first))
-    return Answer(case, [Part("No metric can be told from chance: "), *ahead], detail)
-
-
-def _ahead(asked: Asked, tied: Sequence[Scored]) -> list[Part]:
-    value = estimate(tied[0], asked.statistic)
-    said = f" comes first with {value}." if len(tied) == 1 else f" come first with {value}."
-    return [*name_parts(tied), Part(said)]
+def _at_chance(asked: Asked, first: Scored) -> Answer:
+    leads = _tied(asked, first)
+    sentence = plural(
+        "answer.chance",
+        "No metric can be distinguished from chance. {metrics} comes first with {estimate}.",
+        "No metric can be distinguished from chance. {metrics} come first with {estimate}.",
+        n=len(leads),
+        metrics=names(leads),
+        estimate=estimate(first, asked.symbol),
+    )
+    return Answer("chance", sentence, _undefined(asked), keys(leads))
 
 
 def _alone(asked: Asked, first: Scored) -> Answer:
-    said = f" agrees with the humans, {estimate(first, asked.statistic)}."
-    detail = "It is the only metric here, so it is compared with none."
-    return Answer("alone", [Part(first.label, first.key), Part(said)], detail)
+    sentence = message(
+        "answer.alone",
+        "{metric} agrees with the humans, {estimate}.",
+        metric=first.label,
+        estimate=estimate(first, asked.symbol),
+    )
+    return Answer("alone", sentence, [UNCOMPARED], keys([first]))
 
 
 def _compared(asked: Asked, first: Scored) -> Answer:
-    """The answer in full: the best, those that are not distinguishable, those that are worse."""
-    tied = _tied(asked, first)
-    others = [m for m in asked.metrics if m not in tied and m.value is not None]
+    """The answer in full: the best, those that cannot be distinguished, those that are worse."""
+    leads = _tied(asked, first)
+    others = [m for m in asked.metrics if m not in leads and m.value is not None]
     others.sort(key=_value, reverse=True)
     worse = [m for m in others if _p(asked, m) <= ALPHA]
     alike = [m for m in others if m not in worse]
     if not worse:
-        return _indistinct(asked, tied)
-    verb = "agrees" if len(tied) == 1 else "agree"
-    said = [*name_parts(tied), Part(f" {verb} best with the humans, ")]
-    said.append(Part(estimate(first, asked.statistic)))
+        return _indistinct(asked, leads)
+    named = [*leads, *alike] if len(alike) <= NAMES else leads
+    case = "clear" if not alike and len(leads) == 1 else "group"
+    details = [_worse(asked, worse), *_undefined(asked)]
+    return Answer(case, _best(asked, leads, alike), details, keys(named))
+
+
+def _best(asked: Asked, leads: Sequence[Scored], alike: Sequence[Scored]) -> Message:
+    n, metrics, value = len(leads), names(leads), estimate(leads[0], asked.symbol)
+    if not alike:
+        return plural(
+            "answer.best",
+            "{metrics} agrees best with the humans, {estimate}.",
+            "{metrics} agree best with the humans, {estimate}.",
+            n=n,
+            metrics=metrics,
+            estimate=value,
+        )
     if len(alike) > NAMES:
-        said.append(Part(f"; not distinguishable from {len(alike)} others"))
-    elif alike:
-        said += [Part("; not distinguishable from "), *name_parts(alike)]
-    detail = [_worse(asked, worse, is_rest=len(worse) > NAMES), _undefined(asked)]
-    case = "clear" if not alike and len(tied) == 1 else "group"
-    return Answer(case, [*said, Part(".")], " ".join(filter(None, detail)))
+        return plural(
+            "answer.best-of-many",
+            "{metrics} agrees best with the humans, {estimate}, but cannot be distinguished from "
+            "{others} other metrics.",
+            "{metrics} agree best with the humans, {estimate}, but cannot be distinguished from "
+            "{others} other metrics.",
+            n=n,
+            metrics=metrics,
+            estimate=value,
+            others=len(alike),
+        )
+    return plural(
+        "answer.best-of-some",
+        "{metrics} agrees best with the humans, {estimate}, but cannot be distinguished from "
+        "{others}.",
+        "{metrics} agree best with the humans, {estimate}, but cannot be distinguished from "
+        "{others}.",
+        n=n,
+        metrics=metrics,
+        estimate=value,
+        others=names(alike),
+    )
 
 
-def _indistinct(asked: Asked, tied: Sequence[Scored]) -> Answer:
-    said = [Part("No metric can be told from another: "), *_ahead(asked, tied)]
-    p = f"p ≤ {number(ALPHA)}"
-    detail = f"No difference from it has {p}{_corrected(asked)}."
-    return Answer("indistinct", said, " ".join(filter(None, [detail, _undefined(asked)])))
+def _indistinct(asked: Asked, leads: Sequence[Scored]) -> Answer:
+    sentence = plural(
+        "answer.indistinct",
+        "The metrics cannot be distinguished. {metrics} comes first with {estimate}.",
+        "The metrics cannot be distinguished. {metrics} come first with {estimate}.",
+        n=len(leads),
+        metrics=names(leads),
+        estimate=estimate(leads[0], asked.symbol),
+    )
+    detail = message(
+        "answer.no-difference",
+        "No difference from the first has p < {alpha:r} ({correction}).",
+        alpha=ALPHA,
+        correction=asked.correction,
+    )
+    return Answer("indistinct", sentence, [detail, *_undefined(asked)], keys(leads))
 
 
 def _p(asked: Asked, metric: Scored) -> float:
@@ -242,62 +338,70 @@ def _p(asked: Asked, metric: Scored) -> float:
     return math.inf if p is None else p
 
 
-def name_parts(metrics: Sequence[Labelled]) -> list[Part]:
-    """Names with commas; many are counted."""
-    shown = metrics if len(metrics) <= NAMES + 1 else metrics[:NAMES]
-    more = len(metrics) - len(shown)
-    pieces = [Part(metric.label, metric.key) for metric in shown]
-    pieces += [Part(f"{more} others")] if more else []
-    joined = [pieces[0]]
-    for place, piece in enumerate(pieces[1:], 1):
-        joined += [Part(" and " if place == len(pieces) - 1 else ", "), piece]
-    return joined
+def names(metrics: Sequence[Labelled]) -> list[Message | str]:
+    """Return the names of metrics for a list; of many the first, and how many more there are."""
+    labels = [metric.label for metric in metrics]
+    return truncated(labels, NAMES + 1 if len(labels) == NAMES + 1 else NAMES)
 
 
-def listed(metrics: Sequence[Labelled]) -> str:
-    """The same as plain text."""
-    return "".join(part.text for part in name_parts(metrics))
+def keys(metrics: Sequence[Labelled]) -> dict[str, str]:
+    """Return the keys of metrics by label."""
+    return {metric.label: metric.key for metric in metrics}
 
 
-def _worse(asked: Asked, worse: Sequence[Scored], *, is_rest: bool) -> str:
-    p, corrected = bound(max(_p(asked, metric) for metric in worse)), _corrected(asked)
-    if is_rest:
-        return f"The other {len(worse)} are worse, {p}{corrected}."
-    names = listed(worse)
-    if len(worse) == 1:
-        return f"{names} is worse, {p}{corrected}."
-    return f"{names} are worse, {p}{corrected}."
+def _worse(asked: Asked, worse: Sequence[Scored]) -> Message:
+    p = bound(max(_p(asked, metric) for metric in worse))
+    if len(worse) > NAMES:
+        return message(
+            "answer.others-worse",
+            "The other {n} metrics are worse, {p} ({correction}).",
+            n=len(worse),
+            p=p,
+            correction=asked.correction,
+        )
+    return plural(
+        "answer.worse",
+        "{metrics} is worse, {p} ({correction}).",
+        "{metrics} are worse, {p} ({correction}).",
+        n=len(worse),
+        metrics=names(worse),
+        p=p,
+        correction=asked.correction,
+    )
 
 
-def _corrected(asked: Asked) -> str:
-    is_bare = asked.correction in ("", "none")
-    return " without correction" if is_bare else f" after {asked.correction}’s correction"
-
-
-def bound(p: float) -> str:
-    """What a p is at most: `p < .001`, `p ≤ .013`, `p ≤ .05`."""
+def bound(p: float) -> Message:
+    """Return the smallest round bound of a p: `p < .001`, `p ≤ .013`, `p ≤ .05`."""
     if p < 0.001:
-        return "p < .001"
+        return message("p.below", "p < .001")
     places = 3 if p < 0.0095 else 2
     rounded = math.ceil(round(p * 10**places, 9)) / 10**places
-    return f"p ≤ {rounded:.{places}f}".replace("0.", ".", 1)
+    if places == 3:
+        return message("p.at-most-small", "p ≤ {p:r3}", p=rounded)
+    return message("p.at-most", "p ≤ {p:r}", p=rounded)
 
 
-def _undefined(asked: Asked) -> str:
-    """Who has no value: a metric that gives one score to everything, or scored too little."""
+def _undefined(asked: Asked) -> list[Message]:
+    """Return which metrics have no value: a constant, or one that scored too few outputs."""
     nameless = [metric for metric in asked.metrics if metric.value is None]
     constant = [metric for metric in nameless if not metric.has_few]
     few = [metric for metric in nameless if metric.has_few]
-    symbol = SYMBOLS.get(asked.statistic, asked.statistic)
-    told = [_constant(constant, symbol)] if constant else []
+    found = []
+    if constant:
+        found.append(
+            message(
+                "answer.undefined-for",
+                "{symbol} is undefined for {metrics}.",
+                symbol=asked.symbol,
+                metrics=names(constant),
+            )
+        )
     if few:
-        names = listed(few)
-        told.append(f"Too few outputs have scores of {names} to compare with the others.")
-    return " ".join(told)
-
-
-def _constant(metrics: Sequence[Scored], symbol: str) -> str:
-    names = listed(metrics)
-    if len(metrics) == 1:
-        return f"{names} has no {symbol}: it is undefined."
-    return f"{names} have no {symbol}: it is undefined."
+        found.append(
+            message(
+                "answer.too-few-outputs",
+                "Too few outputs have scores of {metrics} for a comparison with the other metrics.",
+                metrics=names(few),
+            )
+        )
+    return found

@@ -4,6 +4,7 @@ from dashboards.charts.dotted import Dotted, panel
 from dashboards.charts.style import Spec, figure
 from dashboards.results.document import Home
 from dashboards.results.ground import Standing
+from metaeval.messages import Message, message
 
 WIDE, NARROW = 340, 250
 
@@ -11,23 +12,24 @@ WIDE, NARROW = 340, 250
 def metrics(document: Home) -> Spec | None:
     """Every metric with its interval at both levels, best on top; bands are clusters.
 
-    The order is of the first panel, so it alone has bands.
+    The order is that of the first panel, so only the first panel has bands.
     """
     known = [line for line in document.rows if line.value is not None]
     if not known:
         return None
     ours = [Dotted(m.label, m.value, m.low, m.high, m.rank, m.is_best) for m in known]
     theirs = [
-        Dotted(m.label, m.beside.value, m.beside.low, m.beside.high, is_best=m.beside.is_best)
+        Dotted(m.label, m.other.value, m.other.low, m.other.high, is_best=m.other.is_best)
         for m in known
     ]
     panels = [panel(ours, document.statistic_label, width=WIDE)]
     if any(line.value is not None for line in theirs):
         panels.append(panel(theirs, document.beside_label, width=NARROW, has_names=False))
-    described = " ".join(
-        filter(None, [document.answer.text, document.answer.detail, document.over])
+    title = message(
+        "figure.agreement", "Agreement with the humans, {campaign}", campaign=document.name
     )
-    return figure(f"Agreement with the humans, {document.name}", described, hconcat=panels)
+    described = [document.answer.sentence, *document.answer.details, document.over]
+    return figure(title, described, hconcat=panels)
 
 
 def systems(document: Home) -> Spec | None:
@@ -37,22 +39,44 @@ def systems(document: Home) -> Spec | None:
         return None
     rows = [Dotted(s.system, s.value, s.low, s.high, s.cluster, s.cluster == 1, ranks(s))
             for s in known]  # fmt: skip
-    said = "; ".join(f"{s.system} {s.value:.2f} {ranks(s)}".strip() for s in known)
-    title = f"Human score of a segment, mean ({document.human_scores})"
+    axis = message(
+        "figure.human-score",
+        "Human score of a segment, mean ({scores})",
+        scores=document.human_scores,
+    )
+    described = message(
+        "figure.systems-described",
+        "Mean human scores with 95% intervals: {systems}.",
+        systems=[_described(each) for each in known],
+    )
     return figure(
-        f"MT systems · {document.name}",
-        f"Mean human scores with 95 % intervals: {said}. {document.over}",
-        hconcat=[panel(rows, title, width=WIDE)],
+        message("figure.systems", "MT systems of {campaign}", campaign=document.name),
+        [described, document.over],
+        hconcat=[panel(rows, axis, width=WIDE)],
     )
 
 
-def ranks(system: Standing) -> str:
-    """The ranks that a system may have: `rank 1–2`; empty where clusters are not borne out."""
-    if system.first is None or system.last is None:
-        return ""
-    if system.first == system.last:
-        return f"rank {system.first}"
-    return f"rank {system.first}–{system.last}"
+def _described(system: Standing) -> Message:
+    value, found = system.value, ranks(system)
+    if found is None:
+        return message("figure.system", "{system} {value:r}", system=system.system, value=value)
+    return message(
+        "figure.system-with-rank",
+        "{system} {value:r} ({rank})",
+        system=system.system,
+        value=value,
+        rank=found,
+    )
+
+
+def ranks(system: Standing) -> Message | None:
+    """Return the possible ranks of a system, `rank 1–2`; None where it has no cluster."""
+    first, last = system.first, system.last
+    if first is None or last is None:
+        return None
+    if first == last:
+        return message("systems.rank", "rank {rank}", rank=first)
+    return message("systems.ranks", "rank {first}–{last}", first=first, last=last)
 
 
 FIGURES = {"metrics": metrics, "systems": systems}

@@ -1,4 +1,4 @@
-"""What the first page rests on and no other analysis has: systems with intervals, agreement."""
+"""Compute the parts of the first page that no other analysis has: systems and agreement."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -15,9 +15,10 @@ from dashboards.panel.human import Floats, HumanScores, human_scores
 from dashboards.trust.judging import Evidence
 from dashboards.trust.verdict import evidence_of
 from metaeval import ScoreMatrix
+from metaeval.messages import Message
 from metaeval.systems import rank_systems
 
-VERSION = 6
+VERSION = 7
 
 
 @dataclass(frozen=True)
@@ -36,16 +37,17 @@ class Standing:
 
 @dataclass(frozen=True, kw_only=True)
 class Ground(CampaignDocument):
-    """Of `n_tested` annotators with control items `n_passed` pass; `alpha` has its interval.
+    """Systems by their human scores, agreement (`alpha`), and results of control items.
 
-    Both are None where they cannot be known. `humans` are human translations beside `systems`.
-    `gaps` says why there are not more human scores. `n_judged` counts outputs, `n_scored_whole`
-    systems whose human scores came without outputs'.
+    Of `n_tested` annotators with control items, `n_passed` pass. `alpha` and its interval are None
+    where they are undefined. `humans` are human translations, apart from `systems`. `gaps` are
+    reasons why human scores are missing. `n_judged` counts outputs, `n_scored_whole` systems whose
+    human scores came without scores of outputs.
     """
 
     n_judged: int
     n_scored_whole: int = 0
-    gaps: Sequence[str] = ()
+    gaps: Sequence[Message] = ()
     systems: Sequence[Standing] = ()
     humans: Sequence[Standing] = ()
     alpha: float | None = None
@@ -58,7 +60,7 @@ DOCUMENT = Ground
 
 
 def compute(campaign: Campaign, filters: Filters) -> Ground:
-    """Return what the humans alone say."""
+    """Return the systems' standings and the agreement between annotators."""
     human = human_scores(campaign, filters)
     evidence = evidence_of(campaign, filters)
     known: dict[str, Any] = _checked(evidence) if evidence else {}
@@ -91,7 +93,7 @@ def _standings(matrix: ScoreMatrix) -> list[Standing]:
 
 
 def _humans(campaign: Campaign, filters: Filters, human: HumanScores) -> list[Standing]:
-    """Human translations that metrics are not compared on, without clusters, the best first."""
+    """Return the human translations that are excluded, without clusters, the best first."""
     if not human.humans:
         return []
     every = human_scores(campaign, replace(general(filters), humans=IN, outliers=IN))
@@ -104,7 +106,7 @@ def _humans(campaign: Campaign, filters: Filters, human: HumanScores) -> list[St
 
 
 def _checked(evidence: Evidence) -> dict[str, Any]:
-    """Agreement, and how many pass the control items that they were given."""
+    """Return agreement, and how many annotators pass their control items."""
     tested = [one for one in evidence.people if one.checks.parts]
     found: dict[str, Any] = {
         "n_tested": len(tested),

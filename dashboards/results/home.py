@@ -1,4 +1,4 @@
-"""How the first page's document is put together from the analyses behind it."""
+"""Combine analyses into the document of the first page."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -20,73 +20,62 @@ from dashboards.correlations.page import ask
 from dashboards.correlations.page import complete as complete_table
 from dashboards.documents import results
 from dashboards.documents.reasons import CampaignTrust, Verdict, with_reasons
-from dashboards.documents.stored import settled
+from dashboards.documents.stored import as_stored
 from dashboards.results import ground as grounds
 from dashboards.results.answer import Asked, Scored, answer, leader
 from dashboards.results.document import Home, Line, Mark, Rival
 from dashboards.results.ground import Ground, Standing
 from dashboards.trust import marks
 from dashboards.trust.amount import MIN_SYSTEMS
+from metaeval.messages import Message, message, untranslated
 from metaeval.replication.questions.statistics import SEGMENT
 
 # The most warnings that are listed as causes.
 CAUSES = 2
-BESIDE = "The numbers of the second level are as of {when} UTC; newer ones are being computed."
-BESIDE_FAILED = (
-    "The numbers of the second level are as of {when} UTC; newer ones could not be computed."
-)
-HUMANS = (
-    "The MT systems and the agreement between annotators are as of {when} UTC; newer numbers are "
-    "being computed."
-)
-HUMANS_FAILED = (
-    "The MT systems and the agreement between annotators are as of {when} UTC; newer numbers could "
-    "not be computed."
-)
-# Parts of the page, as it names them where they could not be computed.
-SECOND_LEVEL, STANDINGS = "numbers of the second level", "numbers on systems and annotators"
-# What stands beside a statistic of the other level: over systems where there are enough of them,
-# else what hybrids of the few tend to.
+# Parts of the page.
+SECOND_LEVEL = message("part.second-level", "the numbers of the second level")
+STANDINGS = message("part.standings", "the numbers on systems and annotators")
+# The statistic of the other level: over systems where there are enough of them, else the limit of
+# hybrids of the few systems.
 OVER_SYSTEMS, OVER_HYBRIDS = "systems", "limit"
 
 
 @dataclass(frozen=True)
 class Parts:
-    """The analyses that the page is made of; None where one is not there yet.
+    """The analyses that the page combines; None where one does not exist yet.
 
-    `older` says in sentences which of them are of other data than the table.
+    `older` are notes on parts that use other data than the table.
     """
 
     table: Correlations
     ground: Ground
-    beside: Comparison | None
+    second: Comparison | None
     is_complete: bool
-    older: Sequence[str] = ()
-    warnings: Sequence[str] = ()
+    older: Sequence[Message] = ()
+    warnings: Sequence[Message] = ()
     trust: CampaignTrust | None = None
-    failed: Mapping[str, str] = field(default_factory=dict)
+    failed: Mapping[str, Message] = field(default_factory=dict)
 
 
 def latest(query: QueryDict, campaign: Campaign, filters: Filters) -> results.Result[Parts]:
-    """Return the newest of all analyses that the page is made of."""
+    """Return the newest of all analyses that the page combines."""
     question = ask(query)
-    beside = beside_of(statistics.parse(question), campaign.systems.count())
+    second = beside_of(statistics.parse(question), campaign.systems.count())
     ground = results.latest("results", campaign, filters)
     table = results.latest(f"correlations:{question}", campaign, filters)
     tested = results.latest(f"significance:{question}", campaign, filters)
-    other = results.latest(f"significance:{beside}", campaign, filters)
+    other = results.latest(f"significance:{second}", campaign, filters)
     return _joined(table, tested, other, ground)
 
 
 def computed(campaign: Campaign, filters: Filters, trust: CampaignTrust) -> Home:
-    """Return the page's default view, all of it computed now: what a report begins with,
-    with floor and ceiling."""
+    """Compute the page's default view with baselines and human ceiling, for a report."""
     question = statistics.parse(DEFAULT)
     keys = (question.key, beside_of(question, campaign.systems.count()))
-    tested, beside = (settled(significance.compute(campaign, filters, key)) for key in keys)
-    values = settled(correlations.compute(campaign, filters, question.key))
+    tested, second = (as_stored(significance.compute(campaign, filters, key)) for key in keys)
+    values = as_stored(correlations.compute(campaign, filters, question.key))
     table = complete_table(values, results.Completion(tested, None, is_same=True))
-    parts = Parts(table, settled(grounds.compute(campaign, filters)), beside, True, trust=trust)
+    parts = Parts(table, as_stored(grounds.compute(campaign, filters)), second, True, trust=trust)
     return choose(parts, QueryDict("bounds=shown"))
 
 
@@ -111,39 +100,71 @@ def _joined(
         is_same = tested.data == table.data
         later = results.Completion(tested.document, tested.as_of, is_same, tested.message)
         completed = complete_table(table.document, later)
-        older = [completed.intervals_note] if tested.document else []
-        older += _older(other, table, BESIDE_FAILED if other.message else BESIDE)
-        older += _older(ground, table, HUMANS_FAILED if ground.message else HUMANS)
+        note = completed.intervals_note if tested.document else None
+        older = [untranslated(note)] if note else []
+        older += [_older_level(other)] if _is_older(other, table) else []
+        older += [_older_ground(ground)] if _is_older(ground, table) else []
         found = Parts(
             completed, ground.document, other.document, is_whole, older, failed=completed.failed
         )
     values = (table, ground)
-    names = ("", marks.INTERVALS, SECOND_LEVEL, "" if found is None else STANDINGS)
+    intervals = marks.PARTS[marks.INTERVALS]
+    names = (None, intervals, SECOND_LEVEL, None if found is None else STANDINGS)
     failing = next(
-        (results.failing_part(each, name) if name else ""
+        (results.failing_part(each, name) if name else None
          for each, name in zip(every, names, strict=True) if each.message),
-        "",
+        None,
     )  # fmt: skip
     return results.Result(
         found,
         _oldest(values) if found else None,
         is_fresh=all(each.is_fresh for each in every),
-        message=next((each.message for each in every if each.message), ""),
+        message=next((each.message for each in every if each.message), None),
         failing=failing,
         waits_for=next((each.waits_for for each in every if each.waits_for), ""),
         tags="".join(each.tag for each in every),
-        pending="more numbers" if all(each.is_fresh for each in values) else "newer numbers",
+        pending=results.MORE if all(each.is_fresh for each in values) else results.NEWER,
         data=table.data,
         is_whole=is_whole,
         is_of_one_state=len({each.data for each in every}) == 1,
     )
 
 
-def _older(part: results.Result[Any], table: results.Result[Any], sentence: str) -> list[str]:
-    """Say of a part that it is of other data than the table."""
-    if part.document is None or part.as_of is None or part.data == table.data:
-        return []
-    return [sentence.format(when=part.as_of.strftime("%Y-%m-%d %H:%M:%S"))]
+def _is_older(part: results.Result[Any], table: results.Result[Any]) -> bool:
+    """Return whether a part exists and uses other data than the table."""
+    return part.document is not None and part.as_of is not None and part.data != table.data
+
+
+def _older_level(part: results.Result[Any]) -> Message:
+    if part.message:
+        return message(
+            "results.older-level-failed",
+            "The numbers of the second level are as of {at:moment} UTC. Newer numbers could not be "
+            "computed.",
+            at=part.as_of,
+        )
+    return message(
+        "results.older-level",
+        "The numbers of the second level are as of {at:moment} UTC. Newer numbers are being "
+        "computed.",
+        at=part.as_of,
+    )
+
+
+def _older_ground(part: results.Result[Any]) -> Message:
+    if part.message:
+        return message(
+            "results.older-humans-failed",
+            "The MT systems and the agreement between annotators are as of {at:moment} UTC. Newer "
+            "numbers could not be computed.",
+            at=part.as_of,
+        )
+    return message(
+        "results.older-humans",
+        "The MT systems and the agreement between annotators are as of {at:moment} UTC. Newer "
+        "numbers are being computed.",
+        at=part.as_of,
+    )
 
 
 def _oldest(found: Sequence[results.Result[Any]]) -> datetime | None:
@@ -157,20 +178,20 @@ def choose(parts: Parts, query: QueryDict) -> Home:
     table = selection.subset(parts.table, query)
     compared = _shown(table.comparison, table)
     ranked = _level(parts.trust, compared, correction, scope)
-    beside = _level(parts.trust, _shown(parts.beside, table), correction, scope)
+    second = _level(parts.trust, _shown(parts.second, table), correction, scope)
     scored = _scored(table, compared)
     first = leader(scored)
     better = _better(compared, first, correction, scope)
     labels = {each.key: each.label for each in table.metrics}
-    states, floor_marks = marks.against_floor(parts.trust, compared, labels)
-    lines = _lines(table, ranked, beside, better, states)
+    states, baseline_marks = marks.against_floor(parts.trust, compared, labels)
+    lines = _lines(table, ranked, second, better, states)
     lines += _bounds(parts) if selection.shows_bounds(query) else []
     trust = parts.trust and with_reasons(parts.trust, marks.uncertain(compared))
     ground = parts.ground
     return Home(
         **{name: getattr(table, name) for name in HEAD},
-        beside_label=parts.beside.statistic_label if parts.beside else "",
-        beside_level=parts.beside.level if parts.beside else "",
+        beside_label=parts.second.statistic_label if parts.second else "",
+        beside_level=parts.second.level if parts.second else "",
         correction=correction,
         correction_label=selection.CORRECTIONS[correction],
         answer=answer(_asked(parts, table, scored, compared, better, correction)),
@@ -179,12 +200,12 @@ def choose(parts: Parts, query: QueryDict) -> Home:
         all_metrics=table.all_metrics,
         systems=_systems(ground.systems, trust),
         humans=ground.humans,
-        marks=marks.failure(parts.failed) or ranked.marking.sentence,
-        floor_marks=floor_marks,
-        beside_marks=beside.marking.sentence,
+        marks=marks.failure(parts.failed) or ranked.marking.notes,
+        baseline_marks=baseline_marks,
+        beside_marks=second.marking.notes,
         **{name: getattr(ground, name) for name in ("alpha", "alpha_ends", "n_tested", "n_passed")},
         is_complete=parts.is_complete,
-        older=[sentence for sentence in parts.older if sentence],
+        older=parts.older,
         rival=_rival(compared, first, better, correction, scope),
         trust=trust,
         failed=parts.failed,
@@ -201,7 +222,7 @@ HEAD = (
 
 
 def _shown(compared: Comparison | None, table: Correlations) -> Comparison | None:
-    """A comparison of the metrics that are shown."""
+    """Return the comparison of the metrics that are shown."""
     if compared is None:
         return None
     wanted = QueryDict(mutable=True)
@@ -215,13 +236,13 @@ def _shown(compared: Comparison | None, table: Correlations) -> Comparison | Non
 
 @dataclass(frozen=True)
 class Level:
-    """A comparison with what of it may be ranked and bold."""
+    """A comparison with its ranks and bold metrics."""
 
     compared: Comparison | None
     marking: marks.Marking
 
     def mark(self, key: str) -> Mark:
-        """What is drawn of a metric; nothing where the comparison lacks it."""
+        """Return the mark of a metric; an empty one where the comparison lacks the metric."""
         metrics = self.compared.metrics if self.compared else ()
         found = next((metric for metric in metrics if metric.key == key), None)
         if found is None:
@@ -233,14 +254,14 @@ class Level:
 def _level(
     trust: CampaignTrust | None, compared: Comparison | None, correction: str, scope: str
 ) -> Level:
-    """Ranks and bold under a correction, as far as verdict and intervals bear them out."""
+    """Return ranks and bold metrics under a correction, as verdict and intervals allow."""
     return Level(compared, marks.marking(trust, compared, correction, scope))
 
 
 def _scored(table: Correlations, compared: Comparison | None) -> list[Scored]:
-    """All metrics that the comparison has, where it is there: the answer is of one state.
+    """Return the metrics of the comparison, if there is one, so that the answer uses one state.
 
-    What correlates on its own outputs alone, and in no hybrid, has too few.
+    A metric that has a correlation on its own outputs but in no hybrid has too few outputs.
     """
     rows = [row for row in table.rows if row.n_missing and row.r_hybrid is None]
     few = {row.key for row in rows if row.r_segment is not None}
@@ -255,7 +276,7 @@ def _scored(table: Correlations, compared: Comparison | None) -> list[Scored]:
 def _better(
     compared: Comparison | None, first: Scored | None, correction: str, scope: str
 ) -> dict[str, float | None]:
-    """By metric, the corrected p that the leader is better."""
+    """Return, by metric, the corrected p of the leader being better."""
     keys = [metric.key for metric in compared.metrics] if compared else []
     if compared is None or first is None or first.key not in keys:
         return {}
@@ -272,49 +293,48 @@ def _asked(
     better: Mapping[str, float | None],
     correction: str,
 ) -> Asked:
-    label = "" if correction == "none" else selection.CORRECTIONS[correction]
     n_outputs, n_whole = max(table.n_judged, parts.ground.n_judged), parts.ground.n_scored_whole
     return Asked(
         statistic=table.statistic,
         metrics=scored,
         n_judged=n_outputs or n_whole,
-        judged="output" if n_outputs else "system",
+        are_whole=not n_outputs,
         is_elsewhere=not n_outputs and table.level == SEGMENT,
         is_tested=compared is not None and parts.trust is not None,
         failed=marks.failure(parts.failed),
         better=better,
-        correction=label,
+        correction=marks.corrected(correction),
         chance=compared.chance if compared else 0.0,
-        refused=marks.refusal(parts.trust, compared) if compared else "",
-        no_interval=marks.no_interval(compared) if compared else "",
+        refused=marks.refusal(parts.trust, compared) if compared else None,
+        no_interval=marks.no_interval(compared) if compared else None,
         undefined=_undefined(table),
         distrust=_distrust(parts.trust),
-        unusable=next(iter(parts.ground.gaps), ""),
+        unusable=next(iter(parts.ground.gaps), None),
     )
 
 
-def _undefined(table: Correlations) -> str:
-    """What the table's warnings say of single metrics."""
-    heads = tuple(f"{metric.label}: " for metric in table.metrics)
-    texts = [each.text for each in table.warnings]
-    return " ".join([each for each in texts if each.startswith(heads)][:CAUSES])
+def _undefined(table: Correlations) -> list[Message]:
+    """Return the table's first warnings on single metrics."""
+    labels = {metric.label for metric in table.metrics}
+    found = [each for each in table.warnings if each.parameters.get("metric") in labels]
+    return found[:CAUSES]
 
 
-def _distrust(trust: CampaignTrust | None) -> str:
-    """The gravest reason where the verdict is not to use the numbers."""
+def _distrust(trust: CampaignTrust | None) -> Message | None:
+    """Return the most severe reason where the verdict is not to use the numbers."""
     if trust is None or trust.verdict != Verdict.DO_NOT_USE:
-        return ""
+        return None
     return trust.reasons[0].text
 
 
 def _lines(
     table: Correlations,
     level: Level,
-    beside: Level,
+    second: Level,
     better: Mapping[str, float | None],
     states: Mapping[str, str],
 ) -> list[Line]:
-    """All metrics, as they stand in the table."""
+    """Return all metrics in the order of the table."""
     return [
         Line(
             campaign=table.campaign,
@@ -326,7 +346,7 @@ def _lines(
             rank=level.marking.ranks.get(metric.key),
             is_best=metric.key in level.marking.best,
             p=better.get(metric.key),
-            beside=beside.mark(metric.key),
+            other=second.mark(metric.key),
             floor=states.get(metric.key, ""),
         )
         for metric in table.metrics
@@ -334,9 +354,9 @@ def _lines(
 
 
 def _bounds(parts: Parts) -> list[Line]:
-    """Floors, ceiling and people as lines; on the other level where they are there too."""
-    other = parts.beside.bounds if parts.beside else None
-    beside = {key: Mark(*ends) for key, ends in values_of(other).items()} if other else {}
+    """Return baselines and human ceiling as lines, with the other level where it has them."""
+    other = parts.second.bounds if parts.second else None
+    second = {key: Mark(*ends) for key, ends in values_of(other).items()} if other else {}
     return [
         Line(
             campaign=row.campaign,
@@ -348,7 +368,7 @@ def _bounds(parts: Parts) -> list[Line]:
             rank=None,
             is_best=False,
             p=None,
-            beside=beside.get(row.key, Mark()),
+            other=second.get(row.key, Mark()),
             kind=row.kind,
         )
         for row in bound_rows(parts.table)
@@ -356,12 +376,12 @@ def _bounds(parts: Parts) -> list[Line]:
 
 
 def _by_value(line: Line) -> float:
-    """Best first; those without a value last."""
+    """Return a key that sorts the best first and lines without a value last."""
     return math.inf if line.value is None else -line.value
 
 
 def _systems(standings: Sequence[Standing], trust: CampaignTrust | None) -> list[Standing]:
-    """Systems with the clusters that the verdict bears out; one cluster of all is none."""
+    """Return systems with clusters, if the verdict allows them and there is more than one."""
     clusters = {each.cluster for each in standings}
     if len(clusters) > 1 and not marks.forbidden(trust):
         return list(standings)
@@ -375,7 +395,7 @@ def _rival(
     correction: str,
     scope: str,
 ) -> Rival | None:
-    """The best metric below the leader that it is not told from; None where there is none."""
+    """Return the best metric below the leader that cannot be distinguished from it, if any."""
     if compared is None or first is None or first.value is None:
         return None
     keys = [metric.key for metric in compared.metrics]

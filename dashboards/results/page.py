@@ -16,16 +16,17 @@ from dashboards.documents import results
 from dashboards.pages.page import Page
 from dashboards.papers import latex
 from dashboards.results import home
-from dashboards.results.answer import Scored, estimate, number
+from dashboards.results.answer import Scored, estimate
 from dashboards.results.document import Home, Line, Mark
 from dashboards.results.figures import FIGURES, ranks
 from dashboards.results.steps import action, steps
 from dashboards.trust.shown import with_trust
+from metaeval.messages import Message, message, plural
 
-# More metrics than these are a table of their own: the leading ones are drawn. Of fewer all are,
-# the leading ones at once.
+# Of more metrics than MANY, only the LEADING ones are drawn; of fewer, all are, the LEADING ones
+# without a click.
 MANY, LEADING = 40, 12
-HUMAN_TRANSLATION = "human translation"
+HUMAN_TRANSLATION = message("results.human-translation", "human translation")
 COLUMNS = (
     *("campaign", "key", "label", "value", "low", "high", "rank", "is_best", "p"),
     *(
@@ -42,10 +43,10 @@ COLUMNS = (
 
 @dataclass(frozen=True)
 class Praise:
-    """Something that speaks for the numbers, as a mark and in a sentence."""
+    """A point in favour of the numbers, as a mark and in a sentence."""
 
-    brief: str
-    text: str
+    brief: Message
+    text: Message
 
 
 @dataclass(frozen=True)
@@ -53,16 +54,16 @@ class HomePage(Page[Home]):
     """A page of several analyses."""
 
     def latest(self, query: QueryDict, campaign: Campaign, filters: Filters) -> results.Result[Any]:
-        """The newest of all of them, with the verdict of trust."""
+        """Return the newest of all of them, with the verdict."""
         return with_trust(home.latest(query, campaign, filters), campaign, filters)
 
 
 def context(request: HttpRequest, campaign: Campaign, document: Home) -> dict[str, Any]:
-    """The drawings, what speaks for the numbers, and what to do next."""
+    """Return the drawings, the points in favour of the numbers, and the next steps."""
     startable, _ = unscored(campaign, document.all_metrics)
     done, total, is_complete = wanted(campaign)
     shown = document.rows[:LEADING] if len(document.rows) > MANY else document.rows
-    drawn = chart(shown, [line.beside for line in shown])
+    drawn = chart(shown, [line.other for line in shown])
     n_first = len(shown) if len(shown) <= LEADING + 2 else LEADING
     return {
         "is_drawn": drawn.ours is not None,
@@ -95,30 +96,48 @@ def _standings(document: Home) -> dict[str, Any]:
 
 
 def praise(document: Home) -> list[Praise]:
-    """What speaks for the numbers: agreement that is not none, annotators who pass."""
+    """Return the points in favour: agreement above zero, annotators who pass."""
     found = []
     low, high = document.alpha_ends or (None, None)
     if document.alpha is not None and low is not None and low > 0:
-        shown = estimate(Scored("", "", document.alpha, low, high), "α")
-        text = f"Krippendorff’s α is {number(document.alpha)}, with a 95 % interval over outputs."
-        found.append(Praise(f"agreement {shown}", text))
+        alpha = estimate(Scored("", "", document.alpha, low, high), "α")
+        brief = message("praise.agreement", "agreement {alpha}", alpha=alpha)
+        text = message(
+            "praise.agreement-text",
+            "Krippendorff’s α is {alpha:r}, with a 95% interval over outputs.",
+            alpha=document.alpha,
+        )
+        found.append(Praise(brief, text))
     if document.n_tested and document.n_passed == document.n_tested:
-        n = document.n_tested
-        text = "Whoever was given enough traps or gold items passed them."
-        found.append(Praise(f"{n} of {n} annotators pass their control items", text))
+        brief = plural(
+            "praise.controls",
+            "{n} of {n} annotators passes the control items",
+            "{n} of {n} annotators pass the control items",
+            n=document.n_tested,
+        )
+        text = message(
+            "praise.controls-text",
+            "All annotators with enough traps or gold items passed them.",
+        )
+        found.append(Praise(brief, text))
     return found
 
 
 def tables(document: Home) -> list[latex.Table]:
-    """A table for each level: what is said of the first is not true of the other."""
+    """Return a table for each level, each with its own caption."""
     answer = document.answer
-    said = (answer.text, answer.detail, *document.older, document.marks, document.floor_marks)
-    ours = [_row(floored(line.label, line.floor), line) for line in document.rows]
-    found = [_table(document, " ".join(filter(None, said)), document.statistic_label, ours)]
-    if any(line.beside.value is not None for line in document.rows):
-        theirs = [_row(line.label, line.beside) for line in document.rows]
-        caption = f"{document.beside_label}. Metrics stand as in the table before."
-        caption = f"{caption} {document.beside_marks}".strip()
+    caption = [answer.sentence, *answer.details, *document.older]
+    caption += [*document.marks, *document.baseline_marks]
+    ours = [_row(str(floored(line.label, line.floor)), line) for line in document.rows]
+    found = [_table(document, caption, document.statistic_label, ours)]
+    if any(line.other.value is not None for line in document.rows):
+        theirs = [_row(str(line.label), line.other) for line in document.rows]
+        order = message(
+            "results.beside-caption",
+            "{statistic}. Metrics are in the order of the previous table.",
+            statistic=document.beside_label,
+        )
+        caption = [order, *document.beside_marks]
         found.append(_table(document, caption, document.beside_label, theirs, "-beside"))
     return found
 
@@ -133,7 +152,11 @@ def _row(label: str, mark: Line | Mark) -> latex.Row:
 
 
 def _table(
-    document: Home, caption: str, label: str, body: list[latex.Row], suffix: str = ""
+    document: Home,
+    caption: list[Message],
+    label: Message | str,
+    body: list[latex.Row],
+    suffix: str = "",
 ) -> latex.Table:
     head = latex.texts("Metric", "Rank", label, "95% interval")
     return latex.Table(caption, f"{document.campaign}-results{suffix}", "lrrr", [head], body)

@@ -1,63 +1,69 @@
-"""What would make the answer surer, and where that is done."""
+"""Return how to strengthen the result, and where to do that."""
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
+from typing import Any
 from urllib.parse import urlencode
 
 from django.urls import reverse
 
 from annotation.models import Campaign
-from core.text import pluralize
 from dashboards.documents.reasons import Severity
 from dashboards.results.document import Home, Rival
 from dashboards.trust.amount import MIN_SYSTEMS
+from dashboards.trust.marks import corrected
+from metaeval.messages import Message, message, plural, truncated
 from metrics.base import MetricInfo
 
 POWER, LEVEL = 0.8, 0.95
-# More segments than these nobody judges.
+# A difference below this needs three decimals.
+SMALL = 0.01
+# More segments than this cannot be judged.
 MOST = 100_000
-# So many steps are shown, so many metrics named in one.
+# The most steps that are shown, and metrics that a step names.
 STEPS, NAMES = 4, 3
 
 
 @dataclass(frozen=True)
 class Step:
-    """One sentence, and the link that does it."""
+    """A sentence, and the link to the page where it is done."""
 
-    text: str
-    label: str
+    text: Message | None
+    label: Message | None
     address: str
 
 
-# What there is to do where there is no answer: where, by the name of its address, and in words.
+# The page where there is something to do without an answer, and the label of its link.
 ACTIONS = {
-    "unjudged": ("monitor", "See who is at work"),
-    "unusable": ("quality", "Look at the annotators"),
-    "distrusted": ("quality", "Look at the annotators"),
-    "constant": ("scatter", "Look at the scores"),
+    "unjudged": ("monitor", message("action.progress", "View progress")),
+    "unusable": ("quality", message("action.annotators", "Review annotators")),
+    "distrusted": ("quality", message("action.annotators", "Review annotators")),
+    "constant": ("scatter", message("action.scores", "View scores")),
 }
 
 
 def action(campaign: Campaign, home: Home) -> Step | None:
     """Return the one thing to do where there is no answer; None where there is one."""
+    setup = reverse("campaign-setup", args=[campaign.slug])
     if campaign.status == Campaign.Status.DRAFT:
-        return Step("", "Open the campaign", reverse("campaign-setup", args=[campaign.slug]))
+        return Step(None, message("action.open", "Open campaign"), setup)
     if home.answer.case == "whole":
         address = reverse("results", args=[campaign.slug])
-        return Step("", "Compare them over systems", f"{address}?statistic=systems")
+        label = message("action.over-systems", "Compare metrics over systems")
+        return Step(None, label, f"{address}?statistic=systems")
     if home.answer.case not in ACTIONS:
         return None
     if home.answer.case == "unjudged" and campaign.status == Campaign.Status.CLOSED:
-        return Step("", "Open it again", reverse("campaign-setup", args=[campaign.slug]))
+        return Step(None, message("action.reopen", "Reopen campaign"), setup)
     name, label = ACTIONS[home.answer.case]
-    return Step("", label, reverse(name, args=[campaign.slug]))
+    return Step(None, label, reverse(name, args=[campaign.slug]))
 
 
 def steps(campaign: Campaign, home: Home, unscored: Sequence[MetricInfo]) -> list[Step]:
-    """Return what to do next, the gravest first."""
-    # Where the ratings give no score, there is nothing that more metrics could be compared with.
+    """Return what to do next, the most important first."""
+    # Without human scores, more metrics would not help.
     infos = [] if home.answer.case == "unusable" else unscored
     found = [
         *_score(campaign, infos, is_first=not home.metrics),
@@ -65,7 +71,7 @@ def steps(campaign: Campaign, home: Home, unscored: Sequence[MetricInfo]) -> lis
         *_segments(campaign, home),
         *_systems(campaign, home),
     ]
-    # Scoring is the least of it where there are metrics to compare.
+    # Scoring is the least important step where there are metrics to compare.
     ordered = found if not home.metrics else [*found[1:], *found[:1]] if infos else found
     return ordered[:STEPS]
 
@@ -73,18 +79,18 @@ def steps(campaign: Campaign, home: Home, unscored: Sequence[MetricInfo]) -> lis
 def _score(campaign: Campaign, infos: Sequence[MetricInfo], *, is_first: bool) -> list[Step]:
     if not infos:
         return []
-    names = ", ".join(info.label for info in infos[:NAMES])
-    if (more := len(infos) - NAMES) > 0:
-        rest = pluralize(more, "more metric")
-        names = f"{names} and {rest}"
+    names = truncated([info.label for info in infos], NAMES)
     query = urlencode([("metric", info.name) for info in infos])
     address = f"{reverse('run-start', args=[campaign.test_set.slug])}?{query}"
-    said = f"No scores yet by {names}." if is_first else f"No scores of these outputs by {names}."
-    return [Step(said, "Score", address)]
+    if is_first:
+        text = message("step.no-scores", "There are no scores by {metrics} yet.", metrics=names)
+    else:
+        text = message("step.unscored", "These outputs have no scores by {metrics}.", metrics=names)
+    return [Step(text, message("action.score", "Score"), address)]
 
 
 def _advice(campaign: Campaign, home: Home) -> list[Step]:
-    """What to do about that which limits trust; systems and segments have steps of their own."""
+    """Return advice on reasons of the verdict; systems and segments have their own steps."""
     if home.trust is None:
         return []
     return [
@@ -97,14 +103,28 @@ def _advice(campaign: Campaign, home: Home) -> list[Step]:
 
 def _systems(campaign: Campaign, home: Home) -> list[Step]:
     n = home.trust.n_systems if home.trust else 0
-    # Without scores of outputs there are no hybrids that systems could take the place of.
+    # Without scores of outputs there are no hybrids that systems could replace.
     if not 0 < n < MIN_SYSTEMS or not home.n_judged:
         return []
-    missing = pluralize(MIN_SYSTEMS - n, "more system")
-    said = f"{missing} would let metrics be compared over systems, not hybrids of {n}."
     if n == 1:
-        said = f"{missing} would let metrics be compared over systems."
-    return [Step(said, "Add systems", campaign.test_set.get_absolute_url())]
+        text = plural(
+            "step.systems",
+            "{n} more system would let you compare metrics over systems.",
+            "{n} more systems would let you compare metrics over systems.",
+            n=MIN_SYSTEMS - n,
+        )
+    else:
+        text = plural(
+            "step.systems-not-hybrids",
+            "{n} more system would let you compare metrics over systems instead of hybrids of "
+            "{known} systems.",
+            "{n} more systems would let you compare metrics over systems instead of hybrids of "
+            "{known} systems.",
+            n=MIN_SYSTEMS - n,
+            known=n,
+        )
+    label = message("action.add-systems", "Add systems")
+    return [Step(text, label, campaign.test_set.get_absolute_url())]
 
 
 def _segments(campaign: Campaign, home: Home) -> list[Step]:
@@ -113,43 +133,73 @@ def _segments(campaign: Campaign, home: Home) -> list[Step]:
         return []
     n = home.n_segments
     needed = segments_needed(home.rival, n)
-    plan = reverse("samplesize", args=[campaign.slug])
-    one, other = leader.label, home.rival.label
+    address = reverse("samplesize", args=[campaign.slug])
     if needed > MOST:
-        said = f"{one} and {other} are too alike to be told apart by more segments."
-        return [Step(said, "See", plan)]
+        text = message(
+            "step.too-alike",
+            "{first} and {second} are too similar to be distinguished by more segments.",
+            first=leader.label,
+            second=home.rival.label,
+        )
+        return [Step(text, message("action.sample-size", "View sample size"), address)]
     if needed <= n:
         return []
-    is_corrected = home.correction != "none"
-    corrected = f"{home.correction_label}’s correction" if is_corrected else "no correction"
-    return [Step(planned(one, other, home.rival.difference, needed - n, corrected), "Plan", plan)]
+    text = planned(
+        leader.label,
+        home.rival.label,
+        home.rival.difference,
+        needed - n,
+        corrected(home.correction),
+    )
+    return [Step(text, message("action.plan", "Plan"), address)]
 
 
-def planned(one: str, other: str, difference: float, n: int, corrected: str) -> str:
-    """What more segments would do, in as few digits as the difference that it is reckoned from."""
-    more = pluralize(roughly(n), "more segment")
-    return (
-        f"If {one} and {other} differ by the {small(abs(difference))} seen here, about {more} "
-        f"would tell them apart with power .8, with {corrected}, as ranks are."
+def planned(
+    first: Message | str,
+    second: Message | str,
+    difference: float,
+    n: int,
+    correction: Message,
+) -> Message:
+    """Return how many more segments are needed, with as few digits as the difference allows."""
+    size = abs(difference)
+    known: dict[str, Any] = {
+        "first": first,
+        "second": second,
+        "difference": size,
+        "correction": correction,
+    }
+    if size < SMALL:
+        return plural(
+            "step.segments-small",
+            "If {first} and {second} differ by {difference:r3} as observed here, about {n} more "
+            "segment is needed to distinguish them with 80% power ({correction}, as for ranks).",
+            "If {first} and {second} differ by {difference:r3} as observed here, about {n} more "
+            "segments are needed to distinguish them with 80% power ({correction}, as for ranks).",
+            n=roughly(n),
+            **known,
+        )
+    return plural(
+        "step.segments",
+        "If {first} and {second} differ by {difference:r} as observed here, about {n} more segment "
+        "is needed to distinguish them with 80% power ({correction}, as for ranks).",
+        "If {first} and {second} differ by {difference:r} as observed here, about {n} more "
+        "segments are needed to distinguish them with 80% power ({correction}, as for ranks).",
+        n=roughly(n),
+        **known,
     )
 
 
 def roughly(n: int) -> int:
-    """A count with two significant digits: 5,767 is 5,800."""
+    """Return a count with two significant digits: 5,767 is 5,800."""
     return round(n, min(0, 2 - len(str(n))))
 
 
-def small(difference: float) -> str:
-    """A difference with two places, or with as many as show its first digit: .01, .003."""
-    places = max(2, -math.floor(math.log10(difference)))
-    return f"{difference:.{places}f}".removeprefix("0")
-
-
 def segments_needed(rival: Rival, n_segments: int) -> int:
-    """Return how many segments find the difference that there is in 8 of 10 studies.
+    """Return the number of segments with which 8 of 10 studies find the observed difference.
 
-    By the normal approximation for a one-sided test at the rival's level; the standard error, which
-    is that of the interval, shrinks with the root of the number of segments.
+    Uses the normal approximation of a one-sided test at the rival's level. The standard error,
+    taken from the interval, decreases with the root of the number of segments.
     """
     normal = NormalDist()
     error = (rival.high - rival.low) / (2 * normal.inv_cdf((1 + LEVEL) / 2))

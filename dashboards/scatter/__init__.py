@@ -1,1 +1,1 @@
-"""The page of metric against human, output by output."""
+"""Plot a metric against the humans, output by output."""

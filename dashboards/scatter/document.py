@@ -1,4 +1,4 @@
-"""Metric against human, output by output or system by system, and where they disagree most."""
+"""Compare a metric with the humans by output or system, and find the largest disagreements."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -9,20 +9,21 @@ from numpy.typing import NDArray
 
 from annotation.filters import FilterError, Filters
 from annotation.models import Campaign
+from dashboards.correlations.agreement import NO_HUMAN_SCORES, NO_SCORES
 from dashboards.documents.head import CampaignDocument, head
-from dashboards.documents.measured import Measured
 from dashboards.panel.choice import Choice
 from dashboards.panel.human import Floats
 from dashboards.panel.lengths import unit_of
 from dashboards.panel.panel import Panel, read_panel
 from dashboards.scatter import region
-from dashboards.scatter.onpoints import OnPoints, floors_on, people_on
+from dashboards.scatter.baselines import OnPoints, annotators_on, baselines_on
 from dashboards.scatter.points import (
     Axis,
     Bin,
     Disagreement,
     Point,
     Points,
+    Side,
     choose,
     drawn,
     human_axis,
@@ -30,19 +31,22 @@ from dashboards.scatter.points import (
     system_points,
     worst,
 )
+from metaeval.messages import Message, message, truncated, untranslated
 from metaeval.sensitivity import Pooled, gaps, pooled, within_systems
 
-VERSION = 5
+VERSION = 6
 HUMAN = "human"
 SEGMENT, SYSTEM = "segment", "system"
+NO_POINTS = message("scatter.no-points", "No output has both scores under this choice.")
+SAME_AXES = message("scatter.same-axes", "Choose a metric to plot against the humans.")
 
 
 @dataclass(frozen=True)
 class ScatterChoice(Choice):
-    """`metric` against `against` (the humans, or another measure), of which outputs.
+    """`metric` against `against` (the humans, or another measure), and a choice of outputs.
 
-    `shortest` and `longest` bound the length of the source, `category` names an error that was
-    marked; `order` says by what disagreement is measured. The others choose a region of the plot
+    `shortest` and `longest` bound the length of the source, `category` is the category of a marked
+    error, and `order` the measure of disagreement. The others select a region of the plot
     (`dashboards.scatter.region`), over which everything but the plot is computed.
     """
 
@@ -68,7 +72,14 @@ class ScatterChoice(Choice):
         self.one_of("order", "z", "rank")
         low, high = self.whole("shortest"), self.whole("longest")
         if low is not None and high is not None and low > high:
-            raise FilterError(f"shortest is {low} and longest {high}: no length is both")
+            raise FilterError(
+                message(
+                    "scatter.lengths",
+                    "shortest ({low}) must not be above longest ({high}).",
+                    low=low,
+                    high=high,
+                )
+            )
         region.check(self)
 
 
@@ -82,7 +93,7 @@ class Offered:
 
 @dataclass(frozen=True)
 class Statistics:
-    """Over all points; `r_within` after each system's own mean is taken off on both sides."""
+    """Statistics over all points; `r_within` after subtracting each system's mean on both sides."""
 
     r: float | None
     tau: float | None
@@ -92,7 +103,7 @@ class Statistics:
 
 @dataclass(frozen=True)
 class OfSystem:
-    """One system's own outputs; `is_opposite` where r has another sign than pooled."""
+    """One system's outputs; `is_opposite` where r has another sign than the pooled r."""
 
     system: str
     n: int
@@ -107,10 +118,10 @@ class OfSystem:
 class Scatter(CampaignDocument):
     """`metric` (vertical) against `against`: `n` points, or above `MOST_POINTS` bins of them.
 
-    `problem` says why there is nothing; what stands below it is empty then. `statistics`,
-    `by_system` and `rows`, the worst disagreements, are of the `n_selected` points of the region
-    that the reader chose, `selected` their places; `overall` is of all. `bounds` are floors and
-    people on the same points.
+    `problem` is the reason where there is nothing to show; the fields below it are empty then.
+    `statistics`, `by_system` and `rows` (the largest disagreements) use the `n_selected` points of
+    the chosen region, and `selected` are their positions; `overall` uses all points. `bounds` are
+    baselines and annotators on the same points.
     """
 
     source_language: str
@@ -123,9 +134,9 @@ class Scatter(CampaignDocument):
     documents: Sequence[str]
     categories: Sequence[str]
     n_outputs: int
-    problem: str = ""
-    metric: Measured | None = None
-    against: Measured | None = None
+    problem: Message | None = None
+    metric: Side | None = None
+    against: Side | None = None
     n: int = 0
     statistics: Statistics | None = None
     overall: Statistics | None = None
@@ -143,34 +154,34 @@ DOCUMENT = Scatter
 
 
 def compute(campaign: Campaign, filters: Filters) -> Scatter:
-    """Return the points (or their bins), statistics, and the worst disagreements."""
+    """Return the points (or their bins), statistics, and the largest disagreements."""
     if not isinstance(filters, ScatterChoice):
         filters = ScatterChoice(**vars(filters))
     panel = read_panel(campaign, filters)
     axes = _axes(panel, filters)
-    if not isinstance(axes, str) and _has_systems_alone(*axes):
+    if not isinstance(axes, Message) and _has_systems_alone(*axes):
         filters = replace(filters, level=SYSTEM)
-    said = _head(campaign, panel, filters)
-    if isinstance(axes, str):
-        return Scatter(**said, problem=axes, warnings=panel.human.warnings)
+    known = _head(campaign, panel, filters)
+    if isinstance(axes, Message):
+        return Scatter(**known, problem=axes, warnings=panel.human.warnings)
     y, x = axes
     points = choose(campaign, panel, x, y, filters, filters)
     if filters.level == SYSTEM:
         by_system = _by_system(points, np.ones(len(points), dtype=np.bool_))
-        bounds = floors_on(panel, x, points, filters) if len(points) else []
+        bounds = baselines_on(panel, x, points, filters) if len(points) else []
         points = system_points(panel, x, y, points, filters)
-        return Scatter(**said, **_body(points, x, y, filters), by_system=by_system, bounds=bounds)
+        return Scatter(**known, **_body(points, x, y, filters), by_system=by_system, bounds=bounds)
     inside = region.inside(points.x, points.y, _gaps(points, filters), filters)
     part = points.part(inside)
-    bounds = floors_on(panel, x, part, filters) if len(part) else []
+    bounds = baselines_on(panel, x, part, filters) if len(part) else []
     if filters.against == HUMAN:
-        bounds += people_on(campaign, filters, panel, part.output)
+        bounds += annotators_on(campaign, filters, panel, part.output)
     by_system = _by_system(points, inside)
-    return Scatter(**said, **_body(points, x, y, filters), by_system=by_system, bounds=bounds)
+    return Scatter(**known, **_body(points, x, y, filters), by_system=by_system, bounds=bounds)
 
 
 def _has_systems_alone(y: Axis, x: Axis) -> bool:
-    """Whether no output has both scores, but systems have."""
+    """Return whether no output has both scores, but systems have."""
     is_somewhere = bool((y.scores.mask & x.scores.mask).any())
     return not is_somewhere and any(axis.scores.systems is not None for axis in (y, x))
 
@@ -194,7 +205,7 @@ def _body(points: Points, x: Axis, y: Axis, filters: ScatterChoice) -> dict[str,
     paradox = [_paradox(found)] if found.is_paradox else []
     shown, bins = drawn(points)
     return {
-        "problem": "" if len(points) else "No output has both scores under this choice.",
+        "problem": None if len(points) else NO_POINTS,
         "metric": y.about,
         "against": x.about,
         "n": len(points),
@@ -202,7 +213,9 @@ def _body(points: Points, x: Axis, y: Axis, filters: ScatterChoice) -> dict[str,
         "overall": _statistics(every),
         "n_selected": int(inside.sum()),
         "selected": np.flatnonzero(inside).tolist() if shown and not inside.all() else (),
-        "warnings": list(dict.fromkeys([*x.warnings, *y.warnings, *paradox, *found.warnings])),
+        "warnings": list(
+            dict.fromkeys([*x.warnings, *y.warnings, *paradox, *map(untranslated, found.warnings)])
+        ),
         "points": shown,
         "bins": bins,
         "rows": worst(points, apart, inside),
@@ -213,28 +226,36 @@ def _statistics(found: Pooled) -> Statistics:
     return Statistics(found.r, found.tau, found.r_within, found.is_paradox)
 
 
-def _paradox(found: Pooled) -> str:
-    told = (
-        f"Simpson’s paradox: pooled over systems r is {found.r:.3f}, but within systems it is "
-        f"{found.r_within:.3f}, and {found.n_opposite} of {found.n_known} systems have the "
-        "opposite sign. The pooled value tells systems apart, not their outputs (or the reverse): "
-        "quote both."
+def _paradox(found: Pooled) -> Message:
+    return message(
+        "scatter.simpsons-paradox",
+        "Simpson’s paradox: r is {pooled:r} pooled over systems but {within:r} within systems, and "
+        "{opposite} of {systems} systems have the opposite sign. The pooled value reflects "
+        "differences between systems, not between their outputs (or the reverse). Report both.",
+        pooled=found.r,
+        within=found.r_within,
+        opposite=found.n_opposite,
+        systems=found.n_known,
     )
-    return told.replace("-", "−")
 
 
-def _axes(panel: Panel, filters: ScatterChoice) -> tuple[Axis, Axis] | str:
-    """The vertical and the horizontal axis; or, in words, why there are none."""
+def _axes(panel: Panel, filters: ScatterChoice) -> tuple[Axis, Axis] | Message:
+    """Return the vertical and the horizontal axis, or the reason why there are none."""
     if not panel.measures:
-        return "No metric has scored these outputs yet."
+        return NO_SCORES
     chosen = filters.metric or next(iter(panel.measures))
     for key in (chosen, filters.against):
         if key not in panel.measures and key != HUMAN:
-            return f"There is no measure “{key}” here; there are {', '.join(panel.measures)}."
+            return message(
+                "scatter.no-measure",
+                "There are no scores of “{metric}” here. There are scores of {metrics}.",
+                metric=key,
+                metrics=truncated(list(panel.measures), 30),
+            )
     if chosen == HUMAN:
-        return "Choose a measure to set against the humans."
+        return SAME_AXES
     if filters.against == HUMAN and not panel.human.is_there:
-        return "No output of this campaign has a human score yet."
+        return NO_HUMAN_SCORES
     y = measure_axis(panel, chosen)
     return y, human_axis(panel) if filters.against == HUMAN else measure_axis(
         panel, filters.against

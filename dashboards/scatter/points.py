@@ -1,4 +1,4 @@
-"""The points of a scatter plot: which outputs, how they are drawn, where the axes disagree."""
+"""Choose the points of a scatter plot, bin them, and find where the axes disagree."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,27 +12,30 @@ from annotation.models import Campaign
 from dashboards.documents.measured import Measured, about
 from dashboards.panel.human import Floats
 from dashboards.panel.lengths import lengths, unit_of
-from dashboards.panel.measures import told
+from dashboards.panel.measures import warnings_of
 from dashboards.panel.panel import Panel
 from dashboards.scatter.region import with_category
+from metaeval.messages import Message, message
 from metaeval.scores.turned import TurnedScores
 from metrics.grid import Integers
 
-# Above this many points a page gets counts of a grid instead of the points.
+HIGHER, LOWER = "metric higher", "metric lower"
+HUMAN_SCORE = message("scatter.human-score", "Human score")
+# With more points than this, a page gets counts on a grid instead of the points.
 MOST_POINTS = 3_000
 BINS = 40
 N_WORST = 15
 
 
-# (x, y, output, system, segment), and a square of the grid: (x and y of its middle, how many
-# points it has, the output nearest the middle).
+# (x, y, output, system, segment), and a square of the grid: (x and y of its center, the number of
+# its points, the output nearest the center).
 Point = tuple[float, float, int, str, str]
 Bin = tuple[float, float, int, int]
 
 
 @dataclass(frozen=True)
 class Disagreement:
-    """An output on which the axes disagree; `side` says which is higher."""
+    """An output on which the axes disagree; `side` is HIGHER or LOWER."""
 
     side: str
     gap: float
@@ -44,33 +47,41 @@ class Disagreement:
     output: int
 
 
+@dataclass(frozen=True, kw_only=True)
+class Side(Measured):
+    """A measure, or the human scores, whose label and signature are messages."""
+
+    label: Message | str  # type: ignore[assignment]
+    signature: Message | str  # type: ignore[assignment]
+
+
 @dataclass(frozen=True, eq=False)
 class Axis:
-    """Scores of one side; larger is better. `about` is what a reader must know to quote them."""
+    """Scores of one axis, larger is better, with a description and warnings."""
 
-    about: Measured
+    about: Side
     scores: TurnedScores
-    warnings: Sequence[str]
+    warnings: Sequence[Message]
 
 
 def human_axis(panel: Panel) -> Axis:
-    """The human scores."""
+    """Return the axis of the human scores."""
     human = panel.human
-    said = Measured(
-        key="human", label="Human score", signature=human.source, origin="", is_turned=False
+    described = Side(
+        key="human", label=HUMAN_SCORE, signature=human.source, origin="", is_turned=False
     )
-    return Axis(said, panel.scored.humans, human.warnings)
+    return Axis(described, panel.scored.humans, human.warnings)
 
 
 def measure_axis(panel: Panel, key: str) -> Axis:
-    """A measure of a metric."""
+    """Return the axis of a measure."""
     measure = panel.measures[key]
-    return Axis(Measured(**about(measure)), panel.scored.turned(key), told([measure]))
+    return Axis(Side(**about(measure)), panel.scored.turned(key), warnings_of([measure]))
 
 
 @dataclass(frozen=True, eq=False)
 class Points:
-    """One entry a point: an output, or a whole system (`output` is then that of none)."""
+    """One entry per point: an output, or a whole system (`output` is then −1)."""
 
     x: Floats
     y: Floats
@@ -84,7 +95,7 @@ class Points:
         return len(self.x)
 
     def part(self, chosen: NDArray[np.bool_]) -> "Points":
-        """Return some of them."""
+        """Return the chosen points."""
         at = np.flatnonzero(chosen).tolist()
         return Points(
             self.x[at],
@@ -98,7 +109,7 @@ class Points:
 
 
 class Subset(Protocol):
-    """What says which outputs a reader wants to see."""
+    """A choice of outputs."""
 
     @property
     def system(self) -> str: ...
@@ -112,7 +123,7 @@ class Subset(Protocol):
 def choose(
     campaign: Campaign, panel: Panel, x: Axis, y: Axis, subset: Subset, filters: Filters
 ) -> Points:
-    """Return the outputs that both axes score and the reader wants."""
+    """Return the chosen outputs that have scores on both axes."""
     segments = list(
         campaign.test_set.segments.order_by("position").values_list("key", "document", "source")
     )
@@ -147,10 +158,10 @@ def _columns(
 
 
 def system_points(panel: Panel, x: Axis, y: Axis, points: Points, subset: Subset) -> Points:
-    """Return a point for every system, over the outputs chosen; corpus metrics from counts.
+    """Return a point for every system, over the chosen outputs; corpus metrics use counts.
 
-    Where all outputs are chosen, scores of whole systems that were published or imported as such
-    count, and the other axis is over all that it has, as in the table of correlations.
+    Where all outputs are chosen, published or imported scores of whole systems are used, and the
+    other axis is over all outputs that it scored, as in the table of correlations.
     """
     cells = np.isin(panel.outputs, points.output) & (panel.outputs >= 0)
     is_part = bool(subset.document) or any(
@@ -158,31 +169,31 @@ def system_points(panel: Panel, x: Axis, y: Axis, points: Points, subset: Subset
     )
     of_whole = [axis.scores.systems is not None and not is_part for axis in (x, y)]
     both = [
-        _of_systems(axis.scores, cells, is_whole=own, is_beside=other)
+        _of_systems(axis.scores, cells, is_whole=own, is_other_whole=other)
         for axis, own, other in zip((x, y), of_whole, reversed(of_whole), strict=True)
     ]
     wanted = [subset.system in ("", name) for name in points.systems]
     rows = enumerate(zip(*(side.tolist() for side in both), wanted, strict=True))
-    kept = [(i, a, b) for i, (a, b, is_wanted) in rows if is_wanted and a == a and b == b]
-    index = np.array([i for i, _, _ in kept], dtype=np.int64)
+    both_known = [(i, a, b) for i, (a, b, is_wanted) in rows if is_wanted and a == a and b == b]
+    n = len(both_known)
     return Points(
-        np.array([a for _, a, _ in kept], dtype=float),
-        np.array([b for _, _, b in kept], dtype=float),
-        index,
-        np.full(len(kept), -1, dtype=np.int64),
-        [""] * len(kept),
-        [""] * len(kept),
+        np.array([a for _, a, _ in both_known], dtype=float),
+        np.array([b for _, _, b in both_known], dtype=float),
+        np.array([i for i, _, _ in both_known], dtype=np.int64),
+        np.full(n, -1, dtype=np.int64),
+        [""] * n,
+        [""] * n,
         points.systems,
     )
 
 
 def _of_systems(
-    scores: TurnedScores, cells: NDArray[np.bool_], *, is_whole: bool, is_beside: bool
+    scores: TurnedScores, cells: NDArray[np.bool_], *, is_whole: bool, is_other_whole: bool
 ) -> Floats:
-    """One axis's scores of the systems: of whole ones, or beside such, or over some cells."""
+    """Return one axis's scores of the systems, whole ones or over outputs."""
     if is_whole and scores.systems is not None:
         return scores.systems
-    return scores.over(scores.mask if is_beside else cells)
+    return scores.over(scores.mask if is_other_whole else cells)
 
 
 def drawn(points: Points) -> tuple[list[Point], list[Bin]]:
@@ -209,7 +220,7 @@ def _bins(points: Points) -> list[Bin]:
 
 
 def _cut(values: Floats) -> tuple[Integers, Floats]:
-    """Bin of every value, and the middles of the bins."""
+    """Return the bin of every value, and the centers of the bins."""
     low, high = float(values.min()), float(values.max())
     width = (high - low) / BINS or 1.0
     index = np.minimum(((values - low) / width).astype(np.int64), BINS - 1)
@@ -217,7 +228,7 @@ def _cut(values: Floats) -> tuple[Integers, Floats]:
 
 
 def worst(points: Points, found: Floats | None, inside: NDArray[np.bool_]) -> list[Disagreement]:
-    """Return where the axes disagree most, in both directions, of the points that are chosen.
+    """Return the chosen points with the largest disagreements, in both directions.
 
     `found` are the gaps of all points (`metaeval.sensitivity.gaps`), None where there are none.
     """
@@ -225,8 +236,8 @@ def worst(points: Points, found: Floats | None, inside: NDArray[np.bool_]) -> li
         return []
     shown = np.where(inside, found, 0.0)
     high, low = (np.argsort(side, kind="stable")[:N_WORST] for side in (-shown, shown))
-    above = [_row(points, found, i, "metric higher") for i in high if shown[i] > 0]
-    below = [_row(points, found, i, "metric lower") for i in low if shown[i] < 0]
+    above = [_row(points, found, i, HIGHER) for i in high if shown[i] > 0]
+    below = [_row(points, found, i, LOWER) for i in low if shown[i] < 0]
     return above + below
 
 

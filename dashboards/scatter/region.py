@@ -1,4 +1,4 @@
-"""A region of the scatter plot: which of its points a reader has chosen."""
+"""Select a region of the scatter plot."""
 
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -11,6 +11,7 @@ from annotation.filters import FilterError, Filters
 from annotation.filters.rows import kept
 from annotation.models import Campaign, ErrorSpan, Judgment
 from dashboards.panel.human import Floats
+from metaeval.messages import message
 from metrics.grid import Integers
 
 if TYPE_CHECKING:
@@ -22,32 +23,47 @@ FIELDS = ("x_from", "x_to", "y_from", "y_to", "apart", "side")
 
 
 def is_chosen(filters: "ScatterChoice") -> bool:
-    """Whether a region is chosen at all."""
+    """Return whether a region is chosen."""
     return any(getattr(filters, name) for name in FIELDS)
 
 
 def without(filters: "ScatterChoice") -> "ScatterChoice":
-    """Return the same choice of all points."""
+    """Return the same choice without a region."""
     return replace(filters, x_from="", x_to="", y_from="", y_to="", apart="", side="")
 
 
 def check(filters: "ScatterChoice") -> None:
-    """Raise FilterError for what is no region."""
+    """Raise FilterError for an invalid region."""
     filters.one_of("side", "", HIGHER, LOWER)
     for names in BOUNDS:
         low, high = (filters.decimal(name) for name in names)
         if low is not None and high is not None and low > high:
-            raise FilterError(f"{names[0]} is {low:g} and {names[1]} {high:g}: nothing is between")
+            raise FilterError(
+                message(
+                    "scatter.empty-region",
+                    "{first} ({low}) must not be above {last} ({high}).",
+                    first=names[0],
+                    last=names[1],
+                    low=low,
+                    high=high,
+                )
+            )
     if (apart := filters.decimal("apart")) is not None and apart < 0:
-        raise FilterError(f"apart must not be below 0, and is {apart:g}")
+        raise FilterError(
+            message(
+                "scatter.negative-distance",
+                "apart must be at least 0. It is {value}.",
+                value=apart,
+            )
+        )
 
 
 def inside(
     x: Floats, y: Floats, gaps: Floats | None, filters: "ScatterChoice"
 ) -> NDArray[np.bool_]:
-    """Return which points lie within the bounds, and are so far apart on the chosen side.
+    """Return which points are within the bounds, with at least the chosen gap on the chosen side.
 
-    `gaps` are those of all points; where there are none, nothing is apart.
+    `gaps` has the gaps of all points; None where there are none, which counts as 0.
     """
     found = np.ones(len(x), dtype=np.bool_)
     for values, (lowest, highest) in zip((x, y), BOUNDS, strict=True):
@@ -63,13 +79,13 @@ def inside(
 
 
 def categories(campaign: Campaign) -> list[str]:
-    """Return the categories of errors that were marked."""
+    """Return the categories of marked errors."""
     spans = ErrorSpan.objects.filter(judgment__in=_judgments(campaign)).exclude(category="")
     return list(spans.order_by("category").values_list("category", flat=True).distinct())
 
 
 def with_category(campaign: Campaign, filters: Filters, category: str) -> Integers:
-    """Return the outputs in which somebody marked an error of a category, under the filters."""
+    """Return the outputs in which an error of a category was marked, under the filters."""
     judgments = kept(_judgments(campaign), campaign, filters)
     spans = ErrorSpan.objects.filter(judgment__in=judgments, category=category).order_by()
     outputs = spans.values_list("judgment__assignment__item__output", flat=True).distinct()

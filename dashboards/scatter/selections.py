@@ -1,4 +1,4 @@
-"""Saved selections of a scatter plot: kept by name, shared by address, deleted by owners."""
+"""Save selections of a scatter plot under a name, share them by address, and delete them."""
 
 from django import forms
 from django.contrib import messages
@@ -6,6 +6,7 @@ from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
+from django.utils.translation import gettext
 from django.views.decorators.http import require_POST, require_safe
 
 from annotation.access import campaign_for_reader, researcher_required
@@ -14,17 +15,19 @@ from annotation.filters.chosen import check
 from annotation.models import Campaign
 from annotation.web.errors import refuse
 from annotation.web.parameters import NOTHING, takes
+from core.messages import sentences, translated
 from dashboards.models import Selection
 from dashboards.scatter.document import ScatterChoice
 from dashboards.scatter.page import SCATTER, verify
+from metaeval.messages import Message, message, untranslated
 
-# So many a campaign: a list that somebody still reads.
+# The most selections of a campaign.
 MOST = 200
-REFUSED = "This selection cannot be saved"
+REFUSED = message("selection.refused", "This selection cannot be saved")
 
 
 class SelectionForm(forms.Form):
-    """A name, what is said of it, and the query of the plot's address."""
+    """A name, a note, and the query of the plot's address."""
 
     name = forms.CharField(max_length=80)
     note = forms.CharField(max_length=2000, required=False)
@@ -34,21 +37,36 @@ class SelectionForm(forms.Form):
 @researcher_required
 @require_POST
 def save(request: HttpRequest, slug: str) -> HttpResponse:
-    """Keep what the plot shows under a name."""
+    """Save what the plot shows under a name."""
     campaign = campaign_for_reader(request, slug)
     form = SelectionForm(request.POST)
     if not form.is_valid():
-        problems = "; ".join(f"{name}: {each[0]}" for name, each in form.errors.items())
-        return refuse(request, 400, REFUSED, problems)
+        problems = [
+            message("selection.field", "{field}: {error}", field=name, error=each[0])
+            for name, each in form.errors.items()
+        ]
+        return _refused(request, *problems)
     try:
         query = checked(campaign, QueryDict(form.cleaned_data["query"].removeprefix("?")))
     except FilterError as error:
-        return refuse(request, 400, REFUSED, f"{error}.")
+        return _refused(request, untranslated(getattr(error, "message", error)))
     name = form.cleaned_data["name"].strip()
     if campaign.selections.filter(name=name).exists():
-        return refuse(request, 400, REFUSED, f"There is a selection “{name}” already.")
+        return _refused(
+            request,
+            message(
+                "selection.name-taken", "There is already a selection named “{name}”.", name=name
+            ),
+        )
     if campaign.selections.count() >= MOST:
-        return refuse(request, 400, REFUSED, f"There are {MOST} selections; delete some first.")
+        return _refused(
+            request,
+            message(
+                "selection.too-many",
+                "There are {most} selections, which is the limit. Delete some first.",
+                most=MOST,
+            ),
+        )
     found = Selection.objects.create(
         campaign=campaign,
         owner_id=request.user.pk,
@@ -56,8 +74,13 @@ def save(request: HttpRequest, slug: str) -> HttpResponse:
         note=form.cleaned_data["note"].strip(),
         query=query,
     )
-    messages.success(request, f"“{name}” is saved. Its address can be shared.")
+    notice = gettext("Saved “%(name)s”. You can share its address.") % {"name": name}
+    messages.success(request, notice)
     return redirect(_plot(found))
+
+
+def _refused(request: HttpRequest, *problems: Message) -> HttpResponse:
+    return refuse(request, 400, translated(REFUSED), sentences(problems))
 
 
 def checked(campaign: Campaign, query: QueryDict) -> str:
@@ -73,7 +96,7 @@ def checked(campaign: Campaign, query: QueryDict) -> str:
 
 
 def _plot(found: Selection) -> str:
-    """The plot that a selection chose, which tells its name and note."""
+    """Return the address of a selection's plot, which shows its name and note."""
     address = reverse("scatter", args=[found.campaign.slug])
     return f"{address}{found.query}{'&' if found.query else '?'}selection={found.pk}"
 
@@ -82,7 +105,7 @@ def _plot(found: Selection) -> str:
 @require_safe
 @takes(NOTHING)
 def show(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
-    """Lead to the plot."""
+    """Redirect to the plot."""
     campaign = campaign_for_reader(request, slug)
     return redirect(_plot(get_object_or_404(Selection, campaign=campaign, pk=pk)))
 
@@ -90,11 +113,11 @@ def show(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
 @researcher_required
 @require_POST
 def delete(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
-    """Delete a selection of one's own."""
+    """Delete a selection of the user."""
     campaign = campaign_for_reader(request, slug)
     found = get_object_or_404(Selection, campaign=campaign, pk=pk)
     if found.owner_id != request.user.pk:
-        raise PermissionDenied("Only who saved a selection deletes it.")
+        raise PermissionDenied("Only the user who saved a selection can delete it.")
     found.delete()
-    messages.success(request, f"“{found.name}” is deleted.")
+    messages.success(request, gettext("Deleted “%(name)s”.") % {"name": found.name})
     return redirect("scatter", slug=slug)

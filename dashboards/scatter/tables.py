@@ -1,18 +1,15 @@
-"""Metric against human for a paper: correlations within systems, the worst disagreements."""
+"""Write tables for a paper: correlations within systems, and the largest disagreements."""
 
-from dashboards.documents.measured import Measured
 from dashboards.papers.latex import Cell, Table, number, texts
 from dashboards.scatter.document import Scatter, Statistics
+from dashboards.scatter.points import HIGHER, LOWER, Side
 
-SIDES = {
-    "metric higher": "{metric} above {against}",
-    "metric lower": "{metric} below {against}",
-}
+SIDES = {HIGHER: "{metric} above {against}", LOWER: "{metric} below {against}"}
 GAPS = {"z": "z − z", "rank": "rank − rank"}
 
 
 def tables(document: Scatter) -> list[Table]:
-    """Nothing where nothing can be shown; without disagreements only the systems."""
+    """Return the tables; empty without points."""
     if not document.n or not (document.metric and document.against and document.statistics):
         return []
     names = _name(document.metric), _name(document.against)
@@ -21,8 +18,8 @@ def tables(document: Scatter) -> list[Table]:
     return found + ([_disagreements(document, *names)] if document.rows else [])
 
 
-def _name(axis: Measured) -> str:
-    return f"{axis.label} ↓" if axis.is_turned else axis.label
+def _name(axis: Side) -> str:
+    return f"{axis.label} ↓" if axis.is_turned else str(axis.label)
 
 
 def _by_system(document: Scatter, found: Statistics, metric: str, against: str) -> Table:
@@ -42,12 +39,14 @@ def _by_system(document: Scatter, found: Statistics, metric: str, against: str) 
 
 
 def _bounds(document: Scatter, against: str) -> Table:
-    """Floors, and people against the others, on the same points."""
+    """Return baselines, and annotators against the others, on the same points."""
     body = [
         [*texts(row.label, row.n), *(number(value, 3) for value in (row.r, row.tau, row.r_within))]
         for row in document.bounds
     ]
-    caption = f"Floor and ceiling on the points against {against}, {document.human_scores}."
+    caption = (
+        f"Baselines and human ceiling on the points against {against}, {document.human_scores}."
+    )
     head = texts("", "n", "r", "τ-b", "r within systems")
     return Table(caption, f"{document.campaign}-scatter-bounds", "lrrrr", [head], body)
 

@@ -1,1 +1,1 @@
-"""The page of every metric against every other."""
+"""Test every metric against every other."""

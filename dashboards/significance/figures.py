@@ -1,12 +1,20 @@
-"""Heat map of all pairs of metrics: does the row beat the column?"""
+"""Draw a heat map of all pairs of metrics: p of the row being better than the column."""
 
 from typing import Any
 
 from dashboards.charts.style import INK, Spec, figure
 from dashboards.comparisons.document import Pair, Shown
+from metaeval.messages import Message, message
 
-QUESTION = "Does the metric of the row agree better with the humans than that of the column?"
-# Upper bounds of the steps of p; darker means smaller, in grey too.
+QUESTION = message(
+    "significance.question",
+    "Does the row’s metric agree better with the humans than the column’s metric?",
+)
+ROW_BEATS_COLUMN = message("significance.row-beats-column", "row beats column")
+ROW = message("significance.row", "row")
+COLUMN = message("significance.column", "column")
+CORRECTED_P = message("significance.corrected-p", "p, corrected")
+# Upper bounds of the steps of p; smaller is darker, also in grey.
 STEPS = (0.001, 0.01, 0.05, 0.1)
 COLOURS = ("#08306b", "#2a6fb0", "#7fb3d9", "#bcd4e8", "#f5f7f9")
 LABELS = ("p < .001", "p < .01", "p < .05", "p < .1", "p ≥ .1")
@@ -15,14 +23,17 @@ MAX_NUMBERED = 24
 
 
 def heat_map(document: Shown) -> Spec | None:
-    """Draw p of every pair, outlined where it stays significant after the correction."""
+    """Draw p of every pair, outlined where it is significant after the correction."""
     if all(row.pvalue is None for row in document.rows):
         return None
-    return figure(
-        f"{document.statistic_label} · {document.name}",
-        f"{QUESTION} {darker(document.test_label)} {_outlines(document)} {document.over}",
-        **panel(document),
+    title = message(
+        "significance.title",
+        "{statistic} · {name}",
+        statistic=document.statistic_label,
+        name=document.name,
     )
+    described = [QUESTION, darker(document.test_label), *_outlines(document), document.over]
+    return figure(title, described, **panel(document))
 
 
 def panel(document: Shown) -> Spec:
@@ -36,14 +47,14 @@ def panel(document: Shown) -> Spec:
         "field": "step",
         "type": "ordinal",
         "scale": {"domain": list(LABELS), "range": list(COLOURS)},
-        "legend": {"title": "row beats column", "symbolStrokeColor": INK},
+        "legend": {"title": ROW_BEATS_COLUMN, "symbolStrokeColor": INK},
     }
     tooltip = [
-        {"field": "metric", "title": "row"},
-        {"field": "other", "title": "column"},
+        {"field": "metric", "title": ROW},
+        {"field": "other", "title": COLUMN},
         *({"field": name, "format": ".4f"} for name in ("difference", "low", "high")),
         {"field": "pvalue", "title": "p", "format": ".4f"},
-        {"field": "adjusted", "title": "p, corrected", "format": ".4f"},
+        {"field": "adjusted", "title": CORRECTED_P, "format": ".4f"},
     ]
     layers = [
         {
@@ -66,25 +77,34 @@ def panel(document: Shown) -> Spec:
     }
 
 
-def darker(test_label: str) -> str:
-    """Say what the colours are."""
-    return f"Darker: smaller one-sided p ({test_label})."
+def darker(test: Message | None) -> Message | None:
+    """Return a note on the colours; None without a test."""
+    if test is None:
+        return None
+    return message("significance.darker", "Darker: smaller one-sided p ({test}).", test=test)
 
 
-def outlined(correction_label: str) -> str:
-    """Say what the outlines are."""
-    return (
-        f"Black outline: significant at .05 after correction ({correction_label}), with an "
-        "interval that leaves 0 out."
+def outlined(correction: Message) -> Message:
+    """Return a note on the outlines."""
+    return message(
+        "significance.outlined",
+        "Black outline: significant at .05 after correction ({correction}), with an interval that "
+        "excludes zero.",
+        correction=correction,
     )
 
 
-def _outlines(document: Shown) -> str:
-    n = len(document.metrics)
+def _outlines(document: Shown) -> list[Message]:
     if document.refused:
-        return document.refused
-    significant = f"{document.n_significant} of {n * (n - 1) // 2} pairs are."
-    return f"{outlined(document.correction_label)} {significant}"
+        return [document.refused]
+    n = len(document.metrics)
+    significant = message(
+        "significance.significant-pairs",
+        "{significant} of {pairs} pairs are significant.",
+        significant=document.n_significant,
+        pairs=n * (n - 1) // 2,
+    )
+    return [outlined(document.correction_label), significant]
 
 
 def step(pvalue: float) -> int:

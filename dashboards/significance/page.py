@@ -1,9 +1,9 @@
-"""Significance between metrics: a heat map of all pairs, or of one metric against all others.
+"""Show significance between metrics: a heat map of all pairs, or one metric against all others.
 
-A pair stands once, the better metric as its row: the table is half a square. Up to `MANY` metrics
-it fits the page; above, a picture of one letter a cell, the table of one metric, and a link to the
-table of all pairs. What a cell says besides its step comes row by row from the data (`row=`), when
-somebody points at it.
+Each pair is shown once, with the better metric as its row, so the table is half a square. Up to
+`MANY` metrics it fits the page. With more metrics there is a picture (one letter per cell), the
+table of one metric, and a link to the table of all pairs. Details of a cell besides its step are
+loaded by row from the data (`row=`) when the pointer is on it.
 """
 
 import math
@@ -14,31 +14,33 @@ from django.http import HttpRequest
 from django.http.request import QueryDict
 
 from annotation.models import Campaign
-from annotation.templatetags.numbers import NOTHING, pvalue
+from core.numbers import NOTHING
+from core.numbers import p_value_cell as pvalue
 from dashboards.comparisons import statistics
 from dashboards.comparisons.document import DEFAULT, Floored, Pair, Ranked, Shown
 from dashboards.pages.page import Page
 from dashboards.papers import latex
 from dashboards.significance.figures import FIGURES, LABELS
 from dashboards.significance.pairs import choose
+from metaeval.messages import Message, message
 from metaeval.replication.bounds import ABOVE
 
-# More metrics than these are not as wide as the page.
+# A table of more metrics is wider than the page.
 MANY = 30
-# So few have room for their numbers on a phone.
+# With at most so many metrics, numbers fit a phone.
 FEW = 7
 
 
 def ask(query: QueryDict) -> str:
-    """The statistic, grouping and test of an address."""
+    """Return the key of the statistic, grouping and test of an address."""
     return statistics.from_query(query, DEFAULT).key
 
 
 def context(request: HttpRequest, campaign: Campaign, document: Shown) -> dict[str, Any]:
-    """The form, and the pairs as table or picture; one metric's where the address names it."""
+    """Return the form, and all pairs as a table or picture, or one metric's pairs."""
     metrics, query = document.metrics, request.GET
     is_table = query.get("pairs") == "table" or len(metrics) <= MANY
-    # What the form of all pairs keeps of the address, and that of one metric.
+    # Parameters that the form keeps.
     others = [(name, value) for name in query for value in query.getlist(name) if name != "row"]
     return {
         "shows_table": is_table and not document.row,
@@ -65,7 +67,7 @@ def _with(query: QueryDict, **changed: str) -> str:
 
 
 def grid(document: Shown) -> list[tuple[Ranked, list[tuple[str, str]]]]:
-    """Every metric with text and step of its pairs with those below it in the order of values."""
+    """Return every metric with text and step of its pairs with the metrics below it."""
     size = len(document.metrics)
     rows = [document.rows[i * (size - 1) : (i + 1) * (size - 1)] for i in range(size)]
     return [
@@ -83,7 +85,7 @@ def grid(document: Shown) -> list[tuple[Ranked, list[tuple[str, str]]]]:
 
 
 def short_p(value: float | None, *, has_stars: bool = True) -> str:
-    """A p-value as narrow cells have it; without stars where nothing may be marked."""
+    """Return a p-value for a narrow cell; without stars where nothing may be marked."""
     if value is None or math.isnan(value):
         return NOTHING
     if value < 0.001:
@@ -94,13 +96,13 @@ def short_p(value: float | None, *, has_stars: bool = True) -> str:
 
 
 def tables(document: Shown) -> list[latex.Table]:
-    """The heat map as a table of p, bold where significant after the correction."""
+    """Return the heat map as a table of p, bold where significant after the correction."""
     first = _row_table(document) if document.row else _pairs_table(document)
     return [first, _floor_table(document)] if document.bounds else [first]
 
 
 def _floor_table(document: Shown) -> latex.Table:
-    """Every metric against the floor, with the floors' own values below."""
+    """Return a table of every metric against the baselines, with the baselines' values below."""
     body = [
         [
             latex.Cell(each.label),
@@ -114,31 +116,31 @@ def _floor_table(document: Shown) -> latex.Table:
     floors = document.bounds.floors if document.bounds else ()
     blank = [latex.Cell("–")] * 3
     body += [[latex.Cell(each.label), latex.number(each.value), *blank] for each in floors]
-    caption = (
-        f"Metrics against metrics that know nothing: {document.statistic_label}, {document.name}. "
-        f"{document.floor_marks}"
-    )
-    head = latex.texts("Metric", "Value", "p, above every floor", "p, below a floor", "State")
+    caption: list[Message | str | None] = [
+        f"Metrics against baselines: {document.statistic_label}, {document.name}.",
+        *document.floor_marks,
+    ]
+    head = latex.texts("Metric", "Value", "p, above every baseline", "p, below a baseline", "State")
     return latex.Table(caption, f"{document.campaign}-floor", "lrrrl", [head], body)
 
 
 def lines(document: Shown) -> list[Pair]:
-    """All pairs; with the rows of floor and ceiling also every metric against the floor."""
+    """Return all pairs; with the rows of baselines also every metric against the baselines."""
     return [*document.rows, *(_against(document, each) for each in document.floors)
             ] if document.bounds else list(document.rows)  # fmt: skip
 
 
 def _against(document: Shown, metric: Floored) -> Pair:
-    """A metric against the best floor as a pair: the corrected p alone is of all floors."""
+    """Return a metric against the best baseline as a pair, with the corrected p only."""
     return Pair(
         document.campaign, document.statistic, document.grouping, document.test, "holm", "floor",
-        metric.key, metric.label, "floor", "Floor: the best of all", None, None, None, None,
+        metric.key, metric.label, "floor", "Best baseline", None, None, None, None,
         metric.above, metric.state == ABOVE if metric.state else None,
     )  # fmt: skip
 
 
 def _row_table(document: Shown) -> latex.Table:
-    """One metric against all others."""
+    """Return the table of one metric against all others."""
     rows = document.rows
     body = [
         [
@@ -150,20 +152,29 @@ def _row_table(document: Shown) -> latex.Table:
         for row in rows
     ]
     label = rows[0].label if rows else ""
-    caption = f"{label} against all other metrics: {_about(document)}"
+    caption: list[Message | str | None] = [
+        f"{label} against all other metrics: {_about(document)}",
+        *_bold(document),
+    ]
     head = latex.texts("Against", "Difference", "p", "p, corrected")
     return latex.Table(caption, f"{document.campaign}-significance", "lrrr", [head], body)
 
 
 def _about(document: Shown) -> str:
-    bold = (
-        f"Bold: significant at .05 after correction ({document.correction_label}), with an "
-        "interval that leaves 0 out."
-    )
-    return (
-        f"{document.statistic_label}, {document.name}; {document.test_label}. "
-        f"{document.refused or bold}"
-    )
+    return f"{document.statistic_label}, {document.name}; {document.test_label}."
+
+
+def _bold(document: Shown) -> list[Message]:
+    if document.refused:
+        return [document.refused]
+    return [
+        message(
+            "significance.bold",
+            "Bold: significant at .05 after correction ({correction}), with an interval that "
+            "excludes zero.",
+            correction=document.correction_label,
+        )
+    ]
 
 
 def _pairs_table(document: Shown) -> latex.Table:
@@ -176,10 +187,11 @@ def _pairs_table(document: Shown) -> latex.Table:
         ]
         for i, label in enumerate(labels)
     ]
-    caption = (
-        "One-sided p that the metric of the row agrees better with the humans than that of the "
-        f"column: {_about(document)}"
-    )
+    caption: list[Message | str | None] = [
+        "One-sided p that the row’s metric agrees better with the humans than the column’s metric: "
+        f"{_about(document)}",
+        *_bold(document),
+    ]
     head = latex.texts("", *range(1, len(labels) + 1))
     columns = "l" + "r" * len(labels)
     return latex.Table(caption, f"{document.campaign}-significance", columns, [head], body)
@@ -193,7 +205,7 @@ def _latex_cell(row: Pair) -> latex.Cell:
 
 SIGNIFICANCE = Page(
     name="significance",
-    title="Significance",
+    title=message("page.significance", "Significance"),
     kind="significance",
     figures=FIGURES,
     template="dashboards/significance.html",

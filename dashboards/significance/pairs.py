@@ -1,4 +1,4 @@
-"""What a reader chose of a comparison: metrics, a correction for many tests, maybe one row."""
+"""Select the metrics, the correction and perhaps one row that a reader chose of a comparison."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
@@ -20,27 +20,26 @@ from dashboards.comparisons.document import (
 )
 from dashboards.significance.figures import step
 from dashboards.trust import marks
+from metaeval.messages import Message, message, untranslated
 
 # The steps of p, smallest first, of cells that are significant after the correction.
 SIGNIFICANT = "abcde"
 
 
 def choose(document: Comparison, query: QueryDict) -> Shown:
-    """Keep the metrics of the address, best first, and correct for many tests.
+    """Select the metrics of the address, best first, and correct for many tests.
 
-    With `row` the rows are those of one metric against all others.
+    With `row`, the rows are those of one metric against all others.
     """
     correction = selection.one_of(query, "correction", list(selection.CORRECTIONS))
     scope = selection.one_of(query, "scope", list(selection.SCOPES))
     found = selection.by_value(selection.subset(document, query))
     adjusted, notes = selection.adjusted(found, correction, scope)
     refused = marks.refusal(document.trust, document)
-    cells = _Cells(found, adjusted, correction, scope, is_marked=not refused)
+    cells = _Cells(found, adjusted, correction, scope, is_marked=refused is None)
     size, wanted = len(found.metrics), _row_of(found, query)
     starts = range(size) if wanted is None else [wanted]
     steps = ["".join(cells.letter(i, j) for j in range(size)) for i in range(size)]
-    label = selection.CORRECTIONS[correction]
-    scoped = f"{label}, family: {selection.SCOPES[scope]}"
     labels = {each.key: each.label for each in found.metrics}
     states, floor_marks = marks.against_floor(document.trust, found, labels)
     marking = marks.marking(document.trust, found, correction, scope)
@@ -50,11 +49,11 @@ def choose(document: Comparison, query: QueryDict) -> Shown:
         metrics=[_ranked(each, marking, is_short=wanted is not None) for each in found.metrics],
         all_metrics=found.all_metrics,
         correction=correction,
-        correction_label=label if correction == "none" else scoped,
+        correction_label=_correction(correction, scope),
         scope=scope,
         refused=refused,
-        # With ranks the sentence is about bold, which means something else here.
-        marks="" if marking.ranks else marking.sentence,
+        # With ranks the notes explain bold, which means something else here.
+        marks=() if marking.ranks else marking.notes,
         row="" if wanted is None else found.metrics[wanted].key,
         rows=[cells.pair(i, j) for i in starts for j in range(size) if i != j],
         steps=steps,
@@ -65,8 +64,21 @@ def choose(document: Comparison, query: QueryDict) -> Shown:
     )
 
 
+def _correction(correction: str, scope: str) -> Message:
+    """Return the label of a correction with the family of tests that it covers."""
+    label = untranslated(selection.CORRECTIONS[correction])
+    if correction == "none":
+        return label
+    return message(
+        "significance.correction",
+        "{correction}, family: {family}",
+        correction=label,
+        family=untranslated(selection.SCOPES[scope]),
+    )
+
+
 def _floored(found: Comparison, states: Mapping[str, str]) -> list[Floored]:
-    """The metrics shown against the floor, best first."""
+    """Return the metrics shown against the baselines, best first."""
     tested = {each.key: each for each in found.bounds.against} if found.bounds else {}
     return [
         Floored(
@@ -88,12 +100,18 @@ def _row_of(document: Comparison, query: QueryDict) -> int | None:
     if not wanted or not keys:
         return None
     if wanted not in keys:
-        raise FilterError(f"row: {wanted!r} is none of the metrics shown")
+        raise FilterError(
+            message(
+                "significance.no-row",
+                "row: “{metric}” is not one of the metrics shown.",
+                metric=wanted,
+            )
+        )
     return keys.index(wanted)
 
 
 def _ranked(metric: Metric, marking: marks.Marking, *, is_short: bool) -> Ranked:
-    """A metric with its rank; without what one row of the table does not need."""
+    """Return a metric with its rank; for one row of the table only the fields that it needs."""
     rank = marking.ranks.get(metric.key)
     if is_short:
         return Ranked(key=metric.key, label=metric.label, value=metric.value, rank=rank)
@@ -102,7 +120,7 @@ def _ranked(metric: Metric, marking: marks.Marking, *, is_short: bool) -> Ranked
 
 @dataclass(frozen=True)
 class _Cells:
-    """All pairs of a comparison, by the places of row and column."""
+    """All pairs of a comparison, by the positions of row and column."""
 
     found: Comparison
     adjusted: Matrix
@@ -111,24 +129,26 @@ class _Cells:
     is_marked: bool
 
     def letter(self, i: int, j: int) -> str:
-        """The step of a cell's p, as a letter where it is significant after the correction."""
+        """Return the step of a cell's p, as a letter where it is significant when corrected."""
         pvalue = self.found.pvalues[i][j]
         if pvalue is None or i == j:
             return "-"
-        return (SIGNIFICANT if self.is_marked and self._holds(i, j) else "01234")[step(pvalue)]
+        return (SIGNIFICANT if self.is_marked and self._is_significant(i, j) else "01234")[
+            step(pvalue)
+        ]
 
-    def _holds(self, i: int, j: int) -> bool:
-        """Whether p stays small when corrected, and the interval of the difference leaves 0 out.
+    def _is_significant(self, i: int, j: int) -> bool:
+        """Return whether the corrected p is small and the difference's interval excludes zero.
 
-        Where a difference has no interval, p alone decides.
+        Where a difference has no interval, only p decides.
         """
         corrected = self.adjusted[i][j]
         low, high = self.found.difference_lows[i][j], self.found.difference_highs[i][j]
-        holds_zero = low is not None and high is not None and low <= 0 <= high
-        return corrected is not None and corrected <= selection.ALPHA and not holds_zero
+        includes_zero = low is not None and high is not None and low <= 0 <= high
+        return corrected is not None and corrected <= selection.ALPHA and not includes_zero
 
     def pair(self, i: int, j: int) -> Pair:
-        """One line of the data."""
+        """Return one row of the data."""
         found = self.found
         one, other = found.metrics[i], found.metrics[j]
         return Pair(
@@ -137,5 +157,5 @@ class _Cells:
             one.key, one.label, other.key, other.label,
             found.differences[i][j], found.difference_lows[i][j], found.difference_highs[i][j],
             found.pvalues[i][j], self.adjusted[i][j],
-            self._holds(i, j) if self.is_marked else None,
+            self._is_significant(i, j) if self.is_marked else None,
         )  # fmt: skip

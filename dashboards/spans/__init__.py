@@ -1,1 +1,1 @@
-"""The page on error spans: what metrics find of what people marked."""
+"""Compare the error spans of metrics with those that annotators marked."""

@@ -1,4 +1,4 @@
-"""Error spans of metrics against people's: scores, floor and ceiling, what is found and missed."""
+"""Compute how well metrics find the error spans of annotators, with baselines and the ceiling."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -14,6 +14,7 @@ from dashboards.panel.choice import Choice
 from dashboards.spans.found import Found, Missed, found_rows, missed_rows
 from dashboards.spans.marked import Detector, Gold, agreed_gold, read_detectors, read_gold
 from metaeval.arrays import FloatArray, IntArray
+from metaeval.messages import Message, message, plural, untranslated
 from metaeval.results import Result
 from metaeval.significance.corrections import adjust_pvalues
 from metaeval.spans import (
@@ -31,22 +32,46 @@ from metaeval.spans import (
     nothing,
 )
 
-VERSION = 2
+VERSION = 3
 N_RESAMPLES = 1000
 FEWEST = 10
 ALPHA = 0.05
 SIDES = {"target": ("target",), "both": ("target", "source")}
-NO_SPANS = "No judgment that the filters keep marks error spans: its protocol asks for none."
-NO_METRIC = (
-    "No metric marks spans on these outputs yet. xCOMET does; others can be imported beside scores."
+HUMAN_SPANS = message("spans.human", "error spans that annotators marked")
+NO_SPANS = message(
+    "spans.none",
+    "No judgment under these filters has error spans, because its protocol does not ask for them.",
 )
-FEW_AGREE = "No output was judged by {k} annotators or more."
+NO_METRIC = message(
+    "spans.no-metric",
+    "No metric has marked spans on these outputs yet. xCOMET marks spans, and spans of other "
+    "metrics can be imported with their scores.",
+)
+DIFFERENT_OUTPUTS = message(
+    "spans.different-outputs",
+    "Metrics have spans on different outputs. Compare only rows with the same number of judgments.",
+)
+SILENT = message("spans.marks-nothing", "Marks nothing")
+WHOLE = message("spans.marks-everything", "Marks every output as a whole")
+NO_CEILING = message(
+    "spans.no-ceiling",
+    "There is no human ceiling, because no two annotators judged {least} or more of the same "
+    "outputs.",
+    least=FEWEST,
+)
+KINDS = {
+    "metric": message("spans.metric", "metric"),
+    "floor": message("spans.baseline", "baseline"),
+    "ceiling": message("spans.ceiling", "human ceiling"),
+}
 
 
 @dataclass(frozen=True)
 class SpansChoice(Choice):
-    """`agreed`: gold is what so many annotators agree on, empty for each annotator apart; `side`:
-    the output alone or source and output."""
+    """`agreed`: the number of annotators who must agree, or empty for each annotator's own spans.
+
+    `side` is the output only, or source and output.
+    """
 
     agreed: str = ""
     side: str = "target"
@@ -59,17 +84,17 @@ class SpansChoice(Choice):
 
 @dataclass(frozen=True, kw_only=True)
 class Line:
-    """A detector against people. `kind`: metric, floor or ceiling.
+    """A detector against annotators. `kind`: metric, floor or ceiling.
 
-    Precision, recall and F1 by matched spans (MPP, micro) and by characters (WMT25), `ends` of
-    their F1; `macro_f1` is the mean over judgments. `mcc` says how well outputs without a span are
-    those without an error. `p` is of the difference in F1 from the best metric, after Holm, and
-    `p_floor` of being better than whoever marks every output as a whole. For a ceiling `ends` are
-    the range over pairs of annotators.
+    Precision, recall and F1 use matched spans (MPP, micro) and characters (WMT25), with the `ends`
+    of the F1's intervals; `macro_f1` is the mean over judgments. `mcc` measures how well outputs
+    without a span match outputs without an error. `p` tests the difference in F1 from the best
+    metric, after Holm, and `p_floor` tests whether F1 is better than marking every output as a
+    whole. For the ceiling, `ends` are the range over pairs of annotators.
     """
 
     key: str
-    label: str
+    label: Message | str
     kind: str
     signature: str = ""
     is_imported: bool = False
@@ -101,13 +126,18 @@ class Line:
 
     @property
     def is_at_floor(self) -> bool:
-        """Whether a metric is below the floor or cannot be told from it."""
+        """Whether a metric is not above the baselines."""
         return self.kind == "metric" and not (self.p_floor is not None and self.p_floor < ALPHA)
+
+    @property
+    def kind_label(self) -> Message:
+        """The name of the kind."""
+        return KINDS[self.kind]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Spans(CampaignDocument):
-    """The document; `rows` are one a detector, floor and ceiling among them."""
+    """The document; `rows` has one row per detector, baseline and ceiling."""
 
     n_judgments: int = 0
     n_outputs: int = 0
@@ -116,7 +146,7 @@ class Spans(CampaignDocument):
     agreed: str
     side: str
     seed: int
-    measures: Sequence[str] = ()
+    measures: Sequence[Message] = ()
     n_resamples: int = N_RESAMPLES
     rows: Sequence[Line] = ()
     found: Sequence[Found] = ()
@@ -128,31 +158,36 @@ DOCUMENT = Spans
 
 
 def compute(campaign: Campaign, filters: Filters) -> Spans:
-    """Return what stands on the page; without spans of people a sentence."""
+    """Return the document; without spans of annotators only warnings."""
     if not isinstance(filters, SpansChoice):
         filters = SpansChoice(**vars(filters))
     people, notes = read_gold(campaign, filters)
-    said: dict[str, Any] = about(campaign) | {
-        "human_scores": "error spans that people marked", **units_of(people.clusters),
+    known: dict[str, Any] = about(campaign) | {
+        "human_scores": HUMAN_SPANS, **units_of(people.clusters),
         "agreed": filters.agreed, "side": filters.side, "seed": campaign.seed,
     }  # fmt: skip
     if campaign.judging.spans is None or not len(people):
-        return Spans(**said, warnings=[*notes, NO_SPANS])
+        return Spans(**known, warnings=[*notes, NO_SPANS])
     gold = agreed_gold(people, int(filters.agreed)) if filters.agreed else people
     if not len(gold):
-        return Spans(**said, warnings=[*notes, FEW_AGREE.format(k=filters.agreed)])
+        few = message(
+            "spans.few-annotators",
+            "No output was judged by {least} or more annotators.",
+            least=int(filters.agreed),
+        )
+        return Spans(**known, warnings=[*notes, few])
     measures = [SpanMeasure(each.name, sides=SIDES[filters.side]) for each in (MPP, CHARACTERS)]
     work = _Work(campaign, gold, measures)
     detectors = read_detectors(campaign)
     lines = [*work.metrics(detectors), *work.floors(), *work.ceilings(people)]
     usable = gold.table.usable(measures[0].sides)
     return Spans(
-        **said,
+        **known,
         n_judgments=len(gold),
         n_outputs=len(np.unique(gold.output)),
         n_spans=int(usable.sum()),
         n_missing=int((~usable).sum()),
-        measures=[measure.label for measure in measures],
+        measures=[untranslated(measure.label) for measure in measures],
         rows=lines,
         found=found_rows(campaign, gold, detectors, measures[0].sides),
         missed=missed_rows(campaign, gold, detectors),
@@ -161,27 +196,27 @@ def compute(campaign: Campaign, filters: Filters) -> Spans:
 
 
 class _Work:
-    """The lines of one document, and what they warn of."""
+    """Computes the lines of one document, and collects their warnings."""
 
     def __init__(self, campaign: Campaign, gold: Gold, measures: Sequence[SpanMeasure]) -> None:
         self.campaign, self.gold, self.measures = campaign, gold, measures
-        self.notes: list[str] = []
+        self.notes: list[Message] = []
 
     def metrics(self, detectors: Sequence[Detector]) -> Iterator[Line]:
-        """Yield a line each, the best first, with tests against it on common judgments."""
-        held = []
+        """Yield a line per metric, the best first, with tests against it on common judgments."""
+        results = []
         for each in detectors:
             items, table, _ = each.on(self.gold)
             if len(items):
                 line, values = self._line(each.label, "metric", items, table)
-                held.append((each, line, items, values))
-        held.sort(key=lambda entry: -(entry[1]["f1"] or 0.0))
-        if len({len(items) for _, _, items, _ in held}) > 1:
-            self.notes.append("Metrics looked at different outputs: compare rows of equal n only.")
-        tested = [self._test(held[0], other) for other in held[1:]]
+                results.append((each, line, items, values))
+        results.sort(key=lambda entry: -(entry[1]["f1"] or 0.0))
+        if len({len(items) for _, _, items, _ in results}) > 1:
+            self.notes.append(DIFFERENT_OUTPUTS)
+        tested = [self._test(results[0], other) for other in results[1:]]
         adjusted = adjust_pvalues(tested).pvalues.tolist() if tested else []
         for (each, line, items, values), p in zip(
-            held, [None, *adjusted][: len(held)], strict=True
+            results, [None, *adjusted][: len(results)], strict=True
         ):
             yield Line(
                 key=each.key, signature=each.signature, is_imported=each.is_imported,
@@ -200,7 +235,7 @@ class _Work:
         return float("nan") if found.pvalue is None else found.pvalue
 
     def _floor(self, items: IntArray, values: FloatArray) -> float | None:
-        """Test whether a metric beats whoever marks every output as a whole."""
+        """Return p of a metric being better than marking every output as a whole."""
         own = self.gold.taken(items)
         whole = compare_spans(own.table, self._whole.taken(items), self.measures[0]).values
         return compare_detectors(
@@ -215,30 +250,34 @@ class _Work:
         return everything([len(texts[pk]) for pk in self.gold.output.tolist()])
 
     def floors(self) -> Iterator[Line]:
-        """Yield what silence and marking everything score."""
+        """Yield the baselines: marking nothing, and marking everything."""
         every = np.arange(len(self.gold))
         silent = nothing(self.gold.table)
-        yield Line(key="nothing", **self._line("Marks nothing", "floor", every, silent)[0])
-        whole = self._line("Marks every output as a whole", "floor", every, self._whole)[0]
+        yield Line(key="nothing", **self._line(SILENT, "floor", every, silent)[0])
+        whole = self._line(WHOLE, "floor", every, self._whole)[0]
         yield Line(key="everything", **whole)
 
     def ceilings(self, people: Gold) -> Iterator[Line]:
-        """Yield how well annotators find each other's spans, where several judged the same."""
-        held = {}
+        """Yield how well annotators find each other's spans, where they judged the same outputs."""
+        spans = {}
         for annotator in np.unique(people.annotator):
             items = np.flatnonzero(people.annotator == annotator)
             outputs, first = np.unique(people.output[items], return_index=True)
-            held[str(annotator)] = (outputs, people.table.taken(items[first]))
-        found = [ceiling(held, measure, fewest=FEWEST) for measure in self.measures]
+            spans[str(annotator)] = (outputs, people.table.taken(items[first]))
+        found = [ceiling(spans, measure, fewest=FEWEST) for measure in self.measures]
         if not found[0].n:
-            self.notes.append(
-                f"No two annotators judged {FEWEST} outputs or more in common: there is no ceiling."
-            )
+            self.notes.append(NO_CEILING)
             return
-        macro = ceiling(held, self.measures[0], averaging="macro", fewest=FEWEST)
+        macro = ceiling(spans, self.measures[0], averaging="macro", fewest=FEWEST)
+        label = plural(
+            "spans.annotator-pairs",
+            "One annotator against another ({n} ordered pair)",
+            "One annotator against another ({n} ordered pairs)",
+            n=found[0].n,
+        )
         yield Line(
-            key="annotators", label=f"One annotator against another ({found[0].n} ordered pairs)",
-            kind="ceiling", n=sum(pair[2] for pair in found[0].pairs),
+            key="annotators", label=label, kind="ceiling",
+            n=sum(pair[2] for pair in found[0].pairs),
             precision=_plain(found[0].precision), recall=_plain(found[0].recall),
             f1=_plain(found[0].f1), ends=(_plain(found[0].lowest), _plain(found[0].highest)),
             character_precision=_plain(found[1].precision),
@@ -248,15 +287,15 @@ class _Work:
         )  # fmt: skip
 
     def _line(
-        self, label: str, kind: str, items: IntArray, table: SpanTable
+        self, label: Message | str, kind: str, items: IntArray, table: SpanTable
     ) -> tuple[dict[str, Any], FloatArray]:
-        """Return the fields of a line, and the components that tests take."""
+        """Return the fields of a line, and the components that tests use."""
         own, seed = self.gold.taken(items), self.campaign.seed
         compared = [compare_spans(own.table, table, measure) for measure in self.measures]
         spans, characters = (
             detect(each, **_units(own), n_resamples=N_RESAMPLES, rng=seed) for each in compared
         )
-        self._tell(label, spans)
+        self._warn(label, spans)
         macro = detect(compared[0].values, averaging="macro")
         free = self._error_free(own, table)
         usable = table.usable(self.measures[0].sides)
@@ -275,12 +314,20 @@ class _Work:
         found = error_free_detection(is_error_free(own.score, counts[0]), counts[1] == 0)
         return _plain(found.mcc)
 
-    def _tell(self, label: str, result: Result) -> None:
-        self.notes += [f"{label}: {warning.message}" for warning in result.warnings]
+    def _warn(self, label: Message | str, result: Result) -> None:
+        self.notes += [
+            message(
+                "spans.of-metric",
+                "{metric}: {warning}",
+                metric=label,
+                warning=warning.message,
+            )
+            for warning in result.warnings
+        ]
 
 
 def _units(gold: Gold) -> dict[str, Any]:
-    """What is drawn together: segments, or their documents."""
+    """Return the units of resampling: segments, or their documents."""
     return {"units": gold.segment, "documents": gold.unit}
 
 

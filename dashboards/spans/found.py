@@ -1,4 +1,4 @@
-"""Which errors a metric finds, by kind; the worst that it misses, and its surest false alarms."""
+"""List the errors that a metric finds, by kind, its worst misses and most certain false alarms."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -9,6 +9,7 @@ import numpy as np
 from annotation.models import Campaign, Output
 from dashboards.spans.marked import Detector, Gold
 from metaeval.arrays import IntArray
+from metaeval.messages import Message, message
 from metaeval.spans.coverage import covered
 from metaeval.spans.span_table import SEVERITIES, SIDES, SpanTable
 
@@ -16,17 +17,48 @@ from metaeval.spans.span_table import SEVERITIES, SIDES, SpanTable
 LENGTHS = {5: "1 to 5 characters", 20: "6 to 20 characters", 60: "21 to 60 characters"}
 LONGER = "more than 60 characters"
 MOST_MISSED, MOST_ALARMS = 8, 4
-# Categories beyond these stand together.
+# Further categories are one row.
 MOST_CATEGORIES = 15
 MISSED, ALARM = "missed", "false alarm"
-DIMENSIONS = ("severity", "category", "length", "system")
+KINDS = {
+    MISSED: message("spans.missed", "missed error"),
+    ALARM: message("spans.false-alarm", "false alarm"),
+}
+DIMENSIONS = {
+    "severity": message("spans.severity", "severity"),
+    "category": message("spans.category", "category"),
+    "length": message("spans.length", "length"),
+    "system": message("spans.system", "system"),
+}
+NO_CATEGORY, OTHERS = "none", "others"
+SEVERITY_LABELS = {
+    "minor": message("spans.minor", "minor"),
+    "major": message("spans.major", "major"),
+    "critical": message("spans.critical", "critical"),
+}
+# Labels of values that are not names.
+LABELS: dict[str, dict[str, Message]] = {
+    "severity": SEVERITY_LABELS,
+    "category": {
+        NO_CATEGORY: message("spans.no-category", "none"),
+        OTHERS: message("spans.other-categories", "others"),
+    },
+    "length": {
+        LENGTHS[5]: message("spans.up-to-5", "1 to 5 characters"),
+        LENGTHS[20]: message("spans.up-to-20", "6 to 20 characters"),
+        LENGTHS[60]: message("spans.up-to-60", "21 to 60 characters"),
+        LONGER: message("spans.longer", "more than 60 characters"),
+    },
+}
 Place = tuple[int, int, str]
 
 
 @dataclass(frozen=True)
 class Found:
-    """Errors of one kind: `share` of `n` has a character that the metric marked, `characters` is
-    the share of theirs that it marked."""
+    """Errors of one kind: the metric marked a character of a `share` of the `n` errors.
+
+    `characters` is the marked share of their characters. `value` is a key or a name.
+    """
 
     detector: str
     dimension: str
@@ -35,13 +67,18 @@ class Found:
     share: float
     characters: float
 
+    @property
+    def label(self) -> Message | str:
+        """The label of the value."""
+        return LABELS.get(self.dimension, {}).get(self.value, self.value)
+
 
 @dataclass(frozen=True)
 class Missed:
-    """An error of people that a metric left unmarked, or a mark of it where nobody saw an error.
+    """An error of annotators that a metric did not mark, or a mark where no annotator saw an error.
 
-    `start` and `end` are its own, `people` and `metric` all spans of this output by that judgment
-    and that metric, as start, end and severity.
+    `start` and `end` are those of this span. `people` and `metric` are all spans of the output in
+    the judgment and by the metric, as start, end and severity.
     """
 
     detector: str
@@ -57,6 +94,16 @@ class Missed:
     people: Sequence[Place]
     metric: Sequence[Place]
 
+    @property
+    def kind_label(self) -> Message:
+        """The name of the kind."""
+        return KINDS[self.kind]
+
+    @property
+    def severity_label(self) -> Message | str:
+        """The name of the severity."""
+        return SEVERITY_LABELS.get(self.severity, self.severity)
+
 
 def found_rows(
     campaign: Campaign, gold: Gold, detectors: Sequence[Detector], sides: Sequence[str]
@@ -70,7 +117,7 @@ def found_rows(
         usable = own.table.usable(sides)
         marks, by = own.table.where(usable), table.where(table.usable(sides))
         hit, long = covered(marks, by), marks.end - marks.start
-        categories = [own.categories[row] or "none" for row in np.flatnonzero(usable)]
+        categories = [own.categories[row] or NO_CATEGORY for row in np.flatnonzero(usable)]
         kinds = {
             "severity": [SEVERITIES[code] for code in marks.severity],
             "category": _common(categories),
@@ -96,8 +143,8 @@ def _shares(
 
 
 def _common(categories: Sequence[str]) -> list[str]:
-    kept = {name for name, _ in Counter(categories).most_common(MOST_CATEGORIES)}
-    return [name if name in kept else "others" for name in categories]
+    common = {name for name, _ in Counter(categories).most_common(MOST_CATEGORIES)}
+    return [name if name in common else OTHERS for name in categories]
 
 
 def _length(n: int) -> str:
@@ -110,7 +157,7 @@ def _systems(campaign: Campaign, gold: Gold) -> dict[int, str]:
 
 
 def missed_rows(campaign: Campaign, gold: Gold, detectors: Sequence[Detector]) -> list[Missed]:
-    """Return the worst misses and the surest false alarms of each metric, in outputs."""
+    """Return the worst misses and most certain false alarms of each metric, in outputs."""
     chosen = [row for each in detectors for row in _missed(gold, each)]
     wanted = Output.objects.filter(pk__in={int(gold.output[item]) for _, _, item, *_ in chosen})
     outputs = {row.pk: row for row in wanted.select_related("system", "segment")}
@@ -160,7 +207,7 @@ def _missed(gold: Gold, detector: Detector) -> list[Chosen]:
 
 
 def _by_nobody(own: Gold, by: SpanTable) -> IntArray:
-    """Which of a metric's spans lie where none of all annotators of the output marked anything."""
+    """Return which of a metric's spans overlap no span of any annotator of the output."""
     outputs, place = np.unique(own.output, return_inverse=True)
     marks = own.table.where(own.table.usable(SIDES[:1]))
 

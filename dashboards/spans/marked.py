@@ -1,4 +1,4 @@
-"""Spans as arrays: what people marked in a campaign's outputs, and what each metric found there."""
+"""Read spans as arrays: those of annotators in a campaign's outputs, and those of each metric."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -10,6 +10,7 @@ from annotation.filters.chosen import read_judgments
 from annotation.models import Campaign, ErrorSpan
 from dashboards.panel.choice import general
 from metaeval.arrays import FloatArray, IntArray
+from metaeval.messages import Message, untranslated
 from metaeval.spans import SpanTable, agreed_spans
 from metrics import catalogue
 from metrics.models import MetricSignature
@@ -21,11 +22,11 @@ ITEM, ANNOTATOR = "judgment__assignment__item", "judgment__assignment__annotator
 
 @dataclass(frozen=True)
 class Gold:
-    """n judgments of outputs, or n outputs that several agree on, and their spans.
+    """n judgments of outputs, or n outputs on which several annotators agree, with their spans.
 
-    `output`, `annotator` (-1 where several agree), `segment` are primary keys, `unit` is the
-    document of each, by its first segment, `score` 0-100 or nan where the protocol asks for none.
-    `categories` are those of the rows of `table`.
+    `output`, `annotator` (−1 where several agree) and `segment` are primary keys, `unit` is the
+    document of each (its first segment), `score` is 0 to 100, or nan where the protocol has none.
+    `categories` has one entry per row of `table`.
     """
 
     output: IntArray
@@ -41,20 +42,20 @@ class Gold:
 
     @property
     def clusters(self) -> IntArray:
-        """The document of each judged segment, once each."""
+        """The document of each judged segment, one entry per segment."""
         _, first = np.unique(self.segment, return_index=True)
         return self.unit[first]
 
     def taken(self, items: IntArray) -> "Gold":
-        """Return some of the items with their spans."""
+        """Return the given items with their spans."""
         place = np.full(len(self), -1)
         place[items] = np.arange(len(items))
-        kept = place[self.table.item] >= 0
-        table = self.table.where(kept)
+        is_chosen = place[self.table.item] >= 0
+        table = self.table.where(is_chosen)
         table = SpanTable(
             len(items), place[table.item], table.start, table.end, table.side, table.severity
         )
-        categories = [self.categories[row] for row in np.flatnonzero(kept)]
+        categories = [self.categories[row] for row in np.flatnonzero(is_chosen)]
         ids = (self.output, self.annotator, self.segment, self.unit)
         output, annotator, segment, unit = (column[items] for column in ids)
         return Gold(output, annotator, segment, unit, self.score[items], table, categories)
@@ -62,7 +63,7 @@ class Gold:
 
 @dataclass(frozen=True)
 class Detector:
-    """A metric that marks spans: what it found by output, as stored."""
+    """A metric that marks spans, with its stored spans by output."""
 
     key: str
     label: str
@@ -71,7 +72,7 @@ class Detector:
     rows: Mapping[int, Sequence[Row]]
 
     def on(self, gold: Gold) -> tuple[IntArray, SpanTable, list[float | None]]:
-        """Return the items that it looked at, its spans there, and their confidences."""
+        """Return the items that the metric has spans for, its spans, and their confidences."""
         items = np.array([n for n, pk in enumerate(gold.output.tolist()) if pk in self.rows], int)
         spans = [
             (number, *row)
@@ -83,8 +84,8 @@ class Detector:
         return items, table, list(sure)
 
 
-def read_gold(campaign: Campaign, filters: Filters) -> tuple[Gold, tuple[str, ...]]:
-    """Return all judgments of outputs that the filters choose, with their spans."""
+def read_gold(campaign: Campaign, filters: Filters) -> tuple[Gold, tuple[Message, ...]]:
+    """Return all judgments of outputs under the filters with their spans, and warnings."""
     columns, notes = read_judgments(campaign, general(filters).of(campaign))
     columns = columns.select(columns.is_target & (columns.output >= 0))
     place = {
@@ -116,11 +117,11 @@ def read_gold(campaign: Campaign, filters: Filters) -> tuple[Gold, tuple[str, ..
         table,
         list(category),
     )
-    return gold, notes
+    return gold, tuple(map(untranslated, notes))
 
 
 def agreed_gold(gold: Gold, k: int) -> Gold:
-    """Return the outputs that k annotators or more judged, with what k of them marked."""
+    """Return the outputs that k annotators or more judged, with the spans that k of them marked."""
     _, place, counts = np.unique(gold.output, return_inverse=True, return_counts=True)
     parts = []
     for n in sorted(set(counts.tolist())):

@@ -1,4 +1,4 @@
-"""One output as each annotator and each metric marked it."""
+"""Show one output with the spans of each annotator and each metric."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ KINDS = (Item.Kind.TARGET, Item.Kind.REPEAT)
 
 @dataclass(frozen=True)
 class MarkedText:
-    """The output under one marker's spans; `n_elsewhere` spans are not on it."""
+    """The output with the spans of one annotator or metric; `n_elsewhere` spans are not on it."""
 
     label: str
     pieces: Sequence[Piece]
@@ -26,7 +26,7 @@ class MarkedText:
 def marked_texts(
     campaign: Campaign, output: Output, signatures: Sequence[MetricSignature]
 ) -> list[MarkedText]:
-    """Return what people marked, then what metrics did, each apart; three queries."""
+    """Return the spans of each annotator, then those of each metric; three queries."""
     people: list[MarkedText] = []
     if campaign.judging.spans is not None:
         people = _people(campaign, output)

@@ -1,11 +1,19 @@
-"""A text with marks laid over it: people's and a metric's, cut where any of them begins or ends."""
+"""Cut a text into pieces where marks of annotators or a metric begin or end."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from metaeval.messages import Message, message
+
 PEOPLE, METRIC = "people", "metric"
-# Longer texts are shown around what matters.
+DESCRIPTIONS = {
+    (PEOPLE, "minor"): message("spans.annotators-minor", "Annotators: minor error."),
+    (PEOPLE, "major"): message("spans.annotators-major", "Annotators: major error."),
+    (METRIC, "minor"): message("spans.metric-minor", "Metric: minor error."),
+    (METRIC, "major"): message("spans.metric-major", "Metric: major error."),
+}
+# Only a part of a longer text is shown.
 LONGEST, AROUND = 900, 350
 
 
@@ -28,13 +36,13 @@ class Piece:
 
     @property
     def classes(self) -> str:
-        """Who marked it, how badly: names for styles."""
+        """Style classes of the markers and the worst severity."""
         return " ".join(f"{by}-{worst}" for by, worst in self._worst.items())
 
     @property
-    def said(self) -> str:
-        """The same in words."""
-        return "; ".join(f"{by}: {worst}" for by, worst in self._worst.items())
+    def descriptions(self) -> list[Message]:
+        """The markers and the worst severity of each."""
+        return [DESCRIPTIONS[each] for each in self._worst.items()]
 
     @property
     def _worst(self) -> dict[str, str]:
@@ -47,7 +55,7 @@ class Piece:
 
 
 def pieces(text: str, marks: Sequence[Mark], around: int | None = None) -> list[Piece]:
-    """Cut a text; with `around` a long one is shown near that place only, with dots."""
+    """Cut a text; with `around`, only the part of a long text near that position, with dots."""
     low, high = 0, len(text)
     if around is not None and len(text) > LONGEST:
         low, high = max(0, around - AROUND), min(len(text), around + AROUND)

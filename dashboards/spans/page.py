@@ -1,4 +1,4 @@
-"""The page: a line a detector, what one of them finds by kind, and what it misses over the text."""
+"""Show a line per detector, the errors that one of them finds by kind, and those it misses."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,6 +12,7 @@ from dashboards.pages.page import Page
 from dashboards.spans.document import Spans
 from dashboards.spans.found import DIMENSIONS, Found, Missed
 from dashboards.spans.overlay import METRIC, PEOPLE, Mark, Piece, pieces
+from metaeval.messages import message
 
 
 @dataclass(frozen=True)
@@ -23,23 +24,29 @@ class Shown:
 
     @property
     def marked(self) -> str:
-        """The words that it is about."""
+        """The text of the span."""
         return self.row.text[self.row.start : self.row.end]
 
 
 def context(request: HttpRequest, campaign: Campaign, document: Spans) -> dict[str, Any]:
-    """The metric that is looked at, the best one unless another was asked for."""
+    """Return the details of the chosen metric, by default the best one."""
     metrics = [line for line in document.rows if line.kind == "metric"]
     wanted = request.GET.get("detector", "")
     if wanted and document.rows and wanted not in {line.key for line in metrics}:
-        raise FilterError(f"detector: {wanted!r} marks no spans here")
+        raise FilterError(
+            message(
+                "spans.no-detector",
+                "detector: “{metric}” has not marked any spans here.",
+                metric=wanted,
+            )
+        )
     chosen = next((line for line in metrics if line.key == wanted), next(iter(metrics), None))
     key = chosen.key if chosen else ""
     found = [row for row in document.found if row.detector == key]
     return {
         "metrics": metrics,
         "chosen": chosen,
-        "dimensions": [(name, _of(found, name)) for name in DIMENSIONS],
+        "dimensions": [(label, _of(found, name)) for name, label in DIMENSIONS.items()],
         "shown": [_shown(row) for row in document.missed if row.detector == key],
     }
 
@@ -56,7 +63,7 @@ def _shown(row: Missed) -> Shown:
 
 SPANS = Page(
     name="spans",
-    title="Error spans",
+    title=message("page.spans", "Error spans"),
     kind="spans",
     template="dashboards/spans.html",
     columns=(

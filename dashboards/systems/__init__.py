@@ -1,1 +1,1 @@
-"""The page of the MT systems."""
+"""Rank the MT systems by the humans and by metrics."""

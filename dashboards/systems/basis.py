@@ -1,36 +1,65 @@
-"""On how many segments the figures of the MT systems rest."""
+"""Describe how many segments the numbers of the MT systems use."""
 
 from collections.abc import Sequence
 
 import numpy as np
 
-from core.text import pluralize
+from metaeval.messages import Message, message, plural
 from metaeval.results import MissingDataWarning
 from metaeval.systems import SystemTable
 
-BROUGHT = "Imported scores of systems are shown as they came, whatever the scores of outputs make."
+AS_IMPORTED = message("basis.as-imported", "as imported")
+IMPORTED = message(
+    "basis.imported",
+    "Imported scores of systems are shown unchanged, even if they differ from the mean of the "
+    "output scores.",
+)
+PUBLISHED = message(
+    "basis.published",
+    "τ-b and accuracy compare metrics with human scores published for whole systems.",
+)
 
 
-def basis(table: SystemTable, n_segments: int, has_published: bool) -> list[str]:
-    """Say it once for all figures, in a few sentences.
+def basis(table: SystemTable, n_segments: int, has_published: bool) -> list[Message]:
+    """Return a description for all numbers.
 
     `has_published`: agreement is with human scores published for whole systems.
     """
     human = _judged(table)
     own = [column for column in table.columns if not column.is_given]
     scored = [count for column in own for count in column.counts.tolist()]
-    is_brought = len(own) < len(table.columns)
-    if set(human) | set(scored) == {n_segments} and not (has_published or is_brought):
-        return [f"All figures rest on all {pluralize(n_segments, 'segment')} of the test set."]
-    told = [w.message for w in table.warnings if w.code == MissingDataWarning.code]
-    sentences = [f"The test set has {pluralize(n_segments, 'segment')}."]
+    is_imported = len(own) < len(table.columns)
+    if set(human) | set(scored) == {n_segments} and not (has_published or is_imported):
+        return [
+            plural(
+                "basis.all-segments",
+                "All numbers use the only segment of the test set.",
+                "All numbers use all {n} segments of the test set.",
+                n=n_segments,
+            )
+        ]
+    missing = [w.message for w in table.warnings if w.code == MissingDataWarning.code]
+    found = [
+        plural(
+            "basis.test-set",
+            "The test set has {n} segment.",
+            "The test set has {n} segments.",
+            n=n_segments,
+        )
+    ]
     if human:
-        sentences.append(_of_humans(table, human))
+        found.append(_of_humans(table, human))
     if scored:
-        sentences += told or [f"Metric scores rest on {span(scored)} segments a system."]
-    sentences += [BROUGHT] if is_brought else []
-    sentences += _of_agreement(table, has_published) if scored or is_brought else []
-    return sentences
+        found += missing or [
+            message(
+                "basis.metrics",
+                "Metric scores use {segments} segments per system.",
+                segments=span(scored),
+            )
+        ]
+    found += [IMPORTED] if is_imported else []
+    found += _of_agreement(table, has_published) if scored or is_imported else []
+    return found
 
 
 def _judged(table: SystemTable) -> list[int]:
@@ -38,27 +67,41 @@ def _judged(table: SystemTable) -> list[int]:
     return found
 
 
-def _of_humans(table: SystemTable, human: Sequence[int]) -> str:
-    sentence = f"Human scores rest on {span(human)} judged segments a system"
+def _of_humans(table: SystemTable, human: Sequence[int]) -> Message:
     if table.ranking is None or len(human) < 2:
-        return f"{sentence}."
+        return message(
+            "basis.humans",
+            "Human scores use {segments} judged segments per system.",
+            segments=span(human),
+        )
     shared = table.ranking.shared[np.triu_indices(len(human), k=1)].tolist()
-    return f"{sentence}, of which two systems share {span(shared)}."
+    return message(
+        "basis.humans-shared",
+        "Human scores use {segments} judged segments per system. Two systems share {shared} of "
+        "them.",
+        segments=span(human),
+        shared=span(shared),
+    )
 
 
-def _of_agreement(table: SystemTable, has_published: bool) -> list[str]:
+def _of_agreement(table: SystemTable, has_published: bool) -> list[Message]:
     if has_published:
-        return ["τ-b and accuracy compare with human scores published for whole systems."]
+        return [PUBLISHED]
     judged = [n for column in table.columns for n in column.judged.tolist() if n]
     if not judged:
         return []
     return [
-        f"τ-b and accuracy rest on {span(judged)} segments a system: those that are judged and "
-        "scored."
+        message(
+            "basis.agreement",
+            "τ-b and accuracy use the {segments} segments per system that are judged and scored.",
+            segments=span(judged),
+        )
     ]
 
 
-def span(counts: Sequence[int]) -> str:
-    """Return numbers as `690 to 732`, or the one that all are."""
+def span(counts: Sequence[int]) -> Message:
+    """Return a range of counts as `690 to 732`, or the count that all share."""
     low, high = min(counts), max(counts)
-    return f"{low:,}" if low == high else f"{low:,} to {high:,}"
+    if low == high:
+        return message("basis.count", "{n}", n=low)
+    return message("basis.counts", "{low} to {high}", low=low, high=high)

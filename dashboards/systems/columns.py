@@ -1,4 +1,4 @@
-"""What the humans and every measure say of the systems, and what agreement compares of it."""
+"""Scores of the systems by the humans and every measure, and the scores that agreement compares."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,13 +7,14 @@ from typing import Protocol, TypeVar
 
 from dashboards.documents.head import Ends
 from dashboards.documents.measured import Measured
+from metaeval.messages import Message
 
 
 @dataclass(frozen=True, kw_only=True)
 class Cell:
     """A number of a system with its mark; `is_best` where it is bold.
 
-    A system that is not `is_judged` has no human score, so no mark compares it with one that has.
+    A system without a human score is not `is_judged`, and no mark compares it with judged systems.
     """
 
     score: float | None
@@ -27,9 +28,9 @@ class Cell:
 class Row(Cell):
     """One system by the humans (clusters, ranks from `first` to `last`, wins) or by a measure.
 
-    A measure's `p` and `difference` are of the system and the next or the best one, over the
-    `shared` segments; `n` is behind the score alone. A system that the task leaves out is put
-    `above` so many of the `against` systems that it is compared with.
+    A measure's `p` and `difference` compare the system with the next or the best one, over the
+    `shared` segments; `n` counts the segments of the score. An excluded system is `above` so many
+    of the `against` systems that it is compared with.
     """
 
     measure: str
@@ -48,7 +49,7 @@ class Row(Cell):
 
 @dataclass(frozen=True)
 class Compared:
-    """One system as τ-b and accuracy compare it: both sides over the same `n` segments."""
+    """One system's scores in τ-b and accuracy: both sides over the same `n` segments."""
 
     system: str
     human: float | None
@@ -60,10 +61,10 @@ class Compared:
 class Column(Measured):
     """A measure's systems, best first, and the agreement of their order with the humans'.
 
-    `accuracy_ends` are for other systems of the same kind. `tau_without_outliers` and
-    `accuracy_without_outliers` leave outlier systems out, and are None where there are none. Where
-    it `is_given`, the scores are those that the measure came with. `n` is the fewest segments
-    behind one; where it `is_even` all systems have all of them.
+    `accuracy_ends` generalize to other systems of the same kind. `tau_without_outliers` and
+    `accuracy_without_outliers` exclude outlier systems; None where there are none. `is_given`: the
+    scores of systems were imported. `n` is the fewest segments of a system, and `is_even` means
+    that all systems have all segments. The spans are ranges of segments per system.
     """
 
     is_given: bool
@@ -76,8 +77,8 @@ class Column(Measured):
     n_systems: int
     n: int
     is_even: bool
-    span: str
-    compared_span: str
+    span: Message
+    compared_span: Message
     rows: Sequence[Row]
     compared: Sequence[Compared]
 
@@ -94,9 +95,9 @@ class AgreementLine:
 
 @dataclass(frozen=True)
 class AgreementGroup:
-    """What τ-b and accuracy compare, of measures with the same human scores.
+    """Scores that τ-b and accuracy compare, of measures with the same human scores.
 
-    `is_shown` says that these are the scores of the table itself.
+    `is_shown`: these are the scores of the main table.
     """
 
     keys: Sequence[str]
@@ -106,7 +107,7 @@ class AgreementGroup:
 
 
 def agreement_groups(human: Sequence[Row], columns: Sequence[Column]) -> list[AgreementGroup]:
-    """Return the columns in groups; their numbers are None where undefined, not nan."""
+    """Return the columns in groups; undefined numbers must be None, not nan."""
     shown = {row.system: row.score for row in human}
     groups = []
     for _, alike in groupby(sorted(columns, key=_human_key), key=_human_key):
@@ -137,7 +138,7 @@ def _best_first(row: Compared) -> tuple[float, str]:
 
 
 def _is_shown(column: Column, shown: dict[str, float | None]) -> bool:
-    """Whether both sides are those of the table, which shows every system's own segments."""
+    """Return whether both sides equal the table, which uses every system's own segments."""
     scores = {row.system: row.score for row in column.rows}
     return all(
         row.human == shown.get(row.system) and row.score == scores[row.system]

@@ -1,4 +1,4 @@
-"""How far the MT systems are from the wanted length."""
+"""Compute how far the outputs of the MT systems are from their target length."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,24 +10,25 @@ from annotation.models import Campaign, Output, System
 from dashboards.panel.human import Floats
 from dashboards.panel.lengths import lengths, unit_of
 from dashboards.panel.panel import Panel
+from metaeval.messages import Message, message
 from metaeval.systems import length_deviation
 from metrics.base import MetricError
 from metrics.grid import read_grid
 
 REFERENCE, SOURCE = "reference", "source"
-# Of the wanted length: not at all, or as systems are asked for it, half to even and at least 1.
+# Rounding of the target length: none, or half to even and at least 1, as in prompts to systems.
 UNROUNDED, HALF_EVEN = "none", "half-even"
-NO_TEXTS = "No lengths: this test set has no texts."
-# Of the wanted length; within it counts as kept.
+NO_TEXTS = message("lengths.no-texts", "There are no lengths, because this test set has no texts.")
+# The accepted deviation, as a share of the target length.
 TOLERANCE = 0.1
 
 
 @dataclass(frozen=True)
 class LengthRow:
-    """One system's deviation (length − wanted) / wanted over `n` outputs.
+    """One system's deviation (length − target) / target over `n` outputs.
 
-    `statistic` is the mean of its size, `bias` its signed mean, `pooled` that of the sums, and
-    `within` the share of outputs that keep to the tolerance. `is_judged` as in `Cell`.
+    `statistic` is its mean absolute value, `bias` its signed mean, `pooled` the deviation of the
+    sums, and `within` the share of outputs within the tolerance. `is_judged` as in `Cell`.
     """
 
     system: str
@@ -42,7 +43,7 @@ class LengthRow:
 
 @dataclass(frozen=True)
 class Lengths:
-    """Deviations in a unit; wanted is a share `of` the reference or the source, with `rounding`."""
+    """Deviations in a unit; the target is a share `of` the reference or source, with `rounding`."""
 
     unit: str
     of: str
@@ -52,7 +53,7 @@ class Lengths:
 
     @property
     def is_rounded(self) -> bool:
-        """Whether wanted lengths are whole, as systems are asked for them."""
+        """Whether target lengths are rounded to whole numbers."""
         return self.rounding != UNROUNDED
 
 
@@ -64,10 +65,10 @@ def deviations(
     rounding: str = UNROUNDED,
     *,
     systems: Sequence[System] | None = None,
-) -> tuple[Lengths, list[str]]:
-    """Return the length deviation of every system, or in words why there is none.
+) -> tuple[Lengths, list[Message]]:
+    """Return the length deviation of every system, and warnings.
 
-    Without a unit it is what suits the target language; without `systems` those of the panel.
+    The default unit depends on the target language; the default systems are those of the panel.
     """
     unit = unit or unit_of(campaign.test_set.target_language)
     chosen = panel.human.systems if systems is None else systems
@@ -75,14 +76,20 @@ def deviations(
     try:
         own, goal, of = output_lengths(campaign, panel, unit, wanted, systems=chosen)
     except MetricError as error:
-        return Lengths(unit, wanted, rounding=rounding), [f"No lengths: {error}"]
+        about = message("lengths.unavailable", "There are no lengths. {error}", error=error.message)
+        return Lengths(unit, wanted, rounding=rounding), [about]
     if not np.nan_to_num(goal).any():
         return Lengths(unit, of, rounding=rounding), [NO_TEXTS]
     rows, notes = [], []
     named = zip(unique_names(chosen), chosen, own, goal, strict=True)
     for name, system, length, goals in named:
         found = length_deviation(length, goals, tolerance=TOLERANCE, rounding=rounding)
-        notes += [f"{name}: {warning.message}" for warning in found.warnings]
+        notes += [
+            message(
+                "lengths.of-system", "{system}: {warning}", system=name, warning=warning.message
+            )
+            for warning in found.warnings
+        ]
         numbers = (found.statistic, found.bias, found.pooled, found.median, found.within)
         is_judged = system.pk in judged
         rows.append(LengthRow(name, found.n, *numbers, is_judged=is_judged))
@@ -97,12 +104,11 @@ def output_lengths(
     *,
     systems: Sequence[System] | None = None,
 ) -> tuple[Floats, Floats, str]:
-    """Return lengths and wanted lengths, systems × segments, and what they are shares of.
+    """Return lengths and target lengths, (systems, segments), and the text that sets the target.
 
-    Without `systems` they are those of the panel.
-
-    The wanted length is the system's length ratio times the mean length of the references, or of
-    the source where the reader says so or a segment has no reference. Raises MetricError.
+    The default systems are those of the panel. The target length is the system's length ratio times
+    the mean length of the references, or of the source where `of` is the source or a segment has no
+    reference. Raises MetricError.
     """
     rows = campaign.test_set.segments.order_by("position")
     texts: dict[int, list[str]] = {segment: [] for segment in panel.human.segments}

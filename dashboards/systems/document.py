@@ -1,6 +1,6 @@
-"""The MT systems: humans with clusters, metrics with marks, lengths.
+"""Compute the table of MT systems: humans with clusters, metrics with marks, and lengths.
 
-The columns are those of tables 9 and 10 of Cheng et al. (2023).
+The columns follow tables 9 and 10 of Cheng et al. (2023).
 """
 
 import warnings
@@ -17,9 +17,9 @@ from dashboards.documents.stored import settled
 from dashboards.panel.choice import Choice
 from dashboards.panel.human import Floats
 from dashboards.panel.lengths import CHARACTERS, WORDS
-from dashboards.panel.measures import told
+from dashboards.panel.measures import warnings_of
 from dashboards.panel.panel import Panel, read_panel
-from dashboards.systems.basis import basis, span
+from dashboards.systems.basis import AS_IMPORTED, basis, span
 from dashboards.systems.columns import AgreementGroup, Column, Compared, Row, agreement_groups
 from dashboards.systems.deviations import (
     HALF_EVEN,
@@ -30,23 +30,24 @@ from dashboards.systems.deviations import (
     deviations,
 )
 from dashboards.systems.drawn import Drawn, drawn
-from dashboards.systems.outside import beside, judged_of, others_of, outside
+from dashboards.systems.outside import excluded, judged_of, others_of, outside
 from metaeval.correlation.measure import Measure
 from metaeval.correlation.pairwise import pairwise_accuracy
+from metaeval.messages import Message
 from metaeval.results import MissingDataWarning, StatisticsWarning
 from metaeval.systems import MetricColumn, SystemTable, system_table
 from metaeval.systems.ranking import TESTS
 
-VERSION = 9
+VERSION = 10
 N_RESAMPLES = 1000
 
 
 @dataclass(frozen=True)
 class SystemsChoice(Choice):
-    """What marks compare with, the test behind the clusters, and how lengths are counted.
+    """The comparison of marks, the test of clusters, and the unit and target of lengths.
 
-    `length_unit` is words, characters or a checkpoint; empty is what suits the target language.
-    `rounding` is that of the wanted length.
+    `length_unit` is words, characters or a checkpoint; the default depends on the target language.
+    `rounding` applies to the target length.
     """
 
     versus: str = "next"
@@ -65,12 +66,12 @@ class SystemsChoice(Choice):
 
 @dataclass(frozen=True, kw_only=True)
 class Systems(CampaignDocument):
-    """The table. `systems` are in the human order; `marks` says what is marked, or why not.
+    """The table. `systems` are in the human order; `marks` explain marks or their absence.
 
-    They are those that were judged, or all where none was; `outside` are the others of the same
-    length, which no mark compares with, `beside` judged ones that metrics are not compared on, such
-    as human translations, and `drawn` has means that
-    hold where screens drew their systems by standing.
+    `systems` are the judged ones, or all where none was judged. `outside` are the others of the
+    same length ratio, which have no marks. `beside` are judged systems that are excluded from
+    comparisons of metrics, such as human translations. `drawn` has unbiased means where better
+    systems were shown more often.
     """
 
     has_published_systems: bool
@@ -78,7 +79,7 @@ class Systems(CampaignDocument):
     test: str
     n_resamples: int = N_RESAMPLES
     seed: int
-    basis: Sequence[str]
+    basis: Sequence[Message]
     systems: Sequence[str]
     human: Sequence[Row]
     columns: Sequence[Column]
@@ -89,7 +90,7 @@ class Systems(CampaignDocument):
     outside: Sequence[Row] = ()
     beside: Sequence[Row] = ()
     drawn: Sequence[Drawn] = ()
-    marks: str = ""
+    marks: Sequence[Message] = ()
 
 
 FILTERS = SystemsChoice
@@ -97,7 +98,7 @@ DOCUMENT = Systems
 
 
 def compute(campaign: Campaign, filters: Filters) -> Systems:
-    """Return the table, its rows one for each system and measure."""
+    """Return the table, with one row per system and measure."""
     if not isinstance(filters, SystemsChoice):
         filters = SystemsChoice(**vars(filters))
     panel = read_panel(campaign, filters)
@@ -110,9 +111,9 @@ def compute(campaign: Campaign, filters: Filters) -> Systems:
     lengths, notes = deviations(
         campaign, panel, filters.length_unit, filters.wanted, filters.rounding, systems=shown
     )
-    # What scores rest on is told once, in the basis.
+    # The basis covers missing data.
     others = [w.message for w in table.warnings if w.code != MissingDataWarning.code]
-    sentences = [*panel.human.warnings, *told(panel.measures), *others, *notes]
+    notices = [*panel.human.warnings, *warnings_of(panel.measures), *others, *notes]
     return Systems(
         **head(campaign, panel.human),
         has_published_systems=has_published,
@@ -125,23 +126,23 @@ def compute(campaign: Campaign, filters: Filters) -> Systems:
         columns=columns,
         agreement=agreement_groups(human, columns),
         lengths=lengths,
-        warnings=list(dict.fromkeys(sentences)),
+        warnings=list(dict.fromkeys(notices)),
         rows=[*human, *(row for column in columns for row in column.rows)],
         outside=outside(campaign, panel),
-        beside=beside(campaign, filters, panel),
+        beside=excluded(campaign, filters, panel),
         drawn=drawn(campaign, filters, panel.human),
     )
 
 
 def _in_order(panel: Panel, table: SystemTable, human: Sequence[Row]) -> list[str]:
-    """The judged systems, those with a rank first; all where none was judged."""
+    """Return the judged systems, those with a rank first; all where none was judged."""
     ranked = [row.system for row in human]
     left = {*ranked, *table.unjudged}
     return [*ranked, *(name for name in panel.human.names if name not in left)]
 
 
 def table_of(panel: Panel, filters: SystemsChoice) -> SystemTable:
-    """Return the statistics alone."""
+    """Return the statistics of the table."""
     scored, names = panel.scored, panel.human.names
     published = scored.human_systems
     return system_table(
@@ -164,7 +165,7 @@ def _known(names: Sequence[str], scores: Floats) -> dict[str, float]:
 
 
 def _human(panel: Panel, table: SystemTable) -> list[Row]:
-    """A row for every system in the human order; without segment scores in the published one."""
+    """Return a row per system in the human order; without segment scores in the published order."""
     ranking, published = table.ranking, panel.human.published_systems
     if ranking is None:
         scores = {} if published is None else _known(panel.human.names, published)
@@ -206,7 +207,7 @@ def _column(panel: Panel, column: MetricColumn, *, is_judged: bool) -> Column:
         n_systems=column.n_shared,
         n=column.n,
         is_even=not column.reasons.get("output without a score"),
-        span="as imported" if column.is_given else span(column.counts.tolist() or [0]),
+        span=AS_IMPORTED if column.is_given else span(column.counts.tolist() or [0]),
         compared_span=span([n for n in judged if n] or [0]),
         rows=[_row(column, place, is_judged=is_judged) for place in range(len(column.systems))],
         compared=[
@@ -221,7 +222,7 @@ def _column(panel: Panel, column: MetricColumn, *, is_judged: bool) -> Column:
 def _without_outliers(
     panel: Panel, column: MetricColumn
 ) -> tuple[float, float] | tuple[None, None]:
-    """τ-b and accuracy over the systems that are no outliers; None where that is all of them."""
+    """Return τ-b and accuracy without outlier systems; None where there are no outliers."""
     is_far = np.isin(column.systems, panel.human.outliers)
     if not is_far.any():
         return None, None
@@ -234,7 +235,7 @@ def _without_outliers(
 
 
 def _row(column: MetricColumn, place: int, *, is_judged: bool) -> Row:
-    """A system's score, and its comparison with the next or the best: over what both have."""
+    """Return a system's score, and its comparison with the next or best over shared segments."""
     return Row(
         measure=column.metric,
         system=column.systems[place],

@@ -1,4 +1,4 @@
-"""Systems whose screens were drawn by their standing: means that the drawing does not bias."""
+"""Compute unbiased means where items were drawn by the scores of systems."""
 
 from dataclasses import dataclass
 
@@ -10,8 +10,10 @@ from dashboards.panel.human import HumanScores, reweighted
 
 @dataclass(frozen=True, kw_only=True)
 class Drawn:
-    """A system's mean as it is, and weighted by 1 / the probability of being drawn, with the ends
-    of its interval; over `n` judgments of so many `documents`."""
+    """A system's plain mean, and its mean weighted by 1 / the probability of being drawn.
+
+    `low` and `high` are the ends of the latter's interval, over `n` judgments of `documents`.
+    """
 
     system: str
     n: int
@@ -23,7 +25,7 @@ class Drawn:
 
 
 def drawn(campaign: Campaign, filters: Filters, human: HumanScores) -> list[Drawn]:
-    """Return a row for every judged system, the best first; none where nothing was drawn."""
+    """Return a row per judged system, the best first; empty where items were not drawn."""
     found = reweighted(campaign, filters, human)
     if found is None:
         return []

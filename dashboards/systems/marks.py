@@ -1,4 +1,4 @@
-"""The marks of MT systems: clusters and ranks of the humans, the best system of each metric."""
+"""Mark MT systems: clusters and ranks by the humans, and the best system of each metric."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -6,40 +6,45 @@ from dataclasses import replace
 from dashboards.systems.columns import Row
 from dashboards.systems.document import Systems
 from dashboards.trust.marks import forbidden
+from metaeval.messages import Message, message
 
-ONE_CLUSTER = "The systems are not distinguishable: the humans’ scores make one cluster of them."
-BOLD = "Bold: the first system of a metric where it is significantly better than the second."
-AMONG = (
-    "Bold among systems by metrics: the first of a metric where it is significantly better than "
-    "the second."
+ONE_CLUSTER = message(
+    "systems.one-cluster",
+    "The systems cannot be distinguished: by the humans’ scores, all are in one cluster.",
 )
-LEADING = "Bold in the figure: cluster 1 of the humans."
+BOLD = message(
+    "systems.bold",
+    "Bold in the table of metrics: the best system of a metric, where it is significantly better "
+    "than the second.",
+)
+LEADING = message("systems.bold-in-figure", "Bold in the figure: the humans’ cluster 1.")
 
 
 def marked(document: Systems) -> Systems:
-    """Return a document of the analysis `systems` with only the marks that are borne out.
+    """Return a document of the analysis `systems` with only the marks that are supported.
 
-    `is_best` of a metric's row says what is bold; `marks` says in a sentence what is marked, or
-    why nothing is.
+    `is_best` of a metric's row means bold; `marks` explain the marks, or why there are none.
     """
     human, reason = document.human, forbidden(document.trust)
     if reason:
-        return _rebuilt(document, [_bare(row) for row in human], reason, bare=True)
+        return _rebuilt(document, [_bare(row) for row in human], [reason], bare=True)
     is_one = len(human) > 1 and len({row.cluster for row in human}) == 1
     if not is_one or human[0].cluster is None:
         is_led = any(row.cluster == 1 for row in human)
-        return _rebuilt(document, human, f"{LEADING} {AMONG}" if is_led else AMONG, bare=False)
+        return _rebuilt(document, human, [LEADING, BOLD] if is_led else [BOLD], bare=False)
     shown = [_without_cluster(row) for row in human]
-    return _rebuilt(document, shown, f"{ONE_CLUSTER} {AMONG}", bare=False)
+    return _rebuilt(document, shown, [ONE_CLUSTER, BOLD], bare=False)
 
 
-def _rebuilt(document: Systems, human: Sequence[Row], sentence: str, *, bare: bool) -> Systems:
+def _rebuilt(
+    document: Systems, human: Sequence[Row], notes: Sequence[Message], *, bare: bool
+) -> Systems:
     columns = [
         replace(column, rows=_cells(column.rows, document.versus, bare=bare))
         for column in document.columns
     ]
     rows = [*human, *(row for column in columns for row in column.rows)]
-    return replace(document, human=human, columns=columns, rows=rows, marks=sentence)
+    return replace(document, human=human, columns=columns, rows=rows, marks=notes)
 
 
 def _cells(rows: Sequence[Row], versus: str, *, bare: bool) -> list[Row]:
@@ -50,17 +55,18 @@ def _cells(rows: Sequence[Row], versus: str, *, bare: bool) -> list[Row]:
 
 
 def _is_clear(rows: Sequence[Row], versus: str) -> bool:
-    """Whether the first of a metric's systems is significantly better than the second.
+    """Return whether a metric's best system is significantly better than the second.
 
-    Against the next system below the mark is the first one's, against the best the second one's.
+    The first system has the mark of a comparison with the next one, the second system that of a
+    comparison with the best one.
     """
     by_rank = {row.rank: row for row in rows}
-    bearer = by_rank.get(1 if versus == "next" else 2)
-    return bearer is not None and len(rows) > 1 and bool(bearer.mark)
+    marked_row = by_rank.get(1 if versus == "next" else 2)
+    return marked_row is not None and len(rows) > 1 and bool(marked_row.mark)
 
 
 def _bare(row: Row) -> Row:
-    """Without anything that says one system is better than another."""
+    """Return a row without ranks, clusters and marks."""
     return replace(_without_cluster(row), rank=None, wins=None, mark="")
 
 

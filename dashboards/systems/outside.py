@@ -1,8 +1,8 @@
-"""Where metrics put systems that they are not compared on.
+"""Place systems that are excluded from comparisons of metrics.
 
-Some of the same test set were not judged, such as weak ones (MSLC, Lo et al. 2023): the task leaves
-them out, or no judgment of them counts. Human translations are judged, but a comparison of metrics
-leaves them out.
+Some systems of the same test set were not judged, such as weak ones (MSLC, Lo et al. 2023), because
+they are not part of the campaign or no judgment of them is used. Human translations are judged, but
+excluded from comparisons of metrics.
 """
 
 from collections.abc import Sequence
@@ -24,10 +24,10 @@ HUMAN = "human"
 
 
 def outside(campaign: Campaign, panel: Panel) -> list[Row]:
-    """Return a row for every measure and system of the same length that was not judged.
+    """Return a row per measure and system of the same length ratio that was not judged.
 
-    `above` counts, of `against` judged systems, those that the measure puts it above, each over the
-    segments that both have. What a measure has not scored has no row.
+    `above` counts how many of the `against` judged systems the measure ranks below it, each over
+    the segments that both have. Systems that a measure has not scored have no row.
     """
     own, others = judged_of(panel), others_of(campaign, panel)
     names = unique_names([*own, *others])[len(own) :]
@@ -35,11 +35,11 @@ def outside(campaign: Campaign, panel: Panel) -> list[Row]:
     return [replace(row, is_judged=False) for row in rows]
 
 
-def beside(campaign: Campaign, filters: Filters, panel: Panel) -> list[Row]:
-    """Return a row for the humans and every measure of each judged system that is left out.
+def excluded(campaign: Campaign, filters: Filters, panel: Panel) -> list[Row]:
+    """Return a row for the humans and every measure per excluded judged system.
 
-    These are human translations, and outliers where the filters leave them out; `above` and
-    `against` are as of `outside`. Scores of a reference against itself stand here alone.
+    These are human translations, and outliers where the filters exclude them. `above` and `against`
+    as in `outside`. Scores of a reference against itself are in these rows only.
     """
     every = human_scores(campaign, replace(general(filters), humans=IN, outliers=IN))
     place = {system.pk: n for n, system in enumerate(every.systems)}
@@ -62,7 +62,7 @@ def beside(campaign: Campaign, filters: Filters, panel: Panel) -> list[Row]:
 def _by_measures(
     campaign: Campaign, panel: Panel, others: tuple[System, ...], names: list[str]
 ) -> list[Row]:
-    """A row for every measure and other system that it has scored."""
+    """Return a row per measure and other system that it scored."""
     own = judged_of(panel)
     if not others or not panel.measures:
         return []
@@ -82,7 +82,7 @@ def judged_of(panel: Panel) -> tuple[System, ...]:
 
 
 def others_of(campaign: Campaign, panel: Panel) -> Sequence[System]:
-    """Return the systems of the same length that were not judged, those of the task included."""
+    """Return the systems of the same length ratio that were not judged."""
     ratios = {one.length_ratio for one in panel.human.systems}
     own = {one.pk for one in judged_of(panel)}
     rows = campaign.test_set.systems.filter(length_ratio__in=ratios).exclude(campaigns=campaign)
@@ -93,7 +93,7 @@ def others_of(campaign: Campaign, panel: Panel) -> Sequence[System]:
 def _row(
     measure: MeasureScores, name: str, place: int, n_own: int, *, is_given: bool
 ) -> Row | None:
-    """One system; scores that a measure brought of whole systems count, as for the task's own."""
+    """Return the row of one system; imported system scores are used where `is_given`."""
     whole = measure.systems if is_given else None
     scores = TurnedScores(measure.values, measure.statistics, measure.corpus, whole)
     return _placed(measure.key, scores, name, place, n_own, measure.higher_is_better)
@@ -102,7 +102,7 @@ def _row(
 def _placed(
     key: str, scores: TurnedScores, name: str, place: int, n_own: int, is_higher: bool = True
 ) -> Row | None:
-    """One system by the humans or a measure, against the first `n_own`."""
+    """Return one system by the humans or a measure, compared with the first `n_own` systems."""
     n = int(scores.mask[place].sum())
     if scores.systems is not None:
         score = scores.systems[place]
@@ -124,7 +124,7 @@ def _placed(
 
 
 def _gap(scores: TurnedScores, place: int, other: int) -> float:
-    """The difference of two systems over the segments that both have; nan where they share none."""
+    """Return the difference of two systems over their shared segments; nan without any."""
     both = scores.mask[place] & scores.mask[other]
     chosen = np.zeros_like(scores.mask)
     chosen[[place, other]] = both

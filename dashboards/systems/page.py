@@ -1,4 +1,4 @@
-"""The MT systems of a campaign, and those of a study side by side."""
+"""Show the MT systems of a campaign."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -12,25 +12,27 @@ from dashboards.pages.page import Page
 from dashboards.results.document import Mark
 from dashboards.systems.columns import AgreementGroup, Row, by_name
 from dashboards.systems.document import Systems
-from dashboards.systems.figures import FIGURES
+from dashboards.systems.figures import FIGURES, cluster_note
+from dashboards.systems.figures import HUMAN as HUMAN_LABEL
 from dashboards.systems.marks import marked
 from dashboards.systems.outside import HUMAN
 from dashboards.systems.tables import tables
+from metaeval.messages import message
 
-# More systems are no columns that a page is wide enough for.
+# The most systems that fit the width of a page.
 ACROSS = 10
 
 
 def choose_marks(document: Systems, query: QueryDict) -> Systems:
-    """Keep of clusters, ranks and marks what the verdict bears out."""
+    """Remove clusters, ranks and marks that the verdict does not support."""
     return marked(document)
 
 
 def context(request: HttpRequest, campaign: Campaign, document: Systems) -> dict[str, Any]:
-    """Systems by their humans, and measures down the page with so many systems as fit across."""
+    """Return systems by their humans, and tables of measures with the systems as columns."""
     measures = sorted(document.columns, key=lambda each: -2.0 if each.tau is None else -each.tau)
     rows = [(column, by_name(column.rows)) for column in measures]
-    # One number for all is told once, above the table.
+    # A number that all share is in the basis.
     spans = {each for column in document.columns for each in (column.span, column.compared_span)}
     return {
         "parts": [
@@ -54,9 +56,9 @@ def context(request: HttpRequest, campaign: Campaign, document: Systems) -> dict
 
 
 def _outside(document: Systems, rows: Sequence[Row]) -> list[dict[str, Any]]:
-    """Humans and measures down the page, systems that are left out across."""
+    """Return tables with humans and measures as rows, and excluded systems as columns."""
     labels: dict[str, Any] = {column.key: column for column in document.columns}
-    labels[HUMAN] = {"label": "Human"}
+    labels[HUMAN] = {"label": HUMAN_LABEL}
     found: dict[str, dict[str, Row]] = {}
     for row in rows:
         found.setdefault(row.measure, {})[row.system] = row
@@ -71,19 +73,19 @@ def _outside(document: Systems, rows: Sequence[Row]) -> list[dict[str, Any]]:
 
 
 def lines(document: Systems) -> list[Row]:
-    """The rows of humans and measures, and those of systems that were not judged or left out."""
+    """Return the rows of humans and measures, with systems not judged or excluded."""
     return [*document.rows, *document.outside, *document.beside]
 
 
 def _standings(document: Systems) -> dict[str, Any]:
-    """Systems by their humans as dots."""
+    """Return systems by their humans as dots."""
     found, dots = narrow([Mark(row.score) for row in document.human])
     lines = [
         {
             "name": row.system,
             "is_lead": row.cluster == 1,
             "dot": each,
-            "note": f"cluster {row.cluster}" if row.cluster else "",
+            "note": cluster_note(row),
         }
         for row, each in zip(document.human, dots, strict=True)
     ]
@@ -91,12 +93,12 @@ def _standings(document: Systems) -> dict[str, Any]:
 
 
 def _across(names: Sequence[str]) -> list[Sequence[str]]:
-    """Cut names into parts that a page is wide enough for."""
+    """Split names into parts that fit the width of a page."""
     return [names[start : start + ACROSS] for start in range(0, len(names), ACROSS)]
 
 
 def _compared(group: AgreementGroup, names: Sequence[str]) -> dict[str, Any]:
-    """Of some systems the humans' and the measures' scores, a line each."""
+    """Return the humans' and the measures' scores of some systems."""
     by_system = {line.system: line for line in group.lines}
     lines = [by_system.get(name) for name in names]
     scores = [
@@ -107,7 +109,7 @@ def _compared(group: AgreementGroup, names: Sequence[str]) -> dict[str, Any]:
 
 
 def _pairs(document: Systems) -> list[dict[str, Any]]:
-    """Every comparison of two systems on a measure; none where all have the same segments."""
+    """Return all comparisons of two systems on a measure; empty where all segments are shared."""
     if all(column.is_even for column in document.columns):
         return []
     is_next = document.versus == "next"
@@ -122,7 +124,7 @@ def _pairs(document: Systems) -> list[dict[str, Any]]:
 
 SYSTEMS = Page(
     name="systems",
-    title="MT systems",
+    title=message("page.systems", "MT systems"),
     kind="systems",
     figures=FIGURES,
     template="dashboards/systems.html",

@@ -1,4 +1,4 @@
-"""MT systems for a paper."""
+"""Write tables of MT systems for a paper."""
 
 from collections.abc import Sequence
 
@@ -6,11 +6,12 @@ from dashboards.papers.latex import Cell, Table, number, small_number, texts
 from dashboards.systems import columns as shown
 from dashboards.systems.columns import AgreementGroup, Column, Row, by_name
 from dashboards.systems.document import Systems
+from metaeval.messages import Message
 
 Line = list[Cell]
 MARKS = "† p < .05, ‡ p < .01, two-sided paired bootstrap: {}"
 NOT_JUDGED = "°"
-UNJUDGED = "° not judged: scored by metrics alone, and compared with no judged system."
+UNJUDGED = "° Not judged: scored by metrics only, and not compared with judged systems."
 VERSUS = {
     "next": "better than the next system below in the metric’s own order",
     "best": "worse than the metric’s best system",
@@ -18,31 +19,34 @@ VERSUS = {
 
 
 def tables(document: Systems) -> list[Table]:
-    """A campaign's scores with marks, and its lengths where they are known."""
+    """Return a campaign's scores with marks, and its lengths where they are known."""
     found = [_scores(document)]
     found += [_compared(document, group) for group in document.agreement if not group.is_shown]
     found += [_outside(document)] if document.outside else []
-    found += [_beside(document)] if document.beside else []
+    found += [_excluded(document)] if document.beside else []
     return found + ([_lengths(document)] if document.lengths.rows else [])
 
 
 def _scores(document: Systems) -> Table:
-    """The longer side of systems and metrics down the page, so that it fits."""
+    """Return a table with the longer of systems and metrics as rows, so that it fits."""
     grid = _grid(document)
     if len(grid[0]) > len(grid):
         grid = [list(line) for line in zip(*grid, strict=True)]
-    caption = (
+    caption: list[Message | str | None] = [
         f"MT systems, {document.direction} at {_percent(document)}: "
         f"{document.human_scores}, clusters by {document.test}; metrics with "
-        f"{MARKS.format(VERSUS[document.versus])}. {document.marks} Last: τ-b and pairwise "
-        "accuracy of the metric’s ranking against that of the humans. " + " ".join(document.basis)
-    )
+        f"{MARKS.format(VERSUS[document.versus])}.",
+        *document.marks,
+        "The last numbers are τ-b and pairwise accuracy of the metric’s ranking against the "
+        "humans’ ranking.",
+        *document.basis,
+    ]
     columns = "l" + "r" * (len(grid[0]) - 1)
     return Table(caption, f"{document.campaign}-systems", columns, grid[:1], grid[1:])
 
 
 def _compared(document: Systems, group: AgreementGroup) -> Table:
-    """The scores over the same segments on both sides, of which agreement is."""
+    """Return the scores that agreement compares, over the same segments on both sides."""
     human = "Human, published" if document.has_published_systems else "Human, these segments"
     head = texts("System", human, "Segments", *group.labels)
     body = [
@@ -54,7 +58,7 @@ def _compared(document: Systems, group: AgreementGroup) -> Table:
         ]
         for line in group.lines
     ]
-    caption = "What τ-b and accuracy compare: scores over the same segments on both sides."
+    caption = "Scores that τ-b and accuracy compare, over the same segments on both sides."
     label = f"{document.campaign}-systems-{group.keys[0]}"
     return Table(caption, label, "l" + "r" * (len(head) - 1), [head], body)
 
@@ -64,7 +68,7 @@ def _percent(document: Systems) -> str:
 
 
 def _grid(document: Systems) -> list[Line]:
-    """Systems as rows; human score, cluster and ranks, then the metrics, as columns."""
+    """Return systems as rows; human score, cluster, ranks and the metrics as columns."""
     human = by_name(document.human)
     named = [_name(column) for column in document.columns]
     grid = [texts("System", "Human", "Cluster", "Ranks", *named)]
@@ -81,19 +85,19 @@ def _grid(document: Systems) -> list[Line]:
 
 
 def _outside(document: Systems) -> Table:
-    """Systems that the task leaves out, and above how many of its own a metric puts them."""
+    """Return systems that were not judged, with the number of judged systems below them."""
     caption = (
-        "Systems that were not judged: above how many of those judged a metric puts them, each "
-        "over the segments of both."
+        "Systems that were not judged, and the number of judged systems that a metric ranks below "
+        "them, each over shared segments."
     )
     return _placed(document, document.outside, caption, "outside")
 
 
-def _beside(document: Systems) -> Table:
-    """Human translations and other judged systems that metrics are not compared on."""
+def _excluded(document: Systems) -> Table:
+    """Return human translations and other excluded judged systems."""
     caption = (
-        "Judged systems that metrics are not compared on: above how many of the others the humans "
-        "and metrics put them, each over the segments of both."
+        "Judged systems that are excluded from comparisons of metrics, and the number of other "
+        "systems that the humans and metrics rank below them, each over shared segments."
     )
     return _placed(document, document.beside, caption, "beside")
 
@@ -125,7 +129,7 @@ def _human(row: Row | None) -> Line:
 
 
 def score_cell(row: shown.Cell | None, places: int) -> Cell:
-    """Return a score with its mark of significance, or of a system that nobody judged."""
+    """Return a score with its mark of significance, or the mark of a system without judgments."""
     if row is None:
         return Cell("–")
     found = number(row.score, places, is_bold=row.is_best)
@@ -145,12 +149,12 @@ def _lengths(document: Systems) -> Table:
     ]
     head = texts("System", "Mean", "Signed", "Median", "Of the sums", "Within 10%", "Outputs")
     caption = (
-        f"Deviation from the wanted length, in {lengths.unit}. Mean and median: "
-        "|length − wanted| / wanted; signed: the mean of (length − wanted) / wanted; of the sums: "
-        "the same of all outputs together. The wanted length is "
+        f"Deviation from the target length, in {lengths.unit}. Mean and median: "
+        "|length − target| / target; signed: the mean of (length − target) / target; of the sums: "
+        "the same for all outputs together. The target length is "
         f"{_percent(document)} of that of the {lengths.of}"
         f"{', rounded half to even' if lengths.is_rounded else ''}."
     )
     if not all(row.is_judged for row in lengths.rows):
-        caption += f" {NOT_JUDGED} not judged."
+        caption += f" {NOT_JUDGED} Not judged."
     return Table(caption, f"{document.campaign}-lengths", "lrrrrrr", [head], body)

@@ -1,12 +1,12 @@
-"""Correlations without the zero before the point, and what goes with them."""
+"""Numbers for prose: without the zero before the point."""
 
 from typing import Protocol
 
 from django import template
 
-from annotation.templatetags.numbers import NOTHING, decimals
+from core import numbers
+from core.numbers import NOTHING, decimals
 from dashboards.report.people import Range
-from dashboards.results.answer import number
 
 register = template.Library()
 
@@ -23,22 +23,20 @@ class Interval(Protocol):
 
 @register.filter
 def bare(value: float | None) -> str:
-    """`.62`; a dash for nothing."""
-    return NOTHING if value is None else number(value)
+    """`.62`; a dash for None."""
+    return numbers.bare(value)
 
 
 @register.filter
 def within(cell: Interval) -> str:
     """The interval of a cell: `[.56, .68]`; empty where there is none."""
-    if cell.low is None or cell.high is None:
-        return ""
-    return f"[{number(cell.low)}, {number(cell.high)}]"
+    return numbers.bare_interval(cell.low, cell.high)
 
 
 @register.filter
 def bare3(value: float | None) -> str:
     """The same with three decimals, as averages and printed tables are quoted: `.493`."""
-    return NOTHING if value is None else decimals(value).replace("0.", ".", 1)
+    return numbers.bare(value, 3)
 
 
 @register.filter
@@ -46,5 +44,4 @@ def ranged(value: Range, places: int = 1) -> str:
     """`52.3 [41.0, 60.5]`; a dash where nobody has a number."""
     if value.mean is None:
         return NOTHING
-    ends = ", ".join(decimals(end, places) for end in (value.low, value.high))
-    return f"{decimals(value.mean, places)} [{ends}]"
+    return f"{decimals(value.mean, places)} {numbers.interval((value.low, value.high), places)}"

@@ -1,4 +1,4 @@
-"""Tables that are cards on a phone: every cell is told its column's name."""
+"""Show tables as cards on a phone: add the name of its column to every cell."""
 
 import re
 from dataclasses import dataclass
@@ -59,8 +59,8 @@ def named(markup: str) -> str:
 def _terms(head: str) -> str:
     """What the head explains, after the table: a phone hides the head, and a popover with it."""
     buttons = TERM.findall(head)
-    told = [f"<span>{_text(heading)} {button}</span>" for heading, button in buttons]
-    shown = f'<p class="terms small muted">{" ".join(told)}</p>' if told else ""
+    shown_terms = [f"<span>{_text(heading)} {button}</span>" for heading, button in buttons]
+    shown = f'<p class="terms small muted">{" ".join(shown_terms)}</p>' if shown_terms else ""
     return shown + "".join(DEFINITION.findall(head))
 
 

@@ -1,4 +1,4 @@
-"""Numbers of the overview as the field prints them."""
+"""Numbers of the overview in table cells."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -6,7 +6,8 @@ from typing import Any
 from django import template
 from django.utils.safestring import SafeString, mark_safe
 
-from annotation.templatetags.numbers import NOTHING, decimals
+from core import numbers
+from core.numbers import NOTHING, decimals
 
 register = template.Library()
 
@@ -26,31 +27,25 @@ def estimate(value: Sequence[Any] | None, places: int = 3) -> str:
     if value is None or value[0] is None:
         return NOTHING
     number, interval = value
-    return f"{decimals(number, places)} {_brackets(interval, places)}".rstrip()
+    return f"{decimals(number, places)} {numbers.interval(interval, places)}".rstrip()
 
 
 @register.filter
 def bounds(row: Any) -> str:
     """The `low` and `high` of a row in brackets."""
-    return _brackets([row.low, row.high], 3)
-
-
-def _brackets(interval: Sequence[float | None] | None, places: int) -> str:
-    if interval is None or None in interval:
-        return ""
-    return f"[{', '.join(decimals(end, places) for end in interval)}]"
+    return numbers.interval((row.low, row.high))
 
 
 @register.filter
 def percent(share: float | None) -> str:
-    """`0.9` as `90 %`."""
-    return NOTHING if share is None else f"{100 * share:.0f} %"
+    """`0.9` as `90%`."""
+    return NOTHING if share is None else f"{share:.0%}"
 
 
 @register.filter
 def percents(interval: Sequence[float] | None) -> str:
     """`[0.8, 0.95]` as `[80, 95]`."""
-    return _brackets([100 * end for end in interval], 0) if interval else ""
+    return numbers.interval([100 * end for end in interval], 0) if interval else ""
 
 
 @register.filter
@@ -58,5 +53,5 @@ def change(row: Any, places: int = 3) -> str:
     """The `difference` of a row with its sign and interval: `Δ +0.012 [−0.010, 0.030]`."""
     number = decimals(row.difference, places)
     sign = "" if number.startswith(("−", NOTHING)) else "+"
-    ends = _brackets([row.difference_low, row.difference_high], places)
+    ends = numbers.interval((row.difference_low, row.difference_high), places)
     return f"Δ {sign}{number} {ends}".rstrip()

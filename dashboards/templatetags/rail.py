@@ -1,4 +1,4 @@
-"""The rail of a page, from what its template knows."""
+"""The sidebar of a page, from the context of its template."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ register = template.Library()
 
 @register.simple_tag(takes_context=True)
 def rail(context: dict[str, Any], own: str = "") -> Rail:
-    """The controls of the page that is shown; `own` names the fields of its template."""
+    """The controls of the current page; `own` names the fields of its template."""
     request = context["request"]
     takes = getattr(request.resolver_match.func, "takes", None)
     page = context.get("page")
@@ -30,11 +30,11 @@ def rail(context: dict[str, Any], own: str = "") -> Rail:
 
 
 def _metrics(document: Any) -> list[tuple[str, str]]:
-    """Key and label of all metrics that a document could show."""
+    """Return key and label of all metrics that a document could show."""
     return [(each.key, each.label) for each in getattr(document, "all_metrics", ())]
 
 
 def _usual(context: dict[str, Any]) -> str:
-    """The form of the human scores that the protocol of what is shown says."""
+    """Return the protocol's form of the human scores."""
     shown = context.get("campaign") or next(iter(context.get("campaigns") or ()), None)
     return Filters().of(shown).scores if shown else Z

@@ -1,25 +1,41 @@
-"""The marks of the first page's figures."""
+"""Draw the marks of the first page's figures."""
 
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from django import template
+from django.utils.html import escape, format_html
 from django.utils.safestring import SafeString, mark_safe
 
-from annotation.templatetags.numbers import NOTHING
+from core.messages import translated
+from core.numbers import NOTHING
 from dashboards.charts.dots import Axis, Dot
+from dashboards.panel.floors import baseline_label
+from dashboards.results.answer import Answer
+from metaeval.messages import Message
 
 register = template.Library()
+# Characters for private use, around the number of a name in a sentence.
+MARKERS = "\ue000\ue001"
 
 
 @register.filter
 def named(row: object, name: str) -> object:
-    """An attribute of a row, for columns that differ from page to page."""
+    """An attribute of a row, for columns that differ between pages."""
     return getattr(row, name)
 
 
 @register.filter
+def label_of(row: Any) -> str:
+    """The label of a metric or baseline in the language of the page."""
+    found = baseline_label(row.key, row.label)
+    return translated(found) if isinstance(found, Message) else found
+
+
+@register.filter
 def brief_name(label: str) -> str:
-    """A metric's label as figures have room for it."""
+    """A metric's label, shortened for figures."""
     return label.replace("(characters)", "(chars)")
 
 
@@ -30,21 +46,48 @@ def dot(mark: Dot, axis: Axis | None) -> SafeString:
         f'<line class="grid" x1="{t.x}%" x2="{t.x}%" y2="100%"/>'
         for t in (axis.ticks if axis else ())
     ]
-    line, circle, value = "", "", _said(mark, "val", mark.text or NOTHING)
+    line, circle, value = "", "", _text(mark, "val", mark.text or NOTHING)
     if mark.low is not None:
         line = f'<line class="ci" x1="{mark.low}%" x2="{mark.high}%" y1="50%" y2="50%"/>'
     if mark.x is not None:
         circle = f'<circle cx="{mark.x}%" cy="50%" r="4"/>'
-    ends = _said(mark, "ends", mark.ends) if mark.ends else ""
-    told = ", ".join(filter(None, (mark.text or "undefined", mark.ends)))
+    ends = _text(mark, "ends", mark.ends) if mark.ends else ""
+    spoken = ", ".join(filter(None, (mark.text or "undefined", mark.ends)))
     # Numbers alone, from `dashboards.charts.dots`.
     return mark_safe(  # noqa: S308
         f'<svg class="dot" aria-hidden="true">{"".join(grid)}{line}{circle}{value}{ends}</svg>'
-        f'<span class="visually-hidden">{told}</span>'
+        f'<span class="visually-hidden">{spoken}</span>'
     )
 
 
-def _said(mark: Dot, name: str, text: str) -> str:
+@register.simple_tag(takes_context=True)
+def linked(context: dict[str, Any], answer: Answer, address: str = "") -> SafeString:
+    """The sentence of an answer with the names of metrics emphasised, or linked to `address`."""
+    markers = {label: f"{MARKERS[0]}{n}{MARKERS[1]}" for n, label in enumerate(answer.keys)}
+    known = {name: _marked(each, markers) for name, each in answer.sentence.parameters.items()}
+    text = str(escape(translated(replace(answer.sentence, parameters=known, text=""))))
+    for label, marker in markers.items():
+        text = text.replace(marker, _link(context, label, answer.keys[label], address))
+    # Escaped above; links are made of escaped names.
+    return mark_safe(text)  # noqa: S308
+
+
+def _marked(value: Any, markers: Mapping[str, str]) -> Any:
+    if isinstance(value, list):
+        return [_marked(each, markers) for each in value]
+    return markers.get(value, value) if isinstance(value, str) else value
+
+
+def _link(context: dict[str, Any], label: str, key: str, address: str) -> str:
+    if not address:
+        return format_html("<em>{}</em>", label)
+    query = context["request"].GET.copy()
+    query.pop("metric", None)
+    query["row"] = key
+    return format_html('<a href="{}?{}">{}</a>', address, query.urlencode(), label)
+
+
+def _text(mark: Dot, name: str, text: str) -> str:
     return f'<text class="{name}" x="{mark.after}%" dx="7" y="50%" dy="4">{text}</text>'
 
 

@@ -1,39 +1,49 @@
-"""The marks of trust: a reason in three words, with its numbers where it begins with them."""
-
-import re
+"""Show a reason to trust numbers less as a mark of a few words."""
 
 from django import template
 
 from dashboards.documents.reasons import Reason
+from metaeval.messages import Message, message, plural
 
 register = template.Library()
-
-# By code: what the mark says; {n} and {total} are what the reason begins with, as in `3 of 201`.
-BRIEFS = {
-    "impossible_speed": "{n} of {total} annotators too fast to have read",
-    "no_times": "no times known",
-    "few_times": "few times known",
-    "controls_failed": "control items failed",
-    "controls_none": "no control items",
-    "controls_few": "few control items",
-    "agreement_none": "no agreement",
-    "agreement_unknown": "agreement unknown",
-    "simulated": "simulated annotators",
-    "one_annotator": "one annotator",
-    "excluded": "{n} of {total} annotators excluded",
-    "judgments_missing": "judgments not published",
-    "few_systems": "{n} systems",
-    "few_segments": "{n} segments",
-    "few_documents": "{n} documents",
-    "sparse": "{n} of {total} segments compare systems",
-    "intervals_hold_chance": "intervals hold chance",
+MARKS = {
+    "no_times": message("mark.no-times", "no times known"),
+    "few_times": message("mark.few-times", "few times known"),
+    "controls_failed": message("mark.controls-failed", "control items failed"),
+    "controls_none": message("mark.controls-none", "no control items"),
+    "controls_few": message("mark.controls-few", "few control items"),
+    "agreement_none": message("mark.agreement-none", "no agreement"),
+    "agreement_unknown": message("mark.agreement-unknown", "agreement unknown"),
+    "simulated": message("mark.simulated", "simulated annotators"),
+    "one_annotator": message("mark.one-annotator", "one annotator"),
+    "judgments_missing": message("mark.judgments-missing", "judgments not published"),
+    "intervals_hold_chance": message("mark.intervals", "intervals include chance"),
 }
-NUMBERS = re.compile(r"(?P<n>[\d,]+)(?: of (?P<total>[\d,]+))?")
 
 
 @register.filter
-def brief(reason: Reason) -> str:
+def brief(reason: Reason) -> Message:
     """A reason as its mark."""
-    found = NUMBERS.match(reason.text)
-    said = BRIEFS[reason.code].format_map(found.groupdict() if found else {})
-    return re.sub(r"^1 (\w+)s\b", r"1 \1", said)
+    known = reason.text.parameters
+    n, total = known.get("n", 0), known.get("total", 0)
+    match reason.code:
+        case "impossible_speed":
+            return message(
+                "mark.impossible-speed",
+                "{n} of {total} annotators too fast to have read",
+                n=n,
+                total=total,
+            )
+        case "excluded":
+            return message("mark.excluded", "{n} of {total} annotators excluded", n=n, total=total)
+        case "sparse":
+            return message(
+                "mark.sparse", "{n} of {total} segments compare systems", n=n, total=total
+            )
+        case "few_systems":
+            return plural("mark.few-systems", "{n} system", "{n} systems", n=n)
+        case "few_segments":
+            return plural("mark.few-segments", "{n} segment", "{n} segments", n=n)
+        case "few_documents":
+            return plural("mark.few-documents", "{n} document", "{n} documents", n=n)
+    return MARKS[reason.code]

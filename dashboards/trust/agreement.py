@@ -1,4 +1,4 @@
-"""Agreement of annotators on outputs, and on outputs and traps, as documents have it."""
+"""Agreement of annotators on outputs, and on outputs and traps, for documents."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -6,45 +6,52 @@ from dataclasses import dataclass
 from annotation.models import Campaign, Item
 from annotation.quality import Agreement, JudgmentColumns, agreement_of
 from dashboards.documents.head import Estimate, ends
+from metaeval.messages import Message, message, untranslated
 
-WITH_TRAPS = "outputs and traps"
+OUTPUTS = message("agreement.outputs", "outputs")
+WITH_TRAPS = message("agreement.with-traps", "outputs and traps")
 
 
 @dataclass(frozen=True)
 class AgreementLine:
-    """Agreement on some `items`: `n` judgments of `n_units` that two or more rated.
+    """Agreement on some `items`: `n` judgments of `n_units` that two or more annotators rated.
 
-    `basis` says, by statistic, how its interval was computed.
+    `has_traps`: traps are among the items. `basis` is, by statistic, the method of its interval.
     """
 
-    items: str
+    items: Message
+    has_traps: bool
     n: int
     n_units: int
     one_vs_rest: Estimate
     alpha_z: Estimate
     alpha_raw: Estimate
-    basis: Mapping[str, str]
-    doubts: Sequence[str] = ()
+    basis: Mapping[str, Message]
+    warnings: Sequence[Message] = ()
 
 
 def agreement(campaign: Campaign, columns: JudgmentColumns) -> list[AgreementLine]:
-    """One line for outputs alone and, where there are traps, one for both; z as computed there."""
+    """Return a line for outputs alone and, where there are traps, one for both; each with its z."""
     targets, traps = columns.is_kind(Item.Kind.TARGET), columns.is_kind(Item.Kind.TRAP)
-    sets = {"outputs": targets} | ({WITH_TRAPS: targets | traps} if traps.any() else {})
+    sets = {False: targets} | ({True: targets | traps} if traps.any() else {})
     found = {
-        name: agreement_of(columns, chosen, seed=campaign.seed) for name, chosen in sets.items()
+        has_traps: agreement_of(columns, chosen, seed=campaign.seed)
+        for has_traps, chosen in sets.items()
     }
-    return [agreement_line(name, each) for name, each in found.items() if each is not None]
+    return [
+        agreement_line(each, has_traps) for has_traps, each in found.items() if each is not None
+    ]
 
 
-def agreement_line(items: str, found: Agreement) -> AgreementLine:
-    """Return agreement as documents have it."""
+def agreement_line(found: Agreement, has_traps: bool) -> AgreementLine:
+    """Return agreement as a line of a document."""
     figures = found.figures
     return AgreementLine(
-        items=items,
+        items=WITH_TRAPS if has_traps else OUTPUTS,
+        has_traps=has_traps,
         n=found.n,
         n_units=found.n_units,
         **{key: (one.statistic, ends(one.interval)) for key, one in figures.items()},
-        basis={key: one.basis for key, one in figures.items()},
-        doubts=found.doubts,
+        basis={key: untranslated(one.basis) for key, one in figures.items()},
+        warnings=found.doubts,
     )

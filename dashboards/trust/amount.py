@@ -1,10 +1,9 @@
-"""Whether there is enough of everything for what is shown."""
+"""Check whether there are enough systems, segments and documents for the numbers shown."""
 
 from dataclasses import dataclass
 
 import numpy as np
 
-from core.text import pluralize
 from dashboards.documents.reasons import Reason, Severity
 from dashboards.panel.human import HumanScores
 from metaeval.correlation.hybrids.limits import ENOUGH
@@ -18,12 +17,13 @@ from metaeval.documents import (
     sizes_of,
     unit_of,
 )
+from metaeval.messages import message, plural
 
 # The fewest systems for which an interval for new systems holds (docs/statistics.md).
 MIN_SYSTEMS = FEWEST
-# The fewest segments for which resampling them is worth anything, and those from which it is good.
+# The fewest segments for which resampling gives an interval, and the number from which it is good.
 MIN_SEGMENTS, ENOUGH_SEGMENTS = FEWEST_SEGMENTS, ENOUGH
-# Below this share of informative segments most of what was judged compares no systems.
+# Below this share of informative segments, most judged segments do not compare systems.
 SPARSE = 0.5
 
 
@@ -31,8 +31,8 @@ SPARSE = 0.5
 class Amount:
     """How much the humans judged; informative segments have two judged systems or more.
 
-    `n_documents` and how many of equal size they are worth count where documents are the unit of
-    intervals; 0 where segments are.
+    `n_documents` and `effective_documents` (the equivalent number of equal size) are 0 where
+    segments are the unit of intervals.
     """
 
     n_systems: int
@@ -43,7 +43,10 @@ class Amount:
 
 
 def amount_of(human: HumanScores) -> Amount:
-    """Count what has a human score; systems also where their scores were published as such."""
+    """Count the systems, segments and documents with a human score.
+
+    A published score of a whole system counts as well.
+    """
     judged = ~np.isnan(human.values)
     systems = judged.any(axis=1)
     if human.published_systems is not None:
@@ -60,7 +63,7 @@ def amount_of(human: HumanScores) -> Amount:
 
 
 def reasons_of(amount: Amount) -> list[Reason]:
-    """Return what there is too little of."""
+    """Return a reason for each amount that is too small."""
     return [*_systems(amount), *_segments(amount), *_documents(amount), *_sparse(amount)]
 
 
@@ -72,9 +75,19 @@ def _systems(amount: Amount) -> list[Reason]:
         Reason(
             "few_systems",
             Severity.LIMITS,
-            f"{n} system{'s' if n != 1 else ''} with human scores: below {MIN_SYSTEMS} nothing can "
-            "be said of other systems, and no statistic over systems is ranked or bold.",
-            "Quote segment-level statistics or the limit of hybrids, or judge more systems.",
+            plural(
+                "trust.few-systems",
+                "Only {n} system has human scores. With fewer than {least}, the numbers do not "
+                "generalise to other systems, and no statistic over systems is ranked or bold.",
+                "Only {n} systems have human scores. With fewer than {least}, the numbers do not "
+                "generalise to other systems, and no statistic over systems is ranked or bold.",
+                n=n,
+                least=MIN_SYSTEMS,
+            ),
+            message(
+                "trust.few-systems-advice",
+                "Report segment-level statistics or the limit of hybrids, or judge more systems.",
+            ),
             "systems",
         )
     ]
@@ -89,11 +102,25 @@ def _segments(amount: Amount) -> list[Reason]:
         Reason(
             "few_segments",
             Severity.LIMITS if is_few else Severity.NOTE,
-            f"{n} judged segments: below {MIN_SEGMENTS} intervals over segments are not to be had."
+            plural(
+                "trust.few-segments",
+                "Only {n} segment is judged. Intervals over segments need at least {least}.",
+                "Only {n} segments are judged. Intervals over segments need at least {least}.",
+                n=n,
+                least=MIN_SEGMENTS,
+            )
             if is_few
-            else f"{n} judged segments: below {ENOUGH_SEGMENTS} intervals are wide, and those over "
-            "hybrids may be too narrow.",
-            "Judge more segments; the tab Power says how many.",
+            else message(
+                "trust.fewer-segments",
+                "{n} segments are judged. With fewer than {enough}, intervals are wide, and those "
+                "over hybrids may be too narrow.",
+                n=n,
+                enough=ENOUGH_SEGMENTS,
+            ),
+            message(
+                "trust.few-segments-advice",
+                "Judge more segments. The tab Power shows how many you need.",
+            ),
             "campaign-power",
         )
     ]
@@ -103,17 +130,31 @@ def _documents(amount: Amount) -> list[Reason]:
     n, effective = amount.n_documents, amount.effective_documents
     if not n or effective >= FEW_DOCUMENTS:
         return []
-    documents = pluralize(n, "judged document")
     return [
         Reason(
             "few_documents",
             Severity.LIMITS if n < FEWEST_DOCUMENTS else Severity.NOTE,
-            f"{documents}: an interval over documents needs {FEWEST_DOCUMENTS}."
+            plural(
+                "trust.few-documents",
+                "Only {n} document is judged. An interval over documents needs at least {least}.",
+                "Only {n} documents are judged. An interval over documents needs at least {least}.",
+                n=n,
+                least=FEWEST_DOCUMENTS,
+            )
             if n < FEWEST_DOCUMENTS
-            else f"{documents}, which count as {effective:.1f} of equal size: intervals and "
-            f"p-values from fewer than {FEW_DOCUMENTS} are approximate.",
-            "Judge more documents. Segments of one document depend on each other, so more segments "
-            "of the same documents help less.",
+            else message(
+                "trust.fewer-documents",
+                "{n} documents are judged, equivalent to {effective:.1f} documents of equal size. "
+                "With fewer than {enough}, intervals and p-values are approximate.",
+                n=n,
+                effective=effective,
+                enough=FEW_DOCUMENTS,
+            ),
+            message(
+                "trust.few-documents-advice",
+                "Judge more documents. Segments of one document depend on each other, so more "
+                "segments of the same documents help less.",
+            ),
             "campaign-power",
         )
     ]
@@ -130,9 +171,18 @@ def _sparse(amount: Amount) -> list[Reason]:
         Reason(
             "sparse",
             Severity.LIMITS,
-            f"{informative:,} of {judged:,} judged segments have two or more judged systems: the "
-            "others say nothing of one system against another.",
-            "Compare systems on the segments they share only, or judge the same segments for all.",
+            message(
+                "trust.sparse",
+                "{n} of {total} judged segments have two or more judged systems. The other "
+                "segments do not compare systems.",
+                n=informative,
+                total=judged,
+            ),
+            message(
+                "trust.sparse-advice",
+                "Compare systems only on the segments that they share, or judge the same segments "
+                "for all systems.",
+            ),
             "systems",
         )
     ]

@@ -1,32 +1,34 @@
-"""Whether the judgments are worth anything: people, agreement, control items, speed.
+"""Check the judgments: annotators, agreement, control items and speed.
 
-Two things show that scores are not random: that annotators agree, and that they pass control
-items. Either is enough; where agreement cannot be told from none and nobody passes, nothing is.
+Scores are shown not to be random by agreement between annotators or by control items that they
+pass. Either is enough. Where agreement does not differ from zero and nobody passes, neither is
+shown.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from annotation.quality import AnnotatorQuality, QualityReport, Verdict
-from annotation.quality.verdict import ITEMS, LOW, RATE
+from annotation.quality.verdict import ITEMS, LOW, PAIRS_TO_FAIL, PAIRS_TO_PASS, RATE
 from dashboards.documents.reasons import Reason, Severity
 from dashboards.trust.agreement import AgreementLine
 from metaeval.judgments.controls import pass_rate
+from metaeval.messages import Message, message, plural, truncated
 
-# From this share of the judgments on, what is true of them is true of the campaign.
+# From this share of the judgments on, a fault of these judgments is one of the campaign.
 MOST = 0.5
-# Among many annotators some fail by chance: below this share of the judgments it is a note.
+# Among many annotators some fail by chance: below this share of the judgments, it is a note.
 SOME = 0.05
-# Fewer timed judgments have no median worth naming.
+# The fewest timed judgments for a median.
 TIMED = 5
-NAMED = 5
 
 
 @dataclass(frozen=True)
 class Speed:
-    """One annotator's time: the median of seconds and of the least in which one can read.
+    """One annotator's time: the medians of the seconds taken and of the least needed to read.
 
-    `is_impossible` is of their ratio, judgment by judgment.
+    `is_impossible` depends on the ratio of the two, judgment by judgment.
     """
 
     label: str
@@ -38,11 +40,11 @@ class Speed:
 
 @dataclass(frozen=True)
 class Evidence:
-    """What is known of a campaign's judgments.
+    """Everything about a campaign's judgments that the checks need.
 
-    `agreement` is the line of outputs alone (its α and ends may be nan), None where no output was
-    rated at all; `is_raw` says which α counts. `speeds` are of those with `TIMED` judgments
-    whose time is known, `n_timed` counts everybody's.
+    `agreement` is that on outputs alone (its α and ends may be nan), None where no output was
+    rated at all; `is_raw` selects the α. `speeds` are of annotators with at least `TIMED` timed
+    judgments, `n_timed` counts the timed judgments of all annotators.
     """
 
     report: QualityReport
@@ -53,12 +55,12 @@ class Evidence:
 
     @property
     def people(self) -> list[AnnotatorQuality]:
-        """Who counts: not excluded, with judgments."""
+        """The annotators who have judgments and are not excluded."""
         return [one for one in self.report.annotators if one.n and one.excluded_at is None]
 
 
 def reasons_of(evidence: Evidence) -> list[Reason]:
-    """Return all reasons that lie in the judgments."""
+    """Return all reasons that concern the judgments."""
     controls = _controls(evidence)
     return [
         *_speed(evidence),
@@ -69,16 +71,10 @@ def reasons_of(evidence: Evidence) -> list[Reason]:
 
 
 def share(people: Sequence[AnnotatorQuality], verdict: Verdict) -> float:
-    """Return the share of the judgments that annotators of a verdict gave."""
+    """Return the share of the judgments given by annotators with a verdict."""
     total = sum(one.n for one in people)
     own = sum(one.n for one in people if one.checks.verdict == verdict)
     return own / total if total else 0.0
-
-
-def names(labels: Sequence[str]) -> str:
-    """Return a few names, and how many more there are."""
-    more = len(labels) - NAMED
-    return ", ".join(labels[:NAMED]) + (f" and {more} more" if more > 0 else "")
 
 
 def _speed(evidence: Evidence) -> list[Reason]:
@@ -97,11 +93,27 @@ def _speed(evidence: Evidence) -> list[Reason]:
         Reason(
             "impossible_speed",
             severity,
-            f"{len(fast)} of {len(evidence.speeds)} annotators "
-            f"({names([one.label for one in fast])}), with {part:.0%} of the timed judgments, were "
-            f"faster than the texts can be skimmed: {worst.label} took {worst.seconds:.1f} s an "
-            f"item (median), where {worst.least:.1f} s is the least.",
-            "Exclude them, and have their items rated again.",
+            plural(
+                "trust.impossible-speed",
+                "{n} of {total} annotators ({annotators}), who gave {share:percent} of the timed "
+                "judgments, was faster than anybody can skim the texts. {worst} took "
+                "{seconds:.1f} s per item (median); at least {least:.1f} s are needed.",
+                "{n} of {total} annotators ({annotators}), who gave {share:percent} of the timed "
+                "judgments, were faster than anybody can skim the texts. {worst} took "
+                "{seconds:.1f} s per item (median); at least {least:.1f} s are needed.",
+                n=len(fast),
+                total=len(evidence.speeds),
+                annotators=truncated([one.label for one in fast]),
+                share=part,
+                worst=worst.label,
+                seconds=worst.seconds,
+                least=worst.least,
+            ),
+            message(
+                "trust.impossible-speed-advice",
+                "Exclude {annotators} and have their items rated again.",
+                annotators=truncated([one.label for one in fast]),
+            ),
             "quality",
         )
     ]
@@ -111,8 +123,12 @@ def _untimed() -> Reason:
     return Reason(
         "no_times",
         Severity.NOTE,
-        "No times are known, so nobody can be seen to have been too fast.",
-        "Keep the times of judgments when you import them.",
+        message(
+            "trust.no-times",
+            "The times of the judgments are unknown, so annotators who were too fast cannot be "
+            "identified.",
+        ),
+        message("trust.no-times-advice", "Include the times of judgments when you import them."),
         "quality",
     )
 
@@ -121,8 +137,13 @@ def _few_times() -> Reason:
     return Reason(
         "few_times",
         Severity.NOTE,
-        f"Nobody has {TIMED} timed judgments yet, so nobody can be seen to have been too fast.",
-        "Wait for more judgments.",
+        message(
+            "trust.few-times",
+            "No annotator has {least} timed judgments yet, so annotators who were too fast cannot "
+            "be identified.",
+            least=TIMED,
+        ),
+        message("trust.few-times-advice", "Wait for more judgments."),
         "quality",
     )
 
@@ -155,19 +176,58 @@ def pooled(people: Sequence[AnnotatorQuality]) -> tuple[int, int]:
 def _failed(
     severity: Severity, failing: list[str], evidence: Evidence, passed: int, n: int
 ) -> Reason:
-    people = evidence.people
-    who = (
-        f"{len(failing)} of {len(people)} annotators ({names(failing)}), with "
-        f"{share(people, Verdict.FAILS):.0%} of the judgments, fail the control items."
-    )
-    rate = f"{passed} of {n} traps and gold items were passed in all."
     return Reason(
         "controls_failed",
         severity,
-        " ".join([*([who] if failing else []), *([rate] if n else [])]),
-        f"A trap is passed in the lowest {LOW:.0%} of the scale, and {RATE:.0%} must be. Look at "
-        "these annotators on the quality page; exclude who did not read.",
+        _who_failed(failing, evidence.people, passed, n),
+        message(
+            "trust.controls-failed-advice",
+            "Annotators must rate at least {rate:percent} of the traps in the lowest "
+            "{low:percent} of the scale. Review these annotators on the quality page and exclude "
+            "annotators who have not read the texts.",
+            rate=RATE,
+            low=LOW,
+        ),
         "quality",
+    )
+
+
+def _who_failed(
+    failing: list[str], people: Sequence[AnnotatorQuality], passed: int, n_items: int
+) -> Message:
+    if not failing:
+        return message(
+            "trust.controls-failed-together",
+            "All annotators together passed {passed} of {items} traps and gold items.",
+            passed=passed,
+            items=n_items,
+        )
+    known: dict[str, Any] = {
+        "n": len(failing),
+        "total": len(people),
+        "annotators": truncated(failing),
+        "share": share(people, Verdict.FAILS),
+    }
+    if not n_items:
+        return plural(
+            "trust.controls-failed",
+            "{n} of {total} annotators ({annotators}), who gave {share:percent} of the judgments, "
+            "fails the control items.",
+            "{n} of {total} annotators ({annotators}), who gave {share:percent} of the judgments, "
+            "fail the control items.",
+            **known,
+        )
+    return plural(
+        "trust.controls-failed-of",
+        "{n} of {total} annotators ({annotators}), who gave {share:percent} of the judgments, "
+        "fails the control items. All annotators together passed {passed} of {items} traps and "
+        "gold items.",
+        "{n} of {total} annotators ({annotators}), who gave {share:percent} of the judgments, "
+        "fail the control items. All annotators together passed {passed} of {items} traps and "
+        "gold items.",
+        **known,
+        passed=passed,
+        items=n_items,
     )
 
 
@@ -175,20 +235,42 @@ def _untested() -> Reason:
     return Reason(
         "controls_none",
         Severity.LIMITS,
-        "No control item was rated: nothing tells who read from who did not.",
-        "Plan traps or bad references in the next campaign.",
+        message(
+            "trust.controls-none",
+            "No control items were rated, so careless annotators cannot be identified.",
+        ),
+        message("trust.controls-none-advice", "Plan traps or bad references in the next campaign."),
         "quality",
     )
 
 
 def _undecided(part: float, passed: int, n: int) -> Reason:
-    rate = f" ({passed} of {n} traps and gold items passed in all)" if n else ""
     return Reason(
         "controls_few",
         Severity.LIMITS,
-        f"Annotators who gave {part:.0%} of the judgments rated too few control items for a "
-        f"verdict{rate}.",
-        f"A verdict takes {ITEMS} traps, or 5 bad references to pass and 10 to fail, each.",
+        message(
+            "trust.controls-few-of",
+            "Annotators who gave {share:percent} of the judgments rated too few control items to "
+            "be assessed. All annotators together passed {passed} of {items} traps and gold items.",
+            share=part,
+            passed=passed,
+            items=n,
+        )
+        if n
+        else message(
+            "trust.controls-few",
+            "Annotators who gave {share:percent} of the judgments rated too few control items to "
+            "be assessed.",
+            share=part,
+        ),
+        message(
+            "trust.controls-few-advice",
+            "To be assessed, each annotator must rate {items} traps, or {passes} bad references to "
+            "pass and {fails} to fail.",
+            items=ITEMS,
+            passes=PAIRS_TO_PASS,
+            fails=PAIRS_TO_FAIL,
+        ),
         "quality",
     )
 
@@ -205,24 +287,52 @@ def _agreement(evidence: Evidence, *, passes: bool) -> list[Reason]:
     if not low <= 0 <= high and value > 0:
         return []
     severity = Severity.LIMITS if passes else Severity.INVALIDATES
-    text = (
-        f"It cannot be told from none: Krippendorff’s α is {value:.2f} "
-        f"[{low:.2f}, {high:.2f}] over {n:,} outputs that two or more rated."
+    text = message(
+        "trust.agreement-none",
+        "Agreement cannot be distinguished from zero: Krippendorff’s α is {alpha:r} "
+        "[{low:r}, {high:r}] over {outputs} outputs that two or more annotators rated.",
+        alpha=value,
+        low=low,
+        high=high,
+        outputs=n,
     )
-    advice = "Find out who disagrees, exclude who did not read, or have more outputs rated twice."
-    return [Reason("agreement_none", severity, text.replace("-", "−"), advice, "dashboard")]
+    advice = message(
+        "trust.agreement-none-advice",
+        "Find out which annotators disagree, exclude annotators who have not read the texts, or "
+        "have more outputs rated twice.",
+    )
+    return [Reason("agreement_none", severity, text, advice, "dashboard")]
 
 
-def _why_unknown(n: int, alpha: float | None) -> str:
-    """Why there is no interval of α over `n` outputs that two or more rated."""
+def _why_unknown(n: int, alpha: float | None) -> Message:
+    """Return why there is no interval of α over `n` outputs that two or more rated."""
     if not n:
-        return "It cannot be checked: no output was rated by two annotators."
+        return message(
+            "trust.agreement-no-output",
+            "Agreement cannot be checked, because no output was rated by two annotators.",
+        )
     if alpha is None:
-        return f"It cannot be checked: the ratings of {n:,} outputs are all equal."
+        return plural(
+            "trust.agreement-constant",
+            "Agreement cannot be checked, because the ratings of {n} output are all equal.",
+            "Agreement cannot be checked, because the ratings of {n} outputs are all equal.",
+            n=n,
+        )
     if alpha >= 1.0:
-        return f"It cannot be checked: nobody disagrees on any of {n:,} outputs."
-    return (
-        f"It cannot be checked: {n:,} outputs were rated by two or more, too few for an interval."
+        return plural(
+            "trust.agreement-perfect",
+            "Agreement cannot be checked, because annotators do not disagree on {n} output.",
+            "Agreement cannot be checked, because annotators do not disagree on any of {n} "
+            "outputs.",
+            n=n,
+        )
+    return plural(
+        "trust.agreement-few",
+        "Agreement cannot be checked, because two or more annotators rated only {n} output, too "
+        "few for an interval.",
+        "Agreement cannot be checked, because two or more annotators rated only {n} outputs, too "
+        "few for an interval.",
+        n=n,
     )
 
 
@@ -231,7 +341,10 @@ def _unknown_agreement(n: int, alpha: float | None) -> Reason:
         "agreement_unknown",
         Severity.LIMITS,
         _why_unknown(n, alpha),
-        "Have more outputs rated by two annotators or more.",
+        message(
+            "trust.agreement-unknown-advice",
+            "Have more outputs rated by two or more annotators.",
+        ),
         "dashboard",
     )
 
@@ -251,13 +364,21 @@ def _people(evidence: Evidence) -> list[Reason]:
 
 
 def _simulated(part: float) -> Reason:
-    all_of_them = "All judgments are simulated: these numbers are not about people."
-    some = f"{part:.0%} of the judgments are simulated: these numbers are not about people."
     return Reason(
         "simulated",
         Severity.LIMITS,
-        all_of_them if part == 1 else some,
-        "Use them to learn Touchstone, and nothing else.",
+        message(
+            "trust.simulated",
+            "All judgments are simulated, so these numbers do not describe people.",
+        )
+        if part == 1
+        else message(
+            "trust.partly-simulated",
+            "{share:percent} of the judgments are simulated, so these numbers do not describe "
+            "people.",
+            share=part,
+        ),
+        message("trust.simulated-advice", "Use them only to learn Touchstone."),
         "quality",
     )
 
@@ -266,9 +387,13 @@ def _one_person(label: str) -> Reason:
     return Reason(
         "one_annotator",
         Severity.LIMITS,
-        f"{label} gave all judgments: these numbers are one person’s opinion, and agreement "
-        "cannot be checked.",
-        "Have a second annotator rate the same outputs.",
+        message(
+            "trust.one-annotator",
+            "{annotator} gave all judgments, so these numbers are the opinion of one annotator and "
+            "agreement cannot be checked.",
+            annotator=label,
+        ),
+        message("trust.one-annotator-advice", "Have a second annotator rate the same outputs."),
         "quality",
     )
 
@@ -277,8 +402,14 @@ def _excluded(labels: list[str], n: int) -> Reason:
     return Reason(
         "excluded",
         Severity.NOTE,
-        f"{len(labels)} of {len(labels) + n} annotators are excluded, and their judgments enter "
-        f"no number: {names(labels)}.",
-        "Say in a paper why they were excluded.",
+        plural(
+            "trust.excluded",
+            "{n} of {total} annotators is excluded from every number: {annotators}.",
+            "{n} of {total} annotators are excluded from every number: {annotators}.",
+            n=len(labels),
+            total=len(labels) + n,
+            annotators=truncated(labels),
+        ),
+        message("trust.excluded-advice", "State in a paper why they were excluded."),
         "quality",
     )

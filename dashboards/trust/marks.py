@@ -1,91 +1,79 @@
-"""What may be ranked, bold or marked: only what an interval and the verdict bear out."""
+"""Decide what may be ranked, bold or marked: only what intervals and the verdict support."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
-from core.text import join_truncated
 from dashboards.comparisons import selection
 from dashboards.comparisons.document import Comparison, Metric, OfQuestion
 from dashboards.documents.reasons import CampaignTrust, Reason, Severity, Trust, Verdict
 from dashboards.panel.floors import CONSTANT
 from dashboards.trust.amount import MIN_SYSTEMS
+from metaeval.messages import Message, message, truncated, untranslated
 from metaeval.replication.bounds import BELOW, NOT_ABOVE
 from metaeval.replication.questions.statistics import SYSTEM
 
-# Of the same systems on new segments: what it needs is segments.
+# The limit concerns the same systems on new segments, so it does not need many systems.
 LIMIT = "limit"
 
-UNKNOWN = "Nothing is ranked or bold before it is known what limits trust in these numbers."
-REFUSED = "Nothing is ranked or bold, because the verdict above is “Do not use”."
-OVER_HYBRIDS = (
-    "Nothing is ranked or bold: with hybrids as observations, equally good metrics are declared "
-    "different most of the time. Choose the limit for ranks."
+UNKNOWN = message(
+    "marks.verdict-unknown",
+    "Nothing is ranked or bold until the verdict on these numbers has been computed.",
 )
-FEW_SYSTEMS = (
-    "Nothing is ranked or bold: {n} systems (fewer than {least}) say too little of how metrics "
-    "would do on others. The limit of hybrids asks about these systems on new segments."
+REFUSED = message(
+    "marks.do-not-use",
+    "Nothing is ranked or bold, because the verdict above is “Do not use”.",
 )
-PENDING = "Ranks come with the intervals."
-# Parts of a page besides its values, as it names them where they could not be computed.
-INTERVALS, VERDICT = "intervals and ranks", "verdict on trust"
-NO_INTERVALS = "Nothing is ranked or bold, because there is no interval: {cause}."
-NO_ERROR = "this metric agrees alike whatever is left out"
-AT_CHANCE = "Not distinguishable from chance: no metric’s interval lies above {chance:.2g}."
-ONE_CLUSTER = "Not distinguishable: no metric beats another at p ≤ .05, so none is ranked or bold."
-ALONE = "One metric alone has no rank."
-# One rule for campaigns and studies, pages and files. Bold on most rows would say nothing.
-RANKED = (
-    "Bold: the {n} of {all} metrics that cannot be distinguished from the best (p > .05, "
-    "{corrected}). Ranks follow WMT: a new rank begins where a metric of the rank above is better "
-    "at p ≤ .05."
+OVER_HYBRIDS = message(
+    "marks.over-hybrids",
+    "Nothing is ranked or bold. With hybrids as observations, equally good metrics would be "
+    "declared different most of the time. Choose the limit of hybrids to get ranks.",
 )
-CROWDED = (
-    "Bold: the best metric alone, because more than half of the metrics, {n} of {all}, cannot be "
-    "distinguished from it (p > .05, {corrected}). Ranks follow WMT: a new rank begins where a "
-    "metric of the rank above is better at p ≤ .05."
+PENDING = message("marks.pending", "Ranks appear once the intervals have been computed.")
+NO_RANKS = message("marks.no-ranks", "Nothing is ranked.")
+# Keys of the parts of a page besides its values, as `failed` has them.
+INTERVALS, VERDICT = "intervals", "verdict"
+PARTS = {
+    INTERVALS: message("part.intervals", "intervals and ranks"),
+    VERDICT: message("part.verdict", "the verdict on trust"),
+}
+NO_ERROR = message(
+    "marks.no-error", "this metric’s agreement does not change, whichever data are excluded"
 )
-CORRECTED, UNCORRECTED = "{label}’s correction", "without correction"
-BELOW_FLOOR = "Below the floor: {named}."
-NOT_ABOVE_FLOOR = "Not above the floor: {named}."
-ALL_ABOVE = "Every metric is above the floor."
-NO_BASELINE = (
-    "No metric is tested against the baselines: each baseline gives one score to all outputs that "
-    "are compared, so this statistic is undefined for all of them."
+ONE_CLUSTER = message(
+    "marks.one-cluster",
+    "The metrics cannot be distinguished: no metric beats another at p < .05, so none is ranked or "
+    "bold.",
 )
-NO_VALUE = "Not tested against the baselines, because the statistic is undefined for them: {named}."
-NOT_COMPARED = (
-    "Not tested against the baselines yet, because their scores are newer than the comparison: "
-    "{named}."
+ALONE = message("marks.alone", "A single metric has no rank.")
+UNCORRECTED = message("marks.uncorrected", "without correction")
+ALL_ABOVE = message("baselines.all-above", "Every metric is above the baselines.")
+REST_ABOVE = message("baselines.rest-above", "Every other metric is above the baselines.")
+NO_BASELINE = message(
+    "baselines.undefined",
+    "No metric is tested against the baselines, because each baseline gives the same score to all "
+    "compared outputs, and this statistic is undefined for a constant.",
 )
-NO_PVALUE = (
-    "Not tested against the baselines, because {n_segments} segments and {n_systems} systems give "
-    "no p-value for the difference: {named}."
-)
-REST_ABOVE = "Every other metric is above the floor."
-FLOOR = (
-    "The floor is what metrics reach that know nothing of quality: random numbers, one value for "
-    "everything, lengths."
-)
-NAMED = 5
-SOME_LEFT = "No rank where the interval is missing or holds {chance:.2g}."
+BASELINES = message("baselines.about", "Baselines are random scores, a constant, and text length.")
 
 
 @dataclass(frozen=True)
 class Marking:
-    """Ranks by key (none where a metric has none), the keys that are bold, and why so.
+    """Ranks by key (none where a metric has none), the keys in bold, and explanations.
 
-    `group` are the best and those that cannot be distinguished from it, above chance; `best`, which
-    are bold, are the same, or the best alone where these are more than half of all with a value.
+    `group` is the best metric with those that cannot be distinguished from it, above chance.
+    `best`, in bold, is the same, or only the best where the group is more than half of all metrics
+    with a value.
     """
 
     ranks: Mapping[str, int] = field(default_factory=dict)
     best: frozenset[str] = frozenset()
-    sentence: str = ""
+    notes: Sequence[Message] = ()
     group: frozenset[str] = frozenset()
 
 
-def refusal(trust: CampaignTrust | None, asked: OfQuestion) -> str:
-    """Return why nothing may be marked in a document that asks a question; empty if it may."""
+def refusal(trust: CampaignTrust | None, asked: OfQuestion) -> Message | None:
+    """Return why a document's metrics may not be marked; None if they may."""
     if reason := forbidden(trust):
         return reason
     if asked.is_of_draws:
@@ -93,26 +81,46 @@ def refusal(trust: CampaignTrust | None, asked: OfQuestion) -> str:
     n = trust.n_systems if trust else 0
     is_over_systems = asked.level == SYSTEM and asked.statistic != LIMIT
     if is_over_systems and n < MIN_SYSTEMS:
-        return FEW_SYSTEMS.format(n=n, least=MIN_SYSTEMS)
-    return ""
+        return message(
+            "marks.few-systems",
+            "Nothing is ranked or bold, because {n} systems (fewer than {least}) are not enough to "
+            "predict how metrics would do on other systems. The limit of hybrids concerns these "
+            "systems on new segments.",
+            n=n,
+            least=MIN_SYSTEMS,
+        )
+    return None
 
 
-def forbidden(trust: Trust | None) -> str:
-    """Return why the verdict alone forbids marks; empty if it does not."""
+def forbidden(trust: Trust | None) -> Message | None:
+    """Return why the verdict alone forbids marks; None if it does not."""
     if trust is None:
         return UNKNOWN
-    return REFUSED if trust.verdict == Verdict.DO_NOT_USE else ""
+    return REFUSED if trust.verdict == Verdict.DO_NOT_USE else None
 
 
-def failure(failed: Mapping[str, str]) -> str:
-    """Return the sentence that says which parts could not be computed; empty without any."""
-    errors = {part.capitalize(): message.rstrip(".") for part, message in failed.items()}
-    sentences = [f"{part} could not be computed: {error}." for part, error in errors.items()]
-    return " ".join([*sentences, "Nothing is ranked."]) if sentences else ""
+def failure(failed: Mapping[str, Message]) -> list[Message]:
+    """Return which parts could not be computed, by key and error; empty without any."""
+    found = [_failure(part, error) for part, error in failed.items()]
+    return [*found, NO_RANKS] if found else []
 
 
-def leaves_out(low: float | None, high: float | None, value: float = 0.0) -> bool:
-    """Whether an interval is known and does not hold a value."""
+def _failure(part: str, error: Message) -> Message:
+    if part == VERDICT:
+        return message(
+            "marks.verdict-failed",
+            "The verdict on trust could not be computed. {error}",
+            error=error,
+        )
+    return message(
+        "marks.intervals-failed",
+        "Intervals and ranks could not be computed. {error}",
+        error=error,
+    )
+
+
+def excludes(low: float | None, high: float | None, value: float = 0.0) -> bool:
+    """Return whether an interval is known and does not include a value."""
     return low is not None and high is not None and not low <= value <= high
 
 
@@ -124,22 +132,22 @@ def marking(
 ) -> Marking:
     """Decide on the metrics of a comparison under a correction for many tests.
 
-    Ranks need an interval without chance, and two ranks that differ; bold are the best and those
-    that cannot be distinguished from it, as far as that says anything (`Marking`).
+    A rank needs an interval that excludes chance, and two ranks that differ. Bold are the best and
+    those that cannot be distinguished from it, unless these are most metrics (`Marking`).
     """
     if compared is None:
-        return Marking(sentence=forbidden(trust) or PENDING)
+        return Marking(notes=[forbidden(trust) or PENDING])
     if reason := refusal(trust, compared):
-        return Marking(sentence=reason)
+        return Marking(notes=[reason])
     chance = compared.chance
-    known = [m for m in compared.metrics if leaves_out(m.low, m.high, chance)]
+    known = [m for m in compared.metrics if excludes(m.low, m.high, chance)]
     standing = selection.standing(compared, correction, scope)
     found = _of_known(compared, known, standing)
     return _with_bold(found, compared.metrics, correction) if found.group else found
 
 
 def uncertain(compared: Comparison | None) -> list[Reason]:
-    """Return as a reason how many of a comparison's metrics have intervals that hold chance."""
+    """Return a reason with the number of metrics whose intervals include chance."""
     if compared is None or not compared.metrics:
         return []
     chance = compared.chance
@@ -152,9 +160,19 @@ def uncertain(compared: Comparison | None) -> list[Reason]:
         Reason(
             "intervals_hold_chance",
             Severity.LIMITS if len(held) == len(known) else Severity.NOTE,
-            f"{compared.statistic_label}: the intervals of {len(held)} of {len(known)} metrics "
-            f"hold {chance:.2g}, so nothing shows that these agree with the humans at all.",
-            "Do not compare them; judge more segments.",
+            message(
+                "trust.intervals-include-chance",
+                "{statistic}: the intervals of {n} of {total} metrics include {chance:.2g}, so "
+                "there is no evidence that these metrics agree with the humans at all.",
+                statistic=compared.statistic_label,
+                n=len(held),
+                total=len(known),
+                chance=chance,
+            ),
+            message(
+                "trust.intervals-include-chance-advice",
+                "Do not rank these metrics yet: more segments are needed.",
+            ),
             "correlations",
         )
     ]
@@ -162,94 +180,175 @@ def uncertain(compared: Comparison | None) -> list[Reason]:
 
 def against_floor(
     trust: CampaignTrust | None, compared: Comparison | None, labels: Mapping[str, str]
-) -> tuple[Mapping[str, str], str]:
-    """Return, by key, whether a metric is above the floor, not above or below, and a sentence.
+) -> tuple[Mapping[str, str], list[Message]]:
+    """Return, by key, whether a metric is above the baselines, not above or below, and notes.
 
-    All metrics of the comparison count for the correction; the sentence names those in `labels`.
+    All metrics of the comparison count for the correction; the notes name those in `labels`.
     Both are empty where nothing may be marked.
     """
     if compared is None or compared.bounds is None or refusal(trust, compared):
-        return {}, ""
+        return {}, []
     every = compared.bounds.against
     states = {each.key: each.state for each in every if each.state and each.key in labels}
     untested = _untested(compared, [key for key in labels if key not in states], labels)
     if not states:
-        return {}, " ".join(untested)
-    said = []
-    for state, sentence in ((BELOW, BELOW_FLOOR), (NOT_ABOVE, NOT_ABOVE_FLOOR)):
-        if named := [labels[key] for key, found in states.items() if found == state]:
-            said.append(sentence.format(named=join_truncated(named, NAMED)))
+        return {}, untested
+    found = [*_below(states, labels), *_not_above(states, labels)]
     if untested:
-        said = [*(said or [REST_ABOVE]), *untested]
-    return states, " ".join([*said, FLOOR]) if said else ALL_ABOVE
+        found = [*(found or [REST_ABOVE]), *untested]
+    return states, [*found, BASELINES] if found else [ALL_ABOVE]
 
 
-def _untested(compared: Comparison, keys: Sequence[str], labels: Mapping[str, str]) -> list[str]:
-    """Say of metrics without a test against the baselines why they have none."""
+def _below(states: Mapping[str, str], labels: Mapping[str, str]) -> list[Message]:
+    named = [labels[key] for key, state in states.items() if state == BELOW]
+    if not named:
+        return []
+    metrics = truncated(named)
+    return [message("baselines.below", "Below a baseline: {metrics}.", metrics=metrics)]
+
+
+def _not_above(states: Mapping[str, str], labels: Mapping[str, str]) -> list[Message]:
+    named = [labels[key] for key, state in states.items() if state == NOT_ABOVE]
+    if not named:
+        return []
+    metrics = truncated(named)
+    return [message("baselines.not-above", "Not above the baselines: {metrics}.", metrics=metrics)]
+
+
+def _untested(
+    compared: Comparison, keys: Sequence[str], labels: Mapping[str, str]
+) -> list[Message]:
+    """Return why metrics are not tested against the baselines, grouped by cause."""
     values = {metric.key: metric.value for metric in compared.metrics}
     floors = compared.bounds.floors if compared.bounds else ()
     has_baseline = any(each.value is not None for each in floors if each.key != CONSTANT)
-    found: dict[str, list[str]] = {}
-    for key in keys:
-        if key not in values:
-            cause = NOT_COMPARED
-        elif values[key] is None:
-            cause = NO_VALUE
-        else:
-            cause = NO_PVALUE if has_baseline else NO_BASELINE
-        found.setdefault(cause, []).append(labels[key])
-    counts = {"n_segments": compared.n_informative or 0, "n_systems": compared.n_systems}
-    return [
-        cause.format(named=join_truncated(names, NAMED), **counts) for cause, names in found.items()
-    ]
+    newer = [labels[key] for key in keys if key not in values]
+    undefined = [labels[key] for key in keys if key in values and values[key] is None]
+    others = [labels[key] for key in keys if values.get(key) is not None]
+    found = []
+    if newer:
+        found.append(
+            message(
+                "baselines.not-compared",
+                "Not tested against the baselines yet, because their scores are newer than the "
+                "comparison: {metrics}.",
+                metrics=truncated(newer),
+            )
+        )
+    if undefined:
+        found.append(
+            message(
+                "baselines.no-value",
+                "Not tested against the baselines, because the statistic is undefined for them: "
+                "{metrics}.",
+                metrics=truncated(undefined),
+            )
+        )
+    if others and has_baseline:
+        found.append(_no_pvalue(compared, others))
+    elif others:
+        found.append(NO_BASELINE)
+    return found
+
+
+def _no_pvalue(compared: Comparison, metrics: list[str]) -> Message:
+    return message(
+        "baselines.no-p-value",
+        "Not tested against the baselines, because {segments} segments and {systems} systems give "
+        "no p-value for the difference: {metrics}.",
+        segments=compared.n_informative or 0,
+        systems=compared.n_systems,
+        metrics=truncated(metrics),
+    )
 
 
 def _with_bold(found: Marking, every: Sequence[Metric], correction: str) -> Marking:
-    """Add what is bold, and the sentence that says so."""
+    """Add the metrics in bold and the note on them.
+
+    The rule is the same for campaigns and studies, pages and files. Bold on most rows would not
+    help.
+    """
     values = {m.key: m.value for m in every if m.value is not None}
     largest = max(values[key] for key in found.group)
     is_crowded = 2 * len(found.group) > len(values)
     best = {key for key in found.group if values[key] == largest}
-    said = (CROWDED if is_crowded else RANKED).format(
-        n=len(found.group), all=len(values), corrected=corrected(correction)
-    )
+    known: dict[str, Any] = {
+        "n": len(found.group),
+        "total": len(values),
+        "correction": corrected(correction),
+    }
+    if is_crowded:
+        note = message(
+            "marks.bold-best",
+            "Bold: only the best metric, because {n} of {total} metrics, more than half, cannot be "
+            "distinguished from it (p > .05, {correction}). Ranks follow WMT: a new rank begins "
+            "where a metric of the rank above is better at p < .05.",
+            **known,
+        )
+    else:
+        note = message(
+            "marks.bold-group",
+            "Bold: the {n} of {total} metrics that cannot be distinguished from the best (p > .05, "
+            "{correction}). Ranks follow WMT: a new rank begins where a metric of the rank above "
+            "is better at p < .05.",
+            **known,
+        )
     return replace(
         found,
         best=frozenset(best) if is_crowded else found.group,
-        sentence=f"{said} {found.sentence}".strip(),
+        notes=[note, *found.notes],
     )
 
 
-def corrected(correction: str) -> str:
-    """Name a correction in the brackets behind a p."""
+def corrected(correction: str) -> Message:
+    """Return the name of a correction, for the brackets after a p."""
     if correction == "none":
         return UNCORRECTED
-    return CORRECTED.format(label=selection.CORRECTIONS[correction])
+    label = selection.CORRECTIONS[correction]
+    return message("marks.corrected", "{method}’s correction", method=label)
 
 
-def no_interval(compared: Comparison) -> str:
+def no_interval(compared: Comparison) -> Message:
     """Return why a metric of a comparison has a value and no interval."""
-    before, _, cause = compared.interval.partition("none: ")
-    return cause if cause and not before else NO_ERROR
+    interval: Message | str | None = compared.interval
+    if isinstance(interval, Message) and "cause" in interval.parameters:
+        return untranslated(interval.parameters["cause"])
+    # Until the statistics give a message, the cause follows these words.
+    before, _, text = str(interval or "").partition("none: ")
+    return untranslated(text) if text and not before else NO_ERROR
 
 
 def _of_known(
     compared: Comparison, known: Sequence[Metric], standing: selection.Standing
 ) -> Marking:
     every, chance, ranks = compared.metrics, compared.chance, standing.ranks
-    told = {m.key: ranks[m.key] for m in known if m.key in ranks}
+    own = {m.key: ranks[m.key] for m in known if m.key in ranks}
     above = {m.key for m in known if m.low is not None and m.low > chance}
     if not every:
         return Marking()
     if not above:
-        has_intervals = any(m.low is not None for m in every)
-        cause = NO_INTERVALS.format(cause=no_interval(compared))
-        sentence = AT_CHANCE.format(chance=chance) if has_intervals else cause
-        return Marking(sentence=sentence)
+        if any(m.low is not None for m in every):
+            note = message(
+                "marks.at-chance",
+                "The metrics cannot be distinguished from chance: no metric’s interval is above "
+                "{chance:.2g}.",
+                chance=chance,
+            )
+        else:
+            note = message(
+                "marks.no-intervals",
+                "Nothing is ranked or bold, because there are no intervals: {cause}.",
+                cause=no_interval(compared),
+            )
+        return Marking(notes=[note])
     if len(every) == 1:
-        return Marking(sentence=ALONE)
+        return Marking(notes=[ALONE])
     if len(set(ranks.values())) < 2:
-        return Marking(sentence=ONE_CLUSTER)
+        return Marking(notes=[ONE_CLUSTER])
     group = standing.alike & above
-    left = SOME_LEFT.format(chance=chance) if len(told) < len(every) else ""
-    return Marking(told, sentence=left, group=group)
+    unranked = message(
+        "marks.some-unranked",
+        "Metrics whose interval is missing or includes {chance:.2g} have no rank.",
+        chance=chance,
+    )
+    return Marking(own, notes=[unranked] if len(own) < len(every) else [], group=group)

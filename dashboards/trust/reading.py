@@ -1,4 +1,4 @@
-"""The seconds in which texts could be read at all."""
+"""Estimate the least seconds in which texts can be read."""
 
 from collections.abc import Callable, Sequence
 
@@ -12,16 +12,16 @@ from annotation.quality.columns import Floats
 from core.caching import Cache
 from core.reading import seconds_to_read
 
-# Times of some 300,000 outputs.
+# Enough for the times of some 300,000 outputs.
 BYTES, BYTES_A_TEXT = 32 * 2**20, 100
-_kept: Cache[dict[int, float]] = Cache(BYTES)
+_cache: Cache[dict[int, float]] = Cache(BYTES)
 
 
 def least_seconds(campaign: Campaign, columns: JudgmentColumns) -> Floats:
     """Return, per judgment, the least seconds for its output and the text shown beside it.
 
-    nan where a judgment is not of an output. Where systems stand side by side the shown text is
-    read once for all, and not counted.
+    nan where a judgment is not of an output. Where systems are shown together, the shown text is
+    read once for all of them and not counted.
     """
     known = _known(campaign)
     found = [known.get(pk, np.nan) for pk in columns.output.tolist()]
@@ -29,16 +29,16 @@ def least_seconds(campaign: Campaign, columns: JudgmentColumns) -> Floats:
 
 
 def _known(campaign: Campaign) -> dict[int, float]:
-    """Texts never change, so that those which are known are only counted."""
+    """Return cached times by output. Texts never change, so comparing counts is enough."""
     outputs = Output.objects.filter(system__campaigns=campaign)
     references = Reference.objects.filter(segment__test_set=campaign.test_set)
     there = [each.aggregate(Count("pk"), Max("pk")) for each in (outputs, references)]
     of = (campaign.pk, campaign.shown_text, campaign.judging.layout)
     key = (*of, *(n for each in there for n in each.values()))
-    found = _kept.get(key)
+    found = _cache.get(key)
     if found is None:
         found = _by_output(campaign)
-        _kept.put(key, found, BYTES_A_TEXT * len(found))
+        _cache.put(key, found, BYTES_A_TEXT * len(found))
     return found
 
 
@@ -54,7 +54,7 @@ def _by_output(campaign: Campaign) -> dict[int, float]:
 
 
 def _shown(campaign: Campaign) -> dict[int, float]:
-    """Seconds for the shown text of every segment; of several references the shortest."""
+    """Return seconds for the shown text of every segment; of several references the shortest."""
     segments, test_set = campaign.test_set.segments.order_by(), campaign.test_set
     if campaign.shown_text == campaign.ShownText.SOURCE:
         seconds = _seconds(test_set.source_language)

@@ -1,4 +1,4 @@
-"""The verdict where numbers are read: pages, studies, LaTeX, README."""
+"""Add the verdict to pages, studies, LaTeX files and READMEs."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -15,48 +15,53 @@ from dashboards.documents.reasons import (
     StudyTrust,
     Trust,
     Verdict,
-    said_of,
+    fields_of,
 )
 from dashboards.panel.choice import general
-from dashboards.trust.marks import VERDICT
-
-OF_STUDIES = (
-    "The judgments of {n} of {all} campaigns do not bear their numbers out: nothing of theirs is "
-    "ranked, marked or bold."
-)
-
-OLDER = (
-    "This verdict is as of {when} UTC. The data have changed since; a newer one is being computed."
-)
-OLDER_FAILED = (
-    "This verdict is as of {when} UTC. The data have changed since; a newer one could not be "
-    "computed."
-)
+from dashboards.trust.marks import PARTS, VERDICT
+from metaeval.messages import Message, message
 
 
 def with_trust(
     found: results.Result[Any], campaign: Campaign, filters: Filters
 ) -> results.Result[Any]:
-    """Add the verdict to a document that has none as `trust`, None while it is not known.
+    """Add the verdict to a document as `trust`, None while it is not known.
 
-    It is asked for also where there are no numbers yet: it goes first (`Documents.choose`), so that
-    it is there when the numbers come.
+    The verdict is requested also where there are no numbers yet: it is computed first
+    (`Documents.choose`), so that it is ready when the numbers are.
     """
     if found.document is not None and found.document.trust is not None:
         return found
     verdict = results.latest("trust", campaign, general(filters))
-    return found if found.document is None else results.completed(found, verdict, _attach, VERDICT)
+    if found.document is None:
+        return found
+    return results.completed(found, verdict, _attach, PARTS[VERDICT])
 
 
 def _attach(document: Any, found: results.Completion[CampaignTrust]) -> Any:
     trust = found.document
     if trust is not None and found.as_of is not None and not found.is_same:
-        older = OLDER_FAILED if found.message else OLDER
-        trust = replace(trust, older=older.format(when=found.as_of.strftime("%Y-%m-%d %H:%M:%S")))
+        trust = replace(trust, older=[_older(found)])
     failed = document.failed
     if trust is None and found.message:
         failed = {**failed, VERDICT: found.message}
     return replace(document, trust=trust, failed=failed)
+
+
+def _older(found: results.Completion[CampaignTrust]) -> Message:
+    if found.message:
+        return message(
+            "trust.older-failed",
+            "This verdict is as of {at:moment} UTC. The data have changed since, and a newer "
+            "verdict could not be computed.",
+            at=found.as_of,
+        )
+    return message(
+        "trust.older",
+        "This verdict is as of {at:moment} UTC. The data have changed since, and a newer verdict "
+        "is being computed.",
+        at=found.as_of,
+    )
 
 
 def judged(document: Any, trust: Trust | None) -> Any:
@@ -67,8 +72,8 @@ def judged(document: Any, trust: Trust | None) -> Any:
 def worst_of(found: Sequence[CampaignTrust | None]) -> StudyTrust | None:
     """Return one verdict for several campaigns: the worst, its reasons with their campaigns.
 
-    What limits several campaigns alike stands once, with their names. None while one of them is
-    not known, or where there is none.
+    A reason that several campaigns share appears once, with their names. None while one of the
+    verdicts is not known, or where there is none.
     """
     known = [each for each in found if each is not None]
     if not known or len(known) < len(found):
@@ -76,31 +81,45 @@ def worst_of(found: Sequence[CampaignTrust | None]) -> StudyTrust | None:
     worst = min((each.verdict for each in known), key=list(Verdict).index)
     summary, n = SUMMARIES[worst], sum(each.verdict == worst for each in known)
     if worst == Verdict.DO_NOT_USE and len(known) > 1:
-        summary = OF_STUDIES.format(n=n, all=len(known))
+        summary = message(
+            "verdict.do-not-use-several",
+            "The judgments of {n} of {total} campaigns do not support their numbers, so nothing of "
+            "these campaigns is ranked, marked or bold.",
+            n=n,
+            total=len(known),
+        )
     campaigns = [Judged(each.campaign, each.name, each.verdict, each.label) for each in known]
-    older = [f"{each.name}: {each.older}" for each in known if each.older]
-    about = said_of(worst, _grouped(known)) | {"summary": summary, "older": " ".join(older)}
+    older = [
+        message("warning.of-campaign", "{campaign}: {warning}", campaign=each.name, warning=warning)
+        for each in known
+        for warning in each.older
+    ]
+    about = fields_of(worst, _grouped(known)) | {"summary": summary, "older": older}
     return StudyTrust(**about, campaigns=campaigns)
 
 
 def _grouped(known: Sequence[CampaignTrust]) -> list[Reason]:
-    """The reasons of all campaigns; one that is the same in several stands once."""
+    """The reasons of all campaigns; one that several share appears once."""
     found: dict[Reason, list[CampaignTrust]] = {}
     for each in known:
         for reason in each.reasons:
             found.setdefault(reason, []).append(each)
     return [
-        replace(reason, scope=", ".join(one.name for one in those), campaign=those[0].campaign)
+        replace(reason, scope=_names(those), campaign=those[0].campaign)
         for reason, those in found.items()
     ]
 
 
+def _names(campaigns: Sequence[CampaignTrust]) -> Message:
+    names = [each.name for each in campaigns]
+    return message("trust.campaigns", "{campaigns}", campaigns=names)
+
+
 def lines(trust: Trust | None) -> list[str]:
-    """Return the verdict and its reasons as plain lines; none where there is no campaign."""
+    """Return the verdict and its reasons as lines in English; none without a campaign."""
     if trust is None:
         return []
-    head = f"Trust: {trust.label}. {trust.summary}"
-    heads = [head, trust.older] if trust.older else [head]
+    heads = [f"Trust: {trust.label}. {trust.summary}", *map(str, trust.older)]
     return [*heads, *(f"{_heading(reason)}{reason.text}" for reason in trust.reasons)]
 
 

@@ -1,4 +1,4 @@
-"""What limits trust in a campaign's numbers under a reader's filters, for all pages."""
+"""Compute the verdict on a campaign's numbers under a reader's filters, for all pages."""
 
 from dataclasses import replace
 
@@ -15,27 +15,28 @@ from dashboards.documents.reasons import (
     Reason,
     Severity,
     Verdict,
-    said_of,
+    fields_of,
     verdict_of,
 )
-from dashboards.documents.stored import settled
+from dashboards.documents.stored import as_stored
 from dashboards.panel.choice import general
 from dashboards.panel.human import human_scores
 from dashboards.trust import amount, judging
 from dashboards.trust.agreement import agreement
 from dashboards.trust.reading import least_seconds
 from metaeval.judgments.controls import reading_speeds
+from metaeval.messages import message
 
-VERSION = 4
+VERSION = 5
 DOCUMENT = CampaignTrust
-# Shorter times were not measured: no hand is so fast.
+# Nobody answers faster: shorter times were not measured.
 GAP_SECONDS = 0.05
 
 
 def compute(campaign: Campaign, filters: Filters) -> CampaignTrust:
-    """Return verdict and reasons, with what there is of systems and segments.
+    """Return verdict and reasons, with the number of systems, segments and documents.
 
-    Control items count also where the filters leave them out: they tell who read.
+    Control items count even where the filters exclude them, because they show who read the texts.
     """
     human = human_scores(campaign, general(filters))
     counted = amount.amount_of(human)
@@ -46,12 +47,12 @@ def compute(campaign: Campaign, filters: Filters) -> CampaignTrust:
         reasons = []
     verdict = verdict_of(reasons) if counted.n_systems else Verdict.NOTHING
     return CampaignTrust(
-        campaign=campaign.slug, name=campaign.name, **said_of(verdict, reasons), **vars(counted)
+        campaign=campaign.slug, name=campaign.name, **fields_of(verdict, reasons), **vars(counted)
     )
 
 
 def evidence_of(campaign: Campaign, filters: Filters) -> judging.Evidence | None:
-    """Read what is known of the judgments; None without any."""
+    """Read everything that the checks of the judgments need; None without judgments."""
     return _evidence(campaign, general(filters).of(campaign))
 
 
@@ -70,7 +71,7 @@ def _evidence(campaign: Campaign, filters: Filters) -> judging.Evidence | None:
     least = least_seconds(campaign, rated)
     return judging.Evidence(
         report,
-        settled(lines[0]) if lines else None,
+        as_stored(lines[0]) if lines else None,
         speeds_of(rated, least, labels),
         filters.scores == RAW,
         int((~np.isnan(rated.seconds)).sum()),
@@ -78,7 +79,7 @@ def _evidence(campaign: Campaign, filters: Filters) -> judging.Evidence | None:
 
 
 def too_fast(campaign: Campaign) -> set[str]:
-    """Return the labels of those, not excluded, who were faster than texts can be skimmed."""
+    """Return the labels of annotators, not excluded, who were faster than texts can be skimmed."""
     columns, _ = read_judgments(campaign, replace(general(Filters()).of(campaign), traps=IN))
     rated = _timed(campaign, columns.select(columns.is_target))
     labels = dict(campaign.annotators.values_list("pk", "label"))
@@ -87,14 +88,14 @@ def too_fast(campaign: Campaign) -> set[str]:
 
 
 def _timed(campaign: Campaign, rated: JudgmentColumns) -> JudgmentColumns:
-    """Leave out the times of a foreign log that were not measured."""
+    """Drop the times of an imported log that were not measured."""
     if campaign.origin != Campaign.Origin.IMPORTED:
         return rated
     return replace(rated, seconds=without_gaps(rated.seconds))
 
 
 def without_gaps(seconds: Floats) -> Floats:
-    """Return times of a foreign log without those that no answer can take: nan there.
+    """Return the times of an imported log, with nan for those that no answer can take.
 
     Appraise writes one moment as start and end of an answer that came with its whole document.
     """
@@ -102,7 +103,7 @@ def without_gaps(seconds: Floats) -> Floats:
 
 
 def speeds_of(rated: JudgmentColumns, least: Floats, labels: dict[int, str]) -> list[judging.Speed]:
-    """Return the time of everybody with enough timed judgments of outputs."""
+    """Return the times of all annotators with enough timed judgments of outputs."""
     people = rated.annotator.tolist()
     found = reading_speeds(rated.seconds, least, people, fewest=judging.TIMED)
     columns = (found.counts, found.seconds, found.least, found.is_impossible)
@@ -117,9 +118,15 @@ def _published() -> list[Reason]:
         Reason(
             "judgments_missing",
             Severity.LIMITS,
-            "The human scores were published without their judgments: agreement, control items "
-            "and times cannot be checked here.",
-            "Rely on what the publisher says of them.",
+            message(
+                "trust.judgments-missing",
+                "The human scores were published without their judgments, so agreement, control "
+                "items and times cannot be checked here.",
+            ),
+            message(
+                "trust.judgments-missing-advice",
+                "Rely on what the publisher reports about them.",
+            ),
             "quality",
         )
     ]

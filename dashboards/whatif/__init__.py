@@ -1,1 +1,1 @@
-"""The pages on what other judgments, or more of them, would change."""
+"""Show how results would change with other judgments, or with more of them."""

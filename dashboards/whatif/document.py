@@ -1,7 +1,7 @@
-"""What would change? Annotators, systems, documents and control items left out in turn.
+"""Compute how results change when annotators, systems, documents or control items are excluded.
 
-An annotator's z-scores rest on that person's judgments alone, so leaving somebody out takes their
-judgments away and moves nobody else's; leaving out control items computes all z-scores again.
+An annotator's z-scores depend on that annotator's judgments only, so excluding an annotator removes
+their judgments and changes no others. Without control items, all z-scores are computed again.
 """
 
 from collections.abc import Iterator, Sequence
@@ -14,21 +14,23 @@ from annotation.filters import OUT, Filters, Z
 from annotation.filters.chosen import CONTROLS, read_judgments
 from annotation.models import Campaign
 from annotation.quality import Verdict, quality_report, standardise
+from dashboards.correlations.agreement import NO_HUMAN_SCORES, NO_SCORES
 from dashboards.documents.counted import Number
 from dashboards.documents.head import CampaignDocument, head
 from dashboards.panel.common import compared_on
 from dashboards.panel.human import Floats, HumanScores, grid_of, human_scores, places_of
 from dashboards.panel.panel import Panel, read_panel
 from metaeval.correlation.measure import FEWEST_SYSTEMS
+from metaeval.messages import Message, message, untranslated
 from metaeval.scores.turned import TurnedScores
 from metaeval.sensitivity import LEVELS, Movement, level_correlations, movement, variant_tables
 from metrics.grid import read_grid
 from metrics.scores import MeasureScores
 
-VERSION = 5
-# A crowd is left out one by one only as far as these, whoever gave most judgments first.
+VERSION = 6
+# The most annotators that are excluded one by one, those with the most judgments first.
 MANY_PEOPLE = 150
-# More documents than this are not left out one by one: the page could not show them.
+# With more documents than this, none is excluded: the page could not show them.
 MANY_DOCUMENTS = 60
 ANNOTATOR, FAILING, CONTROL, SYSTEM, TEXTS = (
     "annotator",
@@ -37,13 +39,38 @@ ANNOTATOR, FAILING, CONTROL, SYSTEM, TEXTS = (
     "system",
     "document",
 )
+KINDS = {
+    ANNOTATOR: message("whatif.annotator", "annotator"),
+    FAILING: message("whatif.failing", "annotators who fail"),
+    CONTROL: message("whatif.control-items", "control items"),
+    SYSTEM: message("whatif.system", "system"),
+    TEXTS: message("whatif.document", "document"),
+}
+ALL = "all"
+EVERY = message("whatif.all", "all")
+FEW_SYSTEMS = message(
+    "whatif.few-systems",
+    "With fewer than three systems left, there is no correlation over systems.",
+)
+NO_JUDGMENTS = message(
+    "whatif.no-judgments",
+    "No annotator can be excluded, because these human scores come without judgments.",
+)
+NO_EFFECT = message(
+    "whatif.control-items-no-effect",
+    "Excluding control items changes nothing here: they are not part of any output’s score or "
+    "z-score.",
+)
+NO_FAILURES = message(
+    "whatif.no-failures", "No annotator is excluded for failing the control items."
+)
 
 
 @dataclass(frozen=True, eq=False)
 class Scenario:
-    """What is left out, and the human scores without it (systems x segments).
+    """An excluded part of the data, and the human scores without it, (systems, segments).
 
-    Where documents are left out, scores of whole systems are not known.
+    Where documents are excluded, scores of whole systems are not known.
     """
 
     kind: str
@@ -55,18 +82,36 @@ class Scenario:
 
 @dataclass(frozen=True, kw_only=True)
 class LeftOut:
-    """What is left out, and over how many outputs correlations are without it."""
+    """An excluded part of the data, and the number of outputs of correlations without it.
+
+    `left_out_kind` is a key of `KINDS`, `left_out` a name, or `ALL` control items.
+    """
 
     left_out_kind: str
     left_out: str
     n_outputs: int
 
+    @property
+    def kind(self) -> Message:
+        """The kind of the excluded part."""
+        return KINDS[self.left_out_kind]
+
+    @property
+    def excluded(self) -> Message | str:
+        """The name of the excluded part."""
+        return EVERY if self.left_out_kind == CONTROL else self.left_out
+
+    @property
+    def title(self) -> Message:
+        """The kind and the name of the excluded part: `system strong`."""
+        return message("whatif.excluded-part", "{kind} {name}", kind=self.kind, name=self.excluded)
+
 
 @dataclass(frozen=True)
 class Moved:
-    """How one statistic moves: the largest `change`, that of the measure `of`, and all `changes`.
+    """The change of one statistic: the largest `change`, of the measure `of`, and all `changes`.
 
-    `n_ranks` measures change their rank, and `best` is the first one then.
+    `n_ranks` measures change their rank, and `best` is the first one afterwards.
     """
 
     change: Number
@@ -78,26 +123,21 @@ class Moved:
 
 @dataclass(frozen=True, kw_only=True)
 class Movements(LeftOut):
-    """The movements of all measures, by statistic (`metaeval.sensitivity.LEVELS`)."""
+    """The changes of all measures, by statistic (`metaeval.sensitivity.LEVELS`)."""
 
     tau: Moved
     r_segment: Moved
     r_system: Moved
 
     def by(self, statistic: str) -> Moved:
-        """Return how one statistic moves."""
+        """Return the change of one statistic."""
         found: Moved = getattr(self, statistic)
         return found
-
-    @property
-    def title(self) -> str:
-        """What is left out, with its kind: `system strong`."""
-        return f"{self.left_out_kind} {self.left_out}"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Row(LeftOut):
-    """One measure without what is left out: every statistic, its change, and both of ranks."""
+    """One measure without the excluded part: every statistic and its rank, and their changes."""
 
     key: str
     label: str
@@ -117,7 +157,7 @@ class Row(LeftOut):
 
 @dataclass(frozen=True)
 class Base:
-    """One measure as the campaign is."""
+    """One measure on all data of the campaign."""
 
     key: str
     label: str
@@ -128,13 +168,13 @@ class Base:
 
 @dataclass(frozen=True, kw_only=True)
 class WhatIf(CampaignDocument):
-    """The document; `of` is the statistic that the reader looks at."""
+    """The document; `of` is the statistic that the reader chose."""
 
     n_outputs: int
     base: Sequence[Base]
     scenarios: Sequence[Movements]
     rows: Sequence[Row]
-    notes: Sequence[str]
+    notes: Sequence[Message]
     of: str = "tau"
 
 
@@ -142,20 +182,20 @@ DOCUMENT = WhatIf
 
 
 def largest(scenarios: Sequence[Movements], of: str) -> list[Movements]:
-    """Return the scenarios that move some correlation, the largest movement first."""
+    """Return the scenarios that change a correlation, the largest change first."""
     found = [(abs(change), one) for one in scenarios if (change := one.by(of).change) is not None]
     return [one for _, one in sorted(found, key=lambda each: -each[0])]
 
 
 def compute(campaign: Campaign, filters: Filters) -> WhatIf:
-    """Return the movement of every correlation; `rows` has one for scenario and measure."""
+    """Return the change of every correlation; `rows` has one row per scenario and measure."""
     panel = read_panel(campaign, filters)
     human, measures = panel.human, list(panel.measures.values())
-    warnings, notes = list(human.warnings), list[str]()
+    warnings, notes = list(human.warnings), list[Message]()
     if not human.is_there:
-        warnings.append("No output of this campaign has a human score yet.")
+        warnings.append(NO_HUMAN_SCORES)
     elif not measures:
-        warnings.append("No metric has scored this campaign's outputs yet.")
+        warnings.append(NO_SCORES)
     warnings += compared_on(panel)
     metrics = panel.scored.compared()
     base = _table(panel.scored.humans, metrics)
@@ -164,7 +204,7 @@ def compute(campaign: Campaign, filters: Filters) -> WhatIf:
     everything = [replace(one, human=_on(panel, one.human)) for one in scenarios]
     moved = list(zip(everything, _moved(panel, everything, metrics, base), strict=True))
     if len(human.systems) <= FEWEST_SYSTEMS:
-        notes.append("With fewer than three systems left there is no correlation over systems.")
+        notes.append(FEW_SYSTEMS)
     return WhatIf(
         **head(campaign, human) | {"unit": ""},
         n_outputs=int((panel.scored.shared & ~np.isnan(human.values)).sum()),
@@ -183,12 +223,12 @@ Levels = dict[str, Movement]
 
 
 def _on(panel: Panel, human: Floats) -> Floats:
-    """Human scores where metrics are compared."""
+    """Return the human scores on the outputs where metrics are compared."""
     return np.where(panel.scored.shared, human, np.nan)
 
 
 def _table(human: TurnedScores, metrics: list[TurnedScores]) -> Floats:
-    """Return measures x LEVELS."""
+    """Return a table, (measures, LEVELS)."""
     rows = [level_correlations(human, one) for one in metrics]
     return np.array(rows).reshape(len(metrics), len(LEVELS))
 
@@ -198,7 +238,7 @@ def _moved(
 ) -> list[tuple[Floats, Levels]]:
     """Return the table of every scenario, and how its levels differ from `base`.
 
-    Scores of whole systems that a metric came with say nothing of a part of the documents.
+    Imported scores of whole systems are not used for a part of the documents.
     """
     found: list[Floats | None] = [None] * len(everything)
     for is_part in (False, True):
@@ -218,7 +258,7 @@ def _levels(base: Floats, table: Floats) -> Levels:
 
 
 def _scenarios(
-    campaign: Campaign, filters: Filters, human: HumanScores, notes: list[str]
+    campaign: Campaign, filters: Filters, human: HumanScores, notes: list[Message]
 ) -> Iterator[Scenario]:
     yield from _without_people(campaign, filters, human, notes)
     for row, name in enumerate(human.names):
@@ -231,12 +271,12 @@ def _scenarios(
 
 
 def _without_people(
-    campaign: Campaign, filters: Filters, human: HumanScores, notes: list[str]
+    campaign: Campaign, filters: Filters, human: HumanScores, notes: list[Message]
 ) -> Iterator[Scenario]:
-    """Leave out judgments: of each annotator, of those who fail, and of control items."""
+    """Exclude judgments: of each annotator, of those who fail, and of control items."""
     columns, _ = read_judgments(campaign, filters)
     if campaign.published_scores.exists() or not len(columns):
-        notes.append("These human scores come without judgments: no annotator can be left out.")
+        notes.append(NO_JUDGMENTS)
         return
     grid = read_grid(human.systems, human.segments)
     places = places_of(grid, columns)
@@ -246,8 +286,13 @@ def _without_people(
     people = [one for one in report.annotators if one.n]
     if len(people) > MANY_PEOPLE:
         notes.append(
-            f"Of {len(people):,} annotators the {MANY_PEOPLE} with the most judgments are left out "
-            "one by one."
+            message(
+                "whatif.many-annotators",
+                "Of {total} annotators, the {most} with the most judgments are excluded one by "
+                "one.",
+                total=len(people),
+                most=MANY_PEOPLE,
+            )
         )
     for one in sorted(people, key=lambda one: (-one.n, one.label))[:MANY_PEOPLE]:
         rest = grid_of(grid, places, np.where(columns.annotator != one.pk, values, np.nan))
@@ -258,16 +303,16 @@ def _without_people(
         rest = grid_of(grid, places, np.where(others, values, np.nan))
         yield Scenario(FAILING, ", ".join(one.label for one in failing), rest, None)
     elif not failing:
-        notes.append(f"{report.tested.sentence} So nobody is left out for failing them.")
+        notes += [untranslated(report.tested.sentence), NO_FAILURES]
     if is_z and campaign.z_pool == campaign.ZPool.ALL and columns.is_kind(*CONTROLS).any():
         bare = human_scores(campaign, replace(filters, traps=OUT))
-        yield Scenario(CONTROL, "all", bare.values, None)
+        yield Scenario(CONTROL, ALL, bare.values, None)
     elif filters.traps != OUT:
-        notes.append("Control items move nothing here: they enter no output and no z-score.")
+        notes.append(NO_EFFECT)
 
 
 def _without_documents(
-    campaign: Campaign, human: HumanScores, notes: list[str]
+    campaign: Campaign, human: HumanScores, notes: list[Message]
 ) -> Iterator[Scenario]:
     rows = campaign.test_set.segments.order_by("position").values_list("document", flat=True)
     documents = np.array(list(rows), dtype=object)
@@ -276,9 +321,15 @@ def _without_documents(
     if len(names) < 2:
         return
     if len(names) > MANY_DOCUMENTS:
-        notes.append(f"{len(names)} documents are too many to leave out one by one.")
+        notes.append(
+            message(
+                "whatif.many-documents",
+                "No document is excluded, because {documents} are too many to exclude one by one.",
+                documents=len(names),
+            )
+        )
         return
-    # A published system score is of all documents: without one of them it is not known.
+    # A published system score covers all documents, so it is not known for a part of them.
     published = human.published_systems
     unknown = None if published is None else np.full_like(published, np.nan)
     for name in names:
@@ -298,7 +349,7 @@ def _rows(
 
 
 def _summary(one: Scenario, levels: Levels, measures: list[MeasureScores]) -> Movements:
-    """What moved most, by statistic."""
+    """Return the largest change, by statistic."""
     labels = [measure.label for measure in measures]
     moved: dict[str, Any] = {
         name: Moved(

@@ -1,37 +1,39 @@
-"""Figures of what would change: movement of the correlations, and how they grow with segments."""
+"""Draw how correlations change without a part of the data, and with the number of segments."""
 
 from typing import Any
 
-from annotation.web.sentences import said
 from dashboards.charts.style import ACCENT, INK, Spec, figure
-from dashboards.whatif.document import CONTROL, Movements, WhatIf, largest
+from dashboards.whatif.document import WhatIf, largest
 from dashboards.whatif.samplesize import SampleSize
+from metaeval.messages import message, plural
 
 BAND = "#c9d8ec"
 SCENARIOS, MEASURES = 16, 20
-# A small multiple has no room for more beside its axis.
+# The axis of a small multiple has no room for longer titles.
 SHORT = {"tau": "τ-b", "r_system": "r"}
 CHANGES = {
-    "tau": "Change of Kendall τ-b, segment level",
-    "r_system": "Change of Pearson r over systems",
+    "tau": message("whatif.change-of-tau", "Change of Kendall τ-b, segment level"),
+    "r_system": message("whatif.change-of-r", "Change of Pearson r over systems"),
 }
-MOVES = {
-    "tau": "What moves Kendall τ-b, segment level",
-    "r_system": "What moves Pearson r over systems",
+EFFECTS = {
+    "tau": message("whatif.effects-on-tau", "Effects on Kendall τ-b, segment level"),
+    "r_system": message("whatif.effects-on-r", "Effects on Pearson r over systems"),
 }
-GROWS = {
-    "tau": "Kendall τ-b, segment level by number of segments",
-    "r_system": "Pearson r over systems by number of segments",
+BY_SIZE = {
+    "tau": message("samplesize.tau", "Kendall τ-b at segment level, by number of segments"),
+    "r_system": message("samplesize.r", "Pearson r over systems, by number of segments"),
 }
+EXCLUDED = message("whatif.excluded", "Excluded")
+SEGMENTS = message("samplesize.segments", "Segments")
 
 
 def movement(document: WhatIf) -> Spec | None:
-    """How far each measure's τ moves when something is left out, the largest movers first."""
+    """Draw how each measure's τ changes when a part is excluded, the largest changes first."""
     return _movement(document, "tau")
 
 
 def movement_over_systems(document: WhatIf) -> Spec | None:
-    """The same for Pearson's r over systems."""
+    """Draw the same for Pearson's r over systems."""
     return _movement(document, "r_system")
 
 
@@ -40,20 +42,26 @@ def _movement(document: WhatIf, statistic: str) -> Spec | None:
     if not chosen:
         return None
     points = [
-        {"left_out": _title(one), "change": round(change, 4)}
+        {"left_out": one.title, "change": round(change, 4)}
         for one in chosen
         for change in one.by(statistic).changes
         if change is not None
     ]
     x = {"field": "change", "type": "quantitative", "title": CHANGES[statistic]}
-    order = [_title(one) for one in chosen]
-    # Names of documents are long; the axis shows what tells them apart.
+    order = [one.title for one in chosen]
+    # Names of documents are long, and differ at the end.
     axis = {"labelLimit": 220}
-    y = {"field": "left_out", "type": "nominal", "sort": order, "title": "Left out", "axis": axis}
+    y = {"field": "left_out", "type": "nominal", "sort": order, "title": EXCLUDED, "axis": axis}
     return figure(
-        MOVES[statistic],
-        "Each tick is a metric: how far its correlation moves when what stands on the left is left "
-        f"out; the {len(chosen)} largest movements first.",
+        EFFECTS[statistic],
+        plural(
+            "whatif.effects-described",
+            "Each tick is a metric’s change in correlation when the part named on the left is "
+            "excluded.",
+            "Each tick is a metric’s change in correlation when the part named on the left is "
+            "excluded. The {n} largest changes are shown, the largest first.",
+            n=len(chosen),
+        ),
         width=420,
         height={"step": 18},
         data={"values": points},
@@ -70,24 +78,14 @@ def _movement(document: WhatIf, statistic: str) -> Spec | None:
     )
 
 
-def _title(one: Movements) -> str:
-    """What is left out, in the language of the page: names stay."""
-    name = said(one.left_out) if one.left_out_kind == CONTROL else one.left_out
-    return f"{said(one.left_out_kind)} {name}"
-
-
 def sample_size_curves(document: SampleSize) -> Spec | None:
-    """Small multiples: mean and 95 % band of τ over drawn segments, by their number."""
+    """Draw mean and 95% band of τ by the number of drawn segments, one panel per metric."""
     return _curves(document, "tau")
 
 
 def curves_over_systems(document: SampleSize) -> Spec | None:
-    """The same for Pearson's r over systems."""
+    """Draw the same for Pearson's r over systems."""
     return _curves(document, "r_system")
-
-
-def _of_all(n: int, n_all: int) -> str:
-    return " " + f"The {n} of {n_all} metrics that agree best." if n < n_all else ""
 
 
 def _curves(document: SampleSize, statistic: str) -> Spec | None:
@@ -100,7 +98,7 @@ def _curves(document: SampleSize, statistic: str) -> Spec | None:
     if not known:
         return None
     order = sorted(known, key=lambda label: -known[label])[:MEASURES]
-    x = {"field": "n_segments", "type": "quantitative", "title": "Segments"}
+    x = {"field": "n_segments", "type": "quantitative", "title": SEGMENTS}
 
     def y(name: str) -> dict[str, Any]:
         scale = {"zero": False}
@@ -108,10 +106,26 @@ def _curves(document: SampleSize, statistic: str) -> Spec | None:
 
     band = {"x": x, "y": y("low"), "y2": {"field": "high"}}
     header = {"title": None, "labelFontWeight": "bold"}
+    described = [
+        message(
+            "samplesize.described",
+            "Lines are means over {samples} samples of segments drawn with replacement. Bands "
+            "contain 95% of the samples.",
+            samples=document.n_samples,
+        )
+    ]
+    if len(order) < len(known):
+        described.append(
+            message(
+                "samplesize.best-metrics",
+                "The {shown} of {total} metrics that agree best are shown.",
+                shown=len(order),
+                total=len(known),
+            )
+        )
     return figure(
-        GROWS[statistic],
-        f"Lines are means over {document.n_samples} samples of segments drawn with replacement, "
-        "bands hold 95 % of them." + _of_all(len(order), len(known)),
+        BY_SIZE[statistic],
+        described,
         data={"values": [_rounded(row) for row in rows if row["label"] in order]},
         facet={"field": "label", "type": "nominal", "sort": order, "header": header},
         columns=4,

@@ -1,4 +1,4 @@
-"""The pages what-if and sample size: what templates need besides, and tables for papers."""
+"""Show the pages on excluded data and sample size, with tables for papers."""
 
 from collections.abc import Sequence
 from dataclasses import fields, replace
@@ -15,27 +15,29 @@ from dashboards.trust.marks import forbidden
 from dashboards.whatif.document import Movements, Row, WhatIf, largest
 from dashboards.whatif.figures import MOVEMENT, SAMPLE_SIZE
 from dashboards.whatif.samplesize import SHARES, Point, SampleSize
-from metaeval.sensitivity import LEVELS as STATISTICS
+from metaeval.messages import message, untranslated
+from metaeval.sensitivity import LEVELS
 
-# Scenarios on a page (of 100 KiB) and with a column a measure; everything is in the data.
+STATISTICS = {key: untranslated(label) for key, label in LEVELS.items()}
+# Scenarios on a page (of 100 KiB), and those with a column of their own; the data have all.
 SHOWN, DETAILED = 100, 7
-# What a page of paper takes.
+# The same numbers in a paper.
 ON_PAPER, DETAILED_ON_PAPER = 40, 6
 D = TypeVar("D", WhatIf, SampleSize)
 
 
 def statistic_of(query: QueryDict) -> str:
-    """Return the statistic that the reader asks for with `?of=`. Raises FilterError."""
+    """Return the statistic that the reader chose with `?of=`. Raises FilterError."""
     return one_of(query, "of", list(STATISTICS))
 
 
 def choose(document: D, query: QueryDict) -> D:
-    """Note in the document which statistic the reader looks at; it holds all of them."""
+    """Set the statistic that the reader chose in the document, which has all of them."""
     return replace(document, of=statistic_of(query))
 
 
 def choose_marks(document: WhatIf, query: QueryDict) -> WhatIf:
-    """The same; ranks of metrics go where the verdict of trust forbids marks."""
+    """Set the statistic, and remove ranks of metrics where the verdict forbids marks."""
     found = choose(document, query)
     if not forbidden(document.trust):
         return found
@@ -57,7 +59,7 @@ def _without_ranks(one: Movements) -> Movements:
 
 
 def whatif_context(request: HttpRequest, campaign: Campaign, document: WhatIf) -> dict[str, Any]:
-    """Sort scenarios by how much they move, and set the largest against the measures."""
+    """Sort scenarios by their largest change, and list the changes of measures in the largest."""
     ordered = largest(document.scenarios, document.of)
     return {
         "statistic": STATISTICS[document.of],
@@ -71,7 +73,7 @@ def whatif_context(request: HttpRequest, campaign: Campaign, document: WhatIf) -
 def _changes(
     document: WhatIf, shown: Sequence[Movements]
 ) -> list[tuple[str, float | None, list[float | None]]]:
-    """Every measure's label, value and changes in some scenarios."""
+    """Return every measure's label, value and changes in some scenarios."""
     of = document.of
     return [
         (measure.label, getattr(measure, of), [one.by(of).changes[at] for one in shown])
@@ -82,7 +84,7 @@ def _changes(
 def samplesize_context(
     request: HttpRequest, campaign: Campaign, document: SampleSize
 ) -> dict[str, Any]:
-    """The statistic, and what heads the columns."""
+    """Return the statistic, and the shares and sizes of the columns."""
     return {
         "statistic": STATISTICS[document.of],
         "columns": list(zip(SHARES, document.sizes, strict=False)),
@@ -90,23 +92,25 @@ def samplesize_context(
 
 
 def whatif_tables(document: WhatIf) -> list[Table]:
-    """What moves the chosen correlation most, and by how much for each metric."""
+    """Return the largest changes of the chosen correlation, and the changes of each metric."""
     of, ordered = document.of, largest(document.scenarios, document.of)
     if not document.scenarios:
         return []
     body = [
         [
-            *texts(one.left_out, one.left_out_kind, one.n_outputs),
+            *texts(one.excluded, one.kind, one.n_outputs),
             number(moved.change),
             *texts(moved.of, moved.n_ranks, moved.best),
         ]
         for one in ordered[:ON_PAPER]
         for moved in [one.by(of)]
     ]
-    head = texts("Left out", "Kind", "Outputs", "Change", "of", "Ranks changed", "First then")
+    head = texts(
+        "Excluded", "Kind", "Outputs", "Change", "of", "Ranks changed", "Best metric afterwards"
+    )
     caption = (
         f"{STATISTICS[of]}: the largest change of any metric when one annotator, system or "
-        f"document is left out ({document.human_scores})."
+        f"document is excluded ({document.human_scores})."
     )
     return [
         Table(caption, f"{document.campaign}-whatif", "llrrlrl", [head], body),
@@ -120,20 +124,20 @@ def _by_metric(document: WhatIf, shown: Sequence[Movements]) -> Table:
         for label, now, cells in _changes(document, shown)
     ]
     head = texts("Metric", "Now", *(one.title for one in shown))
-    caption = f"{STATISTICS[document.of]}: its change by metric when the column is left out."
+    caption = f"{STATISTICS[document.of]}: change by metric when the column is excluded."
     columns = "l" + "r" * (len(head) - 1)
     return Table(caption, f"{document.campaign}-changes", columns, [head], body)
 
 
 def samplesize_tables(document: SampleSize) -> list[Table]:
-    """Two lines a metric: the mean of the samples, and what holds 95 % of them."""
+    """Return two rows per metric: the mean of the samples, and the central 95% of them."""
     body = []
     for label, found in document.lines.items():
         body.append([Cell(label), *(number(row.mean, 3) for row in found)])
         body.append([Cell(""), *texts(*(interval(row.low, row.high, 2) for row in found))])
     caption = (
         f"{STATISTICS[document.of]} by number of segments: mean of {document.n_samples} samples "
-        "drawn with replacement, and the interval that holds 95% of them."
+        "drawn with replacement, and the interval that contains 95% of them."
     )
     head, columns = texts("Segments", *document.sizes), "l" + "r" * len(document.sizes)
     return [Table(caption, f"{document.campaign}-samplesize", columns, [head], body)]
@@ -141,7 +145,7 @@ def samplesize_tables(document: SampleSize) -> list[Table]:
 
 WHATIF = Page(
     name="whatif",
-    title="What would change?",
+    title=message("page.whatif", "What would change?"),
     kind="whatif",
     figures=MOVEMENT,
     has_unit=False,
@@ -154,7 +158,7 @@ WHATIF = Page(
 )
 SAMPLESIZE = Page(
     name="samplesize",
-    title="Sample size",
+    title=message("page.samplesize", "Sample size"),
     kind="samplesize",
     figures=SAMPLE_SIZE,
     template="dashboards/samplesize.html",

@@ -1,4 +1,4 @@
-"""How each correlation depends on the number of segments (`metaeval.sensitivity.samplesize`)."""
+"""Compute how correlations depend on the number of segments (`metaeval.sensitivity`)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,25 +7,30 @@ import numpy as np
 
 from annotation.filters import Filters
 from annotation.models import Campaign
-from core.text import join_truncated
+from dashboards.correlations.agreement import NO_HUMAN_SCORES, NO_SCORES
 from dashboards.documents.counted import Number
 from dashboards.documents.head import CampaignDocument, head
 from dashboards.panel.common import compared_on
 from dashboards.panel.panel import read_panel
+from metaeval.messages import message, truncated
 from metaeval.sensitivity import curves
 
 VERSION = 5
 SHARES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 FEWEST_SAMPLES, MOST_SAMPLES = 40, 200
-# Cells to compare for tau in all: seconds on one core.
+# Cells to compare for τ in total, which take seconds on one core.
 BUDGET = 90_000_000
+DRAWN_MEANS = message(
+    "samplesize.published-systems",
+    "System scores are means over the drawn segments, not the published system scores.",
+)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Point:
-    """One statistic of one measure over `n_segments`, a `share` of those judged.
+    """One statistic of one measure over `n_segments`, a `share` of the judged segments.
 
-    The mean of the samples and the ends of the middle 95 % of those `n_defined`.
+    The mean and the central 95% of the `n_defined` samples with a defined statistic.
     """
 
     key: str
@@ -41,7 +46,7 @@ class Point:
 
 @dataclass(frozen=True, kw_only=True)
 class SampleSize(CampaignDocument):
-    """The document; `of` is the statistic that the reader looks at."""
+    """The document; `of` is the statistic that the reader chose."""
 
     n_segments: int
     n_samples: int
@@ -71,19 +76,23 @@ def compute(campaign: Campaign, filters: Filters) -> SampleSize:
     values = np.where(panel.scored.shared, human.values, np.nan)
     n = int((~np.isnan(values)).any(axis=0).sum())
     samples = n_samples(human.n * len(measures) * sum(SHARES))
-    notes = list(human.warnings)
+    warnings = list(human.warnings)
     if human.published_systems is not None:
-        notes.append("System scores are means over the drawn segments, not the published ones.")
-    if brought := [one.label for one in measures if one.systems is not None]:
-        notes.append(
-            f"{join_truncated(brought, 3)}: system scores are means over the drawn segments, not "
-            "the imported ones."
+        warnings.append(DRAWN_MEANS)
+    if imported := [one.label for one in measures if one.systems is not None]:
+        warnings.append(
+            message(
+                "samplesize.imported-systems",
+                "System scores of {metrics} are means over the drawn segments, not the imported "
+                "system scores.",
+                metrics=truncated(imported, 3),
+            )
         )
     if not human.n:
-        notes.append("No output of this campaign has a human score yet.")
+        warnings.append(NO_HUMAN_SCORES)
     elif not measures:
-        notes.append("No metric has scored this campaign's outputs yet.")
-    notes += compared_on(panel)
+        warnings.append(NO_SCORES)
+    warnings += compared_on(panel)
     sizes = [max(2, round(share * n)) for share in SHARES] if n else []
     points = curves(
         values,
@@ -113,10 +122,10 @@ def compute(campaign: Campaign, filters: Filters) -> SampleSize:
             )
             for point in points
         ],
-        warnings=list(dict.fromkeys(notes)),
+        warnings=list(dict.fromkeys(warnings)),
     )
 
 
 def n_samples(cells: float) -> int:
-    """As many samples as the budget allows, within the bounds."""
+    """Return as many samples as the budget allows, within the bounds."""
     return int(min(MOST_SAMPLES, max(FEWEST_SAMPLES, BUDGET // max(1.0, cells))))

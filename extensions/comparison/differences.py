@@ -1,4 +1,4 @@
-"""Campaigns and published columns side by side: differences to the first, with intervals."""
+"""Compute differences of campaigns and published columns from the first one, with intervals."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -9,16 +9,17 @@ from dashboards.comparisons.selection import array
 from dashboards.documents.counted import Number
 from dashboards.published import Published
 from extensions.comparison.document import FEWEST_SAMPLES, QUALITY, Known, Line, Side
+from metaeval.messages import Message, message, untranslated
 from metaeval.resampling import percentile_interval
 from metaeval.sensitivity import LEVELS
 
-CORRELATIONS = {
-    "tau": LEVELS["tau"],
-    "r_hybrid": "System level, Pearson r over hybrids",
-    "r_segment": LEVELS["r_segment"],
-    "r_system": LEVELS["r_system"],
-    # Only published tables have it: campaigns rate outputs, not pairs of them.
-    "darr": "Segment level, WMT’s τ over pairs (published)",
+CORRELATIONS: dict[str, Message] = {
+    "tau": untranslated(LEVELS["tau"]),
+    "r_hybrid": message("compare.r-hybrid", "System level, Pearson r over hybrids"),
+    "r_segment": untranslated(LEVELS["r_segment"]),
+    "r_system": untranslated(LEVELS["r_system"]),
+    # Only published tables have it: campaigns rate outputs, not pairs of outputs.
+    "darr": message("compare.darr", "Segment level, WMT’s τ over pairs (published)"),
 }
 SECTIONS = {"correlations": [*CORRELATIONS], "systems": ["mean"]}
 Place = tuple[str, str, str]
@@ -35,7 +36,7 @@ class Column:
 
     @cached_property
     def numbers(self) -> dict[Place, Known]:
-        """What this side knows by section, statistic and key, in its order."""
+        """The numbers of this side by section, statistic and key, in its order."""
         known = [*_of_table(self.published)] if self.published else []
         known += self.document.numbers if self.document else ()
         return {(one.section, one.statistic, one.key): one for one in known}
@@ -74,19 +75,19 @@ def rows_of(columns: Sequence[Column]) -> list[Row]:
     ]
 
 
-def _lines(columns: Sequence[Column]) -> Iterator[tuple[str, str, str, str]]:
+def _lines(columns: Sequence[Column]) -> Iterator[tuple[str, str, str, Message | str]]:
     """Yield section, statistic, key and label of every line that some column may have."""
     for statistic, label in QUALITY.items():
         yield "quality", statistic, "", label
     for section, statistics in SECTIONS.items():
-        labels: dict[str, str] = {}
+        labels: dict[str, Message | str] = {}
         for column in columns:
             for one in column.numbers.values():
                 if one.section == section:
                     labels.setdefault(one.key, one.label)
         for statistic in statistics:
-            for key, label in labels.items():
-                yield section, statistic, key, label
+            for key, name in labels.items():
+                yield section, statistic, key, name
 
 
 def _row(columns: Sequence[Column], line: Line) -> Iterator[Row]:

@@ -1,7 +1,7 @@
-"""What a campaign brings to a comparison: its quality, correlations, systems, and their samples.
+"""Compute a campaign's side of a comparison: quality, correlations, systems, and their samples.
 
-The samples draw segments of the *test set* with a seed of its own: campaigns over one test set are
-drawn alike, so differences of their samples are paired; others are drawn independently.
+The samples draw segments of the *test set* with one seed per test set, so differences of campaigns
+over the same test set are paired; others are drawn independently.
 """
 
 from collections.abc import Iterator, Sequence
@@ -14,7 +14,6 @@ from annotation.filters import Filters
 from annotation.filters.chosen import read_judgments
 from annotation.models import Campaign
 from annotation.quality import quality_report
-from core.text import pluralize
 from dashboards.documents.counted import Number
 from dashboards.documents.head import CampaignDocument, Ends, Estimate, head
 from dashboards.panel.common import each_on_its_own
@@ -27,40 +26,43 @@ from metaeval.correlation.intervals import jackknife_interval, mean_interval
 from metaeval.correlation.intervals.crossed import FEWEST_SEGMENTS
 from metaeval.correlation.intervals.jackknife import FEWEST
 from metaeval.documents import few_documents, has_enough_documents
+from metaeval.messages import Message, message, plural
 from metaeval.results import Notes
 from metaeval.scores.turned import TurnedScores
 from metaeval.sensitivity import LEVELS, draw_segments, level_correlations, resampled_levels
 
-VERSION = 7
+VERSION = 8
 SEED = 20_230
 FEWEST_SAMPLES, MOST_SAMPLES = 100, 400
 BUDGET = 60_000_000
 DIGITS = 6
 QUALITY = {
-    "n_judgments": "Judgments",
-    "n_annotators": "Annotators",
-    "seconds_mean": "Seconds an item, all",
-    "seconds_mean_cut": "Seconds an item, up to 600 s",
-    "traps_zero": "Traps rated 0",
-    "traps_low": "Traps rated 1–20",
-    "traps_high": "Traps rated above 20",
-    "r_with_traps": "One-vs-rest r, with traps",
-    "r_without_traps": "One-vs-rest r, without traps",
-    "alpha_z_with_traps": "α on z, with traps",
-    "alpha_z_without_traps": "α on z, without traps",
-    "alpha_raw_without_traps": "α on raw scores, without traps",
+    "n_judgments": message("compare.judgments", "Judgments"),
+    "n_annotators": message("compare.annotators", "Annotators"),
+    "seconds_mean": message("compare.seconds", "Seconds per item, all"),
+    "seconds_mean_cut": message("compare.seconds-cut", "Seconds per item, up to 600 s"),
+    "traps_zero": message("compare.traps-zero", "Traps rated 0"),
+    "traps_low": message("compare.traps-low", "Traps rated 1 to 20"),
+    "traps_high": message("compare.traps-high", "Traps rated above 20"),
+    "r_with_traps": message("compare.r-with-traps", "One-vs-rest r, with traps"),
+    "r_without_traps": message("compare.r-without-traps", "One-vs-rest r, without traps"),
+    "alpha_z_with_traps": message("compare.alpha-z-with-traps", "α on z, with traps"),
+    "alpha_z_without_traps": message("compare.alpha-z-without-traps", "α on z, without traps"),
+    "alpha_raw_without_traps": message(
+        "compare.alpha-raw-without-traps", "α on raw scores, without traps"
+    ),
 }
 AGREEMENT = {"one_vs_rest": "r", "alpha_z": "alpha_z", "alpha_raw": "alpha_raw"}
 
 
 @dataclass(frozen=True, kw_only=True)
 class Line:
-    """What a number is of: a statistic of judgments, of a measure's `key` or of a system's."""
+    """The subject of a number: a statistic of judgments, of a measure's `key` or of a system's."""
 
     section: str
     statistic: str
     key: str
-    label: str
+    label: Message | str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,7 +77,7 @@ class Known(Line):
 
 @dataclass(frozen=True, kw_only=True)
 class Side(CampaignDocument):
-    """What a campaign brings: all its numbers, and of how many samples at the most."""
+    """All numbers of a campaign, with the largest number of samples."""
 
     test_set: str
     n_samples: int
@@ -95,19 +97,19 @@ def compute(campaign: Campaign, filters: Filters) -> Side:
     size = len(human.segments)
     clusters = panel.scored.human.clusters
     counts = draw_segments(rng, n, size, size, clusters) if size else np.empty((n, 0))
-    quality, doubts = _quality(campaign, filters)
+    quality, warnings = _quality(campaign, filters)
     correlations = _correlations(panel, counts) if human.is_there else ()
     return Side(
         **head(campaign, human),
         test_set=campaign.test_set.slug,
         n_samples=n,
         numbers=[*quality, *correlations, *_systems(human, counts)],
-        warnings=[*human.warnings, *_too_few(human), *each_on_its_own(panel), *doubts],
+        warnings=[*human.warnings, *_too_few(human), *each_on_its_own(panel), *warnings],
     )
 
 
-def _quality(campaign: Campaign, filters: Filters) -> tuple[list[Known], list[str]]:
-    """Return numbers, and what must be known of the intervals of agreement."""
+def _quality(campaign: Campaign, filters: Filters) -> tuple[list[Known], list[Message]]:
+    """Return numbers, and warnings on the intervals of agreement."""
     columns, _ = read_judgments(campaign, filters)
     if not len(columns):
         return [], []
@@ -124,19 +126,23 @@ def _quality(campaign: Campaign, filters: Filters) -> tuple[list[Known], list[st
     if traps := report.traps:
         levels = ("zero", "low", "high")
         found |= {f"traps_{name}": (getattr(traps, name), None) for name in levels}
-    doubts: dict[str, None] = {}
+    warnings: dict[Message, None] = {}
     for part in agreement(campaign, columns):
         where = "with_traps" if part.items == WITH_TRAPS else "without_traps"
         found |= {f"{name}_{where}": getattr(part, key) for key, name in AGREEMENT.items()}
-        without = [f"{part.basis[key]}." for key in AGREEMENT if getattr(part, key)[1] is None]
-        doubts |= dict.fromkeys([*part.doubts, *without])
+        without = [
+            message("compare.no-interval", "{cause}.", cause=part.basis[key])
+            for key in AGREEMENT
+            if getattr(part, key)[1] is None
+        ]
+        warnings |= dict.fromkeys([*part.warnings, *without])
     about: dict[str, Any] = {"section": "quality", "key": ""}
     return [
         Known(**about, statistic=name, label=label, value=value, **_ends(interval))
         for name, label in QUALITY.items()
         if name in found
         for value, interval in [found[name]]
-    ], list(doubts)
+    ], list(warnings)
 
 
 def _ends(interval: Interval | Ends | None) -> dict[str, Any]:
@@ -156,13 +162,13 @@ def _correlations(panel: Panel, counts: Floats) -> Iterator[Known]:
         )
         values, ends = level_correlations(scored.humans, turned), _intervals(panel, key)
         for name, value, column in zip(LEVELS, values.tolist(), drawn.T, strict=True):
-            kept = _short(column) if _is_drawn(name, human, turned) else ()
-            known: dict[str, Any] = {"statistic": name, "value": value, "samples": kept}
+            chosen = _short(column) if _is_drawn(name, human, turned) else ()
+            known: dict[str, Any] = {"statistic": name, "value": value, "samples": chosen}
             yield Known(**about, **known, **_ends(ends[name]))
 
 
 def _intervals(panel: Panel, key: str) -> dict[str, Interval | None]:
-    """Intervals of LEVELS: over outputs clustered by segment, over systems jackknifed."""
+    """Return intervals of LEVELS: over outputs clustered by segment; jackknife over systems."""
     ours = panel.scored.human
     theirs = ours.with_values(panel.scored.turned(key).values)
     return {
@@ -176,25 +182,38 @@ def _n_judged(human: HumanScores) -> int:
     return int((~np.isnan(human.values)).any(axis=0).sum())
 
 
-def _too_few(human: HumanScores) -> list[str]:
-    """Say why intervals are missing."""
+def _too_few(human: HumanScores) -> list[Message]:
+    """Return why intervals are missing."""
     n, systems = _n_judged(human), int((~np.isnan(human.values)).any(axis=1).sum())
     notes = [few.message] if (few := few_documents(human.clusters)) else []
     if n < FEWEST_SEGMENTS:
-        judged = pluralize(n, "judged segment")
-        notes.append(f"{judged}: intervals need {FEWEST_SEGMENTS}.")
+        notes.append(
+            plural(
+                "compare.few-segments",
+                "{n} judged segment is too few for intervals, which need {least}.",
+                "{n} judged segments are too few for intervals, which need {least}.",
+                n=n,
+                least=FEWEST_SEGMENTS,
+            )
+        )
     if systems < FEWEST:
         notes.append(
-            f"{pluralize(systems, 'system')}: the interval of r over systems needs {FEWEST}."
+            plural(
+                "compare.few-systems",
+                "{n} system is too few for the interval of r over systems, which needs {least}.",
+                "{n} systems are too few for the interval of r over systems, which needs {least}.",
+                n=systems,
+                least=FEWEST,
+            )
         )
     return notes if n else []
 
 
 def _is_drawn(statistic: str, human: HumanScores, one: TurnedScores) -> bool:
-    """Whether samples are kept, for differences.
+    """Return whether samples are stored, for differences.
 
-    Published or imported scores of whole systems cannot be drawn again, and samples of few segments
-    cover less than they say.
+    Published or imported scores of whole systems cannot be resampled, and samples of few segments
+    give intervals that are too narrow.
     """
     if not _has_samples(human):
         return False
@@ -202,7 +221,7 @@ def _is_drawn(statistic: str, human: HumanScores, one: TurnedScores) -> bool:
 
 
 def _has_samples(human: HumanScores) -> bool:
-    """Whether segments, and documents where they are the unit, are enough to be drawn."""
+    """Return whether there are enough segments, and documents where they are the unit."""
     is_enough = has_enough_documents(human.clusters, Notes())
     return is_enough and _n_judged(human) >= FEWEST_SEGMENTS
 

@@ -1,4 +1,4 @@
-"""The extension: campaigns beside each other and beside published scores."""
+"""The extension that compares campaigns with each other and with published scores."""
 
 from core.extensions import Extension, Place
 

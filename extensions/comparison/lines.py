@@ -1,4 +1,4 @@
-"""What the comparison page shows: all columns side by side, and the lines of its tables."""
+"""Arrange all columns side by side, and the lines of the tables of the comparison page."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,18 +8,19 @@ from dashboards.documents.stored import settled
 from dashboards.trust.shown import worst_of
 from extensions.comparison.differences import Column, Row, rows_of
 from extensions.comparison.document import Side
+from metaeval.messages import Message, message
 
 
 @dataclass(frozen=True)
 class Head:
-    """What is said of a column: of a published one where it is from, of a campaign what it is."""
+    """Description of a column: the source of a published one, or the data of a campaign."""
 
     key: str
     label: str
     source: str
     licence: str
     note: str
-    human_scores: str
+    human_scores: Message | None
     n_samples: int | None
     test_set: str
 
@@ -34,9 +35,9 @@ class Comparison(OfSeveral):
 
 @dataclass(frozen=True)
 class Across:
-    """A line of a table: a number's cell of every column, shown with so many decimals."""
+    """A line of a table: a number's cell in every column, shown with `places` decimals."""
 
-    label: str
+    label: Message | str
     places: int
     cells: Sequence[Row]
 
@@ -51,7 +52,12 @@ def side_by_side(columns: Sequence[Column], documents: Sequence[Side]) -> Compar
             trust=worst_of([document.trust for document in documents]),
             units=units_among(documents),
             warnings=[
-                f"{labels[document.campaign]}: {warning}"
+                message(
+                    "compare.of-campaign",
+                    "{campaign}: {warning}",
+                    campaign=labels[document.campaign],
+                    warning=warning,
+                )
                 for document in documents
                 for warning in document.warnings
             ],
@@ -67,7 +73,7 @@ def _head(column: Column) -> Head:
         source=table.source if table else "",
         licence=table.licence if table else "",
         note=table.note if table else "",
-        human_scores=own.human_scores if own else "",
+        human_scores=own.human_scores if own else None,
         n_samples=own.n_samples if own else None,
         test_set=own.test_set if own else "",
     )
@@ -89,7 +95,7 @@ def sections(rows: Sequence[Row], of: str) -> dict[str, list[Across]]:
 
 
 def _places(statistic: str) -> int:
-    """How many decimals a number is shown with."""
+    """Return the number of decimals of a statistic."""
     if statistic.startswith(("n_", "traps_")):
         return 0
     return 2 if statistic.startswith("seconds_") else 3

@@ -1,4 +1,4 @@
-"""The comparison page: which campaigns and published columns stand side by side."""
+"""Show campaigns and published columns side by side."""
 
 from collections.abc import Sequence
 from dataclasses import fields
@@ -27,6 +27,7 @@ from extensions.comparison.differences import CORRELATIONS, Column, Row
 from extensions.comparison.document import Side
 from extensions.comparison.lines import Comparison, sections, side_by_side
 from extensions.comparison.tables import tables as latex_tables
+from metaeval.messages import message
 
 MOST_COLUMNS = 6
 DATA = [each.name for each in fields(Row)]
@@ -40,14 +41,25 @@ PARAMETERS = ALL.and_others("study", "length", "of", repeated=("campaign", "publ
 @require_safe
 @takes(PARAMETERS)
 def compare(request: HttpRequest, fmt: str = "") -> HttpResponseBase:
-    """Campaigns side by side, and beside published tables; with `fmt` as json, csv or tex."""
+    """Show campaigns and published tables side by side; with `fmt` as json, csv or tex."""
     filters = Filters.from_query(request.GET)
     campaigns = _campaigns(request)
     tables = _published(request)
     if len(campaigns) + len(tables) > MOST_COLUMNS:
-        raise FilterError(f"campaign and published: at most {MOST_COLUMNS} columns")
+        raise FilterError(
+            message(
+                "compare.too-many-columns",
+                "Choose at most {most} campaigns and published tables.",
+                most=MOST_COLUMNS,
+            )
+        )
     if filters.words and not campaigns:
-        raise FilterError(f"{'; '.join(filters.words)}: published tables alone have no filters")
+        raise FilterError(
+            message(
+                "compare.no-filters",
+                "Filters need a campaign: published tables have no judgments to filter.",
+            )
+        )
     asked = [fitted(campaign, campaigns, filters) for campaign in campaigns]
     of = one_of(request.GET, "of", list(CORRELATIONS))
     found = [
@@ -85,15 +97,21 @@ def compare(request: HttpRequest, fmt: str = "") -> HttpResponseBase:
 
 
 def _campaigns(request: HttpRequest) -> list[Campaign]:
-    """The campaigns asked for, in that order, or those of a study (of one length ratio).
+    """Return the chosen campaigns in their order, or those of a study (of one length ratio).
 
-    404 for one that is not there or not the user's to see; FilterError for both.
+    404 for a campaign that does not exist or that the user must not see; FilterError for both.
     """
-    for names in (("campaign", "study"), ("campaign", "length")):
-        if all(request.GET.get(name) for name in names):
-            raise FilterError(f"{' and '.join(names)} do not go together")
+    for name in ("study", "length"):
+        if request.GET.get("campaign") and request.GET.get(name):
+            raise FilterError(
+                message(
+                    "compare.campaign-and-study",
+                    "campaign and {parameter} cannot be combined.",
+                    parameter=name,
+                )
+            )
     if request.GET.get("length") and not request.GET.get("study"):
-        raise FilterError("length needs a study")
+        raise FilterError(message("compare.length-needs-study", "length needs a study."))
     visible = visible_campaigns(request.user).select_related("test_set")
     slugs = list(dict.fromkeys(request.GET.getlist("campaign")))
     if slugs:
@@ -118,7 +136,11 @@ def _ratio(text: str) -> Decimal:
     except InvalidOperation:
         ratio = Decimal("NaN")
     if not ratio.is_finite():
-        raise FilterError(f"length must be a ratio such as 0.8, not {text!r}")
+        raise FilterError(
+            message(
+                "compare.length", "length must be a ratio such as 0.8, not “{value}”.", value=text
+            )
+        )
     return ratio
 
 
@@ -126,14 +148,16 @@ def _published(request: HttpRequest) -> list[Any]:
     keys = [key for key in dict.fromkeys(request.GET.getlist("published")) if key]
     unknown = [key for key in keys if key not in published()]
     if unknown:
-        raise FilterError(f"published: there is no table {', '.join(unknown)}")
+        raise FilterError(
+            message("compare.no-table", "published: there is no table {tables}.", tables=unknown)
+        )
     return [published()[key] for key in keys]
 
 
 def _together(
     found: Sequence[results.Result[Side]], columns: Sequence[Column]
 ) -> results.Result[Comparison]:
-    """One result of all, of published columns too; without any column there is no document."""
+    """Return one result of all columns; without any column there is no document."""
     if not columns:
         return results.Result(None, None, is_fresh=True)
     return results.together(found, lambda documents: side_by_side(columns, documents))
@@ -155,14 +179,14 @@ def _data(
         found = latex_tables(document.columns, lines, CORRELATIONS[of])
         return latex.response(with_units(found, document.over), name, head=comments(document.trust))
     as_of = result.as_of.isoformat(timespec="seconds") if result.as_of else None
-    told = public(document, as_of=as_of, is_fresh=result.is_fresh, filters=filters.as_json())
-    return data_response(fmt, name, DATA, document.rows, told)
+    data = public(document, as_of=as_of, is_fresh=result.is_fresh, filters=filters.as_json())
+    return data_response(fmt, name, DATA, document.rows, data)
 
 
 def _offers(
     request: HttpRequest, campaigns: Sequence[Campaign], tables: Sequence[Any]
 ) -> dict[str, Any]:
-    """What the form offers: campaigns by study, published columns, length ratios of a study."""
+    """Return the choices of the form: campaigns, published columns, length ratios of a study."""
     rows = visible_campaigns(request.user).exclude(status=Campaign.Status.DRAFT)
     study = request.GET.get("study", "")
     ratios = rows.filter(study=study).order_by("-length_ratio") if study else rows.none()
@@ -179,5 +203,5 @@ def _offers(
 
 
 def _tables(rows: Sequence[Row], of: str) -> dict[str, Any]:
-    """Lines for the three tables of the page; correlations of the chosen statistic only."""
+    """Return lines for the three tables of the page; correlations of the chosen statistic only."""
     return {**sections(rows, of), "statistic": CORRELATIONS[of]}

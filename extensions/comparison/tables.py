@@ -1,10 +1,11 @@
-"""Campaigns side by side for a paper."""
+"""Write tables of several campaigns for a paper."""
 
 from collections.abc import Mapping, Sequence
 
 from dashboards.papers.latex import Cell, Table, estimate, interval, number, texts
 from extensions.comparison.differences import Row
 from extensions.comparison.lines import Across, Head
+from metaeval.messages import Message
 
 SECTIONS = {
     "correlations": ("Metric", "{statistic}, with 95% intervals."),
@@ -14,9 +15,9 @@ SECTIONS = {
 
 
 def tables(
-    columns: Sequence[Head], lines: Mapping[str, Sequence[Across]], statistic: str
+    columns: Sequence[Head], lines: Mapping[str, Sequence[Across]], statistic: Message
 ) -> list[Table]:
-    """One table for each section that has lines; Δ is the difference to the first column."""
+    """Return one table per section with lines; Δ is the difference from the first column."""
     return [
         _table(section, columns, found, statistic)
         for section in SECTIONS
@@ -24,13 +25,15 @@ def tables(
     ]
 
 
-def _table(section: str, columns: Sequence[Head], lines: Sequence[Across], statistic: str) -> Table:
+def _table(
+    section: str, columns: Sequence[Head], lines: Sequence[Across], statistic: Message
+) -> Table:
     first, caption = SECTIONS[section]
     heads = [Cell(columns[0].label), *(Cell(one.label, span=2) for one in columns[1:])]
     under = ["", *(name for _ in columns[1:] for name in ("", "Δ"))]
     sources = [f"{one.label}: {one.source}" for one in columns if one.source]
     return Table(
-        " ".join([caption.format(statistic=statistic), "Δ: difference to the first column."]),
+        [caption.format(statistic=statistic), "Δ: difference from the first column."],
         f"compare-{section}",
         "lr" + "rr" * (len(columns) - 1),
         [[Cell(""), *heads], texts(first, *under)],
@@ -41,7 +44,7 @@ def _table(section: str, columns: Sequence[Head], lines: Sequence[Across], stati
 
 def _line(line: Across) -> list[Cell]:
     base, *others = line.cells
-    cells = [Cell(line.label), _value(base, line.places)]
+    cells = [Cell(str(line.label)), _value(base, line.places)]
     for one in others:
         cells += [_value(one, line.places), _change(one, line.places)]
     return cells

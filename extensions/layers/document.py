@@ -1,35 +1,37 @@
-"""Correlation by layer for every metric that keeps several, and the layer chosen on folds."""
+"""Correlate every layer of metrics that store several, and choose a layer on folds."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from annotation.filters import FilterError, Filters
+from annotation.filters import Filters
 from annotation.models import Campaign
+from dashboards.comparisons.statistics import not_one_of
 from dashboards.comparisons.values import Bound, values_of_bounds
 from dashboards.documents.head import CampaignDocument, head
 from dashboards.panel.human import Floats
 from dashboards.panel.panel import Panel, read_panel
-from extensions.layers.names import PARTS, SHORT, layers_of
+from extensions.layers.names import SHORT, layers_of, part_label
+from metaeval.messages import Message, message
 from metaeval.sensitivity import Choice, choose, layer_profile
 from metrics.base import MetricInfo
 from metrics.catalogue import infos
 
-VERSION = 7
+VERSION = 8
 DEFAULT = "limit"
 STATISTICS = {
-    "limit": "System level, Pearson r over hybrids (limit)",
-    "kendall": "Segment level, Kendall τ-b",
-    "pearson": "Segment level, Pearson r",
+    "limit": message("layers.limit", "System level, Pearson r over hybrids (limit)"),
+    "kendall": message("layers.kendall", "Segment level, Kendall τ-b"),
+    "pearson": message("layers.pearson", "Segment level, Pearson r"),
 }
-# The same as questions of all pages.
+# The same statistics as questions of other pages.
 QUESTIONS = {"limit": "limit", "kendall": "tau-b/none", "pearson": "pearson/none"}
 Number = float | None
 
 
 @dataclass(frozen=True, kw_only=True)
 class Place:
-    """A measure of one layer and `part` (`extensions.layers.names`), and what was chosen of it."""
+    """A measure of one layer and `part` (`extensions.layers.names`), and whether it was chosen."""
 
     key: str
     layer: int
@@ -40,13 +42,13 @@ class Place:
 
     @property
     def name(self) -> str:
-        """As the study prints it, such as `layer.8.R`."""
+        """The name that the study prints, such as `layer.8.R`."""
         return f"layer.{self.layer}.{SHORT.get(self.part, self.part)}".removesuffix(".")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Row(Place):
-    """The same of a campaign: a line of the data."""
+    """A measure of a campaign: a row of the data."""
 
     campaign: str
     metric: str
@@ -68,7 +70,7 @@ class Chosen:
 
 @dataclass(frozen=True, kw_only=True)
 class Encoder:
-    """A metric that keeps layers; `choice` is None where none can be recommended."""
+    """A metric that stores several layers; `choice` is None where none can be recommended."""
 
     metric: str
     label: str
@@ -83,7 +85,7 @@ class Encoder:
 
     @property
     def best(self) -> Any:
-        """The row of the measure that is best with all segments seen."""
+        """The row of the measure that is best on all segments."""
         return next((row for row in self.rows if row.is_best), None)
 
 
@@ -97,9 +99,9 @@ class Profiled(Encoder):
     held_out: Sequence[Sequence[Number]]
 
     @property
-    def parts(self) -> dict[str, str]:
-        """What heads the columns of a table of layers."""
-        return {row.part: PARTS.get(row.part, row.part or "score") for row in self.rows}
+    def parts(self) -> dict[str, Message | str]:
+        """The headings of the columns of a table of layers."""
+        return {row.part: part_label(row.part) for row in self.rows}
 
     @property
     def lines(self) -> list[tuple[int, list[Row | None]]]:
@@ -111,28 +113,28 @@ class Profiled(Encoder):
 
 @dataclass(frozen=True, kw_only=True)
 class Layers(CampaignDocument):
-    """The document; `refused` says why no layer is recommended.
+    """The document; `refused` is the reason why no layer is recommended.
 
-    `bounds` are floors and ceiling by the same statistic, over all judged outputs.
+    `bounds` are baselines and ceiling by the same statistic, over all judged outputs.
     """
 
     n_judged: int
     correlation: str
-    statistic_label: str
+    statistic_label: Message
     metrics: Sequence[Profiled]
     rows: Sequence[Row]
     bounds: Sequence[Bound] = ()
-    bound_notes: Sequence[str] = ()
-    refused: str = ""
+    bound_notes: Sequence[Message] = ()
+    refused: Message | None = None
 
 
 DOCUMENT = Layers
 
 
 def parse(question: str) -> str:
-    """Return the correlation of a question; FilterError where there is no such."""
+    """Return the correlation of a question; FilterError for an unknown one."""
     if question not in STATISTICS:
-        raise FilterError(f"statistic must be one of {', '.join(STATISTICS)}, not {question!r}")
+        raise not_one_of("statistic", question, list(STATISTICS))
     return question
 
 
@@ -192,7 +194,7 @@ def _profiled(campaign: Campaign, info: MetricInfo, panel: Panel, correlation: s
 
 
 def marks(choice: Chosen | None, key: str) -> dict[str, Any]:
-    """Return the key of a `Place` and what was chosen of it."""
+    """Return the fields of a `Place` on its key and whether it was chosen."""
     recommended, best = (choice.recommended, choice.best) if choice else ("", "")
     return {"key": key, "is_recommended": key == recommended, "is_best": key == best}
 

@@ -1,4 +1,4 @@
-"""The extension: which layer of an encoder agrees best with humans."""
+"""The extension that finds the layer of an encoder that agrees best with humans."""
 
 from core.extensions import Extension, Place
 

@@ -1,4 +1,4 @@
-"""Agreement with humans by layer: a line for precision, recall and F1, one panel an encoder."""
+"""Draw agreement with humans by layer: lines for precision, recall and F1, a panel per encoder."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -6,7 +6,10 @@ from typing import Any
 from dashboards.charts.style import CATEGORY, DASHES, INK, SHAPES, Spec, figure
 from dashboards.comparisons.values import CEILING, FLOOR
 from extensions.layers.document import Layers
-from extensions.layers.names import PARTS
+from extensions.layers.names import part_label
+from metaeval.messages import message
+
+CORRELATION = message("layers.correlation", "correlation")
 
 
 def profiles(document: Layers) -> Spec | None:
@@ -15,7 +18,7 @@ def profiles(document: Layers) -> Spec | None:
         {
             "encoder": metric.label,
             "layer": row.layer,
-            "part": PARTS.get(row.part, row.part or "score"),
+            "part": part_label(row.part),
             "value": row.value,
             "is_recommended": row.is_recommended,
         }
@@ -35,7 +38,7 @@ def profiles(document: Layers) -> Spec | None:
     y = {
         "field": "value",
         "type": "quantitative",
-        "title": "correlation",
+        "title": CORRELATION,
         "scale": {"zero": False},
     }
     part = {"field": "part", "type": "nominal", "title": None, "sort": parts}
@@ -55,11 +58,25 @@ def profiles(document: Layers) -> Spec | None:
         "mark": {"type": "point", "size": 160, "color": INK, "strokeWidth": 2},
         "encoding": {"x": x},
     }
-    said = "".join(f" {each.label}: {each.value:.3f}." for each in _ends(document.bounds))
+    bounds = [
+        message("layers.bound", "{name}: {value:r}.", name=each.label, value=each.value)
+        for each in _ends(document.bounds)
+    ]
+    described = message(
+        "layers.described",
+        "{statistic} of every layer; layer 0 is the embedding. A ring marks the layer chosen on "
+        "held-out folds.",
+        statistic=document.statistic_label,
+    )
+    title = message(
+        "layers.title",
+        "Agreement by layer in {name}: {statistic}",
+        name=document.name,
+        statistic=document.statistic_label,
+    )
     return figure(
-        f"Agreement by layer in {document.name}: {document.statistic_label}",
-        f"{document.statistic_label} of every layer, 0 being the embedding. A ring marks the "
-        f"layer chosen on held-out folds.{said}",
+        title,
+        [described, *bounds],
         data={"values": values},
         facet={"row": {"field": "encoder", "type": "nominal", "title": None}},
         spec={
@@ -73,7 +90,7 @@ def profiles(document: Layers) -> Spec | None:
 
 
 def _ends(bounds: Sequence[Any]) -> list[Any]:
-    """The best floor and the ceiling, of a campaign or over those of a study."""
+    """Return the best baseline and the ceiling, of a campaign or over those of a study."""
     known = [each for each in bounds if each.value is not None]
     floors = [each for each in known if each.kind == FLOOR]
     best = max(floors, key=lambda each: each.value or 0.0, default=None)
@@ -81,7 +98,7 @@ def _ends(bounds: Sequence[Any]) -> list[Any]:
 
 
 def _rules() -> list[Spec]:
-    """A line across for each of them, with its name."""
+    """Return a horizontal line for each of them, with its name."""
     only = [{"filter": "isValid(datum.bound)"}]
     text = {"type": "text", "align": "left", "dx": 4, "dy": -5, "color": INK}
     return [

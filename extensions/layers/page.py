@@ -1,4 +1,4 @@
-"""Agreement by layer: of a campaign, and averaged over a study's campaigns."""
+"""Show agreement by layer, for a campaign and averaged over a study's campaigns."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -12,7 +12,7 @@ from dashboards.comparisons.values import CEILING, Bound
 from dashboards.documents.head import StudyDocument
 from dashboards.pages.page import Page
 from dashboards.papers import latex
-from dashboards.papers.averages import Column, Line, columns_of, latex_table, line, told
+from dashboards.papers.averages import Column, Line, columns_of, latex_table, line, warnings_of
 from dashboards.trust.marks import forbidden
 from extensions.layers.document import (
     DEFAULT,
@@ -28,8 +28,10 @@ from extensions.layers.document import (
 )
 from extensions.layers.figures import FIGURES
 from extensions.layers.names import PARTS
+from metaeval.messages import Message, message
 from metaeval.sensitivity import Profile, choose
 
+HUMAN_CEILING = message("ceiling.name", "Human ceiling")
 COLUMNS = ("campaign", "metric", "key", "layer", "part", "value", "is_recommended", "is_best")
 
 
@@ -47,7 +49,7 @@ class Averaged(Encoder):
 
 @dataclass(frozen=True)
 class BoundRow:
-    """A floor or the ceiling as a line of the data: it has no layer."""
+    """A baseline or the ceiling as a row of the data, without a layer."""
 
     campaign: str
     metric: str
@@ -61,38 +63,39 @@ class BoundRow:
 
 @dataclass(frozen=True, kw_only=True)
 class BoundLine(Line):
-    """A floor or the ceiling over the campaigns of a study; `value` is the average."""
+    """A baseline or the ceiling over the campaigns of a study; `value` is the average."""
 
+    label: Message | str  # type: ignore[assignment]
     kind: str
     value: float | None
 
 
 @dataclass(frozen=True, kw_only=True)
 class LayersOfStudy(StudyDocument):
-    """The document; `rows` are those of the campaigns."""
+    """The document; `rows` belong to the campaigns."""
 
     name: str
     columns: Sequence[Column]
-    statistic_label: str
+    statistic_label: Message | str
     metrics: Sequence[Averaged]
     rows: Sequence[Row]
     bounds: Sequence[BoundLine] = ()
     bound_rows: Sequence[BoundRow] = ()
-    refused: str = ""
+    refused: Message | None = None
 
 
 D = TypeVar("D", Layers, LayersOfStudy)
 
 
 def ask(query: QueryDict) -> str:
-    """The correlation of an address; FilterError for another."""
+    """Return the correlation of an address; FilterError for an unknown one."""
     return parse(query.get("statistic") or DEFAULT)
 
 
 def choose_marks(document: D, query: QueryDict) -> D:
-    """Recommend no layer where the verdict forbids marks; `refused` says why.
+    """Remove recommendations where the verdict forbids marks; `refused` gives the reason.
 
-    Floors and ceiling stay where the address wants them.
+    Baselines and ceiling stay where the address asks for them.
     """
     if not shows_bounds(query):
         document = _without_bounds(document)
@@ -114,7 +117,7 @@ def _bare(rows: Sequence[Place]) -> list[Any]:
 
 
 def lines(document: Layers) -> list[Row | BoundRow]:
-    """All layers, and floors and ceiling where they are shown."""
+    """Return all layers, and baselines and ceiling where they are shown."""
     return [*document.rows, *_bound_rows(document.campaign, document.bounds)]
 
 
@@ -123,14 +126,14 @@ def _bound_rows(campaign: str, found: Sequence[Bound]) -> list[BoundRow]:
 
 
 def tables(document: Layers) -> list[latex.Table]:
-    """One table a metric: layers as rows, parts as columns; bold what was recommended."""
+    """Return one table per metric: layers as rows, parts as columns, the recommended in bold."""
     found = [_layer_table(metric, document) for metric in document.metrics]
     return [*found, _bound_table(document)] if document.bounds else found
 
 
 def _bound_table(document: Layers) -> latex.Table:
-    body = [[latex.Cell(each.label), latex.number(each.value)] for each in document.bounds]
-    caption = f"Floor and ceiling: {document.statistic_label}, {document.name}."
+    body = [[latex.Cell(str(each.label)), latex.number(each.value)] for each in document.bounds]
+    caption = f"Baselines and human ceiling: {document.statistic_label}, {document.name}."
     label = f"{document.campaign}-layers-bounds"
     return latex.Table(caption, label, "lr", [latex.texts("", "Value")], body)
 
@@ -159,7 +162,7 @@ def combine(campaigns: Sequence[Campaign], documents: Sequence[Layers]) -> Layer
         columns=columns_of(campaigns),
         statistic_label=documents[0].statistic_label if documents else "",
         metrics=[_averaged(name, documents) for name in names],
-        warnings=told(documents),
+        warnings=warnings_of(documents),
         rows=[row for document in documents for row in document.rows],
         bounds=_averaged_bounds(documents),
         bound_rows=[row for one in documents for row in _bound_rows(one.campaign, one.bounds)],
@@ -167,20 +170,23 @@ def combine(campaigns: Sequence[Campaign], documents: Sequence[Layers]) -> Layer
 
 
 def _averaged_bounds(documents: Sequence[Layers]) -> list[BoundLine]:
-    """Floors and ceiling over the campaigns."""
+    """Return baselines and ceiling over the campaigns."""
     found = {each.key: each for one in documents for each in one.bounds}
     values = [{each.key: each.value for each in document.bounds} for document in documents]
-    lines = [
-        line(key, _label(each), [own.get(key) for own in values]) for key, each in found.items()
-    ]
+    lines = [line(key, key, [own.get(key) for own in values]) for key in found]
     return [
-        BoundLine(**vars(each), kind=found[each.key].kind, value=each.average) for each in lines
+        BoundLine(
+            **vars(each) | {"label": _label(found[each.key])},
+            kind=found[each.key].kind,
+            value=each.average,
+        )
+        for each in lines
     ]
 
 
-def _label(bound: Bound) -> str:
-    """What a row over campaigns is called: each has other people."""
-    return "Ceiling: people" if bound.kind == CEILING else bound.label
+def _label(bound: Bound) -> Message | str:
+    """Return the label of a row over campaigns, which have different annotators."""
+    return HUMAN_CEILING if bound.kind == CEILING else bound.label
 
 
 def _averaged(name: str, documents: Sequence[Layers]) -> Averaged:
@@ -216,7 +222,7 @@ def _profile(metric: Profiled) -> Profile:
 
 
 def study_tables(document: LayersOfStudy) -> list[latex.Table]:
-    """Tables 8 and 11 to 14 of Cheng et al. 2023 with the study's own numbers."""
+    """Return tables 8 and 11 to 14 of Cheng et al. 2023 with the study's own numbers."""
     overview = latex.Table(
         f"Recommended layer of each encoder, chosen on held-out folds: "
         f"{document.statistic_label}, averaged over campaigns.",
@@ -241,12 +247,13 @@ def study_tables(document: LayersOfStudy) -> list[latex.Table]:
 
 
 def _study_bounds(document: LayersOfStudy) -> latex.Table:
-    caption = f"Floor and ceiling: {document.statistic_label}."
-    return latex_table(caption, "study-layers-bounds", document.columns, [("", document.bounds)])
+    caption = f"Baselines and human ceiling: {document.statistic_label}."
+    rows = [replace(each, label=str(each.label)) for each in document.bounds]
+    return latex_table(caption, "study-layers-bounds", document.columns, [("", rows)])
 
 
 def study_lines(document: LayersOfStudy) -> list[Row | BoundRow]:
-    """All layers of all campaigns, and their floors and ceilings where they are shown."""
+    """Return all layers of all campaigns, with baselines and ceilings where they are shown."""
     return [*document.rows, *document.bound_rows]
 
 
@@ -263,7 +270,7 @@ def _recommendation(metric: Averaged) -> list[latex.Cell]:
 
 LAYERS = Page(
     name="layers",
-    title="Layers",
+    title=message("page.layers", "Layers"),
     kind="layers",
     figures=FIGURES,
     template="layers/campaign.html",

@@ -1,4 +1,4 @@
-"""Own shorter forms over the campaigns of a study that share a test set."""
+"""Show shorter forms over the campaigns of a study that share a test set."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
@@ -16,7 +16,6 @@ from annotation.filters.chosen import fitted
 from annotation.filters.form import filter_choices
 from annotation.models import Campaign
 from annotation.web.parameters import OF_METRICS, takes
-from core.text import pluralize
 from dashboards.documents import results
 from dashboards.documents.head import StudyDocument, units_among
 from dashboards.documents.reasons import StudyTrust, Verdict
@@ -27,8 +26,11 @@ from dashboards.papers import latex
 from dashboards.trust.shown import comments, judged, worst_of
 from extensions.shortness.across import AcrossChoice, AcrossForms
 from extensions.shortness.losses import Forms
+from metaeval.messages import Message, message, plural
 
-TITLE = "Outputs and their own shorter forms"
+TITLE = message("forms.title", "Outputs and their shorter forms")
+DISTRUSTED = message("forms.distrusted", "These judgments cannot show which metric is good.")
+UNSCORED = message("forms.unscored", "No metric has scored both forms of judged outputs.")
 COLUMNS = (
     "longer", "shorter", "key", "label", "long", "short", "excess", "low", "high", "metric_loss",
     "human_loss", "metric_prefers_longer", "human_prefers_longer", "n",
@@ -52,7 +54,7 @@ class StudyForms(StudyDocument):
 
     @property
     def rows(self) -> list[Line]:
-        """All pairs' rows."""
+        """The rows of all pairs."""
         return [
             Line(**{f.name: getattr(row, f.name) for f in fields(Forms)},
                  longer=pair.campaign, shorter=pair.shorter)
@@ -60,30 +62,42 @@ class StudyForms(StudyDocument):
         ]  # fmt: skip
 
 
-def take(pair: AcrossForms, trust: StudyTrust | None = None) -> str:
-    """Say in a sentence what the pair shows, where the judgments bear it out."""
+def summary(pair: AcrossForms, trust: StudyTrust | None = None) -> Message:
+    """Return the result of a pair, where the judgments support one."""
     if trust is not None and trust.verdict == Verdict.DO_NOT_USE:
-        return "These judgments cannot tell which metric is good."
+        return DISTRUSTED
     known = [row for row in pair.rows if row.low is not None and row.high is not None]
     if not pair.rows:
-        return "No metric has scored both forms of judged outputs."
+        return UNSCORED
     if not known:
-        n = max(row.n for row in pair.rows)
-        return f"There is no interval: {n} outputs have scores of both forms."
+        return plural(
+            "forms.no-interval",
+            "There is no interval, because only {n} output has scores of both forms.",
+            "There is no interval, because only {n} outputs have scores of both forms.",
+            n=max(row.n for row in pair.rows),
+        )
     more = sum(row.low > 0 for row in known if row.low is not None)
     less = sum(row.high < 0 for row in known if row.high is not None)
     if not more + less:
-        said = pluralize(len(known), "metric")
-        return f"None of {said} can be told from the humans in what it takes off."
-    return (
-        f"{more} of {pluralize(len(known), 'metric')} take off more than the humans do, {less} "
-        "less; "
-        f"{len(known) - more - less} cannot be told from them (95 %, each by itself)."
+        return plural(
+            "forms.none-differs",
+            "The loss of {n} metric cannot be distinguished from the humans’ loss.",
+            "The losses of all {n} metrics cannot be distinguished from the humans’ loss.",
+            n=len(known),
+        )
+    return message(
+        "forms.counts",
+        "Loss for shorter forms, compared with the humans: larger for {more} of {total} metrics, "
+        "smaller for {less}, not distinguishable for {alike} (95% intervals, without correction).",
+        more=more,
+        less=less,
+        total=len(known),
+        alike=len(known) - more - less,
     )
 
 
 def _asked(campaigns: Sequence[Campaign]) -> Iterator[tuple[Campaign, Campaign]]:
-    """Pairs of campaigns over one test set, the longer forms first."""
+    """Yield pairs of campaigns over one test set, the longer forms first."""
     for long, short in permutations(campaigns, 2):
         if long.test_set_id == short.test_set_id and long.length_ratio > short.length_ratio:
             yield long, short
@@ -92,10 +106,7 @@ def _asked(campaigns: Sequence[Campaign]) -> Iterator[tuple[Campaign, Campaign]]
 def study_forms(
     slug: str, campaigns: Sequence[Campaign], filters: Filters
 ) -> tuple[StudyForms, results.Result[Any]]:
-    """Return the newest documents of all pairs, and the verdict on their campaigns.
-
-    The second says how far all of them are.
-    """
+    """Return the newest documents of all pairs with a verdict, and the state of all of them."""
     asked = list(_asked(campaigns))
     own = {each: fitted(each, campaigns, filters) for each in campaigns}
     found = [
@@ -117,7 +128,12 @@ def study_forms(
         pairs=pairs,
         missing=[name for name, r in found if not r.document and not r.message],
         warnings=[
-            f"{name}: the numbers could not be computed: {result.message}"
+            message(
+                "forms.failed",
+                "The numbers of {campaigns} could not be computed. {error}",
+                campaigns=name,
+                error=result.message,
+            )
             for name, result in found
             if result.message
         ],
@@ -132,7 +148,7 @@ def study_forms(
 @require_safe
 @takes(parameters("trust", without=tuple(OF_METRICS)))
 def study_shortness(request: HttpRequest, slug: str, fmt: str = "") -> HttpResponseBase:
-    """What metrics and humans take off for shorter forms, over the campaigns of a study."""
+    """Show the losses of metrics and humans for shorter forms, over the campaigns of a study."""
     campaigns = study_campaigns(request, slug)
     filters = Filters.from_query(request.GET)
     document, result = study_forms(slug, campaigns, filters)
@@ -151,7 +167,7 @@ def study_shortness(request: HttpRequest, slug: str, fmt: str = "") -> HttpRespo
         "study": slug,
         "campaigns": campaigns,
         "document": document,
-        "pairs": [(pair, take(pair, document.trust)) for pair in document.pairs],
+        "pairs": [(pair, summary(pair, document.trust)) for pair in document.pairs],
         "section": "studies",
         "tab": "shortness",
         "query": filters.query(),

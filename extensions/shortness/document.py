@@ -1,4 +1,4 @@
-"""Metrics against humans by delivered length, own shorter forms, quality at equal compliance."""
+"""Compare metrics with humans by output length, in shorter forms, and at equal compliance."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -8,13 +8,14 @@ import numpy as np
 
 from annotation.filters import Filters
 from annotation.models import Campaign, System
+from dashboards.correlations.agreement import of_metric
 from dashboards.documents.head import CampaignDocument, ends, head
-from dashboards.documents.measured import about as told
+from dashboards.documents.measured import about as measure_fields
 from dashboards.panel.choice import Choice
 from dashboards.panel.human import Floats
 from dashboards.panel.lengths import unit_of
 from dashboards.panel.panel import Panel, read_panel
-from dashboards.systems.deviations import REFERENCE, SOURCE, output_lengths
+from dashboards.systems.deviations import NO_TEXTS, REFERENCE, SOURCE, output_lengths
 from extensions.shortness.losses import (
     N_RESAMPLES,
     Forms,
@@ -24,18 +25,21 @@ from extensions.shortness.losses import (
     scores_of,
     side_of,
 )
+from metaeval.messages import Message, message
 from metaeval.systems.shortness import compliance, partial_on_length
 from metrics.base import MetricError
 
-VERSION = 3
+VERSION = 4
 TOLERANCES = (0.0, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5)
-NO_TEXTS = "No lengths: this test set has no texts."
 
 
 @dataclass(frozen=True)
 class ShortnessChoice(Choice):
-    """How lengths are counted (words, characters or a checkpoint; empty: what suits the language),
-    and what the full length is that of: `wanted`, the reference or the source."""
+    """The unit of lengths, and the text that sets the full length.
+
+    `length_unit` is words, characters or a checkpoint; the default depends on the language.
+    `wanted` is the reference or the source.
+    """
 
     length_unit: str = ""
     wanted: str = REFERENCE
@@ -47,10 +51,10 @@ class ShortnessChoice(Choice):
 
 @dataclass(frozen=True, kw_only=True)
 class Punished(Spanned):
-    """A measure's partial correlation with delivered length given the human scores.
+    """A measure's partial correlation with output length given the human scores.
 
-    Above 0 it punishes shortness beyond what humans do. `ends` are of its interval; the plain
-    correlations stand beside it.
+    Above 0 the measure penalizes short outputs more than humans do. `ends` belong to its interval;
+    the other fields are plain correlations.
     """
 
     n: int
@@ -62,9 +66,11 @@ class Punished(Spanned):
 
 
 @dataclass(frozen=True)
-class Kept:
-    """A system's outputs within a tolerance of the wanted length, and their mean human score;
-    `common` is that mean where every system is within."""
+class Compliant:
+    """A system's outputs within a tolerance of the target length, and their mean human score.
+
+    `common` is the mean over segments in which every system is within the tolerance.
+    """
 
     system: str
     tolerance: float
@@ -76,7 +82,7 @@ class Kept:
 
 @dataclass(frozen=True, kw_only=True)
 class Shortness(CampaignDocument):
-    """The document; `rows` are one a measure."""
+    """The document; `rows` has one row per measure."""
 
     length_unit: str
     of: str
@@ -84,7 +90,7 @@ class Shortness(CampaignDocument):
     seed: int = 0
     rows: Sequence[Punished] = ()
     forms: Sequence[Forms] = ()
-    kept: Sequence[Kept] = ()
+    kept: Sequence[Compliant] = ()
 
 
 FILTERS = ShortnessChoice
@@ -92,43 +98,48 @@ DOCUMENT = Shortness
 
 
 def compute(campaign: Campaign, filters: Filters) -> Shortness:
-    """Return what stands on the page; without texts a sentence."""
+    """Return the document; without texts only warnings."""
     if not isinstance(filters, ShortnessChoice):
         filters = ShortnessChoice(**vars(filters))
     panel = read_panel(campaign, filters)
     unit = filters.length_unit or unit_of(campaign.test_set.target_language)
-    said = head(campaign, panel.human) | {"length_unit": unit, "seed": panel.seed}
+    known = head(campaign, panel.human) | {"length_unit": unit, "seed": panel.seed}
     notes = list(panel.human.warnings)
     try:
         own, goal, of = output_lengths(campaign, panel, unit, filters.wanted)
     except MetricError as error:
-        return Shortness(**said, of=filters.wanted, warnings=[*notes, f"No lengths: {error}"])
+        missing = message(
+            "shortness.no-lengths", "There are no lengths. {error}", error=error.message
+        )
+        return Shortness(**known, of=filters.wanted, warnings=[*notes, missing])
     if not np.nan_to_num(goal).any():
-        return Shortness(**said, of=of, warnings=[*notes, NO_TEXTS])
+        return Shortness(**known, of=of, warnings=[*notes, NO_TEXTS])
     goal = np.where(goal > 0, goal, np.nan)
-    rows, told_of = _rows(panel, own / goal * _ratios(panel)[:, None])
-    forms, told_forms = _forms(panel)
-    kept, told_kept = _kept(panel, np.abs(own - goal) / goal)
-    warnings = dict.fromkeys([*notes, *told_of, *told_forms, *told_kept])
-    return Shortness(**said, of=of, rows=rows, forms=forms, kept=kept, warnings=list(warnings))
+    rows, of_rows = _rows(panel, own / goal * _ratios(panel)[:, None])
+    forms, of_forms = _forms(panel)
+    compliant, of_compliance = _compliance(panel, np.abs(own - goal) / goal)
+    warnings = dict.fromkeys([*notes, *of_rows, *of_forms, *of_compliance])
+    return Shortness(
+        **known, of=of, rows=rows, forms=forms, kept=compliant, warnings=list(warnings)
+    )
 
 
 def _ratios(panel: Panel) -> Floats:
     return np.array([float(system.length_ratio) for system in panel.human.systems])
 
 
-def _rows(panel: Panel, share: Floats) -> tuple[list[Punished], list[str]]:
-    rows, notes = [], []
+def _rows(panel: Panel, share: Floats) -> tuple[list[Punished], list[Message]]:
+    rows, notes = list[Punished](), list[Message]()
     human, documents = panel.scored.human.values, panel.human.documents
     for key, values in scores_of(panel):
         found = partial_on_length(
             values, human, share, documents=documents, n_resamples=N_RESAMPLES, rng=panel.seed
         )
         measure = panel.measures[key]
-        notes += [f"{measure.label}: {warning.message}" for warning in found.warnings]
+        notes += [of_metric(measure.label, warning.message) for warning in found.warnings]
         rows.append(
             Punished(
-                **told(measure),
+                **measure_fields(measure),
                 n=found.n,
                 n_segments=found.n_segments,
                 partial=plain(found.statistic),
@@ -141,19 +152,19 @@ def _rows(panel: Panel, share: Floats) -> tuple[list[Punished], list[str]]:
     return rows, notes
 
 
-def _forms(panel: Panel) -> tuple[list[Forms], list[str]]:
-    """Compare every two lengths at which systems of one name stand in the campaign."""
-    rows, notes = [], []
+def _forms(panel: Panel) -> tuple[list[Forms], list[Message]]:
+    """Compare every two length ratios of the same systems in the campaign."""
+    rows, notes = list[Forms](), list[Message]()
     for pairs in _pairs(panel.human.systems):
         long, short = (side_of(panel, [pair[side] for pair in pairs]) for side in (0, 1))
-        found, told_of = loss_rows(long, short, panel.seed)
+        found, warnings = loss_rows(long, short, panel.seed)
         rows += found
-        notes += told_of
+        notes += warnings
     return rows, notes
 
 
 def _pairs(systems: Sequence[System]) -> Iterator[list[tuple[int, int]]]:
-    """Places of the longer and the shorter form of the same systems, by pair of ratios."""
+    """Yield positions of the longer and the shorter form of systems, by pair of ratios."""
     place = {(each.name, each.length_ratio): n for n, each in enumerate(systems)}
     ratios = sorted({each.length_ratio for each in systems}, reverse=True)
     names = dict.fromkeys(each.name for each in systems)
@@ -164,10 +175,10 @@ def _pairs(systems: Sequence[System]) -> Iterator[list[tuple[int, int]]]:
             yield pairs
 
 
-def _kept(panel: Panel, away: Floats) -> tuple[list[Kept], list[str]]:
+def _compliance(panel: Panel, away: Floats) -> tuple[list[Compliant], list[Message]]:
     found = compliance(panel.scored.human.values, away, TOLERANCES)
     rows = [
-        Kept(
+        Compliant(
             name,
             tolerance,
             plain(found.share[row, column]),

@@ -1,4 +1,4 @@
-"""The extension: whether metrics punish shortness as such."""
+"""The extension that measures whether metrics penalize short outputs more than humans do."""
 
 from core.extensions import Extension, Place
 

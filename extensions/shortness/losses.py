@@ -1,13 +1,15 @@
-"""What measures and humans take off outputs for their own shorter forms."""
+"""Compute how much lower measures and humans score outputs in their shorter forms."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from annotation.models import System
+from dashboards.correlations.agreement import of_metric
 from dashboards.documents.head import Ends, ends
 from dashboards.documents.measured import Measured, about
 from dashboards.panel.human import Floats
 from dashboards.panel.panel import Panel
+from metaeval.messages import Message
 from metaeval.systems.shortness import own_forms
 from metrics.scores import MeasureScores
 
@@ -16,7 +18,7 @@ N_RESAMPLES = 1000
 
 @dataclass(frozen=True, kw_only=True)
 class Spanned(Measured):
-    """A measure with a number whose interval has these ends."""
+    """A measure with a number and the ends of its interval."""
 
     ends: Ends | None
 
@@ -33,8 +35,10 @@ class Spanned(Measured):
 
 @dataclass(frozen=True, kw_only=True)
 class Forms(Spanned):
-    """What a measure takes off for shorter forms of the same systems' outputs, less what humans
-    do, in standard deviations; `long` and `short` are length ratios."""
+    """A measure's loss for shorter forms of the same systems' outputs, minus the humans' loss.
+
+    Losses are in standard deviations; `long` and `short` are length ratios.
+    """
 
     long: str
     short: str
@@ -49,7 +53,7 @@ class Forms(Spanned):
 
 @dataclass(frozen=True, eq=False)
 class Side:
-    """Outputs at one length: systems × segments, the human scores and those of each measure."""
+    """Outputs at one length ratio: human scores and those of each measure, (systems, segments)."""
 
     systems: Sequence[System]
     human: Floats
@@ -59,7 +63,7 @@ class Side:
 
 
 def scores_of(panel: Panel) -> Iterator[tuple[str, Floats]]:
-    """Measures with a score of a judged segment, higher better."""
+    """Yield measures with scores of judged segments, higher is better."""
     scored = panel.scored
     for key in scored.on_segments:
         yield key, scored.turned(key).values
@@ -73,22 +77,22 @@ def side_of(panel: Panel, places: Sequence[int]) -> Side:
     return Side(systems, human, metrics, panel.measures, panel.human.documents)
 
 
-def loss_rows(long: Side, short: Side, seed: int) -> tuple[list[Forms], list[str]]:
+def loss_rows(long: Side, short: Side, seed: int) -> tuple[list[Forms], list[Message]]:
     """Return one row for each measure that both sides have, and warnings.
 
-    The sides hold the same systems and segments in the same order.
+    Both sides have the same systems and segments in the same order.
     """
-    rows, notes = [], []
+    rows, notes = list[Forms](), list[Message]()
     for key in long.metrics:
         if key not in short.metrics:
             continue
-        row, told = _row(key, long, short, seed)
+        row, warnings = _row(key, long, short, seed)
         rows.append(row)
-        notes += told
+        notes += warnings
     return rows, notes
 
 
-def _row(key: str, long: Side, short: Side, seed: int) -> tuple[Forms, list[str]]:
+def _row(key: str, long: Side, short: Side, seed: int) -> tuple[Forms, list[Message]]:
     found = own_forms(
         long.metrics[key], short.metrics[key], long.human, short.human,
         documents=long.documents, n_resamples=N_RESAMPLES, rng=seed,
@@ -107,7 +111,7 @@ def _row(key: str, long: Side, short: Side, seed: int) -> tuple[Forms, list[str]
         metric_prefers_longer=plain(found.metric_prefers_longer),
         human_prefers_longer=plain(found.human_prefers_longer),
     )
-    return row, [f"{measure.label}: {warning.message}" for warning in found.warnings]
+    return row, [of_metric(measure.label, warning.message) for warning in found.warnings]
 
 
 def plain(value: float) -> float | None:

@@ -1,4 +1,4 @@
-"""The page: one line a measure, then own forms and quality at equal compliance."""
+"""Show one row per measure, then shorter forms and quality at equal compliance."""
 
 from typing import Any
 
@@ -8,21 +8,22 @@ from annotation.filters.form import filter_parameters
 from annotation.models import Campaign
 from dashboards.pages.page import Page
 from extensions.shortness.document import TOLERANCES, Shortness
+from metaeval.messages import message
 
 OWN = ("length_unit", "wanted")
 
 
 def context(request: HttpRequest, campaign: Campaign, document: Shortness) -> dict[str, Any]:
-    """The compliance of each system in a line, and the filters that a form keeps."""
+    """Return the compliance of each system, and the filters that the form keeps."""
     systems = dict.fromkeys(row.system for row in document.kept)
     lines = [(name, [row for row in document.kept if row.system == name]) for name in systems]
-    kept = [(name, value) for name, value in filter_parameters(request.GET) if name not in OWN]
-    return {"lines": lines, "tolerances": TOLERANCES, "kept": kept}
+    others = [(name, value) for name, value in filter_parameters(request.GET) if name not in OWN]
+    return {"lines": lines, "tolerances": TOLERANCES, "kept": others}
 
 
 SHORTNESS = Page(
     name="shortness",
-    title="Shortness",
+    title=message("page.shortness", "Shortness"),
     kind="shortness",
     template="shortness/campaign.html",
     columns=(

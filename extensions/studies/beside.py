@@ -1,4 +1,4 @@
-"""A published table beside a study's own columns."""
+"""Show a published table next to a study's own columns."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -9,8 +9,9 @@ from annotation.filters import FilterError
 from dashboards.comparisons.selection import array
 from dashboards.published import Published, published
 from metaeval.arrays import mean_of_all
+from metaeval.messages import Message, message
 
-# What published tables call the statistic of a question.
+# The names of statistics in published tables.
 STATISTICS = {
     "tau-b": "tau",
     "limit": "r_hybrid",
@@ -18,15 +19,15 @@ STATISTICS = {
     "pearson": "r_segment",
     "systems": "r_system",
 }
-AVERAGE = "Average"
+AVERAGE = message("study.average", "Average")
 
 
 @dataclass(frozen=True)
 class Beside:
-    """Published columns: `heads`, and by measure its label and a value a column.
+    """Published columns: `heads`, and by measure its label and one value per column.
 
-    Where there are several columns the last one is their average, as printed where all of them are
-    shown, None where a number is missing.
+    With several columns, the last one is their average: the printed one where all columns are
+    shown, and None where a number is missing.
     """
 
     key: str
@@ -34,7 +35,7 @@ class Beside:
     source: str
     note: str
     licence: str
-    heads: Sequence[str]
+    heads: Sequence[Message | str]
     labels: Mapping[str, str]
     values: Mapping[str, Sequence[float | None]]
 
@@ -51,19 +52,27 @@ def titles() -> dict[str, str]:
 
 
 def table_of(column: Published) -> str:
-    """`cheng2023` of `cheng2023/en-zh-80`."""
+    """Return the table of a column, such as `cheng2023` for `cheng2023/en-zh-80`."""
     return column.key.partition("/")[0]
 
 
 def beside_of(key: str, statistic: str, directions: Iterable[str]) -> Beside | None:
-    """Return the columns of a published table that have a statistic, None where none has.
+    """Return the columns of a published table with a statistic; None where none has it.
 
-    Only those of the directions that are shown, all of them where none is. FilterError for no key.
+    Only columns of the given directions are returned, or all without any direction. Raises
+    FilterError for an unknown table.
     """
     if not key:
         return None
     if key not in titles():
-        raise FilterError(f"beside: there is no table {key!r}, only {', '.join(titles())}")
+        raise FilterError(
+            message(
+                "study.no-published-table",
+                "beside: there is no table “{table}”. Choose one of these: {tables}.",
+                table=key,
+                tables=list(titles()),
+            )
+        )
     shown, name = set(directions), STATISTICS.get(statistic, "")
     columns = [
         each
@@ -77,10 +86,10 @@ def beside_of(key: str, statistic: str, directions: Iterable[str]) -> Beside | N
 
 def _table(key: str, columns: Sequence[Published], statistic: str) -> Beside:
     first = columns[0]
-    # In the order of the table: another one of the same paper may have another.
+    # Tables of one paper may differ in their order.
     measures = dict.fromkeys(m for each in columns for name, m in each.values if name == statistic)
     values = {m: [each.values.get((statistic, m)) for each in columns] for m in measures}
-    heads = [each.label for each in columns]
+    heads: list[Message | str] = [each.label for each in columns]
     if len(columns) > 1:
         printed = first.averages if len(columns) == _width(key) else {}
         heads = [*heads, AVERAGE]
@@ -90,7 +99,7 @@ def _table(key: str, columns: Sequence[Published], statistic: str) -> Beside:
 
 
 def _width(key: str) -> int:
-    """How many columns a published table has."""
+    """Return how many columns a published table has."""
     return sum(table_of(each) == key for each in published().values())
 
 

@@ -1,4 +1,4 @@
-"""What a study's pages of metrics rest on: its campaigns side by side."""
+"""The document of a study's pages of metrics: its campaigns side by side."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -8,11 +8,12 @@ from dashboards.documents.head import StudyDocument
 from dashboards.papers.averages import Column, Table
 from dashboards.results.answer import Answer
 from extensions.studies.matrix import Head, Matrix
+from metaeval.messages import Message
 
 
 @dataclass(frozen=True)
 class Named:
-    """A metric that the rail offers."""
+    """A metric that can be selected."""
 
     key: str
     label: str
@@ -20,25 +21,25 @@ class Named:
 
 @dataclass(frozen=True, kw_only=True)
 class CorrelationsOfStudy(StudyDocument):
-    """The documents of the campaigns, and tables over them, that of the chosen statistic first.
+    """The documents of the campaigns, and tables over them, with the chosen statistic first.
 
-    `rows` are those of the campaigns; `averages` are by statistic and metric, `families` by metric.
-    `heads` are what heads the columns of `matrix`, the first page's; `answer` says it in words,
-    `bold` what is bold in a column.
+    `rows` are the rows of all campaigns; `averages` are by statistic and metric, `families` by
+    metric. `heads` are the heads of the columns of `matrix`; `answer` is its conclusion, and `bold`
+    explains bold numbers.
     """
 
     columns: Sequence[Column]
     heads: Sequence[Head]
     campaigns: Sequence[Correlations]
     statistic: str
-    statistic_label: str
+    statistic_label: Message | None
     families: Mapping[str, str]
     tables: Sequence[Table]
-    intervals_note: str
+    intervals_notes: Sequence[Message]
     all_metrics: Sequence[Named]
     matrix: Matrix | None = None
     answer: Answer | None = None
-    correction_label: str = ""
-    bold: str = ""
+    correction_label: Message | None = None
+    bold: Message | None = None
     rows: Sequence[Row] = ()
     averages: Mapping[str, Mapping[str, float | None]]

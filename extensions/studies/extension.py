@@ -1,4 +1,4 @@
-"""The extension: the campaigns of a study, or any campaigns, side by side and averaged."""
+"""The extension that shows the campaigns of a study, or any campaigns, side by side."""
 
 from core.extensions import Extension, Place
 

@@ -1,15 +1,16 @@
-"""A study's matrix: metrics by campaigns, the value in every cell."""
+"""Draw a study's matrix: metrics by campaigns, with the value in every cell."""
 
+from core.numbers import bare
 from dashboards.charts.style import INK, Spec, figure
-from dashboards.results.answer import number
+from extensions.studies.beside import AVERAGE
 from extensions.studies.document import CorrelationsOfStudy
+from metaeval.messages import Message, message
 
 LIGHT, DARK = "#f3f6fb", "#7d9cc9"
-AVERAGE = "Average"
 
 
 def matrix(document: CorrelationsOfStudy) -> Spec | None:
-    """Draw the metrics of the page; what is bold in a column has a dot."""
+    """Draw the metrics of the page; bold values of a column have a dot."""
     found = document.matrix
     if found is None or not any(row.cells for row in found.rows):
         return None
@@ -19,7 +20,7 @@ def matrix(document: CorrelationsOfStudy) -> Spec | None:
             "metric": row.label,
             "column": label,
             "value": cell.value,
-            "text": number(cell.value) + (" ●" if cell.is_best else ""),
+            "text": bare(cell.value) + (" ●" if cell.is_best else ""),
             "is_best": cell.is_best,
         }
         for row in found.shown
@@ -27,7 +28,7 @@ def matrix(document: CorrelationsOfStudy) -> Spec | None:
         if cell.value is not None
     ]
     averages = [
-        {"metric": row.label, "column": AVERAGE, "text": number(row.average), "is_best": False}
+        {"metric": row.label, "column": AVERAGE, "text": bare(row.average), "is_best": False}
         for row in found.shown
         if row.average is not None
     ]
@@ -56,8 +57,11 @@ def matrix(document: CorrelationsOfStudy) -> Spec | None:
         "legend": None,
     }
     weight = {"condition": {"test": "datum.is_best", "value": "bold"}, "value": "normal"}
+    title = message(
+        "study.matrix", "{statistic} with the humans", statistic=document.statistic_label
+    )
     return figure(
-        f"{document.statistic_label} with the humans",
+        title,
         _description(document, len(found.shown)),
         data={"values": [*cells, *averages]},
         width={"step": 88},
@@ -77,13 +81,17 @@ def matrix(document: CorrelationsOfStudy) -> Spec | None:
     )
 
 
-def _description(document: CorrelationsOfStudy, n: int) -> str:
-    said = document.answer.text if document.answer else ""
-    return (
-        f"{document.statistic_label} of {n} metrics in {len(document.heads)} campaigns, sorted by "
-        f"the average; darker is higher, a dot marks what is bold. {document.bold} {said} "
-        f"{document.over}"
+def _description(document: CorrelationsOfStudy, n: int) -> list[Message | None]:
+    described = message(
+        "study.matrix-described",
+        "{statistic} of {metrics} metrics in {campaigns} campaigns, sorted by the average. Darker "
+        "is higher, and a dot marks bold values.",
+        statistic=document.statistic_label,
+        metrics=n,
+        campaigns=len(document.heads),
     )
+    sentence = document.answer.sentence if document.answer else None
+    return [described, document.bold, sentence, document.over]
 
 
 FIGURES = {"matrix": matrix}

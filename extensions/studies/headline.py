@@ -1,38 +1,37 @@
-"""The sentence that answers for a study: which metric is in the best group of every campaign."""
+"""Answer for a study which metric is in the best group of every campaign."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from operator import itemgetter
+from typing import Any
 
-from dashboards.results.answer import FIXED, SYMBOLS, Answer, Part, listed, name_parts, number
+from dashboards.results.answer import NAMES, SYMBOLS, Answer
+from metaeval.messages import Message, message, plural, truncated
 
-# Cases in which a campaign tells its metrics apart, or could.
-TELLING = ("compared", "alone")
-# More names than these are counted.
+# Cases in which a campaign distinguishes its metrics, or could.
+COMPARABLE = ("compared", "alone")
+# More metrics than these are counted instead of named.
 MANY = 4
-NOWHERE = "No metric has a value in every campaign."
-UNTOLD = {
-    "distrusted": "In {listed} the judgments bear nothing out.",
-    "refused": "In {listed} nothing may be ranked.",
-    "chance": "In {listed} no metric can be told from chance.",
-    "uncertain": "In {listed} there are no intervals: {why}.",
-    "constant": "In {listed} no metric has a value.",
-    "unscored": "In {listed} no metric has scored the outputs.",
-    "unjudged": "In {listed} no output has a human score.",
-    "pending": "In {listed} intervals are being computed.",
-    "failed": "{listed}: {why}",
-}
+NOWHERE = message("study.no-average", "No metric has a value in every campaign.")
+EMPTY = message("study.empty", "No campaign has been opened yet, so there is nothing to compare.")
+UNJUDGED = message(
+    "study.unjudged", "No output has a human score yet, so metrics cannot be compared."
+)
+DISTRUSTED = message(
+    "study.distrusted", "These judgments cannot show which metric agrees with the humans."
+)
+PENDING = message("study.pending", "Intervals and tests are being computed.")
+EVERYWHERE = message("study.everywhere", "in all campaigns")
 
 
 @dataclass(frozen=True)
 class Column:
-    """A campaign: what it is called, and its group (`extensions.studies.matrix.Group`)."""
+    """A campaign's name and its group (`extensions.studies.matrix.Group`)."""
 
     name: str
     case: str
     leader: str = ""
     keys: frozenset[str] = frozenset()
-    why: str = ""
+    why: Message | None = None
 
 
 @dataclass(frozen=True)
@@ -57,7 +56,7 @@ class Trend:
 
 @dataclass(frozen=True)
 class Asked:
-    """What the sentence is about; `metrics` stand as in the matrix, best average first."""
+    """Everything that the answer depends on; `metrics` are in the matrix's order, best first."""
 
     statistic: str
     metrics: Sequence[Named]
@@ -66,125 +65,199 @@ class Asked:
 
 
 def answer(asked: Asked) -> Answer:
-    """Say which metrics are in the best group of all campaigns, or why that cannot be said."""
-    told = [column for column in asked.columns if column.case in TELLING]
+    """Return which metrics are in the best group of all campaigns, or why that is unknown."""
+    comparable = [column for column in asked.columns if column.case in COMPARABLE]
     if not asked.columns:
-        return _plain("empty", "No campaign has been opened yet, so there is nothing to compare.")
-    if not told:
-        return _untold(asked)
+        return Answer("empty", EMPTY)
+    if not comparable:
+        return _incomparable(asked)
     if len(asked.columns) == 1:
-        return _single(asked, told[0])
-    return _several(asked, told)
+        return _single(asked, comparable[0])
+    return _several(asked, comparable)
 
 
-def _plain(case: str, sentence: str, detail: str = "") -> Answer:
-    return Answer(case, [Part(sentence)], detail)
-
-
-def _untold(asked: Asked) -> Answer:
-    """The answer where no campaign tells anything; the one that could soonest counts."""
+def _incomparable(asked: Asked) -> Answer:
+    """Return the answer where no campaign distinguishes metrics; the nearest to it counts."""
     cases = [column.case for column in asked.columns]
-    where = "this campaign" if len(cases) == 1 else "any of these campaigns"
+    n = len(cases)
     if set(cases) <= {"unjudged"}:
-        said = "No output has a human score yet, so no metric can be compared."
-        return _plain("unjudged", said)
+        return Answer("unjudged", UNJUDGED)
     if set(cases) <= {"unjudged", "unscored"}:
-        return _plain("unscored", f"No metric has scored the outputs of {where} yet.")
+        unscored = plural(
+            "study.unscored",
+            "No metric has scored the outputs of this campaign yet.",
+            "No metric has scored the outputs of these campaigns yet.",
+            n=n,
+        )
+        return Answer("unscored", unscored)
     if set(cases) <= {"unjudged", "unscored", "constant"}:
-        return _plain("constant", f"No metric has a value in {where}.", _gaps(asked))
+        undefined = plural(
+            "study.constant",
+            "No metric has a value in this campaign.",
+            "No metric has a value in any of these campaigns.",
+            n=n,
+        )
+        return Answer("constant", undefined, _gaps(asked))
     if "pending" in cases:
-        return _first(asked, "pending", "How sure that is, is being computed.")
+        return _first(asked, "pending", [PENDING])
     if "failed" in cases:
         return _first(asked, "failed", _gaps(asked))
     if set(cases) <= {"unjudged", "unscored", "constant", "distrusted"}:
-        said = "These judgments cannot tell which metric is good."
-        return _plain("distrusted", said, _gaps(asked))
+        return Answer("distrusted", DISTRUSTED, _gaps(asked))
     if "refused" in cases:
-        reasons = dict.fromkeys(c.why for c in asked.columns if c.case == "refused")
-        return _first(asked, "refused", " ".join(reasons))
+        reasons = dict.fromkeys(c.why for c in asked.columns if c.case == "refused" and c.why)
+        return _first(asked, "refused", list(reasons))
     if "chance" not in cases:
         return _first(asked, "uncertain", _gaps(asked))
-    said = f"No metric can be told from chance in {where}."
-    return _plain("chance", said, _gaps(asked) if len(set(cases)) > 1 else _missing(asked))
+    at_chance = plural(
+        "study.at-chance",
+        "The metrics cannot be distinguished from chance in this campaign.",
+        "The metrics cannot be distinguished from chance in any of these campaigns.",
+        n=n,
+    )
+    return Answer("chance", at_chance, _gaps(asked) if len(set(cases)) > 1 else _missing(asked))
 
 
-def _first(asked: Asked, case: str, detail: str) -> Answer:
-    """The largest average, which nothing is known to bear out."""
-    best = next((metric for metric in asked.metrics if metric.average is not None), None)
+def _first(asked: Asked, case: str, details: Sequence[Message]) -> Answer:
+    """Return the largest average, without a claim that it is the best."""
+    best = _best(asked)
     if best is None:
-        return _plain(case, NOWHERE, detail)
-    said = f" has the highest average agreement with the humans, {_average(asked, best)}."
-    return Answer(case, [Part(best.label, best.key), Part(said)], detail)
+        return Answer(case, NOWHERE, details)
+    sentence = message(
+        "study.highest-average",
+        "{metric} has the highest average agreement with the humans, {value}.",
+        metric=best.label,
+        value=_average(asked, best),
+    )
+    return Answer(case, sentence, details, _keys([best]))
 
 
-def _average(asked: Asked, metric: Named) -> str:
-    value = "undefined" if metric.average is None else number(metric.average)
-    return f"{SYMBOLS.get(asked.statistic, asked.statistic)}{FIXED}{value}"
+def _best(asked: Asked) -> Named | None:
+    return next((metric for metric in asked.metrics if metric.average is not None), None)
+
+
+def _average(asked: Asked, metric: Named) -> Message:
+    symbol = SYMBOLS.get(asked.statistic, asked.statistic)
+    value = float("nan") if metric.average is None else metric.average
+    return message("study.value", "{symbol}\N{NO-BREAK SPACE}{value:r}", symbol=symbol, value=value)
+
+
+def _keys(metrics: Sequence[Named]) -> dict[str, str]:
+    return {metric.label: metric.key for metric in metrics}
+
+
+def _names(metrics: Sequence[Named]) -> list[Any]:
+    return truncated([metric.label for metric in metrics], max(NAMES, MANY))
 
 
 def _single(asked: Asked, column: Column) -> Answer:
     best = _named(asked, lambda key: key in column.keys)
+    where = message("study.in-campaign", "in {campaign}", campaign=column.name)
     if column.case == "alone":
-        alone = f" agrees with the humans in {column.name}; it is compared with no other metric."
-        return Answer("alone", [*name_parts(best), Part(alone)], _missing(asked))
+        sentence = message(
+            "study.alone",
+            "{metrics} agrees with the humans {where}. It is not compared with any other metric.",
+            metrics=_names(best),
+            where=where,
+        )
+        return Answer("alone", sentence, _missing(asked), _keys(best))
     if len(best) == _n_known(asked):
-        return _indistinct(asked, f"No metric can be told from another in {column.name}: ")
-    verb = "agrees" if len(best) == 1 else "agree"
-    said = [*name_parts(best), Part(f" {verb} best with the humans in {column.name}.")]
-    return Answer("single", said, _missing(asked))
+        return _indistinct(asked, where, [])
+    sentence = plural(
+        "study.single",
+        "{metrics} agrees best with the humans {where}.",
+        "{metrics} agree best with the humans {where}.",
+        n=len(best),
+        metrics=_names(best),
+        where=where,
+    )
+    return Answer("single", sentence, _missing(asked), _keys(best))
 
 
-def _several(asked: Asked, told: Sequence[Column]) -> Answer:
-    everywhere = _named(asked, lambda key: all(key in column.keys for column in told))
-    details = [_leads(asked, told, everywhere), _trend(asked.trend), _gaps(asked), _missing(asked)]
-    detail = " ".join(filter(None, details))
+def _several(asked: Asked, comparable: Sequence[Column]) -> Answer:
+    everywhere = _named(asked, lambda key: all(key in column.keys for column in comparable))
+    details = [*_leads(asked, comparable, everywhere), *_trend(asked.trend), *_gaps(asked),
+               *_missing(asked)]  # fmt: skip
+    where = _where(asked, comparable)
     if len(everywhere) == _n_known(asked) > 1:
-        where = _where(asked, told)
-        return _indistinct(asked, f"No metric can be told from another {where}: ", detail)
+        return _indistinct(asked, where, details)
     if len(everywhere) > MANY:
-        return _crowded(asked, everywhere, _where(asked, told), detail)
+        return _crowded(asked, everywhere, where, details)
     if everywhere:
-        verb = "is" if len(everywhere) == 1 else "are"
-        said = f" {verb} in the best group {_where(asked, told)}."
-        return Answer("everywhere", [*name_parts(everywhere), Part(said)], detail)
-    counts = {m.key: sum(m.key in column.keys for column in told) for m in asked.metrics}
+        sentence = plural(
+            "study.best-group",
+            "{metrics} is in the best group {where}.",
+            "{metrics} are in the best group {where}.",
+            n=len(everywhere),
+            metrics=_names(everywhere),
+            where=where,
+        )
+        return Answer("everywhere", sentence, details, _keys(everywhere))
+    counts = {m.key: sum(m.key in column.keys for column in comparable) for m in asked.metrics}
     most = max(counts.values())
     often = _named(asked, lambda key: counts[key] == most)
-    verb = "is" if len(often) == 1 else "are"
-    parts = [
-        Part(f"No metric is in the best group {_where(asked, told)}: "),
-        *name_parts(often),
-        Part(f" {verb} in {most} of {len(told)}."),
-    ]
-    return Answer("nowhere", parts, detail)
+    sentence = plural(
+        "study.nowhere",
+        "No metric is in the best group {where}; {metrics} is in the best group of {most} of "
+        "{total} campaigns.",
+        "No metric is in the best group {where}; {metrics} are in the best group of {most} of "
+        "{total} campaigns.",
+        n=len(often),
+        where=where,
+        metrics=_names(often),
+        most=most,
+        total=len(comparable),
+    )
+    return Answer("nowhere", sentence, details, _keys(often))
 
 
-def _crowded(asked: Asked, best: Sequence[Named], where: str, detail: str) -> Answer:
-    """The answer where so many are in the best group that no list of them says anything."""
+def _crowded(
+    asked: Asked, best: Sequence[Named], where: Message, details: Sequence[Message]
+) -> Answer:
+    """Return the answer where the best group is too large to be listed."""
     first = best[0]
-    said = [
-        Part(f"{len(best)} of {len(asked.metrics)} metrics are in the best group {where}; "),
-        Part(first.label, first.key),
-        Part(f" comes first by the average, {_average(asked, first)}."),
-    ]
-    return Answer("crowded", said, detail)
+    sentence = message(
+        "study.crowded",
+        "{best} of {total} metrics are in the best group {where}. {metric} has the highest "
+        "average, {value}.",
+        best=len(best),
+        total=len(asked.metrics),
+        where=where,
+        metric=first.label,
+        value=_average(asked, first),
+    )
+    return Answer("crowded", sentence, details, _keys([first]))
 
 
-def _indistinct(asked: Asked, sentence: str, detail: str = "") -> Answer:
-    best = next((metric for metric in asked.metrics if metric.average is not None), None)
+def _indistinct(asked: Asked, where: Message, details: Sequence[Message]) -> Answer:
+    best = _best(asked)
     if best is None:
-        return _plain("indistinct", NOWHERE, detail)
-    ahead = f" comes first with {_average(asked, best)}."
-    said = [Part(sentence), Part(best.label, best.key), Part(ahead)]
-    return Answer("indistinct", said, detail)
+        return Answer("indistinct", NOWHERE, details)
+    sentence = message(
+        "study.indistinct",
+        "The metrics cannot be distinguished {where}. {metric} has the highest average, {value}.",
+        where=where,
+        metric=best.label,
+        value=_average(asked, best),
+    )
+    return Answer("indistinct", sentence, details, _keys([best]))
 
 
-def _where(asked: Asked, told: Sequence[Column]) -> str:
-    if len(told) == len(asked.columns):
-        return "everywhere"
-    if len(told) == 1:
-        return f"in {told[0].name}, the only campaign that tells metrics apart"
-    return f"in the {len(told)} of {len(asked.columns)} campaigns that tell metrics apart"
+def _where(asked: Asked, comparable: Sequence[Column]) -> Message:
+    if len(comparable) == len(asked.columns):
+        return EVERYWHERE
+    if len(comparable) == 1:
+        return message(
+            "study.in-only-campaign",
+            "in {campaign} (the only campaign that distinguishes metrics)",
+            campaign=comparable[0].name,
+        )
+    return message(
+        "study.in-some",
+        "in the {n} of {total} campaigns that distinguish metrics",
+        n=len(comparable),
+        total=len(asked.columns),
+    )
 
 
 def _named(asked: Asked, is_wanted: Callable[[str], bool]) -> list[Named]:
@@ -192,51 +265,118 @@ def _named(asked: Asked, is_wanted: Callable[[str], bool]) -> list[Named]:
 
 
 def _n_known(asked: Asked) -> int:
-    """How many metrics have a value everywhere."""
+    """Return how many metrics have a value in every campaign."""
     return sum(metric.average is not None for metric in asked.metrics)
 
 
-def _leads(asked: Asked, told: Sequence[Column], everywhere: Sequence[Named]) -> str:
-    """Who has the largest value somewhere and is not in the best group everywhere."""
+def _leads(
+    asked: Asked, comparable: Sequence[Column], everywhere: Sequence[Named]
+) -> list[Message]:
+    """Return the metrics with the largest value of a campaign that are not best everywhere."""
     keys = {metric.key for metric in everywhere}
     places: dict[str, list[str]] = {}
-    for column in told:
+    for column in comparable:
         if column.leader not in keys:
             places.setdefault(column.leader, []).append(column.name)
     labels = {metric.key: metric.label for metric in asked.metrics}
-    return " ".join(f"{labels[key]} leads in {_listed(at)}." for key, at in places.items())
+    return [
+        message("study.leads", "{metric} leads in {campaigns}.", metric=labels[key], campaigns=at)
+        for key, at in places.items()
+    ]
 
 
-def _trend(trend: Trend | None) -> str:
+def _trend(trend: Trend | None) -> list[Message]:
     if trend is None or trend.n_falling == trend.n_rising:
-        return ""
-    verb, n = max(("falls", trend.n_falling), ("rises", trend.n_rising), key=itemgetter(1))
-    whom = "every metric" if n == trend.n else f"{n} of {trend.n} metrics"
-    return f"Agreement {verb} from {trend.longest} to {trend.shortest} for {whom}."
+        return []
+    known: dict[str, Any] = {"long": trend.longest, "short": trend.shortest, "total": trend.n}
+    if trend.n_falling > trend.n_rising:
+        return [
+            message(
+                "study.agreement-falls",
+                "Agreement falls from {long} to {short} for {falling} of {total} metrics.",
+                **known,
+                falling=trend.n_falling,
+            )
+        ]
+    return [
+        message(
+            "study.agreement-rises",
+            "Agreement rises from {long} to {short} for {rising} of {total} metrics.",
+            **known,
+            rising=trend.n_rising,
+        )
+    ]
 
 
-def _gaps(asked: Asked) -> str:
-    """The campaigns that tell nothing, by reason."""
-    places: dict[tuple[str, str], list[str]] = {}
+def _gaps(asked: Asked) -> list[Message]:
+    """Return why campaigns do not distinguish metrics, with their names."""
+    places: dict[tuple[str, Message | None], list[str]] = {}
     for column in asked.columns:
-        if column.case not in TELLING:
-            why = column.why if column.case in ("uncertain", "failed") else ""
-            places.setdefault((UNTOLD[column.case], why), []).append(column.name)
-    return " ".join(text.format(listed=_listed(at), why=why) for (text, why), at in places.items())
+        if column.case not in COMPARABLE:
+            why = column.why if column.case in ("uncertain", "failed") else None
+            places.setdefault((column.case, why), []).append(column.name)
+    return [_gap(case, why, at) for (case, why), at in places.items()]
 
 
-def _missing(asked: Asked) -> str:
-    """Who lacks a value somewhere."""
+def _gap(case: str, why: Message | None, at: list[str]) -> Message:
+    match case:
+        case "distrusted":
+            return message(
+                "study.gap-distrusted",
+                "The judgments of {campaigns} do not support conclusions.",
+                campaigns=at,
+            )
+        case "refused":
+            return message(
+                "study.gap-refused", "Metrics must not be ranked in {campaigns}.", campaigns=at
+            )
+        case "chance":
+            return message(
+                "study.gap-chance",
+                "Metrics cannot be distinguished from chance in {campaigns}.",
+                campaigns=at,
+            )
+        case "uncertain":
+            return message(
+                "study.gap-uncertain",
+                "There are no intervals in {campaigns}: {cause}.",
+                campaigns=at,
+                cause=why,
+            )
+        case "constant":
+            return message(
+                "study.gap-constant", "No metric has a value in {campaigns}.", campaigns=at
+            )
+        case "unscored":
+            return message(
+                "study.gap-unscored",
+                "No metric has scored the outputs of {campaigns}.",
+                campaigns=at,
+            )
+        case "unjudged":
+            return message(
+                "study.gap-unjudged", "No output of {campaigns} has a human score.", campaigns=at
+            )
+        case "pending":
+            return message(
+                "study.gap-pending",
+                "Intervals of {campaigns} are being computed.",
+                campaigns=at,
+            )
+    return message("study.gap-failed", "{campaigns}: {cause}", campaigns=at, cause=why)
+
+
+def _missing(asked: Asked) -> list[Message]:
+    """Return the metrics that have no value in some campaign."""
     lacking = [metric for metric in asked.metrics if metric.average is None]
     if not lacking or len(lacking) == len(asked.metrics):
-        return ""
-    names = listed(lacking)
-    if len(lacking) == 1:
-        return f"{names} lacks a value somewhere and has no average."
-    return f"{names} lack values and have no average."
-
-
-def _listed(words: Sequence[str]) -> str:
-    if len(words) < 2:
-        return "".join(words)
-    return f"{', '.join(words[:-1])} and {words[-1]}"
+        return []
+    return [
+        plural(
+            "study.no-value",
+            "{metrics} has no value in some campaigns, and therefore no average.",
+            "{metrics} have no value in some campaigns, and therefore no average.",
+            n=len(lacking),
+            metrics=_names(lacking),
+        )
+    ]

@@ -1,7 +1,7 @@
-"""A study's matrix: metrics by campaigns, one statistic, with what is best in each column.
+"""Build a study's matrix: metrics by campaigns, one statistic, with the best of each column.
 
-The best of a column and all that it is not told apart from are its group: after the correction
-that the reader chose, above chance, and only where the verdict on the campaign bears it out.
+The group of a column is its best metric with all metrics that cannot be distinguished from it,
+after the chosen correction, above chance, and only where the campaign's verdict supports it.
 """
 
 import math
@@ -14,39 +14,49 @@ from django.http.request import QueryDict
 from annotation.models import Campaign
 from dashboards.comparisons import selection
 from dashboards.comparisons.document import Comparison, Metric
-from dashboards.correlations.document import METRIC, Correlations, Row
+from dashboards.correlations.document import CEILING, METRIC, Correlations, Row
 from dashboards.documents.reasons import Verdict
+from dashboards.panel.floors import baseline_label
 from dashboards.papers.averages import Line
 from dashboards.trust import marks
 from extensions.studies.beside import Beside
 from extensions.studies.headline import Trend
+from metaeval.messages import Message, message
 from metaeval.replication.bounds import BELOW, NOT_ABOVE
 
 STEPS = 10
-# So many cells are on the page: it has 100 KiB.
+# The most cells of the page, which has 100 KiB.
 MOST_CELLS = 320
+UNJUDGED = message("group.unjudged", "no output has a human score")
+UNSCORED = message("group.unscored", "no metric has scored the outputs")
+CONSTANT = message("group.constant", "no metric has a value")
+DISTRUSTED = message("group.distrusted", "the judgments do not support it")
+PENDING = message("group.pending", "intervals are being computed")
+FAILED = message("group.failed", "intervals and ranks could not be computed")
+AT_CHANCE = message("group.at-chance", "the metrics cannot be distinguished from chance")
+HUMAN_CEILING = message("ceiling.name", "Human ceiling")
 
 
 @dataclass(frozen=True)
 class Group:
-    """What can be said of a column, by `case`; `why` says why nothing can.
+    """The best metrics of a column, by `case`; `why` is the reason where there are none.
 
-    `leader` has the largest value, `keys` are those that it is not distinguished from, itself
-    among them: nobody where nothing is told. Those `bold` are the same, or the leader alone, and
-    `marks` says which, by the rule of the campaign's own page (`dashboards.trust.marks`).
+    `leader` has the largest value; `keys` are the leader and the metrics that it cannot be
+    distinguished from, empty where metrics are not comparable. `bold` are the same, or only the
+    leader, and `marks` explain this, by the rule of the campaign's page (`dashboards.trust.marks`).
     """
 
     case: str
     leader: str = ""
     keys: frozenset[str] = frozenset()
-    why: str = ""
+    why: Message | None = None
     bold: frozenset[str] = frozenset()
-    marks: str = ""
+    marks: Sequence[Message] = ()
 
 
 @dataclass(frozen=True)
 class Head:
-    """What heads a column: the campaign's slug, what the column is called, and its group."""
+    """The head of a column: the campaign's slug, the column's label, and its group."""
 
     campaign: str
     direction: str
@@ -56,15 +66,15 @@ class Head:
 
     @property
     def pair(self) -> str:
-        """The direction as papers head it: En–Zh."""
+        """The direction in the form of papers: En–Zh."""
         return "–".join(part.capitalize() for part in self.direction.split("-"))
 
 
 @dataclass(frozen=True)
 class Cell:
-    """One number; `step` is its shade, 0 lightest; None of everything where there is none.
+    """One number; `step` is its shade, 0 lightest; all are None without a number.
 
-    `floor` says whether a metric is above the floor of this campaign.
+    `floor` is the metric's state against the baselines of this campaign.
     """
 
     value: float | None
@@ -77,7 +87,7 @@ class Cell:
 
     @property
     def is_floored(self) -> bool:
-        """Whether the metric is below the floor or not above it."""
+        """Whether the metric is below or not above the baselines."""
         return self.floor in (BELOW, NOT_ABOVE)
 
 
@@ -85,11 +95,11 @@ class Cell:
 class MatrixRow:
     """A metric over the campaigns, its average, and published numbers of the same metric.
 
-    `kind` tells metrics from floors and the ceiling.
+    `kind` distinguishes metrics, baselines and the ceiling.
     """
 
     key: str
-    label: str
+    label: Message | str
     cells: Sequence[Cell]
     average: float | None
     beside: Sequence[Cell] = ()
@@ -98,9 +108,9 @@ class MatrixRow:
 
 @dataclass(frozen=True)
 class Matrix:
-    """Rows are best first by average; those without one come last.
+    """Rows are sorted by average, best first; rows without an average come last.
 
-    `beside` heads the published columns, its average last where it has several.
+    `beside` has the published columns, with their average last where there are several.
     """
 
     heads: Sequence[Head]
@@ -109,13 +119,13 @@ class Matrix:
 
     @property
     def directions(self) -> list[tuple[str, list[Head]]]:
-        """Heads under their language pairs, where each pair stands together and has several."""
+        """Heads by language pair, where each pair is contiguous and has several."""
         found = [(pair, list(same)) for pair, same in groupby(self.heads, lambda h: h.direction)]
         return found if all(len(same) > 1 for _, same in found) else []
 
     @property
     def shown(self) -> Sequence[MatrixRow]:
-        """The rows that a page has room for, and any below them that is best in a column."""
+        """The rows that fit the page, and any below them that is best in a column."""
         wide = len(self.heads) + (len(self.beside.heads) if self.beside else 0)
         room = max(8, MOST_CELLS // max(1, wide))
         leading = [row for row in self.rows[room:] if any(c.is_leader for c in row.cells)]
@@ -130,7 +140,7 @@ class Matrix:
 def group_of(
     document: Correlations, correction: str, scope: str, wanted: frozenset[str] = frozenset()
 ) -> Group:
-    """Return what can be said of a campaign's metrics; `wanted` are those shown, all if empty."""
+    """Return the group of a campaign's metrics; `wanted` are those shown, all if empty."""
     compared, trust = document.comparison, document.trust
     own = {metric.key for metric in (compared.metrics if compared else document.metrics)}
     metrics = [
@@ -138,18 +148,18 @@ def group_of(
     ]
     known = [metric for metric in metrics if metric.value is not None]
     if not (document.n_judged or known):
-        return Group("unjudged", why="no output has a human score")
+        return Group("unjudged", why=UNJUDGED)
     if not metrics:
-        return Group("unscored", why="no metric has scored the outputs")
+        return Group("unscored", why=UNSCORED)
     if not known:
-        return Group("constant", why="no metric has a value")
+        return Group("constant", why=CONSTANT)
     leader = max(known, key=_value)
     if trust is not None and trust.verdict == Verdict.DO_NOT_USE:
-        return Group("distrusted", leader.key, why="the judgments do not bear it out")
+        return Group("distrusted", leader.key, why=DISTRUSTED)
     if document.failed:
-        return Group("failed", leader.key, why=marks.failure(document.failed))
+        return Group("failed", leader.key, why=next(iter(marks.failure(document.failed)), FAILED))
     if compared is None or trust is None:
-        return Group("pending", leader.key, why="intervals are being computed")
+        return Group("pending", leader.key, why=PENDING)
     if reason := marks.refusal(trust, compared):
         return Group("refused", leader.key, why=reason)
     return _tested(document, compared, leader, correction, scope)
@@ -162,24 +172,24 @@ def _value(metric: Metric) -> float:
 def _tested(
     document: Correlations, compared: Comparison, leader: Metric, correction: str, scope: str
 ) -> Group:
-    """The metrics of rank 1 and those that are bold, by the campaign's own rule."""
+    """Return the metrics of rank 1 and those in bold, by the campaign's own rule."""
     known = [metric for metric in compared.metrics if metric.value is not None]
     ends = {metric.key: metric.low for metric in known}
     low = ends.get(leader.key)
     if low is None:
         return Group("uncertain", leader.key, why=marks.no_interval(compared))
     if low <= compared.chance:
-        return Group("chance", leader.key, why="no metric can be told from chance")
+        return Group("chance", leader.key, why=AT_CHANCE)
     if len(known) == 1:
         return Group("alone", leader.key, frozenset(ends))
     found = marks.marking(document.trust, compared, correction, scope)
     above = {key for key, end in ends.items() if end is not None and end > compared.chance}
     alike = selection.standing(compared, correction, scope).alike & above
-    return Group("compared", leader.key, alike, bold=found.best, marks=found.sentence)
+    return Group("compared", leader.key, alike, bold=found.best, marks=found.notes)
 
 
 def heads_of(campaigns: Sequence[Campaign]) -> list[Head]:
-    """Return what heads the columns; a name of their own where two would be called alike."""
+    """Return the heads of the columns; campaigns with equal labels get their names."""
     labels = [column_label(each) for each in campaigns]
     return [
         Head(
@@ -194,7 +204,7 @@ def heads_of(campaigns: Sequence[Campaign]) -> list[Head]:
 
 
 def column_label(campaign: Campaign) -> str:
-    """`en–zh 80%`; without the length where none is asked for."""
+    """Return `en–zh 80%`, without the length ratio where it is 1."""
     direction = campaign.test_set.direction.replace("-", "–")
     return direction if campaign.length_ratio == 1 else f"{direction} {campaign.percent}"
 
@@ -208,21 +218,27 @@ def matrix_of(
     """Return the matrix of lines (`value` by campaign) with the campaigns' rows by metric."""
     known = [value for line in lines for value in line.values if value is not None]
     low, high = min(known, default=0.0), max(known, default=0.0)
+    kinds = {key: row.kind for own in reversed(found) for key, row in own.items()}
     rows = [
         MatrixRow(
             line.key,
-            line.label,
+            _label(line, kinds.get(line.key, METRIC)),
             [
                 _cell(line.key, value, own.get(line.key), head.group, (low, high))
                 for value, own, head in zip(line.values, found, heads, strict=True)
             ],
             line.average,
             _beside(line.key, beside),
-            next((own[line.key].kind for own in found if line.key in own), METRIC),
+            kinds.get(line.key, METRIC),
         )
         for line in sorted(lines, key=_order)
     ]
     return Matrix(heads, rows or published_rows(beside), beside)
+
+
+def _label(line: Line, kind: str) -> Message | str:
+    """Return the label of a row; each campaign's ceiling has other annotators."""
+    return HUMAN_CEILING if kind == CEILING else baseline_label(line.key, line.label)
 
 
 def _order(line: Line) -> tuple[bool, float]:
@@ -249,7 +265,7 @@ def step_of(value: float, low: float, high: float) -> int:
 
 
 def _beside(key: str, beside: Beside | None) -> list[Cell]:
-    """Published numbers of a metric; bold is the largest of its column, as they are printed."""
+    """Return the published numbers of a metric; the largest of a column is bold, as printed."""
     if beside is None:
         return []
     values = beside.values.get(key, [None] * len(beside.heads))
@@ -270,7 +286,7 @@ def published_rows(beside: Beside | None) -> list[MatrixRow]:
 def groups_of(
     documents: Sequence[Correlations], query: QueryDict, wanted: frozenset[str]
 ) -> list[Group]:
-    """Return the group of every campaign under the correction of an address; FilterError."""
+    """Return the group of every campaign under an address's correction. Raises FilterError."""
     correction = selection.one_of(query, "correction", list(selection.CORRECTIONS))
     scope = selection.one_of(query, "scope", list(selection.SCOPES))
     return [group_of(each, correction, scope, wanted) for each in documents]
@@ -279,7 +295,7 @@ def groups_of(
 def trend_of(heads: Sequence[Head], lines: Sequence[Line]) -> Trend | None:
     """Return how agreement changes from the longest to the shortest length of every direction.
 
-    None unless every direction has the same two or more lengths; a metric counts that has all
+    None unless every direction has the same two or more lengths. A metric counts if it has all
     values and changes the same way in every direction.
     """
     places: dict[str, dict[str, int]] = {}
@@ -300,6 +316,6 @@ def _percent(text: str) -> float:
 
 
 def _changes(line: Line, pairs: Sequence[tuple[int, int]]) -> list[float]:
-    """From the longer to the shorter, by direction."""
+    """Return the changes from the longer to the shorter length, by direction."""
     values = [value or 0.0 for value in line.values]
     return [values[short] - values[long] for short, long in pairs]

@@ -1,4 +1,4 @@
-"""The tables of metrics of a study: its campaigns side by side, and averages."""
+"""Show a study's tables of metrics: its campaigns side by side, and averages."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -13,10 +13,10 @@ from dashboards.correlations.document import CEILING, DEFAULT, FLOOR, METRIC, Co
 from dashboards.correlations.page import CORRELATIONS, choose, present
 from dashboards.papers import latex
 from dashboards.papers.averages import (
-    BOLD,
     LEVELS,
     STATISTICS,
     Table,
+    bold,
     both_levels,
     by_family,
     columns_of,
@@ -24,7 +24,7 @@ from dashboards.papers.averages import (
     levels_latex,
     mark,
     study_table,
-    told,
+    warnings_of,
 )
 from dashboards.trust import marks
 from dashboards.trust.amount import MIN_SYSTEMS
@@ -33,30 +33,41 @@ from extensions.studies.beside import beside_of, titles
 from extensions.studies.document import CorrelationsOfStudy, Named
 from extensions.studies.figures import FIGURES
 from extensions.studies.headline import Asked, answer
-from extensions.studies.headline import Column as Told
+from extensions.studies.headline import Column as Answering
 from extensions.studies.headline import Named as Averaged
 from extensions.studies.matrix import Group, Matrix, groups_of, heads_of, matrix_of, trend_of
+from metaeval.messages import Message, message, untranslated
 from metaeval.replication.questions.statistics import SEGMENT, SYSTEM
 from metrics.catalogue import infos
 
-# The table of the chosen statistic, which has intervals and groups; the others show values alone.
+# The table of the chosen statistic, which has intervals and groups; the others have values only.
 CHOSEN = "value"
-# What stands in a study's tables beside its metrics; people are of one campaign each.
-BOUNDS = {FLOOR: "Floor", CEILING: "Ceiling"}
-PEOPLE = "Ceiling: people"
+# Families of the rows that are not metrics.
+BOUNDS = {FLOOR: "Baselines", CEILING: "Human ceiling"}
+UNKNOWN = message("study.statistic", "Statistic")
 
 
 def combine(
     campaigns: Sequence[Campaign], documents: Sequence[Correlations]
 ) -> CorrelationsOfStudy:
     """Put the documents of a study's campaigns side by side."""
-    labels = {row.key: row.label for document in documents for row in document.rows}
+    labels = {row.key: str(row.label) for document in documents for row in document.rows}
     metrics = {row.key: row.metric for document in documents for row in document.rows}
     known = infos(retired=True)
     by_campaign = [{row.key: row for row in document.rows} for document in documents]
-    chosen = documents[0].statistic_label if documents else ""
-    headings = {CHOSEN: f"Chosen: {chosen}", **STATISTICS}
-    notes = [f"{d.name}: {d.intervals_note}" for d in documents if d.intervals_note]
+    chosen = documents[0].statistic_label if documents else None
+    heading = message("study.chosen", "Chosen statistic: {statistic}", statistic=chosen or UNKNOWN)
+    headings = {CHOSEN: heading, **STATISTICS}
+    notes = [
+        message(
+            "study.intervals-of-campaign",
+            "{campaign}: {note}",
+            campaign=each.name,
+            note=each.intervals_note,
+        )
+        for each in documents
+        if each.intervals_note
+    ]
     return CorrelationsOfStudy(
         study=campaigns[0].study if campaigns else "",
         columns=columns_of(campaigns),
@@ -71,15 +82,15 @@ def combine(
             study_table(statistic, title, labels, by_campaign)
             for statistic, title in headings.items()
         ],
-        warnings=told(documents),
-        intervals_note=" ".join(notes),
+        warnings=warnings_of(documents),
+        intervals_notes=notes,
         all_metrics=[Named(key, label) for key, label in labels.items()],
         averages={},
     )
 
 
 def choose_of_study(document: CorrelationsOfStudy, query: QueryDict) -> CorrelationsOfStudy:
-    """Keep the metrics of the address; group within each campaign, averages never."""
+    """Select the metrics of the address, and find the best group of each campaign."""
     wanted = frozenset(query.getlist("metric"))
     correction = selection.one_of(query, "correction", list(selection.CORRECTIONS))
     campaigns = [choose(one, present(one, query)) for one in document.campaigns]
@@ -102,8 +113,8 @@ def choose_of_study(document: CorrelationsOfStudy, query: QueryDict) -> Correlat
         heads=[replace(h, group=group) for h, group in zip(document.heads, groups, strict=True)],
         campaigns=campaigns,
         tables=tables,
-        correction_label=selection.CORRECTIONS[correction],
-        bold=BOLD.format(corrected=marks.corrected(correction)),
+        correction_label=untranslated(selection.CORRECTIONS[correction]),
+        bold=bold(marks.corrected(correction)),
         trust=worst_of([one.trust for one in campaigns]),
         rows=[
             replace(row, is_best=row.key in group.bold)
@@ -120,16 +131,16 @@ def choose_of_study(document: CorrelationsOfStudy, query: QueryDict) -> Correlat
 
 
 def _bounds(document: Correlations) -> dict[str, Row]:
-    """A campaign's rows of floors and ceiling, where the address asks for them."""
+    """Return a campaign's rows of baselines and ceiling, where the address asks for them."""
     return {row.key: row for row in document.rows if row.kind in BOUNDS}
 
 
 def _label(row: Row) -> str:
-    return PEOPLE if row.kind == CEILING else row.label
+    return BOUNDS[CEILING] if row.kind == CEILING else str(row.label)
 
 
 def with_matrix(document: CorrelationsOfStudy, query: QueryDict) -> CorrelationsOfStudy:
-    """Add the matrix, with the published table of the address beside it, and the answer."""
+    """Add the matrix, with the published table of the address, and the answer."""
     statistic = document.statistic or statistics.from_query(query, DEFAULT).statistic.key
     directions = {head.direction for head in document.heads}
     beside = beside_of(query.get("beside", ""), statistic, directions)
@@ -143,9 +154,9 @@ def _asked(document: CorrelationsOfStudy, matrix: Matrix) -> Asked:
     metrics = {row.key for row in own}
     return Asked(
         statistic=document.statistic,
-        metrics=[Averaged(row.key, row.label, row.average) for row in own],
+        metrics=[Averaged(row.key, str(row.label), row.average) for row in own],
         columns=[
-            Told(h.label, h.group.case, h.group.leader, h.group.keys, h.group.why)
+            Answering(h.label, h.group.case, h.group.leader, h.group.keys, h.group.why)
             for h in document.heads
         ],
         trend=trend_of(
@@ -158,7 +169,7 @@ def _asked(document: CorrelationsOfStudy, matrix: Matrix) -> Asked:
 class Level:
     """One side of the switch of levels."""
 
-    label: str
+    label: Message
     href: str
     is_chosen: bool
 
@@ -166,7 +177,7 @@ class Level:
 def context_of_study(
     request: HttpRequest, study: str, document: CorrelationsOfStudy
 ) -> dict[str, Any]:
-    """The switch of levels, what the cells open, and the published tables on offer."""
+    """Return the switch of levels, the query of links, and the published tables to choose from."""
     asked = statistics.from_query(request.GET, DEFAULT)
     return {
         "levels": _levels(request, document, asked.statistic.level),
@@ -177,9 +188,12 @@ def context_of_study(
 
 
 def _levels(request: HttpRequest, document: CorrelationsOfStudy, level: str) -> list[Level]:
-    """Segments by τ; systems by r where there are enough of them, else by what hybrids tend to."""
+    """Return segments by τ, and systems by r, or by the limit of hybrids with few systems."""
     enough = all(one.n_systems >= MIN_SYSTEMS for one in document.campaigns)
-    choices = {SEGMENT: ("segment", DEFAULT), SYSTEM: ("system", "systems" if enough else "limit")}
+    choices = {
+        SEGMENT: (message("study.level-segment", "segment"), DEFAULT),
+        SYSTEM: (message("study.level-system", "system"), "systems" if enough else "limit"),
+    }
     return [
         Level(label, _with(request, statistic), name == level)
         for name, (label, statistic) in choices.items()
@@ -196,7 +210,7 @@ def _with(request: HttpRequest, statistic: str) -> str:
 
 
 def _opened(request: HttpRequest) -> str:
-    """What the page of a campaign takes of the address."""
+    """Return the parameters of the address that a campaign's page takes."""
     query = request.GET.copy()
     for name in ("beside", "campaign", "metric"):
         query.pop(name, None)
@@ -204,7 +218,7 @@ def _opened(request: HttpRequest) -> str:
 
 
 def study_tables(document: CorrelationsOfStudy) -> list[latex.Table]:
-    """Tables 6 and 7 of Cheng et al. 2023 with the study's own numbers, and the others."""
+    """Return tables 6 and 7 of Cheng et al. 2023 with the study's numbers, and the others."""
     return [
         levels_latex(document.columns, both_levels(document.tables)),
         *(printed(document, table) for table in document.tables),
@@ -212,11 +226,11 @@ def study_tables(document: CorrelationsOfStudy) -> list[latex.Table]:
 
 
 def printed(document: CorrelationsOfStudy, table: Table) -> latex.Table:
-    """One statistic in the shape of tables 6 and 7; the chosen one with its bold explained."""
-    caption = f"{table.title}: agreement of metrics with humans."
+    """Return one statistic in the shape of tables 6 and 7; the chosen one explains bold."""
+    caption: list[Message | str | None] = [f"{table.title}: agreement of metrics with humans."]
     if table.statistic == CHOSEN:
         counts = [f"{h.label}: {_bold(h.group)}" for h in document.heads]
-        caption = f"{caption} {document.bold} {'; '.join(counts)}."
+        caption += [document.bold, f"{'; '.join(counts)}."]
     return latex_table(
         caption,
         f"study-{table.statistic}",
@@ -226,16 +240,16 @@ def printed(document: CorrelationsOfStudy, table: Table) -> latex.Table:
 
 
 def _bold(group: Group) -> str:
-    """How many metrics of a campaign share the first place, or why none is bold."""
+    """Return how many metrics of a campaign are in the best group, or why none is bold."""
     if not group.bold:
-        return f"none, {group.why}" if group.why else "none, all are alike"
+        return f"none ({group.why or 'the metrics cannot be distinguished'})"
     n = len(group.keys)
-    return f"{n}" if len(group.bold) == n else f"the best of {n} alike"
+    return f"{n}" if len(group.bold) == n else f"the best of {n} that cannot be distinguished"
 
 
 STUDY = CORRELATIONS.of_study(
     figures=FIGURES,
-    title="Metrics",
+    title=message("page.study-metrics", "Metrics"),
     takes=(*CORRELATIONS.takes, "beside"),
     template="studies/metrics.html",
     context=context_of_study,
@@ -248,7 +262,7 @@ STUDY = CORRELATIONS.of_study(
 def context_of_printed(
     request: HttpRequest, study: str, document: CorrelationsOfStudy
 ) -> dict[str, Any]:
-    """The chosen statistic in the printed shape, and both levels beside each other."""
+    """Return the chosen statistic in the printed shape, and both levels side by side."""
     return {
         "printed": printed(document, document.tables[0]),
         "levels": list(LEVELS.values()),
@@ -259,7 +273,7 @@ def context_of_printed(
 PRINTED = replace(
     STUDY,
     name="printed",
-    title="As printed",
+    title=message("page.study-printed", "As printed"),
     template="studies/printed.html",
     context=context_of_printed,
     takes=CORRELATIONS.takes,

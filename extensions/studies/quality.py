@@ -1,4 +1,4 @@
-"""The page on how well every campaign of a study was annotated."""
+"""Show the quality of annotation of every campaign of a study."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,12 +20,12 @@ class QualityOfStudy(StudyDocument):
 
 
 def combine(campaigns: Sequence[Campaign], documents: Sequence[Quality]) -> QualityOfStudy:
-    """Take the documents together."""
+    """Combine the documents."""
     return QualityOfStudy(study=campaigns[0].study if campaigns else "", campaigns=documents)
 
 
 def context(request: HttpRequest, study: str, document: QualityOfStudy) -> dict[str, Any]:
-    """Name every line after its campaign."""
+    """Return every document with its campaign."""
     slugs = [each.campaign for each in document.campaigns]
     campaigns = {
         row.slug: row for row in Campaign.objects.filter(slug__in=slugs).select_related("test_set")

@@ -1,4 +1,4 @@
-"""A study's heat maps side by side: figures 1, 2, 4 and 5 of Cheng et al. 2023."""
+"""Show a study's heat maps side by side: figures 1, 2, 4 and 5 of Cheng et al. 2023."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -12,54 +12,56 @@ from dashboards.charts.style import Spec, figure
 from dashboards.comparisons.document import Comparison, Pair, Shown
 from dashboards.documents.head import StudyDocument
 from dashboards.papers import latex
+from dashboards.papers.averages import warnings_of
 from dashboards.significance.figures import LABELS, QUESTION, darker, outlined, panel
 from dashboards.significance.page import SIGNIFICANCE, grid, lines, tables
 from dashboards.significance.pairs import choose
 from dashboards.trust.shown import worst_of
+from metaeval.messages import Message
 
-# A page has 100 KiB: so many pairs of all campaigns, and metrics of each, the best first.
+# The most pairs of all campaigns, and metrics of each, on a page (of 100 KiB).
 PAIRS, MOST = 2_000, 30
 
 
 @dataclass(frozen=True, kw_only=True)
 class SignificanceOfStudy(StudyDocument):
-    """The comparisons of the campaigns; `rows` are the pairs of all."""
+    """The comparisons of the campaigns; `rows` are the pairs of all campaigns."""
 
     campaigns: Sequence[Comparison | Shown]
     statistic: str = ""
-    statistic_label: str = ""
-    test_label: str = ""
-    correction_label: str = ""
+    statistic_label: Message | None = None
+    test_label: Message | None = None
+    correction_label: Message | None = None
     rows: Sequence[Pair] = ()
 
 
 def combine(campaigns: Sequence[Campaign], documents: Sequence[Comparison]) -> SignificanceOfStudy:
-    """Take the comparisons together."""
+    """Combine the comparisons."""
     return SignificanceOfStudy(
         study=campaigns[0].study if campaigns else "",
         campaigns=documents,
         statistic=documents[0].statistic if documents else "",
-        statistic_label=documents[0].statistic_label if documents else "",
-        warnings=[f"{each.name}: {text}" for each in documents for text in each.warnings],
+        statistic_label=documents[0].statistic_label if documents else None,
+        warnings=warnings_of(documents),
     )
 
 
 def choose_of_study(document: SignificanceOfStudy, query: QueryDict) -> SignificanceOfStudy:
-    """Choose of each campaign as on its own page."""
+    """Apply the choices of the address to every campaign."""
     shown = [choose(each, query) for each in document.campaigns if isinstance(each, Comparison)]
     compared = [each for each in shown if each.rows]
     return replace(
         document,
         campaigns=shown,
-        test_label=compared[0].test_label if compared else "",
-        correction_label=shown[0].correction_label if shown else "",
+        test_label=compared[0].test_label if compared else None,
+        correction_label=shown[0].correction_label if shown else None,
         trust=worst_of([each.trust for each in shown]),
         rows=[row for each in shown for row in lines(each)],
     )
 
 
 def context(request: HttpRequest, study: str, document: SignificanceOfStudy) -> dict[str, Any]:
-    """A heat map for each campaign, of so many metrics as the page has room for."""
+    """Return a heat map per campaign, with as many metrics as fit the page."""
     shown = [each for each in document.campaigns if isinstance(each, Shown)]
     most = most_of(len(shown))
     maps = []
@@ -75,13 +77,13 @@ def context(request: HttpRequest, study: str, document: SignificanceOfStudy) -> 
 
 
 def most_of(n: int) -> int:
-    """How many metrics of each of `n` campaigns."""
+    """Return how many metrics of each of `n` campaigns fit the page."""
     fitting = (size for size in range(MOST, 2, -1) if n * size * (size - 1) <= 2 * PAIRS)
     return next(fitting, 2)
 
 
 def study_tables(document: SignificanceOfStudy) -> list[latex.Table]:
-    """A table of p for each campaign."""
+    """Return a table of p per campaign."""
     return [
         table
         for each in document.campaigns
@@ -91,19 +93,19 @@ def study_tables(document: SignificanceOfStudy) -> list[latex.Table]:
 
 
 def _rows(document: SignificanceOfStudy) -> Sequence[Pair]:
-    """The pairs of all campaigns, and with the rows of bounds every metric against the floor."""
+    """Return the pairs of all campaigns, with metrics against the baselines where shown."""
     return document.rows
 
 
 def heat_maps(document: SignificanceOfStudy) -> Spec | None:
-    """Draw the campaigns of a study, two beside each other."""
+    """Draw the campaigns of a study in two columns."""
     shown = [each for each in document.campaigns if isinstance(each, Shown) and each.rows]
-    if not shown:
+    if not shown or document.statistic_label is None:
         return None
+    outlines = document.correction_label and outlined(document.correction_label)
     return figure(
         document.statistic_label,
-        f"{QUESTION} {darker(document.test_label)} {outlined(document.correction_label)} "
-        f"{document.over}",
+        [QUESTION, darker(document.test_label), outlines, document.over],
         concat=[{"title": each.name, **panel(each)} for each in shown],
         columns=2,
     )

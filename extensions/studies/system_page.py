@@ -1,4 +1,4 @@
-"""The MT systems of a study side by side: page and tables 9 and 10 of Cheng et al. (2023)."""
+"""Show the MT systems of a study side by side, with tables 9 and 10 of Cheng et al. (2023)."""
 
 from collections.abc import Sequence
 from dataclasses import fields, replace
@@ -31,7 +31,7 @@ from extensions.studies.systems import Block, Score, StudySystems, study_table
 @require_safe
 @takes(SYSTEMS.parameters)
 def study_systems(request: HttpRequest, slug: str, fmt: str = "") -> HttpResponseBase:
-    """MT systems over the campaigns of a study: those whose numbers are there."""
+    """Show MT systems over the campaigns of a study whose numbers have been computed."""
     campaigns = study_campaigns(request, slug)
     filters = SystemsChoice.from_query(request.GET)
     asked = [(each, fitted(each, campaigns, filters)) for each in campaigns]
@@ -70,7 +70,7 @@ def study_systems(request: HttpRequest, slug: str, fmt: str = "") -> HttpRespons
 
 
 def study_tables(document: StudySystems) -> list[Table]:
-    """Tables 9 and 10 of the study with a campaign's column each; the humans come first."""
+    """Return tables 9 and 10 of the study with one column per campaign; the humans come first."""
     scores = [block for block in document.blocks if block.key != "length"]
     lengths = [block for block in document.blocks if block.key == "length"]
     found = []
@@ -82,7 +82,7 @@ def study_tables(document: StudySystems) -> list[Table]:
             caption += f" {UNJUDGED}"
         found.append(_of_study(document, caption, "systems", scores))
     for block in lengths:
-        caption = f"Deviation of the MT systems from the wanted length. {document.length}"
+        caption = f"Deviation of the MT systems from the target length. {document.length}"
         found.append(_of_study(document, caption, "lengths", [replace(block, label="")]))
     return found
 
@@ -91,7 +91,7 @@ def _of_study(document: StudySystems, caption: str, label: str, blocks: Sequence
     body: list[Line] = []
     for block in blocks:
         if block.label:
-            body.append([Cell(block.label, is_bold=True)])
+            body.append([Cell(str(block.label), is_bold=True)])
         is_length = block.key == "length"
         for line in block.lines:
             cells = [_length(c) if is_length else score_cell(c, 4) for c in line.cells]

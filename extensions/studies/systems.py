@@ -1,4 +1,4 @@
-"""MT systems over the campaigns of a study: tables 9 and 10 of Cheng et al. (2023)."""
+"""Build tables 9 and 10 of Cheng et al. (2023): MT systems over the campaigns of a study."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -8,20 +8,28 @@ from dashboards.documents.head import OfSeveral, units_among
 from dashboards.systems.columns import Cell, Row, by_name
 from dashboards.systems.document import Systems
 from dashboards.trust.shown import worst_of
+from metaeval.messages import Message, message
 
-# What stands behind the numbers of table 10; they are absolute, so a mean hides no sign.
-LENGTH = (
-    "Mean of |length − wanted| / wanted over the outputs, in {unit}. The wanted length is the "
-    "length ratio times that of the {of}, {rounding}."
-)
-# Without a choice of the reader, as each language and test set has it.
-EITHER_UNIT, EITHER_TEXT = "words or characters", "reference or source"
-ROUNDED, NOT_ROUNDED = "rounded half to even and at least 1", "not rounded"
+# The reader's choice, or several where the defaults of languages and test sets differ.
+UNITS: dict[str, Message] = {
+    "words": message("lengths.words", "words"),
+    "characters": message("lengths.characters", "characters"),
+}
+EITHER_UNIT = message("lengths.words-or-characters", "words or characters")
+TEXTS = {
+    "reference": message("lengths.reference", "reference"),
+    "source": message("lengths.source", "source"),
+}
+EITHER_TEXT = message("lengths.reference-or-source", "reference or source")
+ROUNDED = message("lengths.rounded", "rounded half to even and at least 1")
+NOT_ROUNDED = message("lengths.not-rounded", "not rounded")
+HUMAN_SCORE = message("systems.human-score-of-study", "Human score")
+DEVIATION = message("lengths.deviation", "Mean absolute deviation from the target length")
 
 
 @dataclass(frozen=True)
 class Head:
-    """A campaign as it heads its column."""
+    """The head of a campaign's column."""
 
     slug: str
     direction: str
@@ -31,7 +39,7 @@ class Head:
 
 @dataclass(frozen=True)
 class Line:
-    """One system, with a cell for each campaign; None where it has none.
+    """One system, with a cell per campaign; None where it has none.
 
     It `is_judged` where it is in one of the campaigns.
     """
@@ -41,7 +49,7 @@ class Line:
 
     @property
     def is_judged(self) -> bool:
-        """Whether a cell is of a judged system."""
+        """Whether the system was judged in a campaign."""
         return any(cell.is_judged for cell in self.cells if cell)
 
 
@@ -50,13 +58,13 @@ class Block:
     """The humans, a measure, or the lengths."""
 
     key: str
-    label: str
+    label: Message | str
     lines: Sequence[Line]
 
 
 @dataclass(frozen=True)
 class Score:
-    """A line of the data."""
+    """A row of the data."""
 
     measure: str
     system: str
@@ -68,18 +76,18 @@ class Score:
 
 @dataclass(frozen=True)
 class Basis:
-    """What the figures of one campaign rest on."""
+    """A description of the data of one campaign."""
 
     name: str
     slug: str
-    sentences: Sequence[str]
+    sentences: Sequence[Message]
 
 
 @dataclass(frozen=True, kw_only=True)
 class StudySystems(OfSeveral):
     """The document; campaigns in `missing` are still being computed.
 
-    Marks compare with the `versus` system, and `length` says what deviations of length are.
+    Marks compare with the `versus` system, and `length` explains deviations of length.
     """
 
     campaigns: Sequence[Head]
@@ -88,7 +96,7 @@ class StudySystems(OfSeveral):
     basis: Sequence[Basis]
     missing: Sequence[str]
     versus: str = "next"
-    length: str = ""
+    length: Message | None = None
     length_units: Sequence[str] = ()
 
 
@@ -96,13 +104,13 @@ def study_table(
     campaigns: Sequence[Campaign],
     documents: Sequence[Systems],
     missing: Sequence[str],
-    failed: Sequence[tuple[str, str]] = (),
+    failed: Sequence[tuple[str, Message]] = (),
 ) -> StudySystems:
     """Return a block for the humans, for every measure and for lengths, those with any line.
 
     `failed` are campaigns whose numbers could not be computed, with the error.
 
-    Systems that were judged in no campaign come last, with what metrics and lengths say of them.
+    Systems that were not judged in any campaign come last, with their metric scores and lengths.
     """
     heads = [Head(c.slug, c.test_set.direction, c.percent, c.name) for c in campaigns]
     judged = [name for each in documents for name in each.systems]
@@ -111,14 +119,14 @@ def study_table(
     names = list(dict.fromkeys([*judged, *others, *measured]))
     labels = {c.key: c.label for each in documents for c in each.columns}
     blocks = [
-        _block("human", "Human score", names, [by_name(d.human) for d in documents]),
+        _block("human", HUMAN_SCORE, names, [by_name(d.human) for d in documents]),
         *(
             _block(key, label, names, [by_name(_column(d, key)) for d in documents])
             for key, label in labels.items()
         ),
         _block(
             "length",
-            "Mean absolute deviation from the wanted length",
+            DEVIATION,
             names,
             [_lengths(d) for d in documents],
         ),
@@ -129,7 +137,15 @@ def study_table(
         rows=[row for block in blocks for row in _rows(block, heads)],
         basis=[Basis(c.name, c.slug, d.basis) for c, d in zip(campaigns, documents, strict=True)],
         warnings=[
-            *(f"{name}: the numbers could not be computed: {error}" for name, error in failed),
+            *(
+                message(
+                    "study.systems-failed",
+                    "The numbers of {campaign} could not be computed. {error}",
+                    campaign=name,
+                    error=error,
+                )
+                for name, error in failed
+            ),
             *_warnings(campaigns, documents),
         ],
         missing=missing,
@@ -141,30 +157,38 @@ def study_table(
     )
 
 
-def _warnings(campaigns: Sequence[Campaign], documents: Sequence[Systems]) -> list[str]:
-    """Every sentence once, after the names of its campaigns."""
-    told: dict[str, list[str]] = {}
+def _warnings(campaigns: Sequence[Campaign], documents: Sequence[Systems]) -> list[Message]:
+    """Return every warning once, with the names of its campaigns."""
+    found: dict[Message, list[str]] = {}
     for campaign, document in zip(campaigns, documents, strict=True):
         for warning in document.warnings:
-            told.setdefault(warning, []).append(campaign.name)
-    return [f"{', '.join(names)}: {warning}" for warning, names in told.items()]
+            found.setdefault(warning, []).append(campaign.name)
+    return [
+        message("study.of-campaigns", "{campaigns}: {warning}", campaigns=names, warning=warning)
+        for warning, names in found.items()
+    ]
 
 
-def length_note(documents: Sequence[Systems]) -> str:
-    """Say what a mean deviation is, in which unit and of which wanted length."""
+def length_note(documents: Sequence[Systems]) -> Message | None:
+    """Return an explanation of mean deviations, with their unit and target length."""
     known = [each for each in documents if each.lengths.rows]
     if not known:
-        return ""
-    units, of = ({getattr(each.lengths, name) for each in known} for name in ("unit", "of"))
-    return LENGTH.format(
-        unit=units.pop() if len(units) == 1 else EITHER_UNIT,
-        of=of.pop() if len(of) == 1 else EITHER_TEXT,
+        return None
+    units = {each.lengths.unit for each in known}
+    texts = {each.lengths.of for each in known}
+    unit, of = min(units), min(texts)
+    return message(
+        "lengths.about",
+        "Mean of |length − target| / target over the outputs, in {unit}. The target length is the "
+        "length ratio times the length of the {text}, {rounding}.",
+        unit=UNITS.get(unit, unit) if len(units) == 1 else EITHER_UNIT,
+        text=TEXTS.get(of, of) if len(texts) == 1 else EITHER_TEXT,
         rounding=ROUNDED if known[0].lengths.is_rounded else NOT_ROUNDED,
     )
 
 
 def _column(document: Systems, key: str) -> Sequence[Row]:
-    """A measure's rows: judged systems, then the others."""
+    """Return a measure's rows: judged systems, then the others."""
     own = next((column.rows for column in document.columns if column.key == key), ())
     return [*own, *(row for row in document.outside if row.measure == key)]
 
@@ -177,7 +201,7 @@ def _lengths(document: Systems) -> dict[str, Cell]:
 
 
 def _block(
-    key: str, label: str, names: Sequence[str], cells: Sequence[Mapping[str, Cell]]
+    key: str, label: Message | str, names: Sequence[str], cells: Sequence[Mapping[str, Cell]]
 ) -> Block:
     lines = [Line(name, [own.get(name) for own in cells]) for name in names]
     return Block(key, label, [line for line in lines if any(line.cells)])

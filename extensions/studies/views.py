@@ -1,4 +1,4 @@
-"""The list of studies, and any campaigns as a study by address."""
+"""List studies, and show any campaigns as a study by address."""
 
 from dataclasses import replace
 
@@ -14,8 +14,9 @@ from annotation.models import Campaign
 from annotation.web.parameters import NOTHING, takes
 from dashboards.pages.page import show_all
 from extensions.studies.metrics import STUDY
+from metaeval.messages import message
 
-# More columns no screen shows beside each other.
+# The most columns of a screen.
 MOST_COLUMNS = 12
 MATRIX = replace(STUDY, template="studies/matrix.html", repeated=(*STUDY.repeated, "campaign"))
 
@@ -23,7 +24,7 @@ MATRIX = replace(STUDY, template="studies/matrix.html", repeated=(*STUDY.repeate
 @researcher_required
 @takes(NOTHING)
 def studies(request: HttpRequest) -> HttpResponse:
-    """All studies with their campaigns."""
+    """List all studies."""
     campaigns = visible_campaigns(request.user).exclude(study="")
     rows = campaigns.values("study").annotate(n=Count("pk")).order_by("study")
     return render(request, "studies/list.html", {"studies": rows, "section": "studies"})
@@ -33,22 +34,29 @@ def studies(request: HttpRequest) -> HttpResponse:
 @require_safe
 @takes(MATRIX.parameters)
 def matrix(request: HttpRequest, fmt: str = "", figure: str = "") -> HttpResponseBase:
-    """The campaigns of the address side by side, as a study's first page; or published ones."""
+    """Show the campaigns of the address, or a published table, as a study's first page."""
     visible = visible_campaigns(request.user).exclude(status=Campaign.Status.DRAFT)
     rows = list(visible.select_related("test_set").order_by("name"))
     chosen = _chosen(request, {row.slug: row for row in rows})
     filters = Filters.from_query(request.GET)
     if filters.words and not chosen:
-        raise FilterError(f"{'; '.join(filters.words)}: published tables alone have no filters")
+        raise FilterError(
+            message(
+                "study.no-filters",
+                "Filters need a campaign: published tables have no judgments to filter.",
+            )
+        )
     about = {"open_campaigns": [(row, row in chosen) for row in rows]}
     return show_all(request, MATRIX, chosen, "matrix", about, fmt, figure)
 
 
 def _chosen(request: HttpRequest, known: dict[str, Campaign]) -> list[Campaign]:
-    """The campaigns of the address in its order; 404 for one that the user may not see."""
+    """Return the campaigns of the address in its order; 404 for one that the user must not see."""
     slugs = list(dict.fromkeys(request.GET.getlist("campaign")))
     if len(slugs) > MOST_COLUMNS:
-        raise FilterError(f"campaign: at most {MOST_COLUMNS} columns")
+        raise FilterError(
+            message("study.too-many-columns", "Choose at most {most} campaigns.", most=MOST_COLUMNS)
+        )
     if not set(slugs) <= set(known):
         raise Http404
     return [known[slug] for slug in slugs]

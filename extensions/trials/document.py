@@ -1,4 +1,4 @@
-"""What suggestions change: time, scores, false acceptance, missed errors; and when to stop."""
+"""Estimate the effects of suggestions on time, scores, false acceptance and missed errors."""
 
 import warnings
 from collections.abc import Iterator, Sequence
@@ -11,7 +11,6 @@ import numpy as np
 from annotation.filters import Filters
 from annotation.models import Campaign
 from annotation.prefill.suggestions import Condition
-from core.text import pluralize
 from dashboards.documents.counted import Warned, warned
 from dashboards.documents.head import OfCampaign, WithUnits, about, units_of
 from extensions.trials.reach import Reach, reach
@@ -20,45 +19,77 @@ from metaeval import StatisticsWarning
 from metaeval.arrays import BoolArray, FloatArray
 from metaeval.documents import DOCUMENTS
 from metaeval.judgments.trial import MeanEffect, RateEffect, mean_effect, rate_effect
+from metaeval.messages import Message, message, plural
 
-VERSION = 4
+VERSION = 5
 BLANK, PREFILLED = Condition.BLANK, Condition.PREFILLED
 PLANTED, WITHHELD = Condition.PLANTED, Condition.WITHHELD
-# While a trial runs anybody may look at any time: it is stopped by what no number of looks brings
-# about by chance (Haybittle 1971; Peto et al. 1976), and judged by 95 % intervals when it is over.
+# While a trial runs, results may be viewed at any time, so it is stopped only by intervals that
+# repeated looks do not reach by chance (Haybittle 1971; Peto et al. 1976). When it is over, 95%
+# intervals decide.
 RUNNING, OVER = 0.999, 0.95
-# False errors that people take over, above what they mark there unprompted: so many are too many.
+# The accepted rate of false errors that annotators take over, above the rate in blank documents.
 TOO_MANY = 0.1
-NOTHING_SUGGESTED = "Nothing is suggested in this campaign."
-NO_TRIAL = (
-    "No trial is built in: everybody saw the suggestions, so what they change cannot be known."
+NOTHING_SUGGESTED = message(
+    "trial.no-suggestions", "This campaign does not suggest errors to annotators."
 )
-NOT_YET = "Nobody has rated documents of two conditions yet."
-NO_GOLD = (
-    "No error is planted or withheld: whether people take over false suggestions, and what they "
-    "miss, cannot be known."
+NO_TRIAL = message(
+    "trial.no-trial",
+    "This campaign has no trial: all annotators saw the suggestions, so their effects cannot be "
+    "estimated.",
+)
+NOT_YET = message("trial.not-yet", "No documents of two conditions have been rated yet.")
+NO_GOLD = message(
+    "trial.no-gold",
+    "No error was planted or withheld, so this trial cannot show whether annotators accept false "
+    "suggestions or miss errors that are not suggested.",
 )
 
 LABELS = {
-    "time": "Time a segment, prefilled / blank",
-    "time-apart": "Time, without items right after a planted error",
-    "score": "Score, prefilled − blank",
-    "accepted": "Planted errors taken over, above blank",
-    "missed": "Known errors missed where withheld, above blank",
-    "kept-after": "All real suggestions kept, right after a planted error",
+    "time": message("trial.time", "Time per segment, prefilled / blank"),
+    "time-apart": message(
+        "trial.time-apart", "Time per segment, without items right after a planted error"
+    ),
+    "score": message("trial.score", "Score, prefilled − blank"),
+    "accepted": message("trial.accepted", "Rate of planted errors accepted, above blank"),
+    "missed": message("trial.missed", "Rate of withheld known errors missed, above blank"),
+    "kept-after": message(
+        "trial.kept-after", "Rate of items with all real suggestions kept, after a planted error"
+    ),
 }
 VERDICTS = {
-    "stop": "Stop prefilling.",
-    "no-gain": "Prefilling is not worth it.",
-    "useful": "Prefilling may go on.",
-    "open": "Nothing can be said yet.",
+    "stop": message("trial.verdict-stop", "Stop prefilling."),
+    "no-gain": message("trial.verdict-no-gain", "Prefilling has no benefit."),
+    "useful": message("trial.verdict-useful", "Prefilling may continue."),
+    "open": message("trial.verdict-open", "There is no conclusion yet."),
+}
+FALSE_ACCEPTED = message(
+    "trial.false-accepted",
+    "Annotators accept false suggestions: the interval is above one in ten.",
+)
+MORE_MISSED = message(
+    "trial.more-missed", "Annotators miss more errors where these are not suggested."
+)
+NO_TIME_SAVED = message("trial.no-time-saved", "Suggestions save no time.")
+TIME_SAVED = message(
+    "trial.time-saved", "Suggestions save time, and there is no evidence of harm so far."
+)
+UNDECIDED = message("trial.undecided", "The data so far do not support a conclusion.")
+CONDITION_LABELS = {
+    Condition.BLANK: message("trial.blank", "Blank"),
+    Condition.PREFILLED: message("trial.prefilled", "Prefilled"),
+    Condition.PLANTED: message("trial.planted", "Planted error"),
+    Condition.WITHHELD: message("trial.withheld", "Withheld error"),
 }
 
 
 @dataclass(frozen=True, kw_only=True)
 class Effect:
-    """One estimand. `name` is time, time-apart (without what follows a planted error), score,
-    accepted, missed or kept-after; of rates, `treated` and `blank` are those compared."""
+    """One estimand.
+
+    `name` is time, time-apart (without items after a planted error), score, accepted, missed or
+    kept-after; `treated` and `blank` are the compared rates.
+    """
 
     name: str
     estimate: float | None
@@ -72,14 +103,14 @@ class Effect:
     warnings: Sequence[Warned] = ()
 
     @property
-    def label(self) -> str:
-        """The estimand in words."""
+    def label(self) -> Message:
+        """The name of the estimand."""
         return LABELS[self.name]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Trial(WithUnits, OfCampaign):
-    """The document. `verdict` is stop, no-gain, useful or open; `reasons` are sentences."""
+    """The document. `verdict` is stop, no-gain, useful or open, with `reasons`."""
 
     is_trial: bool = False
     source: str = ""
@@ -93,27 +124,33 @@ class Trial(WithUnits, OfCampaign):
     reach: Sequence[Reach] = ()
     attitudes: Sequence[int] = ()
     verdict: str = ""
-    reasons: Sequence[str] = ()
+    reasons: Sequence[Message] = ()
     confidence: float = OVER
 
     @property
-    def over(self) -> str:
-        """The sentence that names the units: annotators, and documents where segments share any."""
+    def over(self) -> Message | None:
+        """The units: annotators, and documents where several segments share one."""
         if not self.rows:
-            return ""
-        people = pluralize(self.n_annotators, "annotator")
-        if self.unit == DOCUMENTS:
-            return f"95% intervals and tests are over {people} and {self.units}."
-        return f"95% intervals and tests are over {people}."
+            return None
+        annotators = plural(
+            "units.annotators", "{n} annotator", "{n} annotators", n=self.n_annotators
+        )
+        units = [annotators, self.units] if self.unit == DOCUMENTS else [annotators]
+        return message("trial.units-over", "95% intervals and tests are over {units}.", units=units)
 
     @property
-    def verdict_words(self) -> str:
-        """The verdict in a sentence."""
+    def verdict_label(self) -> Message:
+        """The verdict as a sentence."""
         return VERDICTS[self.verdict]
 
     @property
+    def conditions(self) -> list[tuple[Message, int]]:
+        """The number of judgments by condition."""
+        return [(CONDITION_LABELS[Condition(name)], n) for name, n in self.counts]
+
+    @property
     def is_running(self) -> bool:
-        """Whether people may still rate, and readers look again."""
+        """Whether annotators can still rate."""
         return self.confidence == RUNNING
 
 
@@ -121,12 +158,12 @@ DOCUMENT = Trial
 
 
 def compute(campaign: Campaign, filters: Filters) -> Trial:
-    """Return what is known so far of a campaign's suggestions."""
-    said: dict[str, Any] = about(campaign)
+    """Return the results so far of a campaign's suggestions."""
+    known: dict[str, Any] = about(campaign)
     if not campaign.is_prefilled:
-        return Trial(**said, warnings=[NOTHING_SUGGESTED])
+        return Trial(**known, warnings=[NOTHING_SUGGESTED])
     prefill = campaign.prefill
-    said |= {
+    known |= {
         "source": prefill.source,
         "label": prefill.label,
         "is_trial": prefill.is_trial,
@@ -134,19 +171,19 @@ def compute(campaign: Campaign, filters: Filters) -> Trial:
         "attitudes": _attitudes(campaign),
     }
     rated = read_rated(campaign, filters)
-    said |= {"n": len(rated), "n_annotators": len(np.unique(rated.annotator))}
-    said |= units_of(rated.clusters)
+    known |= {"n": len(rated), "n_annotators": len(np.unique(rated.annotator))}
+    known |= units_of(rated.clusters)
     if not prefill.is_trial:
-        return Trial(**said, warnings=[NO_TRIAL])
-    said["counts"] = [(str(each), int(rated.among(each).sum())) for each in CONDITIONS]
+        return Trial(**known, warnings=[NO_TRIAL])
+    known["counts"] = [(str(each), int(rated.among(each).sum())) for each in CONDITIONS]
     if not rated.among(BLANK).any() or not rated.among(PREFILLED, PLANTED, WITHHELD).any():
-        return Trial(**said, warnings=[NOT_YET])
+        return Trial(**known, warnings=[NOT_YET])
     confidence = OVER if campaign.status == Campaign.Status.CLOSED else RUNNING
     effects = list(_effects(rated, OVER))
     verdict, reasons = _verdict(list(_effects(rated, confidence)))
     notes = [] if prefill.planted or prefill.withheld else [NO_GOLD]
     return Trial(
-        **said, n_doubted=rated.n_doubted, rows=effects, reach=reach(rated), verdict=verdict,
+        **known, n_doubted=rated.n_doubted, rows=effects, reach=reach(rated), verdict=verdict,
         reasons=reasons, confidence=confidence, warnings=notes,
     )  # fmt: skip
 
@@ -155,14 +192,14 @@ CONDITIONS = (BLANK, PREFILLED, PLANTED, WITHHELD)
 
 
 def _attitudes(campaign: Campaign) -> list[int]:
-    """How many people chose each of 1 to 5."""
+    """Return how many annotators chose each of 1 to 5."""
     people = campaign.annotators.filter(excluded_at=None, attitude__isnull=False)
     given = list(people.values_list("attitude", flat=True))
     return [given.count(each) for each in range(1, 6)] if given else []
 
 
 def _effects(rated: Rated, confidence: float) -> Iterator[Effect]:
-    """The four estimands, and what follows a planted error apart."""
+    """Yield the four estimands, and those on items after a planted error."""
     both = rated.among(BLANK, PREFILLED)
     yield _mean("time", rated, both, rated.seconds, confidence, is_ratio=True)
     if rated.after.any():
@@ -232,7 +269,7 @@ def _effect(name: str, found: MeanEffect | RateEffect, **rates: float | None) ->
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """Warnings stand in the results."""
+    """Suppress warnings, which the results have."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", StatisticsWarning)
         yield
@@ -242,19 +279,19 @@ def _plain(value: float | None) -> float | None:
     return None if value is None or np.isnan(value) else float(value)
 
 
-def _verdict(effects: Sequence[Effect]) -> tuple[str, list[str]]:
-    """What the intervals say of going on; open where they say nothing."""
+def _verdict(effects: Sequence[Effect]) -> tuple[str, list[Message]]:
+    """Return the verdict that the intervals support, with reasons."""
     by_name = {effect.name: effect for effect in effects}
     harms = []
     accepted, missed, time = (by_name.get(name) for name in ("accepted", "missed", "time"))
     if accepted and accepted.low is not None and accepted.low > TOO_MANY:
-        harms.append("People take over false suggestions: surely more than one in ten.")
+        harms.append(FALSE_ACCEPTED)
     if missed and missed.low is not None and missed.low > 0:
-        harms.append("People miss more errors where these are not suggested.")
+        harms.append(MORE_MISSED)
     if harms:
         return "stop", harms
     if time and time.low is not None and time.low >= 1:
-        return "no-gain", ["Suggestions save no time."]
+        return "no-gain", [NO_TIME_SAVED]
     if time and time.high is not None and time.high < 1:
-        return "useful", ["Suggestions save time, and no harm is shown so far."]
-    return "open", ["What there is so far decides nothing."]
+        return "useful", [TIME_SAVED]
+    return "open", [UNDECIDED]

@@ -1,4 +1,4 @@
-"""The extension: what became of suggested errors, and what a trial says they change."""
+"""The extension that reports the fates of suggested errors and the effects found in a trial."""
 
 from core.extensions import Extension, Place
 

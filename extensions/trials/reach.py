@@ -1,4 +1,4 @@
-"""What a trial of so many people and items can tell, and what more of either would buy."""
+"""Compute the changes that a trial can detect, with the present and with more data."""
 
 import warnings
 from collections.abc import Callable
@@ -10,19 +10,24 @@ from annotation.prefill.suggestions import Condition
 from extensions.trials.read import Rated
 from metaeval.arrays import BoolArray
 from metaeval.judgments.trial import mean_power, rate_half_width, rate_power, smallest_change
+from metaeval.messages import Message, message
 
-# Rates that are planned with before any is known.
+# Assumed rates.
 ACCEPTED, MISSED = 0.3, 0.3
 MOST_RISE = 0.6
-LABELS = {"now": "As it stands", "people": "Twice the people", "items": "Twice the outputs"}
+LABELS = {
+    "now": message("trial.plan-now", "Present data"),
+    "people": message("trial.plan-annotators", "Twice the annotators"),
+    "items": message("trial.plan-outputs", "Twice the outputs"),
+}
 
 
 @dataclass(frozen=True)
 class Reach:
-    """The smallest changes found with a power of 0.8 by so many people.
+    """The smallest changes that a number of annotators and items detects with a power of 0.8.
 
-    `time` is a ratio, `accepted` half an interval's width in points of a rate, `missed` a rise of
-    a rate; None where no change is found, or nothing of the kind is shown.
+    `time` is a ratio, `accepted` half the width of a rate's interval, `missed` a rise of a rate;
+    None where no change is detected, or the trial has no such items.
     """
 
     plan: str
@@ -33,13 +38,13 @@ class Reach:
     missed: float | None
 
     @property
-    def label(self) -> str:
-        """The plan in words."""
+    def label(self) -> Message:
+        """The name of the plan."""
         return LABELS[self.plan]
 
 
 def reach(rated: Rated) -> list[Reach]:
-    """Return what there is, twice the people, and twice the items for each."""
+    """Return the present plan, one with twice the annotators, and one with twice the items each."""
     people = len(np.unique(rated.annotator))
     if people < 2:
         return []

@@ -1,4 +1,4 @@
-"""The judgments of a campaign with suggestions as arrays: a row a judgment, in each one's order."""
+"""Read the judgments of a campaign with suggestions as arrays, in each annotator's order."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -14,8 +14,13 @@ from annotation.models.judgment import VALUE
 from annotation.prefill.suggestions import PLANTED, Condition
 from metaeval.arrays import BoolArray, FloatArray, IntArray
 from metaeval.documents import clusters_from
+from metaeval.messages import Message, message
 
 CHUNK = 2_000
+ORIGINS = {
+    SuggestionFate.Origin.SUGGESTED: message("trial.origin-suggested", "Suggested"),
+    SuggestionFate.Origin.PLANTED: message("trial.origin-planted", "Planted"),
+}
 ITEM, ANNOTATOR = "assignment__item", "assignment__annotator"
 Place = tuple[str, int, int]
 COLUMNS = (
@@ -27,13 +32,13 @@ COLUMNS = (
 
 @dataclass(frozen=True, eq=False)
 class Rated:
-    """n judgments: whose, of which output, in which condition, and what they say.
+    """n judgments with annotator, output, condition and results; all arrays are (n,).
 
-    ``seconds`` are active ones per segment, of the server where the browser's report is doubted
-    (``n_doubted``); ``after`` marks those right behind one with a planted error. ``accepted`` is 1
-    where a final span lies over the planted region and ``missed`` where none lies over the known
-    error, nan where the output has no such region. ``document`` is empty where the segment is the
-    unit. All are (n,).
+    ``seconds`` are active seconds per segment, by the server's clock where the browser's report is
+    implausible (``n_doubted``). ``after`` marks judgments right after one with a planted error.
+    ``accepted`` is 1 where a final span overlaps the planted region, and ``missed`` where none
+    overlaps the known error; nan where the output has no such region. ``document`` is empty where
+    the segment is the unit.
     """
 
     annotator: IntArray
@@ -71,7 +76,7 @@ class Rated:
 
 @dataclass(frozen=True)
 class Fates:
-    """How many suggestions of an origin had each fate."""
+    """The number of suggestions of an origin, by fate."""
 
     origin: str
     n: int
@@ -81,9 +86,14 @@ class Fates:
     category: int
     deleted: int
 
+    @property
+    def label(self) -> Message:
+        """The name of the origin."""
+        return ORIGINS[SuggestionFate.Origin(self.origin)]
+
 
 def read_rated(campaign: Campaign, filters: Filters) -> Rated:
-    """Return the current judgments that analyses count, by annotator and position."""
+    """Return the current judgments that analyses use, by annotator and position."""
     chosen = counted(campaign, filters).filter(assignment__item__kind=Item.Kind.TARGET)
     order = chosen.order_by(f"{ANNOTATOR}_id", "assignment__position")
     rows = [dict(zip((*COLUMNS, "value"), row, strict=True))
@@ -112,7 +122,7 @@ def read_rated(campaign: Campaign, filters: Filters) -> Rated:
 
 
 def _seconds(row: Mapping[str, Any]) -> float:
-    """Active seconds of one of the answers of a screen."""
+    """Return the active seconds of one judgment of an item."""
     if not row["time_doubt"] and row["active_ms"] is not None:
         return float(row["active_ms"]) / 1000 / float(row["sent_together"])
     return np.nan if row["paid_ms"] is None else float(row["paid_ms"]) / 1000
@@ -129,7 +139,7 @@ def _known(row: Mapping[str, Any]) -> Place | None:
 
 
 def _is_over(region: Place | None, spans: Sequence[Place]) -> float:
-    """Whether a final span has a character of a region; nan without a region."""
+    """Return whether a final span has a character of a region; nan without a region."""
     if region is None:
         return np.nan
     side, start, end = region
@@ -137,7 +147,7 @@ def _is_over(region: Place | None, spans: Sequence[Place]) -> float:
 
 
 def _final(judgments: Sequence[int]) -> tuple[Mapping[int, list[Place]], Mapping[int, float]]:
-    """All spans that were left, planted ones among them, and the share of real ones kept."""
+    """Return all final spans, planted ones included, and the share of real suggestions kept."""
     spans: dict[int, list[Place]] = defaultdict(list)
     real: dict[int, list[bool]] = defaultdict(list)
     for start in range(0, len(judgments), CHUNK):
@@ -154,7 +164,7 @@ def _final(judgments: Sequence[int]) -> tuple[Mapping[int, list[Place]], Mapping
 
 
 def _after(rows: Sequence[Mapping[str, Any]], planted: Sequence[Place | None]) -> BoolArray:
-    """Which judgments come right after one of the same person that showed a planted error."""
+    """Return which judgments follow one of the same annotator that showed a planted error."""
     found = np.zeros(len(rows), dtype=bool)
     for n in range(1, len(rows)):
         before = rows[n - 1]
@@ -166,7 +176,7 @@ def _after(rows: Sequence[Mapping[str, Any]], planted: Sequence[Place | None]) -
 
 
 def read_fates(campaign: Campaign, filters: Filters) -> list[Fates]:
-    """Count what became of suggestions in the judgments that analyses count."""
+    """Count the fates of suggestions in the judgments that analyses use."""
     chosen = counted(campaign, filters)
     rows = SuggestionFate.objects.filter(judgment__in=chosen.values("pk")).order_by()
     counts: dict[str, dict[str, int]] = defaultdict(lambda: defaultdict(int))

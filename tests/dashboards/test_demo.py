@@ -62,7 +62,7 @@ def test_a_process_that_ends_by_itself_is_named() -> None:
     command = [sys.executable, "-c", SUPERVISE, "raise SystemExit(3)"]
     ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert ended.returncode == 3
-    assert "ended with status 3, so everything stops." in ended.stderr
+    assert "ended with status 3, so the demo stops." in ended.stderr
 
 
 def test_a_worker_that_is_killed_is_started_again_so_often() -> None:
@@ -72,6 +72,6 @@ def test_a_worker_that_is_killed_is_started_again_so_often() -> None:
     command = [sys.executable, "-c", once, killed]
     ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     said = "The worker “scoring” was killed by signal 9"
-    assert ended.stderr.count(f"{said}. It is started again; nothing is lost.") == demo.RESTARTS
-    assert ended.stderr.count(f"{said}, so everything stops.") == 1
+    assert ended.stderr.count(f"{said}. It is being restarted; no data are lost.") == demo.RESTARTS
+    assert ended.stderr.count(f"{said}, so the demo stops.") == 1
     assert ended.returncode != 0

@@ -1,13 +1,14 @@
-"""Documents with the values that a test names, and others that say nothing."""
+"""Documents with the values that a test names, and neutral others."""
 
 from collections.abc import Sequence
 from typing import Any
 
 from dashboards.comparisons.document import Comparison, Metric
-from dashboards.documents.reasons import CampaignTrust, Verdict, said_of
+from dashboards.documents.reasons import CampaignTrust, Verdict, fields_of
 from dashboards.systems.columns import Column, Row
 from dashboards.systems.deviations import Lengths
 from dashboards.systems.document import Systems
+from metaeval.messages import message
 
 HEAD = {
     "campaign": "c",
@@ -15,7 +16,7 @@ HEAD = {
     "direction": "en-zh",
     "length_ratio": "1.00",
     "origin": "collected",
-    "human_scores": "z-scores",
+    "human_scores": message("human.z-scores", "z-scores"),
 }
 ASKED = HEAD | {
     "statistic": "tau-b",
@@ -30,34 +31,34 @@ ASKED = HEAD | {
 }
 
 
-def metric(key: str, value: float | None = 0.5, **said: Any) -> Metric:
+def metric(key: str, value: float | None = 0.5, **given: Any) -> Metric:
     about = {"label": key.upper(), "metric": key, "signature": key, "origin": "computed"}
-    return Metric(**{"key": key, "value": value, "is_turned": False} | about | said)
+    return Metric(**{"key": key, "value": value, "is_turned": False} | about | given)
 
 
-def comparison(**said: Any) -> Comparison:
-    return Comparison(**ASKED | said)
+def comparison(**given: Any) -> Comparison:
+    return Comparison(**ASKED | given)
 
 
-def trusted(verdict: Verdict = Verdict.NO_LIMITS, **said: Any) -> CampaignTrust:
+def trusted(verdict: Verdict = Verdict.NO_LIMITS, **given: Any) -> CampaignTrust:
     amount = {"n_systems": 10, "n_segments": 200, "n_informative": 200}
     about = {"campaign": "c", "name": "Campaign"}
-    return CampaignTrust(**said_of(verdict, []) | about | amount | said)
+    return CampaignTrust(**fields_of(verdict, []) | about | amount | given)
 
 
-def row(measure: str, system: str, place: int, **said: Any) -> Row:
+def row(measure: str, system: str, place: int, **given: Any) -> Row:
     about = {"measure": measure, "system": system, "score": 1.0, "rank": place + 1, "n": 10}
-    return Row(**about | said)
+    return Row(**about | given)
 
 
-def column(rows: Sequence[Row], **said: Any) -> Column:
+def column(rows: Sequence[Row], **given: Any) -> Column:
     about = {"key": "m", "label": "M", "signature": "m", "origin": "computed", "is_turned": False}
     kind = {"is_given": False, "is_corpus": False, "is_even": True, "span": "", "compared_span": ""}
     numbers = {"tau": 1.0, "accuracy": 1.0, "accuracy_ends": None, "n_systems": len(rows), "n": 10}
-    return Column(rows=rows, compared=(), **about | kind | numbers | said)
+    return Column(rows=rows, compared=(), **about | kind | numbers | given)
 
 
-def systems(**said: Any) -> Systems:
+def systems(**given: Any) -> Systems:
     about = {"has_published_systems": False, "versus": "next", "test": "rank-sum", "seed": 1}
     empty = dict.fromkeys(("basis", "systems", "human", "columns", "agreement", "rows"), ())
-    return Systems(**HEAD | about | empty | {"lengths": Lengths("words", "reference")} | said)
+    return Systems(**HEAD | about | empty | {"lengths": Lengths("words", "reference")} | given)

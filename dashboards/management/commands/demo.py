@@ -1,7 +1,7 @@
-"""`manage.py demo`: the whole app on one machine, with its demo, in one command.
+"""`manage.py demo`: run the app with its demo on one machine.
 
-Loads the demo where it is missing, then runs a web server and its workers until Ctrl-C. Everything
-is kept in the `var` folder, so the next start goes on where this one ended.
+Loads the demo where it is missing, then runs a web server and its workers until Ctrl-C. All data
+are in the `var` folder, so the next start continues from there.
 """
 
 import os
@@ -31,7 +31,7 @@ from metrics.runs.starting import start
 from metrics.stock import packaged
 
 GRACE_SECONDS = 15
-# How often killed workers are started again: one that memory kills each time ends the demo.
+# How often killed workers are restarted; a worker that always runs out of memory ends the demo.
 RESTARTS = 5
 
 
@@ -41,7 +41,7 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--port", type=int, default=8000)
         parser.add_argument("--host", default="127.0.0.1")
-        parser.add_argument("--load-only", action="store_true", help="store the demo and leave")
+        parser.add_argument("--load-only", action="store_true", help="store the demo and exit")
 
     def handle(self, *args: Any, **options: Any) -> None:
         host, port = options["host"], options["port"]
@@ -92,8 +92,8 @@ def _not_yet_run(test_set: TestSet) -> list[str]:
 
 
 def _collect() -> subprocess.Popen[bytes] | None:
-    """Hash and compress what pages load, where it is not as it was: beside the rest."""
-    # Where Django debugs, pages load files from where they lie.
+    """Hash and compress static files in the background, where they have changed."""
+    # With DEBUG, pages load the original files.
     is_current = getattr(staticfiles_storage, "is_current", None)
     if is_current is None or is_current():
         return None
@@ -113,16 +113,16 @@ def _require_free(host: str, port: int) -> None:
 
 
 def _web(host: str, port: int) -> list[str]:
-    """One process with threads: enough for a demo, and light on SQLite."""
+    """Return the command of one process with threads, which suits a demo and SQLite."""
     command = [sys.executable, "-m", "gunicorn", "config.wsgi", "--bind", f"{host}:{port}"]
     return [*command, "--workers", "1", "--threads", "8", "--log-level", "warning"]
 
 
 def _workers() -> list[list[str]]:
-    """Scoring; documents with mail; slow documents with imports: each in processes of its own.
+    """Return the commands of workers: scoring; documents with mail; slow documents with imports.
 
-    They take over the work of those that were killed, also in the demo before this one. Documents
-    give way to the web server where there are fewer processors than processes.
+    They resume the jobs of killed workers, including those of an earlier demo. Documents have a
+    lower priority than the web server where there are fewer processors than processes.
     """
     return [
         _worker("scoring", "cpu,gpu,judges"),
@@ -132,7 +132,7 @@ def _workers() -> list[list[str]]:
 
 
 def _worker(name: str, queues: str, children: int = 1) -> list[str]:
-    # Whoever runs the demo as root knows that they do.
+    # A warning about running as root does not help in a demo.
     quiet = ["-W", "ignore:You're running the worker", "-m", "celery", "--quiet"]
     command = [sys.executable, *quiet, "-A", "config", "worker", "-n", f"{name}@%h", "-Q", queues]
     options = ["--concurrency", str(children), "--loglevel", "warning"]
@@ -140,10 +140,10 @@ def _worker(name: str, queues: str, children: int = 1) -> list[str]:
 
 
 def _supervise(commands: list[list[str]]) -> int:
-    """Run until somebody stops us or a process ends for good; then end them all.
+    """Run until Ctrl-C or until a process ends for good; then end all processes.
 
-    A worker that was killed is started again, RESTARTS times. Returns the exit status: 0 after
-    Ctrl-C, otherwise that of the process that ended.
+    A killed worker is restarted, RESTARTS times. Returns the exit status: 0 after Ctrl-C, otherwise
+    that of the process that ended.
     """
     signal.signal(signal.SIGTERM, _as_interrupt)
     processes: list[subprocess.Popen[bytes]] = []
@@ -167,15 +167,15 @@ def _supervise(commands: list[list[str]]) -> int:
 
 
 def _launch(command: list[str]) -> subprocess.Popen[bytes]:
-    """Start a process in a group of its own: Ctrl-C reaches us alone, and we stop all in order.
+    """Start a process in its own group: only this process gets Ctrl-C, and stops all in order.
 
-    They share a session, because Linux weighs `nice` within one alone.
+    They share a session, because Linux compares `nice` only within a session.
     """
     return subprocess.Popen(command, process_group=0)  # noqa: S603
 
 
 def _next_to_end(processes: list[subprocess.Popen[bytes]]) -> int:
-    """Wait for a process to end; return its place."""
+    """Wait for a process to end; return its index."""
     places = {process.pid: place for place, process in enumerate(processes)}
     while True:
         pid, status = os.wait()
@@ -189,13 +189,13 @@ def _name_of_worker(command: list[str]) -> str:
 
 
 def _farewell(command: list[str], status: int, *, is_again: bool) -> str:
-    """Say which process ended and how, what follows, and that nothing is lost."""
+    """Return which process ended, how, and what happens next."""
     worker = _name_of_worker(command)
     name = f"The worker “{worker}”" if worker else "The web server"
     how = f"was killed by signal {-status}" if status < 0 else f"ended with status {status}"
     if is_again:
-        return f"{name} {how}. It is started again; nothing is lost."
-    return f"{name} {how}, so everything stops. Nothing is lost: start it again."
+        return f"{name} {how}. It is being restarted; no data are lost."
+    return f"{name} {how}, so the demo stops. No data are lost: start it again."
 
 
 def _as_interrupt(signum: int, frame: FrameType | None) -> None:
@@ -215,6 +215,6 @@ def _stop(processes: list[subprocess.Popen[bytes]]) -> None:
 
 
 def _end_group(process: subprocess.Popen[bytes]) -> None:
-    """End the children, too, whatever became of the process that forked them."""
+    """End the child processes as well, even if their parent has ended."""
     with suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)

@@ -1,4 +1,4 @@
-"""The cells of a study's matrix with what heads them."""
+"""Pair the cells of a study's matrix with the heads of their columns."""
 
 from collections.abc import Sequence
 
@@ -6,17 +6,18 @@ from django import template
 
 from extensions.studies.beside import Beside
 from extensions.studies.matrix import Cell, Head, MatrixRow
+from metaeval.messages import Message
 
 register = template.Library()
 
 
 @register.filter
 def under(row: MatrixRow, heads: Sequence[Head]) -> list[tuple[Cell, Head]]:
-    """The cells of a row with what heads them."""
+    """The cells of a row with their heads."""
     return list(zip(row.cells, heads, strict=True)) if row.cells else []
 
 
 @register.filter
-def published(row: MatrixRow, beside: Beside | None) -> list[tuple[Cell, str]]:
-    """The published cells of a row with what heads them."""
+def published(row: MatrixRow, beside: Beside | None) -> list[tuple[Cell, Message | str]]:
+    """The published cells of a row with their heads."""
     return list(zip(row.beside, beside.heads, strict=True)) if beside else []

@@ -24,10 +24,10 @@ def test_without_intervals_the_axis_begins_at_zero_and_no_line_is_explained() ->
     """Two values .008 apart filled the whole width, under a text about intervals."""
     zero, text = axis_and_text((None, None), (None, None))
     assert zero
-    assert "95 % intervals" not in text
+    assert "95% intervals" not in text
 
 
 def test_with_intervals_these_give_the_scale() -> None:
     zero, text = axis_and_text((-0.1, 0.2), (None, None))
     assert not zero
-    assert "Lines: 95 % intervals, t clustered by 30 segments." in text
+    assert "Lines: 95% intervals, t clustered by 30 segments." in text

@@ -28,7 +28,7 @@ def by_worker(settings: Any) -> None:
 
 
 def die() -> None:
-    """The process that has a document in hand is killed, and somebody notices."""
+    """The process that computes a document is killed, and another one notices."""
     assert take(documents) is not None
     Analysis.objects.filter(status=Status.RUNNING).update(expires_at=Now() - timedelta(seconds=1))
     reconcile({QUICK, SLOW}, has_room=False)
@@ -126,7 +126,7 @@ def test_three_deaths_are_told(world: World, as_researcher: Client) -> None:
         asked()
         Analysis.objects.update(not_before=Now())
         die()
-    assert "killed" in asked().message
+    assert asked().message.code == "analysis.killed"
     row = Analysis.objects.get()
     assert row.status == Status.FAILED  # It rests, for longer than after an error.
     assert (row.not_before - timezone.now()).total_seconds() > 300
@@ -134,7 +134,7 @@ def test_three_deaths_are_told(world: World, as_researcher: Client) -> None:
     end_rests()
     asked()
     compute_waiting()
-    assert (asked().is_fresh, asked().message) == (True, "")
+    assert (asked().is_fresh, asked().message) == (True, None)
 
 
 def test_what_takes_too_long_says_so(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -144,7 +144,9 @@ def test_what_takes_too_long_says_so(world: World, monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(correlations, "compute", hang)
     ask(world.campaign)
     compute_waiting()
-    assert ask(world.campaign).message == "It took longer than 10 minutes."
+    found = ask(world.campaign).message
+    assert found is not None
+    assert (found.code, found.parameters) == ("analysis.too-long", {"n": 10})
 
 
 def test_a_lost_process_stores_nothing(world: World, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,4 @@
-"""Workers whose processes end: the document in hand is computed by another one."""
+"""Workers whose processes end: the document in progress is computed by another one."""
 
 import os
 import signal
@@ -86,7 +86,7 @@ def site(tmp_path: Path, migrated: Path) -> Iterator[Site]:
 
 
 def test_a_document_outlives_its_processes(site: Site) -> None:
-    """One is killed with the document in hand; a worker told to stop leaves it to others."""
+    """One is killed while it computes the document; a worker told to stop leaves it to others."""
     site.python("-c", ASK)
     site.wait_for("a child computes", lambda: len(site.entered()) == 1)
     [first] = site.entered()

@@ -25,14 +25,14 @@ class Found:
     rows: Sequence[Row] = ()
     table: Sequence[Sequence[float | None]] = ()
     ends: tuple[float | None, float | None] | None = None
-    told: Mapping[str, float | None] = field(default_factory=dict)
+    stored_again: Mapping[str, float | None] = field(default_factory=dict)
 
 
 def test_what_is_not_finite_is_null() -> None:
     rows = [Row(name="a", value=NAN), Row(name="b", value=-np.inf), Row(name="c", value=0.1 + 0.2)]
-    written = json.loads(encoded(Found(n=1, rows=rows, ends=(NAN, 1.0), told={"x": NAN})))
+    written = json.loads(encoded(Found(n=1, rows=rows, ends=(NAN, 1.0), stored_again={"x": NAN})))
     assert [row["value"] for row in written["rows"]] == [None, None, 0.1 + 0.2]
-    assert (written["ends"], written["told"]) == ([None, 1.0], {"x": None})
+    assert (written["ends"], written["stored_again"]) == ([None, 1.0], {"x": None})
 
 
 def test_arrays_and_their_numbers_are_lists_and_numbers() -> None:
@@ -61,4 +61,4 @@ def test_what_could_not_be_read_again_is_not_stored() -> None:
     with pytest.raises(msgspec.ValidationError, match=r"Expected `float \| null`, got `str`"):
         pack(Found(n=1, rows=[Row(name="a", value="high")]))  # type: ignore[arg-type]
     with pytest.raises(NotImplementedError, match="complex"):
-        pack(Found(n=1, told={"x": 1j}))  # type: ignore[dict-item]
+        pack(Found(n=1, stored_again={"x": 1j}))  # type: ignore[dict-item]

@@ -37,7 +37,7 @@ COMPUTING = {"read_columns", "quality_report", "agreement", "compute"}
 # are stored with their intervals, and only sorted into bins.
 BINS = {"preference", "Preference.histogram"}
 FEW_NUMBERS = {
-    "/training/sweeps/alphas/": {"compare_seeds", "StatisticsWarning.message"},
+    "/training/sweeps/alphas/": {"compare_seeds"},
     "/testsets/rated-set/preferences/": BINS,
     "/testsets/rated-set/preferences.json": BINS,
     "/testsets/rated-set/preferences/figures/1.json": BINS,
@@ -53,7 +53,8 @@ def is_statistics(code: CodeType) -> bool:
     """Whether it is of `metaeval` or scipy, or computes what rests on all judgments."""
     if (known := _known.get(id(code))) is None:
         file = code.co_filename
-        found = file.startswith(METAEVAL) or "/scipy/" in file or code.co_name in COMPUTING
+        is_ours = file.startswith(METAEVAL) and not file.endswith("/messages.py")
+        found = is_ours or "/scipy/" in file or code.co_name in COMPUTING
         known = _known[id(code)] = (found, code)
     return known[0]
 

@@ -198,9 +198,11 @@ def test_outputs_of_a_later_system_are_asked_for_alone(world: World) -> None:
     scored(world)
     run = MetricRun.objects.get()
     run.systems.remove(world.test_set.systems.get(name="weak"))
-    assert state_of(fresh(world)) == (
-        State.UNSCORED, "No metric has scored the outputs of 1 of 2 systems.",
-    )  # fmt: skip
+    found = state_of(fresh(world))
+    assert found is not None
+    state, about = found
+    assert (state, about.code) == (State.UNSCORED, "campaign.partly-unscored")
+    assert about.parameters == {"n": 1, "total": 2}
 
 
 def test_outputs_whose_texts_are_unknown_are_not_scored(world: World) -> None:
@@ -227,7 +229,7 @@ def test_the_steps_of_a_draft_are_ticked_once_they_are_done(world: World) -> Non
 
     assert done() == ["Texts", "Task"]
     with_people(world)
-    assert done() == ["Texts", "Task", "People"]
+    assert done() == ["Texts", "Task", "Annotators"]
     without_texts(world)
     assert done() == ["Task"]
 

@@ -17,11 +17,12 @@ from annotation.filters import Filters
 from annotation.models import Campaign, Judgment
 from dashboards.documents.stored import settled
 from dashboards.overview import document as overview
-from dashboards.overview.annotators import Row
+from dashboards.overview.annotators import DRIFTING, Row
 from dashboards.overview.document import Overview
 from dashboards.overview.figures import FIGURES
 from dashboards.overview.page import OVERVIEW
 from dashboards.pages.answers import UNITS
+from dashboards.quality.document import CHECKS
 from tests.dashboards import raw
 from tests.world import World
 
@@ -118,10 +119,10 @@ def test_agreement_of_real_annotators_is_that_of_the_quality_page(db: None, data
             stats.pearsonr([own[i] for i in shared], [np.mean(rest[i]) for i in shared]).statistic
         )
     assert document.agreement[0].one_vs_rest[0] == pytest.approx(np.mean(found), abs=1e-9)
-    assert any("z-scores: A trend over the work of" in one for one in document.drift_warnings)
+    assert {one.code for one in document.drift_warnings} == {"drift.warning"}
 
 
-def test_somebody_who_gets_harsher_is_told(rated: Campaign) -> None:
+def test_drift_is_reported(rated: Campaign) -> None:
     own = [row for row in raw.judged(rated, raw.outputs_only) if raw.label(row) == "S1"]
     for place, row in enumerate(own):
         Judgment.objects.filter(pk=row.pk).update(score=max(0, 90 - place + place % 3))
@@ -131,12 +132,13 @@ def test_somebody_who_gets_harsher_is_told(rated: Campaign) -> None:
     row = of(document, "S1")
     assert row.z_drift_tau == pytest.approx(expected.statistic)
     assert row.z_drift_pvalue == pytest.approx(expected.pvalue)
-    (warning,) = [one for one in document.drift_warnings if one.startswith("z-scores")]
-    assert "S1" in warning
-    assert "S2" not in warning
+    found = [one for one in document.drift_warnings if one.parameters["values"] == DRIFTING[0]]
+    (warning,) = found
+    assert "S1" in warning.text
+    assert "S2" not in warning.text
 
 
-def test_somebody_who_does_not_read_is_a_suspect(rated: Campaign) -> None:
+def test_a_careless_annotator_is_a_suspect(rated: Campaign) -> None:
     for row in raw.judged(rated):
         if raw.label(row) == "S3":
             Judgment.objects.filter(pk=row.pk).update(score=70)
@@ -144,10 +146,10 @@ def test_somebody_who_does_not_read_is_a_suspect(rated: Campaign) -> None:
             Judgment.objects.filter(pk=row.pk).update(score=0)
     document = compute(rated)
     assert document.suspects == ["S3"]
-    said = of(document, "S3").signs
-    assert "fails traps" in said
-    assert "gives one score to everything" in said
-    assert "60 equal scores in a row" in said
+    found = {each.code: each.parameters for each in of(document, "S3").signs}
+    assert found["sign.fails"]["check"] == CHECKS["traps"]
+    assert "sign.one-score" in found
+    assert found["sign.run"] == {"n": 60}
     assert of(document, "S3").z_mean is None
 
 
@@ -164,7 +166,7 @@ def test_filters_hold_everywhere(rated: Campaign) -> None:
     assert [row.annotator for row in document.rows] == ["S1", "S2"]
     assert document.n_judgments == 108
     assert document.traps is None
-    assert [one.items for one in document.agreement] == ["outputs"]
+    assert [one.has_traps for one in document.agreement] == [False]
     kept = raw.judged(rated, lambda row: raw.label(row) != "S3" and raw.outputs_only(row))
     assert document.times.mean == pytest.approx(statistics.fmean(times(kept)))
 

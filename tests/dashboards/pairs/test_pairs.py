@@ -1,4 +1,4 @@
-"""Two systems, two metrics: numbers, sentences, refusals, and what the page shows."""
+"""Two systems, two metrics: numbers, answers, refusals and pages."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -11,16 +11,14 @@ from annotation.filters import Filters
 from annotation.models import Campaign, Output
 from dashboards.pairs import two_metrics as metrics
 from dashboards.pairs import two_systems as systems
-from dashboards.pairs.ahead import FEW, answer, rests_on
+from dashboards.pairs.ahead import FEW, OUTPUT_PAIRS, SEGMENTS, answer, ties_note
 from dashboards.pairs.document import FIRST, SECOND, Pair, Part, Side
 from dashboards.panel.panel import read_panel
 from dashboards.trust.marks import REFUSED
-from tests.dashboards.chinese import told, told_answer
+from metaeval.messages import Message
 from tests.dashboards.conftest import make_rated
 from tests.shared import SharedRows
 from tests.world import World, make_user
-
-EIGHT_TO_TWO = "ahead on 80 % of 10 segments, behind on 20 %."
 
 
 @pytest.fixture(scope="module")
@@ -98,56 +96,41 @@ def pair(wins: int, losses: int, lead: tuple[float, float] | None) -> Pair:
 
 
 @pytest.mark.parametrize(
-    ("found", "doubt", "sentence"),
+    ("found", "reason", "case", "parameters"),
     [
-        (pair(8, 2, (0.2, 0.9)), "", f"Alpha beats Beta: {EIGHT_TO_TWO}"),
-        (pair(2, 8, (-0.9, -0.2)), "", f"Beta beats Alpha: {EIGHT_TO_TWO}"),
-        (
-            pair(6, 4, (-0.2, 0.6)),
-            "",
-            "Alpha and Beta cannot be told apart: Alpha is ahead on 60 % of 10 segments, behind on "
-            "40 %.",
-        ),
-        (
-            pair(8, 2, (0.2, 0.9)),
-            REFUSED,
-            "Alpha and Beta cannot be told apart: Alpha is ahead on 80 % of 10 segments, behind on "
-            f"20 %. {REFUSED}",
-        ),
-        (
-            pair(5, 5, (-0.5, 0.5)),
-            "",
-            "Alpha and Beta cannot be told apart: each is ahead on 50 % of 10 segments.",
-        ),
-        (
-            pair(1, 0, None),
-            "",
-            "Alpha and Beta cannot be told apart: Alpha is ahead on 100 % of 1 segments, behind on "
-            "0 %.",
-        ),
-        (
-            pair(0, 0, None),
-            "",
-            "The humans tell no two outputs apart, so the two cannot be compared.",
-        ),
+        (pair(8, 2, (0.2, 0.9)), None, "ahead", {"first": "Alpha", "won": 0.8, "lost": 0.2}),
+        (pair(2, 8, (-0.9, -0.2)), None, "ahead", {"first": "Beta", "won": 0.8, "lost": 0.2}),
+        (pair(6, 4, (-0.2, 0.6)), None, "indistinct", {"first": "Alpha", "won": 0.6}),
+        (pair(8, 2, (0.2, 0.9)), REFUSED, "doubted", {"first": "Alpha", "won": 0.8}),
+        (pair(5, 5, (-0.5, 0.5)), None, "even", {"won": 0.5}),
+        (pair(1, 0, None), None, "indistinct", {"won": 1.0, "lost": 0.0}),
+        (pair(0, 0, None), None, "unjudged", {}),
     ],
 )  # fmt: skip
-def test_the_sentence(found: Pair, doubt: str, sentence: str) -> None:
-    said = answer(found, "segments", doubt)
-    assert f"{said.text} {said.detail}".strip() == sentence
-    told_answer(said, ["Alpha", "Beta"])
+def test_the_sentence(
+    found: Pair, reason: Message | None, case: str, parameters: dict[str, Any]
+) -> None:
+    said = answer(found, SEGMENTS, reason)
+    assert said.case == case
+    assert said.sentence.parameters.items() >= parameters.items()
+    assert list(said.details) == ([reason] if reason else [])
+    if parameters:
+        assert said.keys == {"Alpha": "a", "Beta": "b"}
 
 
-@pytest.mark.parametrize(
-    ("wins", "losses", "said"),
-    [(1, 2, "at odds on 3 of these"), (12, 8, "at odds on 20 of these")],
-)
-def test_on_how_much_it_rests(wins: int, losses: int, said: str) -> None:
-    found = rests_on(pair(wins, losses, (-0.1, 0.1)), "pairs of outputs")
-    told(found)
-    assert said in found
-    assert ("rests on very little" in found) == (wins + losses < FEW)
-    assert rests_on(pair(0, 0, None), "segments") == ""
+def test_the_sentence_in_english() -> None:
+    assert answer(pair(8, 2, (0.2, 0.9)), SEGMENTS).sentence.text == (
+        "Alpha beats Beta: it is ahead on 80% of 10 segments and behind on 20%."
+    )
+
+
+@pytest.mark.parametrize(("wins", "losses"), [(1, 2), (12, 8)])
+def test_ties_do_not_decide(wins: int, losses: int) -> None:
+    found = ties_note(pair(wins, losses, (-0.1, 0.1)), OUTPUT_PAIRS)
+    assert found[0].parameters["decided"] == wins + losses
+    is_weak = wins + losses < FEW
+    assert [each.code for each in found[1:]] == ["pair.few-decided"] * is_weak
+    assert ties_note(pair(0, 0, None), SEGMENTS) == []
 
 
 def test_pages_mark_what_differs(rated: Campaign, as_researcher: Client) -> None:
@@ -167,9 +150,9 @@ def test_pages_mark_what_differs(rated: Campaign, as_researcher: Client) -> None
     ("page", "query", "sentence"),
     [
         ("systems-pair", "first=nobody", "this campaign has no system &#x27;nobody&#x27;"),
-        ("systems-pair", "first=weak&second=weak", "are the same system"),
-        ("systems-pair", "by=nothing", "&#x27;nothing&#x27; has no scores here"),
-        ("metrics-pair", "second=nothing", "this campaign has no measure &#x27;nothing&#x27;"),
+        ("systems-pair", "first=weak&second=weak", "Choose two different systems"),
+        ("systems-pair", "by=nothing", "“nothing” has no scores here"),
+        ("metrics-pair", "second=nothing", "“nothing” has no scores here"),
         ("metrics-pair", "by=chrf", "by is not taken here"),
     ],
 )

@@ -118,7 +118,7 @@ def test_chosen_documents_have_no_score_of_whole_systems(meta: Campaign) -> None
         segment.document = f"d{place % 5}"
     type(segments[0]).objects.bulk_update(segments, ["document"], batch_size=500)
     found = document(meta, "correlations", Filters(documents=("d1",)))
-    assert any("of all documents; for the chosen ones" in text for text in found["warnings"])
+    assert "scores.imported-whole-systems" in {each["code"] for each in found["warnings"]}
     row = next(row for row in found["rows"] if row["label"].startswith("BLEU-refA"))
     rows = rows_of("wmt23-meta", "en-de", "segment-scores.tsv")
     kept = [r for r in rows if (int(r["seg"]) - 1) % 5 == 1 and r["mqm"] and r["system"] != "refA"]
@@ -158,7 +158,7 @@ def test_wmt15_comes_out_as_published(db: None, direction: str) -> None:
             assert abs(value) == pytest.approx(r, abs=1e-12)
             assert row["n_systems"] == n
             assert [row[name] for name in ("tau", "r_segment", "r_hybrid")] == [None] * 3
-        assert any("only scores of systems were imported" in text for text in found["warnings"])
+        assert "scores.imported-systems-only" in {each["code"] for each in found["warnings"]}
 
 
 def test_every_page_has_something_to_say_of_systems_alone(db: None) -> None:
@@ -192,9 +192,8 @@ def test_a_metric_of_systems_alone_leaves_the_others_as_they_are(meta: Campaign)
     tested = document(meta, "significance")
     place = [each["key"] for each in tested["metrics"]].index("imported-alone")
     assert tested["metrics"][place]["value"] is None
-    assert any(
-        "Alone (imported): no score of a judged segment" in t for t in tested["comparison_warnings"]
-    )
+    texts = [each["text"] for each in tested["comparison_warnings"]]
+    assert any(text.startswith("Alone (imported)") for text in texts)
     assert sum(each["value"] is not None for each in tested["metrics"]) == 13
 
 
@@ -211,16 +210,17 @@ def test_pages_say_on_which_outputs_metrics_are_compared(meta: Campaign) -> None
         ("correlations", "warnings"), ("significance", "comparison_warnings"),
         ("whatif", "warnings"), ("samplesize", "warnings"),
     ):  # fmt: skip
-        told = " ".join(document(meta, kind)[where])
-        assert f"on the {n:,} of {n_all:,} judged outputs that all of them have, of 345 seg" in told
-        assert f"because a metric lacks their scores: {systems[0]}." in told
+        found = {each["code"]: each["parameters"] for each in document(meta, kind)[where]}
+        common = found["outputs.in-common"]
+        assert (common["outputs"], common["judged"], common["segments"]) == (n, n_all, 345)
+        assert found["outputs.systems-excluded"] == {"systems": [systems[0]]}
     shown = kinds.compute("correlations", meta, kinds.filters_of("correlations")())
     for part in tables(shown):
         names = [row[0].text for row in part.body]
         assert [each for each in names if "(n = " in each] == [f"Partial (imported) (n = {n:,})"]
-        assert f"over so many of {n_all:,} judged outputs" in part.caption
-    told = " ".join(document(meta, "compare")["warnings"])
-    assert f"the judged outputs that it has, {n:,} to {n_all:,} of {n_all:,}" in told
+        assert f"over so many of {n_all:,} judged outputs" in part.heading
+    found = {each["code"]: each["parameters"] for each in document(meta, "compare")["warnings"]}
+    assert found["outputs.own"] == {"low": n, "high": n_all, "judged": n_all}
 
 
 def test_metrics_without_a_common_output_are_not_compared(meta: Campaign) -> None:
@@ -232,8 +232,9 @@ def test_metrics_without_a_common_output_are_not_compared(meta: Campaign) -> Non
         imported.store(meta.test_set, name, half, {})
     for kind in ("whatif", "samplesize"):
         after = document(meta, kind)
-        assert "No judged output has the scores of all metrics." in after["warnings"], kind
-        assert "No output of this campaign has a human score yet." not in after["warnings"], kind
+        codes = {each["code"] for each in after["warnings"]}
+        assert "outputs.none-in-common" in codes, kind
+        assert "outputs.no-human-scores" not in codes, kind
     assert found.keys() < {row["key"] for row in document(meta, "whatif")["base"]}
 
 
@@ -261,10 +262,11 @@ def test_what_if_and_sample_size_compare_on_what_all_metrics_have(meta: Campaign
 
 def test_the_bundle_reproduces_imported_scores(meta: Campaign, tmp_path: Path) -> None:
     choice = BundleChoice(statistic="systems limit")
-    archive, manifest = build(meta, choice)
+    built = build(meta, choice)
+    manifest = built.manifest
     assert {each["origin"] for each in manifest["metrics"]} == {"imported"}
     assert {each["system_score"] for each in manifest["metrics"]} == {"as imported"}
-    with zipfile.ZipFile(io.BytesIO(archive)) as files:
+    with zipfile.ZipFile(io.BytesIO(built.zip)) as files:
         files.extractall(tmp_path)
     [folder] = [path.parent for path in tmp_path.rglob("manifest.json")]
     assert "computed elsewhere and imported: " in (folder / "README.md").read_text()
@@ -361,15 +363,15 @@ def test_an_output_shows_its_imported_scores(rated: Campaign, as_admin: Client) 
     assert "0.125" in page
 
 
-def test_a_constant_metric_is_told_of_once_by_its_label(rated: Campaign) -> None:
+def test_a_constant_metric_has_one_warning_with_its_label(rated: Campaign) -> None:
     outputs = Output.objects.filter(system__in=rated.systems.all()).select_related()
     scores = {(each.system.name, each.segment.key): 0.5 for each in outputs}
     imported.store(rated.test_set, "Myconst", scores, {})
     warnings = document(rated, "correlations")["warnings"]
-    undefined = [warning for warning in warnings if "undefined" in warning]
+    undefined = [each["text"] for each in warnings if "undefined" in each["text"]]
     assert len(undefined) == 1
-    assert undefined[0].startswith("Myconst (imported): ")
-    assert not any("imported-myconst" in warning for warning in warnings)
+    assert "Myconst (imported)" in undefined[0]
+    assert not any("imported-myconst" in each["text"] for each in warnings)
 
 
 def body(response: object) -> str:

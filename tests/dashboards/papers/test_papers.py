@@ -118,7 +118,7 @@ def test_pdflatex_takes_every_sign_that_is_not_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("broken", "said"),
+    ("broken", "given"),
     [
         (r"a & b & c \\", "3 columns of 2"),
         (r"a_1 & b \\", "_ in"),
@@ -130,12 +130,12 @@ def test_pdflatex_takes_every_sign_that_is_not_named(tmp_path: Path) -> None:
         (r"a & \textless b \\", "swallows"),
     ],
 )
-def test_the_reading_is_strict(broken: str, said: str) -> None:
+def test_the_reading_is_strict(broken: str, given: str) -> None:
     table = latex.Table("c", "l", "lr", [latex.texts("a", "b")], [latex.texts("x", "y")])
     source = latex.write(table)
     assert problems(source) == []
     found = problems(source.replace(r"x & y \\", broken))
-    assert any(said in fault for fault in found), found
+    assert any(given in fault for fault in found), found
 
 
 def test_a_campaign_without_a_judgment_has_files_too(world: World, as_researcher: Client) -> None:

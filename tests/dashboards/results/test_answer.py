@@ -1,4 +1,4 @@
-"""The sentence that answers, in every case; and what would make it surer."""
+"""The answer in every case, and how to strengthen it."""
 
 from types import SimpleNamespace
 
@@ -9,142 +9,133 @@ from scipy.stats import norm
 from annotation.models import Campaign
 from dashboards.charts import dots
 from dashboards.comparisons.selection import level
-from dashboards.results.answer import FIXED, Answer, Asked, Scored, answer, bound, number
+from dashboards.results.answer import Answer, Asked, Scored, answer, bound, number
 from dashboards.results.document import Rival
-from dashboards.results.steps import planned, roughly, segments_needed, small, steps
-from dashboards.trust.marks import OVER_HYBRIDS, REFUSED
+from dashboards.results.steps import planned, roughly, segments_needed, steps
+from dashboards.trust.marks import OVER_HYBRIDS, REFUSED, UNCORRECTED, corrected
+from metaeval.messages import message
 from tests.dashboards import typed
-from tests.dashboards.chinese import told, told_answer
 
 TER = Scored("ter", "TER", 0.64, 0.59, 0.69)
 CHRF = Scored("chrf", "chrF", 0.62, 0.57, 0.67)
 BLEU = Scored("bleu", "BLEU", 0.53, 0.46, 0.6)
-NO_POOL = "Annotator S1 has no judgment in the pool: no z-scores."
+NO_POOL = message("scores.no-pool", "Annotator {annotator} has no judgment.", annotator="S1")
+TOO_FEW = message("intervals.too-few", "12 segments and 3 systems are too few")
+HOLM = corrected("holm")
 FLAT = Scored("flat", "Flat", None)
 
 
-def said(*metrics: Scored, **more: object) -> Answer:
-    given: dict[str, object] = {"statistic": "tau-b", "n_judged": 132, "correction": "Holm"} | more
-    found = answer(Asked(metrics=metrics, **given))  # type: ignore[arg-type]
-    told_answer(found, [metric.label for metric in metrics])
-    return found
+def answered(*metrics: Scored, **more: object) -> Answer:
+    given: dict[str, object] = {"statistic": "tau-b", "n_judged": 132, "correction": HOLM} | more
+    return answer(Asked(metrics=metrics, **given))  # type: ignore[arg-type]
+
+
+def codes(found: Answer) -> list[str]:
+    return [each.code for each in found.details]
 
 
 def text(found: Answer) -> str:
-    return found.text.replace(FIXED, " ")
+    return found.sentence.text.replace("\N{NO-BREAK SPACE}", " ")
 
 
-def test_the_best_the_alike_and_the_worse_are_told_in_one_sentence_each() -> None:
-    found = said(BLEU, TER, CHRF, better={"chrf": 0.31, "bleu": 0.0271})
-    assert found.case == "group"
-    assert text(found) == (
-        "TER agrees best with the humans, τ .64 [.59, .69]; not distinguishable from chrF."
-    )
-    assert found.detail == "BLEU is worse, p ≤ .03 after Holm’s correction."
-    assert [part.key for part in found.parts if part.key] == ["ter", "chrf"]
+def test_the_best_the_alike_and_the_worse_have_a_sentence_each() -> None:
+    found = answered(BLEU, TER, CHRF, better={"chrf": 0.31, "bleu": 0.0271})
+    assert (found.case, found.sentence.code) == ("group", "answer.best-of-some")
+    assert "τ .64 [.59, .69]" in text(found)
+    assert found.sentence.parameters["metrics"] == ["TER"]
+    assert found.sentence.parameters["others"] == ["chrF"]
+    assert codes(found) == ["answer.worse"]
+    assert found.details[0].parameters["metrics"] == ["BLEU"]
+    assert found.details[0].parameters["p"].parameters == {"p": 0.03}
+    assert found.keys == {"TER": "ter", "chrF": "chrf"}
 
 
 def test_one_metric_alone_at_the_top() -> None:
-    found = said(TER, CHRF, BLEU, better={"chrf": 0.0123, "bleu": 1e-9})
-    assert found.case == "clear"
-    assert text(found) == "TER agrees best with the humans, τ .64 [.59, .69]."
-    assert found.detail == "chrF and BLEU are worse, p ≤ .02 after Holm’s correction."
+    found = answered(TER, CHRF, BLEU, better={"chrf": 0.0123, "bleu": 1e-9})
+    assert (found.case, found.sentence.code) == ("clear", "answer.best")
+    assert found.details[0].parameters["metrics"] == ["chrF", "BLEU"]
+    assert found.details[0].parameters["p"].parameters == {"p": 0.02}
 
 
 def test_many_are_counted() -> None:
     many = [Scored(f"m{n}", f"M{n}", 0.6 - n / 1000, 0.5, 0.65) for n in range(9)]
     better = {m.key: 0.2 if place < 5 else 0.0004 for place, m in enumerate(many)}
-    found = said(TER, *many, better=better, correction="")
-    assert "not distinguishable from 5 others." in text(found)
-    assert found.detail == "The other 4 are worse, p < .001 without correction."
+    found = answered(TER, *many, better=better, correction=UNCORRECTED)
+    assert (found.sentence.code, found.sentence.parameters["others"]) == ("answer.best-of-many", 5)
+    (detail,) = found.details
+    assert (detail.code, detail.parameters["n"]) == ("answer.others-worse", 4)
+    assert detail.parameters["correction"] == UNCORRECTED
 
 
 def test_a_difference_without_a_test_is_no_difference() -> None:
-    assert said(TER, CHRF, better={"chrf": None}).case == "indistinct"
+    assert answered(TER, CHRF, better={"chrf": None}).case == "indistinct"
 
 
 def test_ties_share_the_first_place() -> None:
     twin = Scored("ter2", "TER (imported)", 0.64, 0.59, 0.69)
-    found = said(TER, twin, BLEU, better={"ter2": None, "bleu": 0.001})
-    assert text(found).startswith("TER and TER (imported) agree best with the humans, τ .64")
-    assert found.detail == "BLEU is worse, p ≤ .001 after Holm’s correction."
+    found = answered(TER, twin, BLEU, better={"ter2": None, "bleu": 0.001})
+    assert found.sentence.parameters["metrics"] == ["TER", "TER (imported)"]
+    assert found.sentence.parameters["n"] == 2
+    assert found.details[0].parameters["p"].parameters == {"p": 0.001}
 
 
 def test_nothing_significant() -> None:
-    found = said(TER, CHRF, better={"chrf": 0.2})
-    assert found.case == "indistinct"
-    assert text(found) == (
-        "No metric can be told from another: TER comes first with τ .64 [.59, .69]."
-    )
-    assert found.detail == "No difference from it has p ≤ .05 after Holm’s correction."
+    found = answered(TER, CHRF, better={"chrf": 0.2})
+    assert (found.case, codes(found)) == ("indistinct", ["answer.no-difference"])
+    assert found.sentence.parameters["metrics"] == ["TER"]
 
 
 def test_one_metric() -> None:
-    found = said(TER)
+    found = answered(TER)
     assert (found.case, text(found)) == ("alone", "TER agrees with the humans, τ .64 [.59, .69].")
 
 
 def test_chance_is_not_agreement() -> None:
     weak = Scored("weak", "Weak", 0.05, -0.07, 0.17)
-    found = said(weak, Scored("bad", "Bad", -0.2, -0.3, -0.1))
-    assert found.case == "chance"
-    assert text(found) == (
-        "No metric can be told from chance: Weak comes first with τ .05 [−.07, .17]."
-    )
+    found = answered(weak, Scored("bad", "Bad", -0.2, -0.3, -0.1))
+    assert (found.case, found.sentence.parameters["metrics"]) == ("chance", ["Weak"])
+    assert "τ .05 [−.07, .17]" in text(found)
     half = Scored("half", "Half", 0.55, 0.48, 0.62)
-    assert said(half, statistic="pa", chance=0.5).case == "chance"
+    assert answered(half, statistic="pa", chance=0.5).case == "chance"
 
 
 def test_a_constant_metric_has_no_value_and_is_named() -> None:
-    found = said(TER, FLAT, BLEU, better={"bleu": 0.001, "flat": None})
-    assert found.detail.endswith("Flat has no τ: it is undefined.")
-    assert said(FLAT).case == "constant"
+    found = answered(TER, FLAT, BLEU, better={"bleu": 0.001, "flat": None})
+    assert codes(found) == ["answer.worse", "answer.undefined-for"]
+    assert found.details[-1].parameters == {"symbol": "τ", "metrics": ["Flat"]}
+    assert answered(FLAT).case == "constant"
 
 
 def test_metrics_with_scores_of_few_outputs_are_not_called_undefined() -> None:
     mine, holes = (Scored(name, name, None, has_few=True) for name in ("Mine", "Holes"))
-    found = said(TER, FLAT, BLEU, mine, better={"bleu": 0.001})
-    assert found.detail.endswith(
-        "Flat has no τ: it is undefined. "
-        "Too few outputs have scores of Mine to compare with the others."
-    )
-    found = said(TER, BLEU, mine, holes, better={"bleu": 0.001})
-    assert "undefined" not in found.detail
-    assert "Too few outputs have scores of Mine and Holes to compare" in found.detail
+    found = answered(TER, FLAT, BLEU, mine, better={"bleu": 0.001})
+    assert codes(found)[1:] == ["answer.undefined-for", "answer.too-few-outputs"]
+    found = answered(TER, BLEU, mine, holes, better={"bleu": 0.001})
+    assert codes(found)[1:] == ["answer.too-few-outputs"]
+    assert found.details[-1].parameters["metrics"] == ["Mine", "Holes"]
 
 
 @pytest.mark.parametrize(
-    ("metrics", "more", "case", "words"),
+    ("metrics", "more", "case", "code"),
     [
-        ([], {"n_judged": 0}, "unjudged", "Nobody has judged an output yet"),
-        (
-            [TER],
-            {"n_judged": 0, "unusable": NO_POOL},
-            "unusable",
-            "The ratings give no human score",
-        ),
-        ([], {}, "unscored", "The humans have judged 132 outputs, and no metric has scored"),
-        ([], {"n_judged": 1}, "unscored", "judged 1 output, and"),
-        ([TER], {"distrust": REFUSED}, "distrusted", "These judgments cannot tell"),
-        ([TER, BLEU], {"is_tested": False}, "pending", "TER has the highest agreement"),
-        ([TER, BLEU], {"refused": OVER_HYBRIDS}, "refused", "TER has the highest agreement"),
-        (
-            [Scored("a", "A", 0.4)],
-            {"no_interval": "12 segments and 3 systems are too few"},
-            "uncertain",
-            "A has the highest agreement with the humans, τ .40.",
-        ),
+        ([], {"n_judged": 0}, "unjudged", "answer.unjudged"),
+        ([TER], {"n_judged": 0, "unusable": NO_POOL}, "unusable", "answer.unusable"),
+        ([], {}, "unscored", "answer.unscored"),
+        ([], {"are_whole": True}, "unscored", "answer.unscored-systems"),
+        ([TER], {"distrust": REFUSED}, "distrusted", "answer.distrusted"),
+        ([TER, BLEU], {"is_tested": False}, "pending", "answer.highest"),
+        ([TER, BLEU], {"refused": OVER_HYBRIDS}, "refused", "answer.highest"),
+        ([Scored("a", "A", 0.4)], {"no_interval": TOO_FEW}, "uncertain", "answer.highest"),
     ],
 )
-def test_what_is_not_known_is_said(
-    metrics: list[Scored], more: dict[str, object], case: str, words: str
+def test_answers_without_a_ranking(
+    metrics: list[Scored], more: dict[str, object], case: str, code: str
 ) -> None:
-    found = said(*metrics, **more)
-    assert found.case == case
-    assert words in text(found)
+    found = answered(*metrics, **more)
+    assert (found.case, found.sentence.code) == (case, code)
     assert "[" not in text(found)
     if case == "distrusted":
-        assert found.detail == REFUSED
+        assert found.details == [REFUSED]
 
 
 @pytest.mark.parametrize(
@@ -156,17 +147,17 @@ def test_numbers(value: float, words: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("p", "words"),
-    [(0.0009, "p < .001"), (0.001, "p ≤ .001"), (0.0021, "p ≤ .003"), (0.05, "p ≤ .05"),
-     (0.0401, "p ≤ .05"), (0.0099, "p ≤ .01")],
+    ("p", "expected"),
+    [(0.0009, {}), (0.001, {"p": 0.001}), (0.0021, {"p": 0.003}), (0.05, {"p": 0.05}),
+     (0.0401, {"p": 0.05}), (0.0099, {"p": 0.01})],
 )  # fmt: skip
-def test_bounds_are_never_below_what_they_bound(p: float, words: str) -> None:
-    assert bound(p) == words
+def test_bounds_are_never_below_the_p(p: float, expected: dict[str, float]) -> None:
+    assert bound(p).parameters == expected
 
 
 @pytest.mark.parametrize("at", [0.05, 0.05 / 325])
 def test_segments_needed_find_the_difference_in_8_of_10_studies(at: float) -> None:
-    """Draws of normal differences with the spread that the interval tells of."""
+    """Draws of normal differences with the spread of the interval."""
     n, spread, difference = 44, 0.3, 0.05
     half = norm.ppf(0.975) * spread / np.sqrt(n)
     rival = Rival("b", "B", difference, difference - half, difference + half, at)
@@ -187,26 +178,21 @@ def test_counts_that_are_reckoned_have_two_digits(n: int, words: int) -> None:
 @pytest.mark.parametrize(
     ("difference", "words"), [(0.0123, ".01"), (0.2, ".20"), (0.0031, ".003"), (1.5, "1.50")]
 )
-def test_a_difference_is_never_told_as_none(difference: float, words: str) -> None:
-    assert small(difference) == words
-
-
-@pytest.mark.parametrize("corrected", ["Holm’s correction", "no correction"])
-def test_what_more_segments_would_do_is_conditional(corrected: str) -> None:
-    found = planned("TER", "chrF", -0.0123, 5767, corrected)
-    told(found)
-    assert found == (
-        "If TER and chrF differ by the .01 seen here, about 5,800 more segments would tell them "
-        f"apart with power .8, with {corrected}, as ranks are."
-    )
+def test_a_difference_is_never_written_as_zero(difference: float, words: str) -> None:
+    found = planned("TER", "chrF", -difference, 5767, HOLM)
+    assert f"differ by {words} as" in found.text
+    assert found.parameters["n"] == 5800
+    assert found.parameters["correction"] == HOLM
 
 
 @pytest.mark.parametrize(
     ("half", "labels"),
-    [(0.05, ["Plan"]), (1e-3, []), (9.0, ["See"])],
+    [(0.05, ["Plan"]), (1e-3, []), (9.0, ["View sample size"])],
     ids=["some more", "enough by now", "more than anybody judges"],
 )
-def test_what_is_next_where_two_metrics_are_not_told_apart(half: float, labels: list[str]) -> None:
+def test_what_is_next_where_two_metrics_cannot_be_distinguished(
+    half: float, labels: list[str]
+) -> None:
     line = SimpleNamespace(label="TER", value=0.6)
     home = SimpleNamespace(
         answer=SimpleNamespace(case="group"), metrics=[line], metric_rows=[line], trust=None,
@@ -214,9 +200,8 @@ def test_what_is_next_where_two_metrics_are_not_told_apart(half: float, labels: 
         correction="holm", correction_label="Holm",
     )  # fmt: skip
     found = steps(Campaign(slug="c"), home, [])  # type: ignore[arg-type]
-    assert [step.label for step in found] == labels
+    assert [str(step.label) for step in found] == labels
     for step in found:
-        told(step.text)
         assert step.address == "/campaigns/c/samplesize/"
 
 

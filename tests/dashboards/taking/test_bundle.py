@@ -78,8 +78,8 @@ def make(campaign: Campaign) -> Made:
     score(campaign.test_set, "bleu", "bleu-star", "chrf", "ter", "rouge")
     human = human_scores(campaign).values
     return Made(
-        build(campaign, Filters())[0],
-        build(campaign, Filters())[0],
+        build(campaign, Filters()).zip,
+        build(campaign, Filters()).zip,
         correlate(campaign),
         settled(systems.compute(campaign, systems.SystemsChoice())),
         quality_report(campaign),
@@ -174,7 +174,7 @@ def test_floor_and_ceiling_are_those_of_the_pages_to_the_last_bit(made: Made, fo
 
 
 def same(found: dict[str, Any], page: Bounds) -> None:
-    assert found["floor_test"] == page.test
+    assert found["floor_test"] == str(page.test)
     assert [tuple(each.values()) for each in found["floors"]] == [
         (each.key, each.value, each.low, each.high) for each in page.floors
     ]
@@ -244,7 +244,7 @@ def asked(rated: Campaign, tmp_path: Path) -> Asked:
     columns, _ = read_judgments(rated, shared)
     human = human_scores(rated, shared).values
     return Asked(
-        unpack(build(rated, choice)[0], tmp_path),
+        unpack(build(rated, choice).zip, tmp_path),
         choice,
         pages,
         quality_report(rated, columns),
@@ -281,8 +281,8 @@ def test_chosen_statistics_under_filters_are_those_of_the_pages(asked: Asked) ->
             "test",
             "n_permutations",
         )
-        assert {n: found[n] for n in told} == {
-            n: getattr(page, "test_label" if n == "test" else n) for n in told
+        assert {n: str(found[n]) for n in told} == {
+            n: str(getattr(page, "test_label" if n == "test" else n)) for n in told
         }
     # Something was compared; of six segments and three systems nothing has an interval.
     pearson = asked.pages["pearson"]
@@ -372,7 +372,7 @@ def test_a_bundle_over_documents_has_their_column_and_reproduces(
 ) -> None:
     campaign, over = make_rated("several", segments=24), {}
     for unit in ("", "segments"):
-        content, _ = build(campaign, BundleChoice(unit=unit, statistic="pearson"))
+        content = build(campaign, BundleChoice(unit=unit, statistic="pearson")).zip
         folder = unpack(content, tmp_path / (unit or "documents"))
         assert main(["reproduce", str(folder)]) == 0
         header = (folder / "scores.tsv").read_text().splitlines()[0].split("\t")
@@ -425,7 +425,7 @@ def test_it_holds_no_secret_and_no_account(campaign: Campaign, tmp_path: Path) -
     annotator.user, annotator.external_id = user, "5f3c9e"
     annotator.token_hash, annotator.background = "deadbeef", {"age": "41"}
     annotator.save()
-    folder = unpack(build(campaign, Filters())[0], tmp_path)
+    folder = unpack(build(campaign, Filters()).zip, tmp_path)
     text = "".join(p.read_text() for p in folder.rglob("*") if p.is_file())
     assert annotator.label in text
     secrets = ("someone-real", "someone@", "5f3c9e", "deadbeef", '"age"', "background")
@@ -438,7 +438,7 @@ def test_excluded_annotators_are_there_and_count_in_nothing(
     annotator = campaign.annotators.order_by("pk").first()
     assert annotator is not None
     campaign.annotators.filter(pk=annotator.pk).update(excluded_at="2026-01-01T00:00:00Z")
-    folder = unpack(build(campaign, Filters())[0], tmp_path)
+    folder = unpack(build(campaign, Filters()).zip, tmp_path)
     assert f"{annotator.label}\t1\t" in (folder / "annotators.tsv").read_text()
     found = {str(row["statistic"]): row["value"] for row in rows(folder, "quality")}
     assert found["judgments"] == quality_report(campaign).n_judgments
@@ -462,7 +462,7 @@ def test_published_scores_of_real_data(db: None, data_dir: Path, tmp_path: Path)
     make_dataset("wmt17-de-en")
     campaign = Campaign.objects.get(slug="wmt17-de-en")
     score(campaign.test_set, "chrf")
-    folder = unpack(build(campaign, Filters())[0], tmp_path)
+    folder = unpack(build(campaign, Filters()).zip, tmp_path)
     (row,) = rows(folder, "correlations")
     # The README of the data: Pearson of chrF with the humans over 560 outputs and 11 systems.
     assert (row["r_segment"], row["n"]) == (pytest.approx(0.5159, abs=5e-5), 560)

@@ -23,10 +23,10 @@ def test_each_of_many_is_in_the_first_group_that_fits() -> None:
         person("odd", r=-0.1),
         *(person(f"S{n}", mean=40.0 + n, r=0.1 * (n + 1)) for n in range(9)),
     ]
-    found = {group.label: group for group in groups_of(people)}
+    found = {group.label.code: group for group in groups_of(people)}
     assert [group.names[0] for group in found.values()] == ["out", "S0", "odd", "lone", "idle"]
-    agreeing = found["Agree with the others, r > 0"]
+    agreeing = found["group.agrees"]
     assert (agreeing.n, agreeing.judgments) == (9, 90)
     assert agreeing.scores == Range(44.0, 40.0, 48.0)
     assert agreeing.names == [f"S{n}" for n in range(9)]
-    assert found["Judged nothing"].scores == Range()
+    assert found["group.no-judgments"].scores == Range()

@@ -1,4 +1,4 @@
-"""The verdict of trust: every reason on and off, what it comes to, and what it lets be marked."""
+"""The verdict on trust: every reason on and off, the verdict, and what may be marked."""
 
 import uuid
 from collections.abc import Sequence
@@ -20,8 +20,6 @@ from core.reading import seconds_to_read
 from dashboards.comparisons.document import Comparison
 from dashboards.documents.head import Estimate
 from dashboards.documents.reasons import (
-    LABELS,
-    SUMMARIES,
     TABS,
     TOPICS,
     CampaignTrust,
@@ -35,11 +33,11 @@ from dashboards.systems.document import Systems
 from dashboards.systems.marks import marked
 from dashboards.templatetags.trust import brief
 from dashboards.trust import amount, judging, marks, reading, verdict
-from dashboards.trust.agreement import AgreementLine
+from dashboards.trust.agreement import OUTPUTS, AgreementLine
 from dashboards.trust.shown import comments, worst_of
 from metaeval.judgments.controls import pass_rate
+from metaeval.messages import message
 from tests.dashboards import typed
-from tests.dashboards.chinese import told
 from tests.dashboards.clicking import make_clicked
 from tests.dashboards.conftest import make_rated
 from tests.planting import plant
@@ -47,7 +45,7 @@ from tests.world import World
 
 
 def agreed(n_units: int, alpha_z: Estimate, alpha_raw: Estimate = (None, None)) -> AgreementLine:
-    about: dict[str, Any] = {"items": "outputs", "n": 2 * n_units, "basis": {}}
+    about: dict[str, Any] = {"items": OUTPUTS, "has_traps": False, "n": 2 * n_units, "basis": {}}
     return AgreementLine(
         n_units=n_units, one_vs_rest=alpha_z, alpha_z=alpha_z, alpha_raw=alpha_raw, **about
     )
@@ -68,24 +66,24 @@ def rate(passed: int, n: int) -> Checks:
 class Person:
     """As much of an annotator's quality as the verdict reads."""
 
-    def __init__(self, label: str, checks: Checks, n: int = 100, **said: object) -> None:
+    def __init__(self, label: str, checks: Checks, n: int = 100, **given: object) -> None:
         self.label, self.checks, self.n = label, checks, n
         self.is_simulated, self.excluded_at = False, None
-        vars(self).update(said)
+        vars(self).update(given)
 
 
 def evidence(
     people: Sequence[Person],
     agreement: AgreementLine | None = GOOD,
     seconds: float | None = 20.0,
-    **said: Any,
+    **given: Any,
 ) -> judging.Evidence:
-    """What is known of people who took so many seconds where 2 are the least."""
+    """Evidence on annotators who took so many seconds where at least 2 are needed."""
     report: Any = type("Report", (), {"annotators": people})
     speeds = [] if seconds is None else [
         judging.Speed(one.label, one.n, seconds, 2.0, is_impossible=seconds < 2) for one in people
     ]  # fmt: skip
-    return judging.Evidence(report, agreement, speeds, **said)
+    return judging.Evidence(report, agreement, speeds, **given)
 
 
 def crowd(n: int, failing: int) -> list[Person]:
@@ -93,14 +91,9 @@ def crowd(n: int, failing: int) -> list[Person]:
 
 
 def codes(found: Sequence[Reason]) -> dict[str, str]:
-    said_in_chinese(found)
+    """The severities of reasons by code; pages have a mark, a heading and a tab for each."""
+    assert all(brief(one) and TOPICS[one.code] and TABS[one.page] for one in found)
     return {reason.code: reason.severity.value for reason in found}
-
-
-def said_in_chinese(found: Sequence[Reason]) -> None:
-    """Every text that pages show of reasons."""
-    texts = [(brief(one), one.text, one.advice, TOPICS[one.code], TABS[one.page]) for one in found]
-    told(*(text for each in texts for text in each))
 
 
 def test_good_judgments_give_no_reason() -> None:
@@ -121,12 +114,13 @@ def test_controls_too_few_for_each_are_enough_for_all() -> None:
     few = [Person(f"P{i}", rate(0, 3)) for i in range(3)]
     (reason,) = judging.reasons_of(evidence(few))
     assert (reason.code, reason.severity) == ("controls_failed", Severity.INVALIDATES)
-    assert "0 of 9 traps" in reason.text
+    assert reason.text.code == "trust.controls-failed-together"
+    assert reason.text.parameters == {"passed": 0, "items": 9}
     passed = [Person(f"P{i}", rate(3, 3)) for i in range(3)]
     assert codes(judging.reasons_of(evidence(passed))) == {"controls_few": "limits"}
 
 
-def test_nobody_tested_is_said() -> None:
+def test_a_campaign_without_control_items() -> None:
     untested = [Person(f"P{i}", rate(0, 0)) for i in range(3)]
     assert codes(judging.reasons_of(evidence(untested))) == {"controls_none": "limits"}
 
@@ -153,18 +147,18 @@ def test_agreement_without_an_interval_is_unknown(row: AgreementLine | None) -> 
 
 
 @pytest.mark.parametrize(
-    ("row", "said"),
+    ("row", "code"),
     [
-        (None, "no output was rated by two annotators"),
-        (agreed(40, (None, None)), "the ratings of 40 outputs are all equal"),
-        (agreed(40, (1.0, (None, None))), "nobody disagrees on any of 40 outputs"),
-        (agreed(4, (0.9, None)), "4 outputs were rated by two or more, too few for an interval"),
+        (None, "trust.agreement-no-output"),
+        (agreed(40, (None, None)), "trust.agreement-constant"),
+        (agreed(40, (1.0, (None, None))), "trust.agreement-perfect"),
+        (agreed(4, (0.9, None)), "trust.agreement-few"),
     ],
 )
-def test_agreement_that_is_unknown_has_its_own_cause(row: AgreementLine | None, said: str) -> None:
+def test_agreement_that_is_unknown_has_its_own_cause(row: AgreementLine | None, code: str) -> None:
     (reason,) = judging.reasons_of(evidence(crowd(3, 0), row))
-    assert reason.text == f"It cannot be checked: {said}."
-    told(reason.text)
+    assert reason.text.code == code
+    assert reason.text.parameters == ({"n": row.n_units} if row else {})
 
 
 def test_speed_that_nobody_reads_at() -> None:
@@ -181,13 +175,14 @@ def test_speed_that_nobody_reads_at() -> None:
     assert codes(judging.reasons_of(mixed)) == {"impossible_speed": "limits"}
 
 
-def test_who_judged_is_said() -> None:
+def test_reasons_about_who_judged() -> None:
     one = [Person("P1", rate(9, 10))]
     assert codes(judging.reasons_of(evidence(one))) == {"one_annotator": "limits"}
     some = [*crowd(3, 0), Person("P9", rate(0, 10), excluded_at="2026-03-01")]
     found = judging.reasons_of(evidence(some))
     assert codes(found) == {"excluded": "note"}
-    assert "1 of 4 annotators" in found[0].text
+    assert (found[0].text.parameters["n"], found[0].text.parameters["total"]) == (1, 4)
+    assert brief(found[0]).code == "mark.excluded"
     robots = [Person(f"S{i}", rate(9, 10), is_simulated=True) for i in range(2)]
     assert codes(judging.reasons_of(evidence(robots))) == {"simulated": "limits"}
 
@@ -247,10 +242,10 @@ def test_random_clicks(db: None) -> None:
     gravest = {r.code for r in found.reasons if r.severity == Severity.INVALIDATES}
     assert gravest == {"impossible_speed", "controls_failed", "agreement_none"}
     assert (found.n_systems, found.n_segments) == (3, 10)
-    # Control items tell who read also where a reader looks at outputs alone.
+    # Control items count also where the filters exclude them.
     again = verdict.compute(campaign, Filters(traps="out"))
     assert "controls_failed" in codes(again.reasons)
-    # Times of a foreign log that no hand can have taken are no times.
+    # Impossible times of an imported log count as missing.
     Judgment.objects.update(started_at="2026-03-02T08:00Z", submitted_at="2026-03-02T08:00Z")
     Campaign.objects.update(origin=Campaign.Origin.IMPORTED)
     caching.clear_caches()
@@ -260,7 +255,7 @@ def test_random_clicks(db: None) -> None:
 
 
 def test_careful_judgments_are_not_buried(db: None) -> None:
-    """Simulated readers of a known truth: nothing invalidates, and what is borne out is marked."""
+    """Simulated readers of a known truth: nothing invalidates."""
     campaign = make_rated()
     Judgment.objects.filter(assignment__item__kind="trap").update(score=0)
     found = verdict.compute(campaign, Filters())
@@ -280,7 +275,7 @@ def test_an_empty_campaign_and_published_scores(world: World, db: None) -> None:
     assert found.reasons[0].code == "judgments_missing"
 
 
-def compared(*ends: tuple[float | None, float | None], **said: object) -> Comparison:
+def compared(*ends: tuple[float | None, float | None], **given: object) -> Comparison:
     """The first is better than all others, which are alike."""
     metrics = [
         typed.metric(f"m{i}", 0.5 - i / 10, low=low, high=high)
@@ -289,7 +284,7 @@ def compared(*ends: tuple[float | None, float | None], **said: object) -> Compar
     n = len(ends)
     p = [[0.001 if i == 0 else 0.999 if j == 0 else 0.5 for j in range(n)] for i in range(n)]
     pvalues = [[None if i == j else p[i][j] for j in range(n)] for i in range(n)]
-    return typed.comparison(**{"metrics": metrics, "pvalues": pvalues} | said)
+    return typed.comparison(**{"metrics": metrics, "pvalues": pvalues} | given)
 
 
 RANKS = {"m0": 1, "m1": 2, "m2": 2}
@@ -299,7 +294,7 @@ FINE = typed.trusted()
 OVER_SYSTEMS = compared(*CLEAR, statistic="cells", level="System level")
 
 
-def test_ranks_that_are_borne_out_are_shown() -> None:
+def test_supported_ranks_are_shown() -> None:
     found = marks.marking(FINE, compared(*CLEAR))
     assert (found.ranks, found.best) == (RANKS, {"m0"})
 
@@ -310,37 +305,36 @@ def test_the_limit_of_hybrids_asks_about_these_systems_however_few() -> None:
 
 
 @pytest.mark.parametrize(
-    ("trust", "document", "said"),
+    ("trust", "document", "code"),
     [
-        (None, compared(*CLEAR), "before it is known"),
-        (typed.trusted(verdict=Verdict.DO_NOT_USE), compared(*CLEAR), "Do not use"),
-        (typed.trusted(n_systems=5), OVER_SYSTEMS, "5 systems"),
-        (FINE, compared(*CLEAR, statistic="hybrids", is_of_draws=True), "hybrids"),
-        (FINE, compared(*CLEAR, pvalues=ALIKE), "Not distinguishable"),
-        (FINE, compared((-0.1, 0.5), (-0.2, 0.2), (None, None)), "from chance"),
-        (FINE, compared(*[(0.3, 0.5)] * 3, chance=0.5), "from chance"),
-        (FINE, compared(*[(None, None)] * 3), "no interval"),
-        (FINE, compared((0.3, 0.5)), "alone"),
-        (FINE, None, "come with the intervals"),
+        (None, compared(*CLEAR), "marks.verdict-unknown"),
+        (typed.trusted(verdict=Verdict.DO_NOT_USE), compared(*CLEAR), "marks.do-not-use"),
+        (typed.trusted(n_systems=5), OVER_SYSTEMS, "marks.few-systems"),
+        (FINE, compared(*CLEAR, statistic="hybrids", is_of_draws=True), "marks.over-hybrids"),
+        (FINE, compared(*CLEAR, pvalues=ALIKE), "marks.one-cluster"),
+        (FINE, compared((-0.1, 0.5), (-0.2, 0.2), (None, None)), "marks.at-chance"),
+        (FINE, compared(*[(0.3, 0.5)] * 3, chance=0.5), "marks.at-chance"),
+        (FINE, compared(*[(None, None)] * 3), "marks.no-intervals"),
+        (FINE, compared((0.3, 0.5)), "marks.alone"),
+        (FINE, None, "marks.pending"),
     ],
 )
-def test_nothing_is_marked_that_is_not_borne_out(
-    trust: CampaignTrust | None, document: Comparison | None, said: str
+def test_nothing_is_marked_without_support(
+    trust: CampaignTrust | None, document: Comparison | None, code: str
 ) -> None:
     found = marks.marking(trust, document)
     assert (dict(found.ranks), found.best) == ({}, frozenset())
-    assert said in found.sentence
-    told(found.sentence)
+    assert [each.code for each in found.notes] == [code]
 
 
-def test_a_metric_whose_interval_holds_zero_has_no_rank() -> None:
+def test_a_metric_whose_interval_includes_zero_has_no_rank() -> None:
     found = marks.marking(FINE, compared((0.3, 0.5), (-0.1, 0.2), (-0.4, -0.2)))
     assert (found.ranks, found.best) == ({"m0": 1, "m2": 2}, {"m0"})
     (reason,) = marks.uncertain(compared((0.3, 0.5), (-0.1, 0.2)))
     assert reason.severity == Severity.NOTE
     (reason,) = marks.uncertain(compared((-0.3, 0.5), (None, None)))
     assert with_reasons(FINE, [reason]).verdict == Verdict.LIMITED
-    said_in_chinese([reason])
+    assert codes([reason]) == {"intervals_hold_chance": "limits"}
     assert marks.uncertain(compared(*CLEAR)) == []
 
 
@@ -359,8 +353,7 @@ def test_marks_of_systems() -> None:
     shown = marked(ranked("", (1, 1)))
     assert not any(each.is_best for each in shown.columns[0].rows)
     assert {each.cluster for each in shown.human} == {None}
-    assert "not distinguishable" in shown.marks
-    told(shown.marks)
+    assert shown.marks
     bare = marked(ranked("‡", (1, 2), verdict=Verdict.DO_NOT_USE))
     assert bare.rows
     for each in bare.rows:
@@ -369,20 +362,21 @@ def test_marks_of_systems() -> None:
 
 def test_a_study_has_the_verdict_of_its_worst_campaign() -> None:
     fine = typed.trusted(campaign="a", name="A")
-    limits = Reason("few_systems", Severity.LIMITS, "3 marks.", "More.", "systems")
+    text, advice = message("test.text", "3 marks."), message("test.advice", "More.")
+    limits = Reason("few_systems", Severity.LIMITS, text, advice, "systems")
     some = with_reasons(fine, [limits])
     found = worst_of([fine, some, replace(some, campaign="b", name="B")])
     assert found is not None
     assert found.verdict == Verdict.LIMITED
-    assert [(r.scope, r.campaign) for r in found.reasons] == [("A, B", "a")]
-    assert comments(found).splitlines()[1] == "% - Systems (limits): A, B: 3 marks."
+    assert [(str(r.scope), r.campaign) for r in found.reasons] == [("A and B", "a")]
+    assert comments(found).splitlines()[1] == "% - Systems (limits): A and B: 3 marks."
     assert worst_of([fine, None]) is None
     bad = replace(fine, verdict=Verdict.DO_NOT_USE)
     found = worst_of([fine, bad])
     assert found is not None
     assert found.verdict == Verdict.DO_NOT_USE
-    assert "of 1 of 2 campaigns" in found.summary
-    told(found.summary, *SUMMARIES.values(), *LABELS.values())
+    assert found.summary.code == "verdict.do-not-use-several"
+    assert found.summary.parameters == {"n": 1, "total": 2}
 
 
 def test_pages_say_why_nothing_is_bold(world: World, as_researcher: Client) -> None:
@@ -394,7 +388,7 @@ def test_pages_say_why_nothing_is_bold(world: World, as_researcher: Client) -> N
     assert lines[0].startswith("campaign,")
 
 
-def test_progress_says_who_was_too_fast_to_have_read(as_researcher: Client) -> None:
+def test_progress_names_annotators_who_were_too_fast(as_researcher: Client) -> None:
     hasty, careful = make_clicked(), make_clicked("careful", seconds=60.0)
     for campaign, n in ((hasty, 3), (careful, 0)):
         address = reverse("monitor", args=[campaign.slug])

@@ -1,4 +1,4 @@
-"""What a reader takes along: the report as HTML and PDF, the replication bundle."""
+"""Downloads: the report as HTML and PDF, and the replication bundle."""
 
 import base64
 from collections.abc import Iterator
@@ -15,6 +15,7 @@ from annotation.filters import Filters
 from annotation.filters.chosen import check
 from annotation.models import Campaign
 from annotation.web.parameters import takes
+from core.messages import as_json
 from dashboards.bundle.document import Bundle
 from dashboards.documents import kinds, results
 from dashboards.pages.answers import data_response, no_document
@@ -35,7 +36,7 @@ REPORT: Page[Report] = Page(
 
 
 def bundle_context(request: HttpRequest, campaign: Campaign, document: Bundle) -> dict[str, Any]:
-    """The statistics that can be taken along, and what else of the address stays."""
+    """Return the statistics that can be included, and the other parameters of the address."""
     wanted = set(document.statistics)
     return {
         "offered": [(one, one.key in wanted) for one in STATISTICS.values()],
@@ -63,7 +64,7 @@ BUNDLE = Page(
 @require_safe
 @takes(REPORT.parameters)
 def report(request: HttpRequest, slug: str, fmt: str) -> HttpResponseBase:
-    """The report as html, pdf, json or csv; the newest there is."""
+    """Answer with the newest report as html, pdf, json or csv."""
     campaign = campaign_for_reader(request, slug)
     result = _latest(request, REPORT, campaign)
     document = result.document
@@ -81,7 +82,7 @@ def report(request: HttpRequest, slug: str, fmt: str) -> HttpResponseBase:
 @require_safe
 @takes(BUNDLE.parameters)
 def bundle(request: HttpRequest, slug: str, fmt: str) -> HttpResponseBase:
-    """The bundle as zip, its manifest as json or csv; the newest there is."""
+    """Answer with the newest bundle as zip, its manifest as json or csv."""
     campaign = campaign_for_reader(request, slug)
     result = _latest(request, BUNDLE, campaign)
     document = result.document
@@ -103,7 +104,7 @@ def _latest(request: HttpRequest, page: Page[Any], campaign: Campaign) -> result
 def _not_yet(
     request: HttpRequest, name: str, campaign: Campaign, result: results.Result[Any]
 ) -> HttpResponseBase:
-    """People go to the page that waits with them; programs get 202, or the error."""
+    """Redirect browsers to the page that waits; answer programs with 202, or the error."""
     if "text/html" in request.headers.get("Accept", ""):
         address = reverse(name, args=[campaign.slug])
         return redirect(f"{address}{_query(request)}")
@@ -115,7 +116,7 @@ def _name(request: HttpRequest, name: str) -> str:
 
 
 def _query(request: HttpRequest) -> str:
-    """What a file's address holds, for the page that leads to it."""
+    """Return the query of a file's address, for the page that links to it."""
     return f"?{request.GET.urlencode()}" if request.GET else ""
 
 
@@ -124,7 +125,8 @@ def _pdf(request: HttpRequest, campaign: Campaign, document: Report) -> HttpResp
         return _file(document.pdf, "application/pdf", f"{_name(request, campaign.slug)}-report.pdf")
     if "text/html" in request.headers.get("Accept", ""):
         return redirect(f"{reverse('report', args=[campaign.slug])}{_query(request)}")
-    return JsonResponse({"error": document.pdf_problem}, status=501)
+    problem = document.pdf_problem
+    return JsonResponse({"error": as_json(problem) if problem else ""}, status=501)
 
 
 def _file(encoded: str, content_type: str, name: str) -> HttpResponseBase:

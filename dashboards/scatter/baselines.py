@@ -1,4 +1,4 @@
-"""Floors and people on the points of a scatter plot: what knows nothing, and people by others."""
+"""Correlate baselines, and each annotator with the others, on the points of a scatter plot."""
 
 import warnings
 from collections.abc import Sequence
@@ -9,13 +9,14 @@ import numpy as np
 
 from annotation.filters import Filters
 from annotation.models import Campaign
-from dashboards.comparisons.values import CEILING, FLOOR
-from dashboards.correlations.bounded import MOST_PEOPLE
-from dashboards.panel.floors import floor_panel
+from dashboards.comparisons.values import CEILING, FLOOR, ceiling_label
+from dashboards.correlations.bounded import MOST_PEOPLE, person_label
+from dashboards.panel.floors import baseline_label, floor_panel
 from dashboards.panel.human import read_ratings
 from dashboards.panel.panel import Panel
 from dashboards.scatter.points import Axis, Points, measure_axis, system_points
 from metaeval import StatisticsWarning
+from metaeval.messages import Message
 from metaeval.replication.bounds import Ceiling, Ratings, ceiling
 from metaeval.replication.questions import parse
 from metaeval.sensitivity import pooled
@@ -29,10 +30,10 @@ PERSON = "person"
 
 @dataclass(frozen=True, kw_only=True)
 class OnPoints:
-    """A floor, a person against the others, or the mean over people, on `n` of the points."""
+    """A baseline, an annotator against the others, or the mean over annotators, on `n` points."""
 
     key: str
-    label: str
+    label: Message | str
     kind: str
     n: int
     r: float | None
@@ -40,8 +41,8 @@ class OnPoints:
     r_within: float | None = None
 
 
-def floors_on(panel: Panel, x: Axis, points: Points, choice: "ScatterChoice") -> list[OnPoints]:
-    """Return every floor against the horizontal axis, over the same outputs or their systems."""
+def baselines_on(panel: Panel, x: Axis, points: Points, choice: "ScatterChoice") -> list[OnPoints]:
+    """Return every baseline against the horizontal axis, over the same outputs or systems."""
     floors = floor_panel(panel)
     return [
         _floor(key, measure_axis(floors, key), panel, x, points, choice) for key in floors.measures
@@ -60,24 +61,29 @@ def _floor(
         ours, theirs, systems = points.x[known], values[known], points.system[known]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", StatisticsWarning)
-        told = pooled(ours, theirs, systems)
+        statistics = pooled(ours, theirs, systems)
     return OnPoints(
-        key=key, label=floor.about.label, kind=FLOOR, n=len(ours), r=told.r, tau=told.tau,
-        r_within=told.r_within,
-    )  # fmt: skip
+        key=key,
+        label=baseline_label(key, str(floor.about.label)),
+        kind=FLOOR,
+        n=len(ours),
+        r=statistics.r,
+        tau=statistics.tau,
+        r_within=statistics.r_within,
+    )
 
 
 def _places(panel: Panel, outputs: Integers) -> Integers:
-    """Where outputs stand in the flattened grid."""
+    """Return the positions of outputs in the flattened grid."""
     flat = panel.outputs.ravel()
     order = np.argsort(flat, kind="stable")
     return np.asarray(order[np.searchsorted(flat, outputs, sorter=order)])
 
 
-def people_on(
+def annotators_on(
     campaign: Campaign, filters: Filters, panel: Panel, outputs: Integers
 ) -> list[OnPoints]:
-    """Return the mean over people, and each of a few, against the others; nothing without them."""
+    """Return the mean over annotators, and each of up to `MOST_PEOPLE`; empty without ratings."""
     ratings = read_ratings(campaign, filters, panel.human)
     if ratings is None or not len(outputs):
         return []
@@ -95,14 +101,22 @@ def _people(campaign: Campaign, r: Ceiling, tau: Ceiling) -> list[OnPoints]:
     taus = dict(zip(tau.raters.tolist(), tau.values.tolist(), strict=True))
     rows = zip(r.raters.tolist(), r.overlaps.tolist(), r.values.tolist(), strict=True)
     mean = OnPoints(
-        key=CEILING, label=f"Ceiling: {r.n} people", kind=CEILING, n=int(r.overlaps.max()),
-        r=r.mean, tau=tau.mean,
-    )  # fmt: skip
+        key=CEILING,
+        label=ceiling_label(r.n),
+        kind=CEILING,
+        n=int(r.overlaps.max()),
+        r=r.mean,
+        tau=tau.mean,
+    )
     every: Sequence[OnPoints] = [
         OnPoints(
-            key=f"person:{labels.get(who, who)}", label=f"Person {labels.get(who, who)}",
-            kind=PERSON, n=n, r=value, tau=taus.get(who),
+            key=f"person:{labels.get(pk, pk)}",
+            label=person_label(labels.get(pk, str(pk))),
+            kind=PERSON,
+            n=n,
+            r=value,
+            tau=taus.get(pk),
         )
-        for who, n, value in rows
-    ]  # fmt: skip
+        for pk, n, value in rows
+    ]
     return [mean, *(every if len(every) <= MOST_PEOPLE else [])]
