@@ -103,6 +103,15 @@ def as_json(value: Message) -> dict[str, Any]:
     return found | {"parameters": parameters} | ({"plural": value.plural} if value.plural else {})
 
 
+def refusal_as_json(error: ValidationError) -> dict[str, Any]:
+    """Return a refusal as programs get it: the English text, and its messages."""
+    found = messages_of(error)
+    return {
+        "error": " ".join(each.text for each in found),
+        "messages": [as_json(each) for each in found],
+    }
+
+
 def _as_json(value: Any) -> Any:
     if isinstance(value, Message):
         return as_json(value)
