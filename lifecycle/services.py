@@ -229,7 +229,7 @@ def note(
     reason: Message | str = "",
 ) -> ChangeEntry:
     """Record who did what; commands have no account."""
-    return ChangeEntry.objects.create(
+    return ChangeEntry.objects.create(  # type: ignore[misc]  # reason takes messages
         actor=actor,
         actor_name=actor.get_username() if actor else "command",
         action=action,

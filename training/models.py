@@ -19,7 +19,6 @@ from training.contract import KINDS
 from training.refreeeval.recipe import LEVELS
 
 
-
 class ParallelCorpus(models.Model):
     """Cleaned parallel text. Its pairs are in the database, so that workers on any host have them.
 

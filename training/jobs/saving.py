@@ -44,9 +44,7 @@ def save_whole(
 
 def _unsaved(name: str, before: Path | None) -> Message:
     if before is None:
-        return message(
-            "saving.checkpoint", "The checkpoint {name} could not be saved.", name=name
-        )
+        return message("saving.checkpoint", "The checkpoint {name} could not be saved.", name=name)
     return message(
         "saving.checkpoint-kept",
         "The checkpoint {name} could not be saved. The previous one, {before}, is complete.",

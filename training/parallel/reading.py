@@ -31,9 +31,7 @@ _SPACE = re.compile(r"\s+")
 REASONS = {
     "empty": message("corpus.reason-empty", "one side is empty"),
     "equal": message("corpus.reason-equal", "both sides are equal"),
-    "long": message(
-        "corpus.reason-long", "longer than {most} characters", most=MAX_CHARACTERS
-    ),
+    "long": message("corpus.reason-long", "longer than {most} characters", most=MAX_CHARACTERS),
     "no-letter": message("corpus.reason-no-letter", "one side has no letters"),
     "repeated": message("corpus.reason-repeated", "repeated pair"),
 }

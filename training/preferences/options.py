@@ -1,4 +1,4 @@
-"""Settings of preference analyses. Imports neither Django nor torch: pages and workers read this."""
+"""Settings of preference analyses. Imports neither Django nor torch, for pages and workers."""
 
 from metaeval.messages import message
 from metrics.options import Option

@@ -92,7 +92,10 @@ def _show(progress: dict[str, Any]) -> None:
 
 def _report(folder: Path, manifest: dict[str, Any]) -> None:
     held = manifest["held_out"]
-    print(f"Accuracy among k + 1 texts, untrained: {held['untrained']:.3f}, trained: {held['trained']:.3f}")
+    print(
+        f"Accuracy among k + 1 texts, untrained: {held['untrained']:.3f}, trained: "
+        f"{held['trained']:.3f}"
+    )
     ends = f"95% interval {held['low']:+.3f} to {held['high']:+.3f}" if "low" in held else ""
     print(f"gain {held['gain']:+.3f} ({ends or held['interval']})")
     print("\n".join(map(str, manifest["warnings"])))

@@ -1,7 +1,7 @@
 """ReFreeEval (Wu et al. 2023) as a job: a sentence level, then a word level.
 
-Each translation is compared with k texts that are worse by construction. The student's score of source
-and candidate is the F1 of greedy matching, at its layer, without temperature. Fluency, L_fl [eq.
+Each translation is compared with k texts that are worse by construction. The score of the student
+is the F1 of greedy matching, at its layer, without temperature. Fluency, L_fl [eq.
 7], is the cross-entropy of finding the genuine text among k + 1 scores. Faithfulness, L_fa [eq. 8],
 is the Kullback–Leibler divergence of the student's softmax from that of a sentence encoder's
 cosines, added up over candidates, averaged over texts. L_sent = L_fl + α L_fa [eq. 9].

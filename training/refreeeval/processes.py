@@ -83,7 +83,8 @@ def check_equal(model: torch.nn.Module) -> None:
         raise JobError(
             message(
                 "refreeeval.weights-differ",
-                "The processes have different weights, so one of them computes wrong results. Check "
+                "The processes have different weights, so one of them computes wrong results. "
+                "Check "
                 "the GPUs.",
             )
         )

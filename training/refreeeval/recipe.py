@@ -6,7 +6,7 @@ from typing import Any, Self
 
 from metaeval.messages import Message, message
 from metrics.options import Option, clean_all
-from training.contract import SEED
+from training.contract import SEED, JobError
 
 # Each variant of the paper's ablation (section 5.3): its stages, and the weights of L_fl and L_fa.
 VARIANTS: dict[str, tuple[tuple[str, ...], bool, bool]] = {
@@ -63,10 +63,13 @@ class Recipe:
 
     @classmethod
     def from_options(cls, given: Mapping[str, Any]) -> Self:
-        """Return the recipe of checked options with defaults; ValueError names a wrong one."""
+        """Return the recipe of checked options with defaults.
+
+        Raises ValueError for a wrong value, and JobError for values that do not fit together.
+        """
         cleaned: dict[str, Any] = clean_all(OPTIONS, given)
-        if found := conflicts(cleaned):
-            raise ValueError(" ".join(f"{name}: {message}" for name, message in found.items()))
+        if errors := conflicts(cleaned):
+            raise JobError(*errors.values())
         return cls(**{field.name: cleaned[field.name] for field in fields(cls)})
 
     @property
@@ -161,7 +164,8 @@ OPTIONS = (
         choices=tuple(VARIANTS),
         help=message(
             "refreeeval.variant-help",
-            "The rows of the paper’s ablation. full trains the sentence level, then the word level.",
+            "The rows of the paper’s ablation. full trains the sentence level, then the word "
+            "level.",
         ),
     ),
     Option(
@@ -221,7 +225,8 @@ OPTIONS = (
         True,
         help=message(
             "refreeeval.expand-words-help",
-            "All pairs of pieces of two aligned words are positives, as in the released code but not "
+            "All pairs of pieces of two aligned words are positives, as in the released code but "
+            "not "
             "in the paper.",
         ),
     ),

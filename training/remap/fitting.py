@@ -8,6 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from extensions.neural.xmoverscore.mapping import About, Kind, Mapping, fit
+from metaeval.messages import plural
+from training.contract import JobError
 from training.remap.alignment import Links
 
 MOST_WORDS = 100

@@ -26,7 +26,7 @@ from extensions.neural.xmoverscore import mapping
 from extensions.neural.xmoverscore.mapping import About, Kind, Mapping
 from metaeval.messages import Message, message
 from metrics.base import MetricError
-from training.contract import JobError, NewMetric, Outcome, Work, reason_of
+from training.contract import JobError, NewMetric, Outcome, Work
 from training.jobs.saving import save_whole
 from training.parallel.reading import hash_pairs, write_pairs
 from training.remap import alignment, fitting, links, words

@@ -32,7 +32,9 @@ def read(path: Path) -> dict[Pair, Aligned]:
         raise JobError(_unreadable(path, error)) from error
     found = dict(_read_line(Place(str(path), n), line) for n, line in enumerate(lines, 1))
     if not found:
-        raise JobError(message("alignments.empty", "{file} has no word alignments.", file=str(path)))
+        raise JobError(
+            message("alignments.empty", "{file} has no word alignments.", file=str(path))
+        )
     return found
 
 

@@ -36,7 +36,8 @@ OPTIONS = (
         help=message(
             "remap.projection-help",
             "CLP is an orthogonal map (Procrustes) or an unconstrained one. UMD removes one "
-            "direction, from the source side as in the released code, or from both as in the paper.",
+            "direction, from the source side as in the released code, or from both as in the "
+            "paper.",
         ),
     ),
     Option(

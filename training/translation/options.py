@@ -35,7 +35,8 @@ OPTIONS = (
         choices=FORMS,
         help=message(
             "mt.form-help",
-            "A learned table, sinusoids instead of positions, or sinusoids in addition to positions.",
+            "A learned table, sinusoids instead of positions, or sinusoids in addition to "
+            "positions.",
         ),
         is_rare=True,
     ),

@@ -79,7 +79,10 @@ class Checkpoint:
     def ends(self) -> list[int]:
         """Return the tokens that end an output; for a causal model, a line break, too."""
         configured = self.model.config.eos_token_id
-        ends = {*(configured if isinstance(configured, list) else [configured]), self.tokenizer.eos_token_id}
+        ends = {
+            *(configured if isinstance(configured, list) else [configured]),
+            self.tokenizer.eos_token_id,
+        }
         known = {end for end in ends if end is not None and end < len(self.tokens)}
         lines = [n for n, token in enumerate(self.tokens) if self.is_causal and _is_line(token)]
         return sorted({*known, *lines})

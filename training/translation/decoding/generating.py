@@ -76,7 +76,9 @@ def limit_of(checkpoint: Checkpoint, row: Row) -> int:
 def _batches(checkpoint: Checkpoint, rows: Sequence[Row], beam: Beam) -> Iterator[list[int]]:
     """Rows of about one length together, the longest first."""
     room = ROOM["cuda" if "cuda" in str(checkpoint.device) else "cpu"]
-    order = sorted(range(len(rows)), key=lambda n: (-len(rows[n].source), -(rows[n].target_length or 0)))
+    order = sorted(
+        range(len(rows)), key=lambda n: (-len(rows[n].source), -(rows[n].target_length or 0))
+    )
     batch: list[int] = []
     for n in order:
         longest = len(rows[batch[0]].source) if batch else 0
@@ -209,7 +211,11 @@ def _score(
 def _before(checkpoint: Checkpoint, row: Row) -> list[int]:
     if checkpoint.is_causal:
         return list(row.source)
-    first = [checkpoint.length_token(int(row.target_length or 0))] if has_length_tokens(checkpoint) else []
+    first = (
+        [checkpoint.length_token(int(row.target_length or 0))]
+        if has_length_tokens(checkpoint)
+        else []
+    )
     return [*checkpoint.prefix, *first]
 
 

@@ -15,8 +15,8 @@ from metaeval.messages import message
 from metrics.base import MetricError
 from metrics.checkpoints import places
 from training.contract import JobError
-from training.translation.requests import not_loaded
 from training.translation.extraction.search import Floats
+from training.translation.requests import not_loaded
 
 # Pieces of texts that are read at once.
 ROOM = {"cpu": 16_000, "cuda": 120_000}

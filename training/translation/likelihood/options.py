@@ -80,8 +80,10 @@ FAMILY = Family(
             "checkpoint",
             help=message(
                 "likelihood.checkpoint-help",
-                "A name on the Hugging Face hub or a folder: BART, T5, mBART, M2M-100, NLLB, Marian, "
-                "or a model trained here. With references it must support the target language on both "
+                "A name on the Hugging Face hub or a folder: BART, T5, mBART, M2M-100, NLLB, "
+                "Marian, "
+                "or a model trained here. With references it must support the target language on "
+                "both "
                 "sides.",
             ),
         ),
@@ -100,7 +102,8 @@ FAMILY = Family(
             choices=(MEAN, SUM),
             help=message(
                 "likelihood.length-help",
-                "mean: the average per token, as in Prism and BARTScore; sum: the total of the text.",
+                "mean: the average per token, as in Prism and BARTScore; sum: the total of the "
+                "text.",
             ),
             is_rare=True,
         ),

@@ -42,7 +42,9 @@ class TranslationStartSerializer(serializers.Serializer[object]):
     """A test set, a model, the name of the systems and their length ratios."""
 
     test_set = serializers.SlugField()
-    model = serializers.CharField(help_text="The number of a training, a name on the Hugging Face hub, or a folder.")
+    model = serializers.CharField(
+        help_text="The number of a training, a name on the Hugging Face hub, or a folder."
+    )
     name = serializers.CharField()
     ratios = serializers.CharField(default="1", help_text="0.8, 0.5 or 80%, 50%")
     of = serializers.CharField(required=False)

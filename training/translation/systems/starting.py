@@ -256,9 +256,7 @@ def _check_texts(test_set: TestSet, requests: Sequence[Request], errors: Errors)
         ]
 
 
-def _check_names(
-    test_set: TestSet, name: str, requests: Sequence[Request], errors: Errors
-) -> None:
+def _check_names(test_set: TestSet, name: str, requests: Sequence[Request], errors: Errors) -> None:
     """Run the dry run of uploads with sources as outputs; refuse systems that exist already."""
     own = System.objects.filter(test_set=test_set, name=name)
     stored = set(own.values_list("length_ratio", flat=True))

@@ -106,7 +106,7 @@ def _wanted(
     checkpoint: Checkpoint,
     texts: Sequence[Text],
     request: Request,
-    tell: ReportProgress,
+    report: ReportProgress,
 ) -> list[int | None]:
     """Return the target length of each text, None for plain translations."""
     if request.method == PLAIN:
@@ -119,7 +119,7 @@ def _full_lengths(
     checkpoint: Checkpoint,
     texts: Sequence[Text],
     request: Request,
-    tell: ReportProgress,
+    report: ReportProgress,
 ) -> list[float]:
     """Return the lengths that ratios refer to; the mean of several references."""
     if request.of == REFERENCE:
@@ -132,7 +132,7 @@ def _full_lengths(
 
 
 def _plain(
-    checkpoint: Checkpoint, texts: Sequence[Text], request: Request, tell: ReportProgress
+    checkpoint: Checkpoint, texts: Sequence[Text], request: Request, report: ReportProgress
 ) -> list[Output]:
     """Translate all texts without a target length."""
     unlimited, found = replace(request, method=PLAIN, share=Decimal(1)), list[Output]()
@@ -156,7 +156,7 @@ def _translator(
     texts: Sequence[Text],
     request: Request,
     languages: tuple[str, str],
-    tell: ReportProgress,
+    report: ReportProgress,
 ) -> Translator:
     if request.method == EXTRACT:
         return _extracting(checkpoint, texts, request, languages[1], report)
@@ -169,7 +169,11 @@ def _translator(
 
 
 def _extracting(
-    checkpoint: Checkpoint, texts: Sequence[Text], request: Request, language: str, tell: ReportProgress
+    checkpoint: Checkpoint,
+    texts: Sequence[Text],
+    request: Request,
+    language: str,
+    report: ReportProgress,
 ) -> Translator:
     """Translate all without a target length first: word frequencies come from all of them."""
     outputs = _plain(checkpoint, texts, request, report)
