@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from extensions.neural.xmoverscore.mapping import About
+from tests.training.doing import refused
 from training.remap import fitting
 from training.remap.fitting import Vectors
 
@@ -79,7 +80,7 @@ def test_words_without_vectors_are_left_out() -> None:
 
 
 def test_too_little_is_refused() -> None:
-    with pytest.raises(ValueError, match="0 pairs of vectors are too few"):
+    with refused("remap.too-few-vectors", n=0):
         fitting.fit_to("clp", ABOUT, fitting.NONE)
 
 

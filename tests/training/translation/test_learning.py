@@ -15,6 +15,7 @@ from safetensors.torch import load_file
 from transformers import MarianMTModel
 
 from tests.small_disk import SmallDisk
+from tests.training.doing import refused
 from tests.training.translation.copying import N_WORDS, SMALL, WORDS, pairs, shorten, work
 from training.contract import Corpus, JobError, Outcome, StoppedError, Work
 from training.jobs.saving import current
@@ -227,24 +228,24 @@ def test_batches_hold_each_pair_once_and_lengths_are_alike() -> None:
 
 
 @pytest.mark.parametrize(
-    ("texts", "options", "message"),
+    ("texts", "options", "code"),
     [
-        (pairs(3), {}, "too few to learn"),
-        (pairs(40), {"longest": 2, "held_out": 5}, "No pair is left: .* over 2 pieces"),
+        (pairs(3), {}, "mt.too-few-sources"),
+        (pairs(40), {"longest": 2, "held_out": 5}, "mt.no-pairs"),
         (pairs(40), {"rate": 1e12, "held_out": 5, "batch": 8, "warmup": 0, "steps": 20,
-                     "evaluate_every": 10}, "The loss is no number"),
+                     "evaluate_every": 10}, "mt.loss-undefined"),
     ],
 )  # fmt: skip
 def test_refusals(
-    tmp_path: Path, texts: list[tuple[str, str]], options: dict[str, Any], message: str
+    tmp_path: Path, texts: list[tuple[str, str]], options: dict[str, Any], code: str
 ) -> None:
-    with pytest.raises(JobError, match=message):
+    with refused(code):
         job.run(work(tmp_path, texts, **{"steps": 5, **options}))
 
 
 def test_corpora_of_two_directions_are_refused(tmp_path: Path) -> None:
     corpora = [Corpus(n, n, "de", pairs(20), n) for n in ("en", "fr")]
-    with pytest.raises(JobError, match="different languages"):
+    with refused("mt.languages-differ"):
         job.run(Work(DEFAULTS | SMALL, tmp_path, corpora))
 
 

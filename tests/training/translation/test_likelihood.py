@@ -115,7 +115,7 @@ def test_a_model_that_was_trained_here(tmp_path: Path, control: str) -> None:
     model = load(folder, "en", "de", "cpu")
     pieces = [model.pieces(each.hypothesis) for each in inputs]
     rows = [metric._read((each.source, each.hypothesis))[0] for each in inputs]
-    assert [row.told for row in rows] == (
+    assert [row.target_length for row in rows] == (
         [None, None] if control == "plain" else [len(each) for each in pieces]
     )
     totals = [
