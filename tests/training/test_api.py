@@ -76,22 +76,22 @@ def test_jobs_of_one_sweep(api: Client) -> None:
     assert len(api.get("/api/jobs/?sweep=layers").json()["results"]) == 1
 
 
-@pytest.mark.parametrize(("file", "kept"), [
+@pytest.mark.parametrize(("file", "usable"), [
     ("en-zh.tatoeba.tsv", 8000),
     ("zh-en.wmt17-unscored.tsv", 1154),
     ("zh-en.word-aligned.tsv", 450),
 ])  # fmt: skip
 def test_parallel_text_comes_in_by_programs(
-    api: Client, data_dir: Path, file: str, kept: int
+    api: Client, data_dir: Path, file: str, usable: int
 ) -> None:
     sent = SimpleUploadedFile(file, (data_dir / "parallel" / file).read_bytes())
     data = {"name": "sent", "source_language": "zh", "target_language": "en", "file": sent}
     tried = api.post("/api/corpora/", {**data, "dry_run": "true"})
-    assert (tried.status_code, tried.json()["report"]["kept"]) == (200, kept)
+    assert (tried.status_code, tried.json()["report"]["kept"]) == (200, usable)
     assert not ParallelCorpus.objects.filter(name="sent").exists()
     sent.seek(0)
     answer = api.post("/api/corpora/", data)
-    assert (answer.status_code, answer.json()["n_pairs"]) == (201, kept)
+    assert (answer.status_code, answer.json()["n_pairs"]) == (201, usable)
     sent.seek(0)
     assert api.post("/api/corpora/", data).json() == {
         "name": ["There is already a corpus named sent."]

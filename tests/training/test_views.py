@@ -48,7 +48,11 @@ def test_nothing_is_stored_before_the_confirmation(as_researcher: Client) -> Non
     preview = as_researcher.get(answer["Location"])
     assert not ParallelCorpus.objects.exists()
     report = preview.context["report"]
-    assert (report.read, report.kept, report.left_out) == (4, 2, {"repeated": 1, "empty": 1})
+    assert (report["read"], report["kept"], report["left_out"]) == (
+        4,
+        2,
+        {"repeated": 1, "empty": 1},
+    )
     assert "file.txt:4" in preview.content.decode()
     as_researcher.post(answer["Location"])
     corpus = ParallelCorpus.objects.get()

@@ -52,13 +52,13 @@ class Row:
 
 @dataclass
 class Cleaning:
-    """How many rows were read and stored, and how many were excluded by reason.
+    """How many rows were read and are usable, and how many were excluded by reason.
 
     The keys of `left_out` and `examples` are those of `REASONS`; `examples` has the first places.
     """
 
     read: int = 0
-    kept: int = 0  # a key of stored reports
+    usable: int = 0
     left_out: dict[str, int] = field(default_factory=dict)
     examples: dict[str, list[str]] = field(default_factory=dict)
 
@@ -69,8 +69,9 @@ class Cleaning:
             self.examples[reason].append(place)
 
     def as_json(self) -> dict[str, Any]:
-        """Return plain values."""
-        return vars(self)
+        """Return plain values; stored reports have usable rows as `kept`."""
+        values = dict(vars(self))
+        return values | {"kept": values.pop("usable")}
 
 
 def read_pairs(name: str, content: bytes, languages: Languages | None = None) -> list[Row]:
@@ -123,7 +124,7 @@ def clean(rows: Iterable[Row]) -> tuple[list[tuple[str, str]], Cleaning]:
             report.leave_out(reason, row.place)
         else:
             pairs[pair] = None
-    report.kept = len(pairs)
+    report.usable = len(pairs)
     return list(pairs), report
 
 

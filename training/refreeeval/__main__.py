@@ -76,7 +76,7 @@ def _corpus(given: str) -> Corpus:
     corpus, report = read_named(given)
     if rank() == 0:
         name = Path(given.rsplit(":", 2)[0]).name
-        print(f"{name}: {report.kept:,} of {report.read:,} pairs", report.left_out or "")
+        print(f"{name}: {report.usable:,} of {report.read:,} pairs", report.left_out or "")
     return corpus
 
 

@@ -101,7 +101,7 @@ def _store(request: HttpRequest, draft: dict[str, Any], token: str) -> HttpRespo
 def _page(draft: dict[str, Any], pairs: Pairs, report: Cleaning) -> dict[str, Any]:
     return {
         "section": "training",
-        "report": report,
+        "report": report.as_json(),
         "reasons": _reasons(report.as_json()),
         "sample": pairs[:SAMPLE],
         "source": _attributes(draft["source_language"]),

@@ -90,7 +90,7 @@ def test_no_worker_takes_what_a_command_works_off() -> None:
     assert job.status == "done"
 
 
-def test_a_killed_command_is_reported_and_blocks_no_newer_job(
+def test_a_killed_command_blocks_no_newer_job(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     sent: list[int] = []

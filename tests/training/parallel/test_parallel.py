@@ -117,7 +117,7 @@ def test_cleaning_reports_excluded_pairs():
     content = "one\teins\none \teins\n\tzwei\nsame\tsame\n12\t13\nlong\t" + "x" * 5001 + "\n"
     kept, report = clean(read_pairs("c.tsv", content.encode()))
     assert kept == [("one", "eins")]
-    assert (report.read, report.kept) == (6, 1)
+    assert (report.read, report.usable) == (6, 1)
     assert report.left_out == {
         "repeated": 1,
         "empty": 1,
@@ -132,5 +132,5 @@ def test_what_is_kept_reads_back(data_dir: Path):
     path = data_dir / "parallel" / "en-zh.tatoeba.tsv"
     kept, report = clean(read_pairs(path.name, path.read_bytes()))
     assert report.read == 8000  # The README of the data.
-    assert report.kept + sum(report.left_out.values()) == 8000
+    assert report.usable + sum(report.left_out.values()) == 8000
     assert parse_pairs(write_pairs(kept)) == kept

@@ -41,7 +41,7 @@ def test_each_measure_under_each_condition_is_a_row(harbour: TestSet) -> None:
     rows = PreferenceResult.objects.filter(job=job)
     assert rows.count() == 4
     row = rows.get(condition="texts", measure="ordered-output")
-    # By hand: 6 words turned round, the same text, left out, and turned into order.
+    # By hand: 6 words reversed, the same text, excluded, and sorted.
     np.testing.assert_equal(differences("ordered", "texts", "ordered-output"), [-5, 0, np.nan, 2])
     assert (row.n, row.statistic, row.mean, row.median, row.ties) == (3, 1 / 3, -1, 0, 1 / 3)
     assert row.low == pytest.approx(0.0615, abs=5e-4)

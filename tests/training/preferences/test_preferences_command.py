@@ -144,7 +144,7 @@ def test_what_cannot_be_compared(texts: list[str], arguments: list[str], words: 
 def test_lines_must_be_as_many_as_segments(texts: list[str], tmp_path: Path) -> None:
     file = tmp_path / "texts"
     file.write_text("one\n")
-    with pytest.raises(CommandError, match="1 lines.* 4 segments"):
+    with pytest.raises(CommandError, match=r"1 lines.* 4 segments"):
         run("--condition", "texts", "--texts", str(file))
 
 

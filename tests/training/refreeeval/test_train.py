@@ -289,5 +289,5 @@ def test_the_job_returns_a_metric_of_the_family(recipe, corpus, tmp_path):
     outcome = job.run(Work(recipe(variant="fluency").as_json(), tmp_path, [corpus]))
     assert outcome.metric.family == "refreeeval"
     assert Path(outcome.metric.options["checkpoint"]).is_dir()
-    with pytest.raises(JobError, match="(?i)layer"):
+    with pytest.raises(JobError, match=r"(?i)layer"):
         job.run(Work({"layer": 0}, tmp_path, [corpus]))

@@ -98,13 +98,13 @@ def test_loss_falls(one_thread: None, tmp_path: Path) -> None:
     assert all(row["held_out_chrf"] >= 0 and row["training_loss"] > 0 for row in curve)
 
 
-@pytest.mark.parametrize(("losses", "kept"), [([2.0, 1.0], 13), ([1.0, 2.0], 10)])
+@pytest.mark.parametrize(("losses", "best"), [([2.0, 1.0], 13), ([1.0, 2.0], 10)])
 def test_updates_after_the_last_interval_count(
     one_thread: None,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     losses: list[float],
-    kept: int,
+    best: int,
 ) -> None:
     told, measure = iter(losses), trainer.measure
     monkeypatch.setattr(
@@ -112,14 +112,14 @@ def test_updates_after_the_last_interval_count(
     )
     result = job.run(work(tmp_path, pairs(100), steps=13, evaluate_every=10, **TINY)).result
     assert [row["step"] for row in result["curve"]] == [10, 13]
-    assert (result["updates"], result["updates_of_kept_weights"]) == (13, kept)
+    assert (result["updates"], result["updates_of_kept_weights"]) == (13, best)
     assert result["held_out"]["loss"] == 1
     own = load_file(Path(result["model"]) / "model.safetensors")
     for step in (10, 13):
         saved = load_file(tmp_path / "updates" / f"checkpoint-{step}" / "model.safetensors")
         shared = own.keys() & saved.keys()
         assert shared
-        assert all(torch.equal(own[name], saved[name]) for name in shared) == (step == kept)
+        assert all(torch.equal(own[name], saved[name]) for name in shared) == (step == best)
 
 
 KILLED = """

@@ -108,7 +108,7 @@ def test_equal_to_prism(tmp_path: Path, kind: str, codes: tuple[str, str]) -> No
 
 @pytest.mark.parametrize("control", ["plain", "length-token", "target-embedding"])
 def test_a_model_that_was_trained_here(tmp_path: Path, control: str) -> None:
-    """One that is told a length is told that of the text itself."""
+    """A model with a length control gets the length of the text."""
     folder = untrained(tmp_path / control, control)
     inputs = [SegmentInput("ka to mi", "KA TO", ()), SegmentInput("ka re", "KA TO MI NO", ())]
     metric = make(folder, ("en", "de"), direction=FAITHFULNESS)

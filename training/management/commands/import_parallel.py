@@ -74,7 +74,7 @@ class Command(BaseCommand):
 
     def _report(self, rows: list[Row]) -> None:
         _, report = clean(rows)
-        self.stdout.write(f"Read {report.read:,} pairs, {report.kept:,} are usable.")
+        self.stdout.write(f"Read {report.read:,} pairs, {report.usable:,} are usable.")
         for reason, n in report.left_out.items():
             places = ", ".join(report.examples[reason])
             self.stderr.write(f"  excluded, {reason_of(reason)}: {n:,}, such as {places}")

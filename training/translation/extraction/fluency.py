@@ -33,7 +33,7 @@ class LanguageModel:
         self.table: Tensor = model.get_input_embeddings().weight.detach()
 
     def pieces(self, word: str, *, has_blank: bool) -> list[int]:
-        """Return the pieces of a word as it stands in a text, with the blank before it."""
+        """Return the pieces of a word in a text, with the space before it."""
         ids: list[int] = self.tokenizer(
             f" {word}" if has_blank else word, add_special_tokens=False
         ).input_ids
