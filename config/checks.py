@@ -1,4 +1,4 @@
-"""System checks for `manage.py check --deploy`, and for `manage.py migrate` before it makes tables."""
+"""System checks for `manage.py check --deploy`, and for `manage.py migrate` on a new database."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any

@@ -95,7 +95,7 @@ _ENDPOINT_FIELDS = {
 
 
 def judge_endpoints(text: str) -> list[dict[str, Any]]:
-    """Read the endpoints of judges, a JSON list of objects; refuse invalid ones by name and field."""
+    """Read the endpoints of judges, a JSON list of objects; refuse invalid ones by field."""
     try:
         listed = json.loads(text or "[]")
     except ValueError:

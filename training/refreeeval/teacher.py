@@ -32,7 +32,7 @@ def cosines(
     """Return (examples, k + 1) cosines of source and candidates, from the folder where kept.
 
     Every distinct text is encoded once; `report` gets their number. Raises JobError for a
-    checkpoint that is missing or is not a sentence encoder and for a full disk, and StoppedError where
+    checkpoint that is missing or not a sentence encoder and for a full disk, and StoppedError if
     `report` does.
     """
     try:

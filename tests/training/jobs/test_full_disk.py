@@ -91,5 +91,5 @@ def test_databases_have_their_own_error_numbers(tmp_path: Path) -> None:
         with pytest.raises(sqlite3.OperationalError) as full:
             database.execute("INSERT INTO kept VALUES (?)", ["x" * 100_000])
     database.close()
-    assert disk.refusal(full.value, tmp_path) == "The disk of the database is full."
+    assert str(disk.refusal(full.value, tmp_path)) == "The disk of the database is full."
     assert disk.refusal(ValueError("x"), tmp_path) is None
