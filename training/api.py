@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Generic, TypeVar
 
 from django.core.exceptions import ValidationError
 from django.db.models import Model, QuerySet
-from drf_spectacular.utils import extend_schema
+from drf_spectacular.utils import extend_schema, extend_schema_field
 from rest_framework import mixins, serializers, status, viewsets
 from rest_framework.decorators import action
 from rest_framework.parsers import MultiPartParser
@@ -100,6 +100,7 @@ class CorpusViewSet(
         return Response(CorpusSerializer(corpus).data, status=status.HTTP_201_CREATED)
 
 
+@extend_schema_field({"type": ["object", "string", "null"]})
 class MessageSerializer(serializers.Field[Message | str, Any, Any, Any]):
     """A message; null where there is none."""
 

@@ -159,6 +159,8 @@ def lacking_by_host(lacks: Mapping[str, Sequence[Any]]) -> dict[str, list[Messag
 
 def stored_message(value: Any) -> Message:
     """Return a message from JSON; text that earlier versions stored is not translated."""
+    if isinstance(value, Message):
+        return value
     if isinstance(value, Mapping):
         return from_json(value)
     return message("stored.text", "{text}", text=str(value))

@@ -95,7 +95,7 @@ def findings(job: TrainingJob) -> dict[str, Any]:
 
     Excludes the recipe, which the page shows as settings. Databases do not keep the order of JSON.
     """
-    found = {key: value for key, value in job.result.items() if key != "recipe"}
+    found = {key: _with_messages(value) for key, value in job.result.items() if key != "recipe"}
     return {key: found[key] for key in sorted(found, key=lambda key: key != "held_out")}
 
 

@@ -49,7 +49,7 @@ def _doing(monkeypatch: pytest.MonkeyPatch, db: None) -> None:
     )
     monkeypatch.setitem(contract.KINDS, "doing", kind)
     monkeypatch.setattr(sending, "send", lambda *_: True)
-    monkeypatch.setattr(work, "PATIENCE_SECONDS", 0.0)
+    monkeypatch.setattr(work, "LOCK_SECONDS", 0.0)
     Doing.act = staticmethod(lambda work: Outcome({"done": True}))
     rows = [Row("1", "one", "eins")]
     corpora.add(name="small", source_language="en", target_language="de", rows=rows)

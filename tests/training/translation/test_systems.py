@@ -28,6 +28,7 @@ from training.parallel import corpora
 from training.parallel.reading import Row
 from training.translation.decoding import checkpoints
 from training.translation.lengths import wanted
+from training.translation.requests import ORACLE
 from training.translation.systems import starting, translating
 from training.translation.systems.work import translations
 
@@ -97,11 +98,11 @@ def run_job(row: Translation) -> Translation:
 
 
 def test_the_command_makes_systems_of_a_training(site: Site) -> None:
-    told = manage("port", "--system", "le", "--model", str(site.job.pk), "--ratio", "0.8",
-                  "--ratio", "50%", "--here")  # fmt: skip
-    assert "le@0.8: 6 segments, control, 0.8 of the reference in pieces" in told
-    assert "warning: The wanted lengths are shares of the reference" in told
-    assert "le@0.5 is stored in port. Mean deviation from the wanted length:" in told
+    shown = manage("port", "--system", "le", "--model", str(site.job.pk), "--ratio", "0.8",
+                   "--ratio", "50%", "--here")  # fmt: skip
+    assert "le@0.8: 6 segments, control, 0.8 of the reference in pieces" in shown
+    assert f"warning: {ORACLE}" in shown
+    assert "le@0.5 in port" in shown
     systems = System.objects.filter(test_set=site.test_set, name="le")
     assert sorted(systems.values_list("length_ratio", flat=True)) == [
         Decimal("0.5"),
@@ -119,9 +120,8 @@ def test_the_command_makes_systems_of_a_training(site: Site) -> None:
 
 
 def test_a_dry_run_stores_nothing(site: Site) -> None:
-    told = manage("port", "--system", "le", "--model", site.models["plain"], "--dry-run")
-    assert "le: 6 segments, plain" in told
-    assert "Dry run: nothing is translated." in told
+    shown = manage("port", "--system", "le", "--model", site.models["plain"], "--dry-run")
+    assert "le: 6 segments, plain" in shown
     assert not Translation.objects.exists()
 
 
@@ -138,7 +138,8 @@ def test_exact_outputs_have_the_share_that_was_asked_for(site: Site, of: str, un
         text = TEXTS[0][0]
         n = len(text.replace(" ", "")) if unit == "characters" else len(text.split())
         assert asked["s0"] == wanted(0.5, n)
-    assert any("an oracle" in each for each in row.result["warnings"]) == (of == "reference")
+    codes = [each["code"] for each in row.result["warnings"]]
+    assert codes == ([ORACLE.code] if of == "reference" else [])
 
 
 def test_a_killed_worker_loses_a_part_and_stores_nothing_half(
@@ -300,7 +301,7 @@ def test_a_pair_that_the_model_does_not_know_ends_the_work(site: Site) -> None:
     french = replace(site, test_set=TestSet.objects.get(pk=site.test_set.pk))
     row = run_job(begin(french, method="exact"))
     assert row.status == "failed"
-    assert "does not know the pair en-fr" in row.message
+    assert row.message.code == "translation.unknown-pair"
     assert not TranslatedText.objects.exists()
 
 
@@ -308,15 +309,17 @@ def test_a_host_without_the_checkpoint_leaves_it_to_others_and_says_so(site: Sit
     row = begin(site, "nobody/knows", method="exact")
     assert working.take(translations, translations.fit(Translation.objects.all())) is None
     row.refresh_from_db()
-    (lacks,) = row.lacks.values()
-    assert "The checkpoint nobody/knows is missing" in lacks[0]
+    (lacks,) = row.lacking.values()
+    assert lacks[0].code == "host.missing-checkpoint"
+    assert lacks[0].parameters["checkpoint"] == "nobody/knows"
 
 
 def test_longer_than_a_model_knows(site: Site, tmp_path: Path) -> None:
     model = untrained(tmp_path / "le", "length-token")
     row = run_job(begin(site, model, shares=("5",), of="source"))
     assert row.status == "failed"
-    assert "knows lengths up to 20" in row.message
+    assert row.message.code == "translation.length-too-long"
+    assert row.message.parameters["longest"] == 20
 
 
 def test_the_page_checks_first_and_then_asks(site: Site, client: Client) -> None:
@@ -326,9 +329,8 @@ def test_the_page_checks_first_and_then_asks(site: Site, client: Client) -> None
     assert f'value="{site.job.pk}"' in form
     sent = {"test_set": "port", "model": site.job.pk, "name": "le", "ratios": "80%, 0.5",
             "method": "auto", "unit": "pieces", "beam": "2", "queue": "cpu"}  # fmt: skip
-    checked = client.post(address, sent | {"check": "yes"}).content.decode()
-    assert "6 segments of Port would be translated as le@0.8, le@0.5" in checked
-    assert "an oracle" in checked
+    plan = client.post(address, sent | {"check": "yes"}).context["plan"]
+    assert (plan.n_segments, plan.labels, plan.warnings) == (6, ["le@0.8", "le@0.5"], [ORACLE])
     assert not Translation.objects.exists()
     assert client.post(address, sent | {"start": "yes"})["Location"] == "/training/translations/"
     rows = list(Translation.objects.order_by("pk"))
@@ -339,9 +341,10 @@ def test_the_page_checks_first_and_then_asks(site: Site, client: Client) -> None
     assert refused.status_code == 422
     assert "is no length ratio" in refused.content.decode()
     again = client.post(address, sent | {"start": "yes"})
-    assert "le@0.8 is being translated" in again.content.decode()
+    errors = again.context["form"].errors.as_data()["name"]
+    assert {each.message.code for each in errors} == {"translation.system-running"}
     shown = client.get(run_job(rows[0]).get_absolute_url()).content.decode()
-    assert "The system le@0.8 is stored in" in shown
+    assert "le@0.8" in shown
     assert "mean deviation" in shown
     client.post(f"{rows[1].get_absolute_url()}cancel/")
     client.post(f"{rows[1].get_absolute_url()}resume/")
@@ -368,8 +371,8 @@ def test_from_parallel_text_to_systems(site: Site, tmp_path: Path, settings: Any
     assert "le is done." in out.getvalue()
     job = TrainingJob.objects.latest("pk")
     assert job.result["languages"] == "en-de"
-    told = manage("port", "--system", "le", "--model", str(job.pk), "--ratio", "0.8", "--here")
-    assert "le@0.8 is stored in port" in told
+    shown = manage("port", "--system", "le", "--model", str(job.pk), "--ratio", "0.8", "--here")
+    assert "le@0.8 in port" in shown
     row = Translation.objects.get(job=job)
     assert (row.result["control"], row.result["model_hash"]) == (
         "length-token", job.result["model_hash"],
