@@ -45,13 +45,27 @@ class MayImport(BasePermission):
 
 
 class ProblemSerializer(serializers.Serializer[Problem]):
-    """Something about an import; `row` is the line in the file, from 1, a header included."""
+    """A problem of an import; `row` is the line in the file, from 1, a header included.
+
+    `code` says which problem it is, and `parameters` what the English `text` was made of with its
+    `pattern`. `message` is the same as `text`. `more` says how often a cause was found, and where.
+    """
 
     severity = serializers.ChoiceField(choices=["error", "warning", "note"])
     message = serializers.CharField()
-    file = serializers.CharField(source="place.file", allow_blank=True)
-    row = serializers.IntegerField(source="place.row", allow_null=True)
-    field = serializers.CharField(source="place.field", allow_blank=True)
+    file = serializers.CharField(allow_blank=True)
+    row = serializers.IntegerField(allow_null=True)
+    field = serializers.CharField(allow_blank=True)
+    code = serializers.CharField()
+    text = serializers.CharField()
+    pattern = serializers.CharField()
+    plural = serializers.CharField(required=False)
+    parameters = serializers.DictField()
+    more = serializers.DictField(allow_null=True)
+
+    def to_representation(self, instance: Problem) -> dict[str, Any]:
+        """Return the problem with its message."""
+        return instance.as_json() | {"message": instance.message.text}
 
 
 class RefusedSerializer(serializers.Serializer[object]):

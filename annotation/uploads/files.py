@@ -85,14 +85,14 @@ def decode(name: str, data: bytes, report: Report) -> str | None:
     try:
         found = decoding.decode(data)
     except decoding.UndecodableError as error:
-        report.error(str(error), Place(name, error.row))
+        report.error(error.message, Place(name, error.row))
         return None
-    say(name, found.remarks, report)
+    add_notes(name, found.notes, report)
     return found.text
 
 
-def say(name: str, remarks: Iterable[decoding.Remark], report: Report) -> None:
+def add_notes(name: str, notes: Iterable[decoding.Note], report: Report) -> None:
     """Report what was done to a file, or what a person should look at there."""
-    for severity, message, row in remarks:
+    for severity, text, row in notes:
         add = report.warn if severity == "warning" else report.note
-        add(message, Place(name, row))
+        add(text, Place(name, row))
