@@ -1,7 +1,7 @@
 """Bytes to text: encodings, byte order marks, renamed binaries. The first step of every reader.
 
-UTF-8, UTF-16 and UTF-32 are recognised. Other text is read as Windows-1252 if that gives words, with
-a warning that shows some of it; anything else is refused, with a guess at the encoding.
+UTF-8, UTF-16 and UTF-32 are recognised. Other text is read as Windows-1252 if that gives words,
+with a warning that shows some of it; anything else is refused, with a guess at the encoding.
 """
 
 from __future__ import annotations

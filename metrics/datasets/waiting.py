@@ -20,6 +20,7 @@ from annotation.uploads.problems import Place, Problem, problem_from_json
 from core.work.claims import ask, fail, finish
 from core.work.kinds import Lease, WorkKind
 from core.work.sending import send_on_commit
+from metaeval.messages import message
 from metrics import datasets
 from metrics.datasets import EvaluationDraft, Stored, mtme
 from metrics.models import DatasetImport
