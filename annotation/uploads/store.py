@@ -44,14 +44,14 @@ class ImportResult:
         if changes.creates:
             return message(
                 "import.created",
-                "Created “{name}”: {segments} segments, {systems} systems and {outputs} outputs.",
+                "Created “{name}”. Segments: {segments}, systems: {systems}, outputs: {outputs}.",
                 name=name,
                 segments=changes.segments_added,
                 **counts,
             )
         return message(
             "import.added",
-            "Added to “{name}”: {systems} systems and {outputs} outputs.",
+            "Added to “{name}”. Systems: {systems}, outputs: {outputs}.",
             name=name,
             **counts,
         )

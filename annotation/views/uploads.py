@@ -7,7 +7,7 @@ from django.contrib import messages
 from django.core.exceptions import ValidationError
 from django.core.paginator import Paginator
 from django.db.models import Count, Prefetch
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
 from django.template.defaultfilters import filesizeformat
@@ -44,7 +44,7 @@ from annotation.uploads.pending import (
     recall,
     recall_sent,
 )
-from annotation.web.errors import refuse
+from annotation.web.errors import refuse, wants_json
 from annotation.web.ranges import answer
 from core import languages
 from core.messages import messages_of, sentences, translated
@@ -130,6 +130,11 @@ def _confirm(request: HttpRequest, token: str) -> HttpResponse:
             messages.warning(request, CHANGED)
             return _read_again(request, pending, understanding)
         return _store(request, pending)
+    if wants_json(request):
+        report = pending.report
+        problems = [problem.as_json() for problem in report.problems]
+        status = 422 if report.errors else 200
+        return JsonResponse({"n_errors": len(report.errors), "problems": problems}, status=status)
     if "problems" in request.GET:
         lines = "\n".join(f"{p.severity}\t{p}" for p in pending.report.problems)
         headers = {"Content-Disposition": 'attachment; filename="problems.txt"'}

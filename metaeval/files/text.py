@@ -29,10 +29,8 @@ class FormatError(MessageError, ValueError):
     def __init__(self, path: Path, line: int | None, message: Message | str) -> None:
         super().__init__(message)
         self.path, self.line = path, line
-
-    def __str__(self) -> str:
-        where = f"{self.path}" if self.line is None else f"{self.path}, line {self.line}"
-        return f"{where}: {self.message}"
+        where = f"{path}" if line is None else f"{path}, line {line}"
+        self.args = (f"{where}: {self.message}",)
 
 
 NO_FILE = message("file.missing", "The file does not exist.")
