@@ -31,6 +31,7 @@ from rest_framework.request import Request
 
 from annotation.models import Campaign, Membership, TestSet, TestSetShare
 from core.database.prepared import Prepared, Statement, placeholder_key
+from metaeval.messages import Message, message
 
 ADMIN, CAMPAIGN_ADMIN = "admin", "campaign admin"
 RESEARCHER, ANNOTATOR = "researcher", "annotator"
@@ -201,17 +202,22 @@ def may_share_test_set(user: Any, test_set: TestSet) -> bool:
     return is_site_admin(user) or (is_admin(user) and test_set.created_by_id == user.pk)
 
 
-def test_set_refusal(test_set: TestSet) -> str:
-    """Say who may add to a test set, to somebody who may not."""
+def test_set_refusal(test_set: TestSet) -> Message:
+    """Return the message for people who may not add to a test set."""
     owner = test_set.created_by
     if owner is None:
-        return (
-            f"“{test_set}” belongs to nobody, so only site admins may add to it; one of them can "
-            "make you its owner."
+        return message(
+            "test-set.no-owner",
+            "“{name}” has no owner, so only site admins may add to it; one of them can make you "
+            "its owner.",
+            name=str(test_set),
         )
-    return (
-        f"“{test_set}” belongs to {owner.get_username()}, and is not shared with you. Its owner "
-        "and site admins can share it, on its page."
+    return message(
+        "test-set.not-shared",
+        "“{name}” belongs to {owner} and is not shared with you. Its owner and site admins can "
+        "share it, on its page.",
+        name=str(test_set),
+        owner=owner.get_username(),
     )
 
 

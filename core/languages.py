@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING
 
 from django.conf.locale import LANG_INFO
 
+from metaeval.messages import MessageError, message
+
 if TYPE_CHECKING:
     from langcodes import Language
 
@@ -63,6 +65,10 @@ LONGEST = 60  # characters of a code or a name that somebody types
 BESIDE = re.compile(r"\s+[-–—:]\s+|\s*[()]\s*")
 
 
+class LanguageError(MessageError, ValueError):
+    """A text does not name a language, or a pair of languages."""
+
+
 @lru_cache(maxsize=1024)
 def _language(code: str) -> "Language | None":
     # Its tables take 40 ms, a twentieth of the start of every process; most ask for no language.
@@ -92,7 +98,13 @@ def normalise(code: str) -> str:
     """
     language = _language(code)
     if language is None:
-        raise ValueError(f"“{code}” is no language code. Use one such as en, de, zh or zh-Hans.")
+        raise LanguageError(
+            message(
+                "language.code",
+                "“{code}” is not a language code. Use a code such as en, de, zh or zh-Hans.",
+                code=code,
+            )
+        )
     return language.to_tag()
 
 
@@ -119,7 +131,13 @@ def split_pair(pair: str) -> tuple[str, str]:
             and all(map(is_valid, codes))
         ):
             return normalise(codes[0]), normalise(codes[1])
-    raise ValueError(f"“{pair}” is no language pair. Write one such as zh-en or en-pt_BR.")
+    raise LanguageError(
+        message(
+            "language.pair",
+            "“{pair}” is not a language pair. Use a pair such as zh-en or en-pt_BR.",
+            pair=pair,
+        )
+    )
 
 
 def find(text: str) -> str:
@@ -139,11 +157,31 @@ def find(text: str) -> str:
     if len(found) == 1:
         return found.pop()
     if found:
-        meant = " or ".join(sorted(found))
-        raise ValueError(f"“{text}” is the name of several languages; write the code: {meant}.")
-    raise ValueError(
-        f"“{text}” is no language code and no name of a language that is known here. "
-        f"{_near(text)}Use a code such as en, de, zh or zh-Hans."
+        raise LanguageError(
+            message(
+                "language.ambiguous",
+                "“{name}” is the name of several languages. Use one of the codes {codes}.",
+                name=text,
+                codes=sorted(found),
+            )
+        )
+    if near := _near(text):
+        raise LanguageError(
+            message(
+                "language.unknown-near",
+                "“{name}” is not a known code or name of a language. The closest are {near}. Use a "
+                "code such as en, de, zh or zh-Hans.",
+                name=text,
+                near=near,
+            )
+        )
+    raise LanguageError(
+        message(
+            "language.unknown",
+            "“{name}” is not a known code or name of a language. Use a code such as en, de, zh or "
+            "zh-Hans.",
+            name=text,
+        )
     )
 
 
@@ -151,10 +189,10 @@ def _by_code_or_name(text: str) -> set[str]:
     return {normalise(text)} if is_valid(text) else set(_names().get(_words(text), ()))
 
 
-def _near(text: str) -> str:
+def _near(text: str) -> list[str]:
     known = {name.casefold(): f"{name} ({code})" for code, name in NAMES.items()}
     near = difflib.get_close_matches(text.casefold(), known, n=3, cutoff=0.6)
-    return f"Is {' or '.join(known[name] for name in near)} meant? " if near else ""
+    return [known[name] for name in near]
 
 
 @lru_cache(maxsize=1)

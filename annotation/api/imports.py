@@ -1,4 +1,4 @@
-"""Imports for programs: tables in, with a dry run; every problem as severity, message and place.
+"""Imports for programs: tables, with a dry run; every problem has a message and a place.
 
 Campaign admins only. The serializers of problems serve every import of the API.
 """
@@ -31,7 +31,9 @@ from annotation.protocols.composed import MOST_WEIGHT
 from annotation.uploads import Report, TestSetDraft
 from annotation.uploads.problems import Place, Problem
 from annotation.views.uploads import is_too_large, too_large_sentence
+from core.messages import messages_of
 from core.text import pluralize
+from metaeval.messages import message
 
 MAX_PROBLEMS = 1_000
 
@@ -45,13 +47,27 @@ class MayImport(BasePermission):
 
 
 class ProblemSerializer(serializers.Serializer[Problem]):
-    """Something about an import; `row` is the line in the file, from 1, a header included."""
+    """A problem of an import; `row` is the line in the file, from 1, a header included.
+
+    `code` says which problem it is, and `parameters` what the English `text` was made of with its
+    `pattern`. `message` is the same as `text`. `more` says how often a cause was found, and where.
+    """
 
     severity = serializers.ChoiceField(choices=["error", "warning", "note"])
     message = serializers.CharField()
-    file = serializers.CharField(source="place.file", allow_blank=True)
-    row = serializers.IntegerField(source="place.row", allow_null=True)
-    field = serializers.CharField(source="place.field", allow_blank=True)
+    file = serializers.CharField(allow_blank=True)
+    row = serializers.IntegerField(allow_null=True)
+    field = serializers.CharField(allow_blank=True)
+    code = serializers.CharField()
+    text = serializers.CharField()
+    pattern = serializers.CharField()
+    plural = serializers.CharField(required=False)
+    parameters = serializers.DictField()
+    more = serializers.DictField(allow_null=True)
+
+    def to_representation(self, instance: Problem) -> dict[str, Any]:
+        """Return the problem with its message."""
+        return instance.as_json() | {"message": instance.message.text}
 
 
 class RefusedSerializer(serializers.Serializer[object]):
@@ -68,7 +84,7 @@ class TooLargeSerializer(serializers.Serializer[object]):
 
 
 class DeniedSerializer(serializers.Serializer[object]):
-    """Why a request was not taken up."""
+    """Why a request was refused."""
 
     detail = serializers.CharField()
 
@@ -77,7 +93,7 @@ REFUSALS: dict[int, Any] = {
     400: OpenApiResponse(RefusedSerializer, "Nothing was stored: every error with its place."),
     403: OpenApiResponse(DeniedSerializer, "Only campaign admins import."),
     413: OpenApiResponse(TooLargeSerializer, "The body is too large."),
-    415: OpenApiResponse(DeniedSerializer, "The body is no multipart form."),
+    415: OpenApiResponse(DeniedSerializer, "The body is not a multipart form."),
 }
 
 
@@ -113,7 +129,7 @@ class ImportSerializer(serializers.Serializer[object]):
 
 
 class TablesRequestSerializer(serializers.Serializer[object]):
-    """Tables and what they do not say. `columns` is a JSON object of columns and fields."""
+    """Tables, and what they do not contain. `columns` is a JSON object of columns and fields."""
 
     tables = serializers.ListField(child=serializers.FileField(), min_length=1)
     dry_run = serializers.BooleanField(default=False)
@@ -132,7 +148,7 @@ class TablesRequestSerializer(serializers.Serializer[object]):
 
 
 class HumanScoresRequestSerializer(TablesRequestSerializer):
-    """Tables of scores, what they do not say, and the direction of scores by name.
+    """Tables of scores, what they do not contain, and the direction of scores by name.
 
     The direction of scores that neither list names is inferred, or the import is refused.
     """
@@ -142,7 +158,7 @@ class HumanScoresRequestSerializer(TablesRequestSerializer):
 
 
 class JudgmentsRequestSerializer(TablesRequestSerializer):
-    """Tables of judgments and what they do not say."""
+    """Tables of judgments, and what they do not contain."""
 
     annotator = serializers.CharField(required=False, max_length=80)
     protocol = serializers.ChoiceField(required=False, choices=protocols.CHOICES)
@@ -158,24 +174,32 @@ class JudgmentsRequestSerializer(TablesRequestSerializer):
 
 
 class FlagsSerializer(serializers.Serializer[object]):
-    """What a program turns on: a form would take any word but `false` for yes."""
+    """Options that a program turns on: a form would read any word but `false` as true."""
 
     dry_run = serializers.BooleanField(required=False, default=False)
     ends_included = serializers.BooleanField(required=False, default=False)
 
 
 def refusal(sentence: str, problems: list[Problem]) -> Response:
-    """Return the answer to an import that cannot be stored."""
+    """Return the response to an import that cannot be stored."""
     data = RefusedSerializer({"error": sentence, "problems": problems[:MAX_PROBLEMS]}).data
     return Response(data, status=status.HTTP_400_BAD_REQUEST)
 
 
-def _problems_of(found: Mapping[str, Iterable[object]]) -> list[Problem]:
-    """Return what a form or a serializer refuses as problems of its fields."""
+def _problems_of(
+    form: Mapping[str, Iterable[ValidationError]], flags: Mapping[str, Iterable[object]]
+) -> list[Problem]:
+    """Return the errors of a form and of a serializer as problems of their fields."""
     report = Report()
-    for name, errors in found.items():
-        for message in errors:
-            report.error(str(message), Place(field="" if name == NON_FIELD_ERRORS else name))
+    for name, errors in form.items():
+        place = Place(field="" if name == NON_FIELD_ERRORS else name)
+        for error in errors:
+            for text in messages_of(error):
+                report.error(text, place)
+    for name, details in flags.items():
+        for each in details:
+            code = str(getattr(each, "code", "invalid"))
+            report.error(message(f"form.{code}", "{text}", text=str(each)), Place(field=name))
     return report.problems
 
 
@@ -187,7 +211,7 @@ class ImportView(TakesParameters):
     form: ClassVar[type[TablesForm]]
 
     def handle_exception(self, exc: Exception) -> Response:
-        """Answer a body that is no form as every other error of an import."""
+        """Answer a body that is not a form like every other error of an import."""
         if isinstance(exc, ParseError | FilterError):
             return refusal(f"The request cannot be read: {exc}", [])
         return super().handle_exception(exc)
@@ -203,7 +227,7 @@ class ImportView(TakesParameters):
         given["ends_included"] = str(flags.validated_data.get("ends_included", False))
         form = self.form(given, request.FILES)
         form.prefix = None  # the page has several forms, a program sends one
-        if wrong := _problems_of({**form.errors, **flags.errors}):
+        if wrong := _problems_of(form.errors.as_data(), flags.errors):
             return refusal("The request cannot be read.", wrong)
         report = Report()
         reading = sources.read(form.sent(), report)
@@ -221,10 +245,8 @@ class ImportView(TakesParameters):
         try:
             launched = launch(reading.drafts, user=request.user)
         except ValidationError as error:
-            found = Report()
-            for message in error.messages:
-                found.error(message)
-            return refusal("Nothing was stored.", found.problems)
+            problems = [Problem("error", text) for text in messages_of(error)]
+            return refusal("Nothing was stored.", problems)
         is_new = any(each.result.is_new for each in launched)
         return _answer(reading, report, is_stored=True, is_new=is_new)
 

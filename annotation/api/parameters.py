@@ -1,4 +1,4 @@
-"""Which parameters the API takes: a view set says it as `takes`, and any other is refused."""
+"""Parameters of the API: view sets list theirs in `takes`, and all others are refused."""
 
 from collections.abc import Mapping
 from typing import Any, ClassVar
@@ -17,29 +17,29 @@ from annotation.web.parameters import Parameters
 Texts = Mapping[str, str]
 PAGING = ("limit", "offset")
 LEAVING_OUT: Texts = {
-    "without": "An annotator to leave out, by public name or id.",
-    "traps": "`out` leaves out traps, bad references, references and gold items.",
+    "without": "An annotator to exclude, by public name or id.",
+    "traps": "`out` excludes traps, bad references, references and gold items.",
     "documents": "Only judgments of this document.",
     "since": "The first day, UTC, such as 2026-03-31.",
     "until": "The last day, UTC.",
-    "min_seconds": "The least time of an item on the server.",
-    "max_seconds": "The most time of an item on the server.",
+    "min_seconds": "The shortest time of an item on the server.",
+    "max_seconds": "The longest time of an item on the server.",
     "systems": "Only this system, by name.",
-    "without_systems": "A system to leave out, by name.",
+    "without_systems": "A system to exclude, by name.",
 }
 FILTERS: Texts = {
-    "scores": "`z` or `raw`; without it what the protocol says.",
-    "scale": "One of the campaign’s own scales, or HTER; without it the first.",
+    "scores": "`z` or `raw`; by default as the protocol defines.",
+    "scale": "One of the campaign’s own scales, or HTER; by default the first.",
     **LEAVING_OUT,
-    "humans": "`in` compares metrics on human translations too.",
+    "humans": "`in` also compares metrics on human translations.",
     "outliers": "`out` compares metrics without outlier systems.",
-    "unit": "`segments`: intervals and tests over segments; without it over documents, where the "
-    "test set has any.",
+    "unit": "`segments`: intervals and tests over segments; by default over documents, if the "
+    "test set has documents.",
 }
 
 
 class ParameterSchema(AutoSchema):
-    """Describes in the OpenAPI schema what `TakesParameters` takes."""
+    """Describe the parameters of `TakesParameters` in the OpenAPI schema."""
 
     def get_override_parameters(self) -> list[Any]:
         """Return the parameters of the view set's action."""
@@ -54,10 +54,10 @@ def _described(name: str, text: str) -> OpenApiParameter:
 
 
 class TakesParameters(APIView):
-    """The first base of every view set: 400 for what an address should not hold.
+    """First base of every view set: answer 400 to unknown parameters and to a FilterError.
 
-    `takes` has, by action, the parameters with what they mean; `paged` are the actions that answer
-    in pages. FilterError is an answer of 400, too.
+    `takes` has the parameters and their meanings by action; `paged` are the actions that answer in
+    pages.
     """
 
     takes: ClassVar[Mapping[str, Texts]] = {}
@@ -65,7 +65,7 @@ class TakesParameters(APIView):
     schema = ParameterSchema()
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
-        """Refuse strangers first, then parameters that would be ignored."""
+        """Check permissions first, then refuse parameters that would be ignored."""
         super().initial(request, *args, **kwargs)
         action = getattr(self, "action", None) or ""
         is_paged = action in self.paged and getattr(self, "paginator", None) is not None
@@ -73,7 +73,7 @@ class TakesParameters(APIView):
         Parameters(frozenset(names)).check(request.query_params)
 
     def handle_exception(self, exc: Exception) -> Response:
-        """Say a FilterError as JSON."""
+        """Answer a FilterError as JSON."""
         if isinstance(exc, FilterError):
-            exc = ParseError(f"{exc}.")
+            exc = ParseError(f"{str(exc).rstrip('.')}.")
         return super().handle_exception(exc)

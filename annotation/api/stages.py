@@ -1,6 +1,6 @@
 """Test sets, campaigns and judgments for programs. Researchers read; owners mark human systems.
 
-Annotators have no part in this API: what they rate comes from the item page alone.
+Annotators do not use this API: only the item page shows them what they rate.
 """
 
 from collections.abc import Mapping
@@ -98,8 +98,8 @@ class CampaignSerializer(serializers.ModelSerializer[Campaign]):
     n_completed = serializers.IntegerField(read_only=True)
     answers = serializers.DictField(
         allow_null=True,
-        help_text="Own scales, errors, text and choices, as in a campaign file; null where the "
-        "protocol's are asked.",
+        help_text="The campaign's own scales, errors, text and choices, as in a campaign file; "
+        "null if it uses those of the protocol.",
     )
 
     class Meta:
@@ -152,12 +152,12 @@ class JudgmentSerializer(serializers.ModelSerializer[Judgment]):
     inclusion = serializers.FloatField(
         source="assignment.inclusion",
         allow_null=True,
-        help_text="With which probability the system was drawn for the screen; null where nothing "
-        "was drawn.",
+        help_text="The probability with which the system was drawn for the screen; null if "
+        "nothing was drawn.",
     )
     condition = serializers.CharField(
         source="assignment.condition",
-        help_text="Which suggested errors were shown; empty where nothing is suggested.",
+        help_text="The kind of suggested errors that were shown; empty without suggestions.",
     )
     ratings = serializers.DictField(
         child=serializers.IntegerField(),
@@ -210,12 +210,12 @@ class JudgmentSerializer(serializers.ModelSerializer[Judgment]):
         return system.name if system is not None else None
 
     def get_column(self, judgment: Judgment) -> int:
-        """The place among the systems beside each other on a screen, from 1."""
+        """The position among the systems next to each other on a screen, from 1."""
         drawn = judgment.assignment.column
         return (judgment.assignment.item.column if drawn is None else drawn) + 1
 
     def get_is_excluded(self, judgment: Judgment) -> bool:
-        """Whether the annotator counts in no analysis."""
+        """Whether the annotator is excluded from analyses."""
         return judgment.assignment.annotator.excluded_at is not None
 
 
@@ -234,7 +234,7 @@ class TestSetViewSet(TakesParameters, viewsets.ReadOnlyModelViewSet[TestSet]):
     )
 
     def get_queryset(self) -> QuerySet[TestSet]:
-        """Leave out what the user reviews without knowing its systems."""
+        """Exclude test sets whose systems the user must not know as a reviewer."""
         return not_blinded(super().get_queryset(), self.request.user, "pk")
 
     @extend_schema(responses=SegmentSerializer(many=True))
@@ -273,7 +273,8 @@ class CampaignViewSet(TakesParameters, viewsets.ReadOnlyModelViewSet[Campaign]):
     takes: ClassVar[Mapping[str, Texts]] = {
         "file": {
             SECRET: "`included` adds the secret of hidden draws, for those who run the campaign. "
-            "With it the file gives the same items in the same orders; keep it from annotators."
+            "With it the file gives the same items in the same orders; do not show it to "
+            "annotators."
         }
     }
     serializer_class = CampaignSerializer
@@ -291,14 +292,14 @@ class CampaignViewSet(TakesParameters, viewsets.ReadOnlyModelViewSet[Campaign]):
     @extend_schema(responses=OpenApiTypes.OBJECT)
     @action(detail=True)
     def file(self, request: Request, slug: str, format: str | None = None) -> Response:
-        """The whole campaign as one file, without judgments; it makes the campaign again."""
+        """The whole campaign as one file, without judgments; importing it makes the campaign."""
         campaign, with_secret = self.get_object(), wants_secret(request.query_params)
         if with_secret and not runs_campaign(request.user, campaign):
             raise PermissionDenied(NOT_YOUR_CAMPAIGN)
         return Response(to_values(campaign, with_secret=with_secret))
 
     def get_queryset(self) -> QuerySet[Campaign]:
-        """Leave out what the user may not read."""
+        """Exclude campaigns that the user may not read."""
         return super().get_queryset().filter(pk__in=visible_campaigns(self.request.user))
 
 
@@ -306,7 +307,7 @@ class CampaignViewSet(TakesParameters, viewsets.ReadOnlyModelViewSet[Campaign]):
 class JudgmentViewSet(TakesParameters, mixins.ListModelMixin, viewsets.GenericViewSet[Judgment]):
     """Every judgment with its history, oldest first; `?campaign=slug` for one campaign.
 
-    Filters leave judgments of that campaign out; without a campaign they are refused.
+    Filters exclude judgments of that campaign; without a campaign they are refused.
     """
 
     takes: ClassVar[Mapping[str, Texts]] = {
@@ -325,7 +326,7 @@ class JudgmentViewSet(TakesParameters, mixins.ListModelMixin, viewsets.GenericVi
     )
 
     def get_queryset(self) -> QuerySet[Judgment]:
-        """Filter by campaign; leave out campaigns that the user may not read."""
+        """Filter by campaign; exclude campaigns that the user may not read."""
         visible = visible_campaigns(self.request.user)
         rows = super().get_queryset().filter(assignment__annotator__campaign__in=visible)
         query = self.request.query_params

@@ -1,6 +1,6 @@
 """A whole campaign as one JSON file: texts, outputs, task, checks, instructions, people.
 
-`schema.json` says what it holds. What is written is read again as the same campaign.
+`schema.json` defines it. A file that was written is read as the same campaign.
 """
 
 from annotation.campaign_files.one_step import Opened, open_file

@@ -16,11 +16,13 @@ from annotation.imports.launch import examine, launch
 from annotation.models import Campaign
 from annotation.uploads import InputFile, Report
 from annotation.uploads.problems import Place
+from core.messages import messages_of
+from metaeval.messages import message
 
 
 @dataclass(frozen=True)
 class Opened:
-    """A campaign, with the personal links of its annotators, which are known only now."""
+    """A campaign with the personal links of its annotators, which are available only now."""
 
     campaign: Campaign
     invitations: Sequence[Invitation]
@@ -28,9 +30,11 @@ class Opened:
 
 @dataclass(frozen=True)
 class Wish:
-    """What a file does not say: short name, languages of a Pearmut file, how far to go, whether
-    the ends of errors that Pearmut marks beforehand are `included` or `excluded`, and the
-    recordings and pictures that it names, or archives of them."""
+    """Options that a file does not contain.
+
+    `ends` says whether the ends of errors that Pearmut marks beforehand are `included` or
+    `excluded`; `media` are the recordings and pictures that the file names, or archives of them.
+    """
 
     slug: str = ""
     source_language: str = ""
@@ -44,9 +48,9 @@ class Wish:
 def open_file(
     file: InputFile, report: Report, wish: Wish | None = None, *, user: Any = None
 ) -> Opened | None:
-    """Store a campaign, add its people and open it; what stands against it goes to the report.
+    """Store a campaign, add its annotators and open it; what prevents this goes to the report.
 
-    A dry run does all of it and takes it back.
+    A dry run does all of it and rolls it back.
     """
     wish = wish or Wish()
     opened = None
@@ -58,8 +62,8 @@ def open_file(
             if wish.is_dry_run or report.errors:
                 transaction.set_rollback(True)
     except ValidationError as error:
-        for message in error.messages:
-            report.error(message, Place(file.name))
+        for text in messages_of(error):
+            report.error(text, Place(file.name))
     return None if report.errors else opened
 
 
@@ -83,11 +87,12 @@ def _stored(file: InputFile, report: Report, wish: Wish, user: Any) -> Opened | 
 
 def _of_pearmut(file: InputFile, report: Report, wish: Wish, user: Any) -> Opened | None:
     if not (wish.source_language and wish.target_language):
-        report.error(
-            "this is no campaign file of Touchstone (it has no key “touchstone”); one of Pearmut "
-            "does not say its languages: give them",
-            Place(file.name),
+        text = message(
+            "campaign-file.no-languages",
+            "This is not a campaign file of Touchstone, because it has no key “touchstone”. If it "
+            "is a file of Pearmut, state its languages.",
         )
+        report.error(text, Place(file.name))
         return None
     drafts = pearmut.read(
         file,
@@ -104,5 +109,10 @@ def _of_pearmut(file: InputFile, report: Report, wish: Wish, user: Any) -> Opene
         return None
     (launched,) = launch(drafts, user=user)
     if not launched.result.is_new:
-        report.error(f"“{launched.result.campaign}” is stored already", Place(file.name))
+        text = message(
+            "campaign-file.stored",
+            "“{campaign}” is stored already.",
+            campaign=str(launched.result.campaign),
+        )
+        report.error(text, Place(file.name))
     return Opened(launched.result.campaign, launched.invitations)

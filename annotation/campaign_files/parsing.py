@@ -1,4 +1,4 @@
-"""From a JSON file to a checked campaign in memory; every fault names file and path."""
+"""Read a JSON file as a checked campaign in memory; every error names file and path."""
 
 import json
 from collections.abc import Callable, Mapping, Sequence
@@ -12,13 +12,15 @@ from jsonschema.exceptions import ValidationError as Fault
 
 from annotation.forms.uploads import slug_of
 from annotation.imports.drafts import ItemDraft
-from annotation.imports.jsonfiles import NAMES, read_json
+from annotation.imports.jsonfiles import read_json
 from annotation.models import Item
 from annotation.protocols import Span
 from annotation.uploads import InputFile, Report, SegmentDraft, SystemDraft, TestSetDraft
-from annotation.uploads.media.beside import attach, read_beside, stand_in
+from annotation.uploads.media.attachments import attach, read_attachments, use_file_as_source
 from annotation.uploads.problems import Place
+from annotation.uploads.tables.cells import BOOLEAN, LIST, NUMBER, OBJECT, TEXT, TYPE_NAMES
 from core import languages
+from metaeval.messages import Message, message
 
 SCHEMA = Path(__file__).with_name("schema.json")
 MOST_FAULTS = 200
@@ -26,10 +28,10 @@ MOST_FAULTS = 200
 
 @dataclass(frozen=True)
 class CampaignFile:
-    """What a file says: a test set, settings by name, items, texts by language, people.
+    """The content of a file: a test set, settings by name, items, texts by language, people.
 
-    `texts` is None where the standard instructions are meant; `secret` is empty where the campaign
-    gets a new one.
+    `texts` is None for the standard instructions; `secret` is empty if the campaign gets a new
+    one.
     """
 
     file: str
@@ -43,7 +45,7 @@ class CampaignFile:
 
 
 def is_own(values: Any) -> bool:
-    """Whether a file is one of ours, and not one of Pearmut."""
+    """Return True for a file of Touchstone, False for one of Pearmut."""
     return isinstance(values, dict) and "touchstone" in values
 
 
@@ -57,7 +59,7 @@ def read(file: InputFile, report: Report, media: Sequence[InputFile] = ()) -> Ca
         return None
     for number, fault in enumerate(_validator().iter_errors(values)):
         if number < MOST_FAULTS:
-            report.error(_told(fault), Place(file.name, None, _path(fault)))
+            report.error(_refusal(fault), Place(file.name, None, _path(fault)))
     if report.errors:
         return None
     whole = _drafted(file.name, values, report)
@@ -77,36 +79,61 @@ def _path(fault: Fault) -> str:
     return "".join(steps).lstrip(".")
 
 
-def _told(fault: Fault) -> str:
+def _refusal(fault: Fault) -> Message:
     given, wanted = fault.instance, fault.validator_value
     if fault.validator == "required":
         missing = next(name for name in wanted if name not in given)
-        return f"the key “{missing}” is missing"
+        return message("json.key-missing", "The key “{key}” is missing.", key=missing)
     if fault.validator == "additionalProperties" and wanted is False:
         known = fault.schema["properties"]
-        unknown = sorted(set(given) - set(known))
-        return f"not known here: {', '.join(unknown)} (there are {', '.join(known)})"
+        return message(
+            "json.keys-unknown",
+            "Unknown keys: {keys}. The known keys are {known}.",
+            keys=sorted(set(given) - set(known)),
+            known=list(known),
+        )
     if fault.validator == "type":
-        return f"this is {NAMES[type(given)]}, not {_types(wanted)}"
+        wanted = [wanted] if isinstance(wanted, str) else wanted
+        return message(
+            "json.type",
+            "Expected {expected}, got {type}.",
+            expected=_any_of([TYPES[each] for each in wanted]),
+            type=TYPE_NAMES.get(type(given), NULL),
+        )
     if fault.validator == "enum":
-        return f"{given!r} is none of {', '.join(wanted)}"
+        return message(
+            "json.choice",
+            "“{value}” is not one of {choices}.",
+            value=str(given),
+            choices=[str(each) for each in wanted],
+        )
     if fault.validator == "const":
-        return f"this is version {given!r} of the format; this program reads {wanted!r}"
-    return str(fault.message)
+        return message(
+            "campaign-file.version",
+            "The file has version {version} of the format; this program reads version {known}.",
+            version=str(given),
+            known=str(wanted),
+        )
+    return message("json.schema", "The value is not valid: {reason}.", reason=str(fault.message))
 
 
-def _types(wanted: str | list[str]) -> str:
-    names = {
-        "string": "text",
-        "integer": "a whole number",
-        "number": "a number",
-        "boolean": "true or false",
-        "object": "an object",
-        "array": "a list",
-        "null": "null",
-    }
-    listed = [wanted] if isinstance(wanted, str) else wanted
-    return " or ".join(names[each] for each in listed)
+NULL = message("cell.null", "null")
+TYPES = {
+    "string": TEXT,
+    "integer": message("cell.whole-number", "a whole number"),
+    "number": NUMBER,
+    "boolean": BOOLEAN,
+    "object": OBJECT,
+    "array": LIST,
+    "null": NULL,
+}
+
+
+def _any_of(names: Sequence[Message]) -> Message:
+    first, *rest = names
+    if not rest:
+        return first
+    return message("json.or", "{first} or {second}", first=first, second=_any_of(rest))
 
 
 def _drafted(name: str, values: Mapping[str, Any], report: Report) -> CampaignFile:
@@ -129,7 +156,7 @@ def _unique(name: str, keys: list[str], report: Report) -> None:
     for number, key in enumerate(keys):
         if key in seen:
             place = Place(name, None, f"texts.segments[{number}].id")
-            report.error(f"“{key}” is there already", place)
+            report.error(message("campaign-file.id", "The id “{id}” occurs twice.", id=key), place)
         seen.add(key)
 
 
@@ -152,7 +179,8 @@ def _test_set(name: str, texts: Mapping[str, Any], report: Report) -> TestSetDra
             system.is_human = each.get("is_human")
             draft.systems.append(system)
         except ValueError as error:
-            report.error(str(error), Place(name, None, f"texts.systems[{number}].length_ratio"))
+            text = message("json.schema", "The value is not valid: {reason}.", reason=str(error))
+            report.error(text, Place(name, None, f"texts.systems[{number}].length_ratio"))
     return draft
 
 
@@ -160,9 +188,9 @@ def _segment(
     each: Mapping[str, Any], place: Callable[[str], Place], report: Report
 ) -> SegmentDraft:
     references = dict(each.get("references", {}))
-    beside = read_beside(each, place, report)
+    beside = read_attachments(each, place, report)
     segment = SegmentDraft(each["id"], each["source"], each.get("document", ""), references, beside)
-    stand_in(segment)
+    use_file_as_source(segment)
     return segment
 
 
@@ -173,8 +201,8 @@ def _beside_place(name: str, number: int, field: str) -> Place:
 def _language(name: str, texts: Mapping[str, Any], key: str, report: Report) -> str:
     try:
         return languages.find(texts[key])
-    except ValueError as error:
-        report.error(str(error), Place(name, None, f"texts.{key}"))
+    except languages.LanguageError as error:
+        report.error(error.message, Place(name, None, f"texts.{key}"))
         return "en"
 
 

@@ -1,5 +1,6 @@
-"""Storing a campaign file as a draft: all of it, or nothing."""
+"""Store a campaign file as a draft: all of it, or nothing."""
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.core.exceptions import NON_FIELD_ERRORS, ValidationError
@@ -17,14 +18,16 @@ from annotation.models import Campaign, Instructions, TestSet
 from annotation.presets import fitting, propose
 from annotation.uploads import Report
 from annotation.uploads.problems import Place
+from core.messages import messages_of
+from metaeval.messages import Message, message
 
-# What the form does not ask.
-BESIDE = ("special_tokens", "review_gap", "review_overlap")
+# Settings that the form does not ask for.
+OTHERS = ("special_tokens", "review_gap", "review_overlap")
 CHECKS = ("practice", "per_annotator", "trap_ratio", "control_spacing", "_checks", "check_percent")
 
 
 def store_file(whole: CampaignFile, report: Report, *, user: Any = None) -> Campaign | None:
-    """Return the draft; what stands against it goes to the report, and nothing is stored then."""
+    """Return the draft; if an error prevents it, report that and store nothing."""
     try:
         with transaction.atomic():
             test_set = uploads.store(whole.test_set, user=user).test_set
@@ -37,8 +40,8 @@ def store_file(whole: CampaignFile, report: Report, *, user: Any = None) -> Camp
                 raise ValidationError([])
             return campaign
     except ValidationError as error:
-        for message in error.messages:
-            report.error(message, Place(whole.file))
+        for text in messages_of(error):
+            report.error(text, Place(whole.file))
     return None
 
 
@@ -46,25 +49,30 @@ def _campaign(whole: CampaignFile, test_set: TestSet, report: Report, user: Any)
     form = CampaignForm(_data(whole, test_set), test_set=test_set)
     slug = whole.settings.get("slug", "")
     if slug and Campaign.objects.filter(slug=slug).exists():
-        _fault(report, whole, "slug", f"a campaign “{slug}” is stored already; give another slug")
+        text = message(
+            "campaign-file.slug-taken",
+            "A campaign “{slug}” is stored already. Use another slug.",
+            slug=slug,
+        )
+        _fault(report, whole, "slug", text)
     elif form.is_valid():
         try:
             campaign = form.create(user, slug=slug)
-            beside = [name for name in BESIDE if name in whole.settings]
-            for name in beside:
+            others = [name for name in OTHERS if name in whole.settings]
+            for name in others:
                 setattr(campaign, name, whole.settings[name])
             campaign.secret = whole.secret or campaign.secret
-            campaign.save(update_fields=[*beside, "secret"])
+            campaign.save(update_fields=[*others, "secret"])
             return campaign
         except ValidationError as error:
-            _report(report, whole, error.message_dict)
+            _report(report, whole, ValidationError(error).update_error_dict({}))
     else:
-        _report(report, whole, form.errors)
+        _report(report, whole, form.errors.as_data())
     return None
 
 
 def _data(whole: CampaignFile, test_set: TestSet) -> dict[str, Any]:
-    """The form's values: what the file says, over what its preset proposes for these texts."""
+    """Return the form's values: those of the file, else those of its preset for these texts."""
     given = {name: value for name, value in whole.settings.items() if value is not None}
     proposed, _ = propose(fitting(test_set, given.get("preset", "")), test_set)
     if ratio := given.get("length_ratio"):
@@ -75,19 +83,22 @@ def _data(whole: CampaignFile, test_set: TestSet) -> dict[str, Any]:
     return {"practice": True, "seed": 1, **proposed, **own, **given}
 
 
-def _report(report: Report, whole: CampaignFile, errors: Any) -> None:
-    for name, sentences in errors.items():
-        for sentence in sentences:
-            _fault(report, whole, "" if name == NON_FIELD_ERRORS else name, str(sentence))
+def _report(
+    report: Report, whole: CampaignFile, errors: Mapping[str, Sequence[ValidationError]]
+) -> None:
+    for name, refusals in errors.items():
+        for refusal in refusals:
+            for text in messages_of(refusal):
+                _fault(report, whole, "" if name == NON_FIELD_ERRORS else name, text)
 
 
-def _fault(report: Report, whole: CampaignFile, name: str, sentence: str) -> None:
+def _fault(report: Report, whole: CampaignFile, name: str, text: Message) -> None:
     part = "checks" if name.endswith(CHECKS) else "task"
-    report.error(sentence, Place(whole.file, None, f"{part}.{name}".rstrip(".")))
+    report.error(text, Place(whole.file, None, f"{part}.{name}".rstrip(".")))
 
 
 def _instruct(campaign: Campaign, whole: CampaignFile, report: Report) -> None:
-    """Put the file's texts, empty ones too, in the place of the standard ones."""
+    """Replace the standard texts by those of the file, including empty ones."""
     if whole.texts is None:
         return
     own = whole.texts.get(OWN, {})
@@ -97,7 +108,10 @@ def _instruct(campaign: Campaign, whole: CampaignFile, report: Report) -> None:
     for language, texts in whole.texts.items():
         if language != OWN and not is_known(language):
             place = Place(whole.file, None, f"instructions.{language}")
-            report.error("annotators’ pages do not come in this language", place)
+            text = message(
+                "campaign-file.language", "Annotators’ pages are not available in this language."
+            )
+            report.error(text, place)
         elif language != OWN:
             Instructions.objects.create(campaign=campaign, language=language, **texts)
 

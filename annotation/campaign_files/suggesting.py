@@ -13,12 +13,14 @@ from annotation.protocols import Span
 from annotation.protocols.base import TARGET
 from annotation.uploads import Report
 from annotation.uploads.problems import Place
+from core.messages import messages_of
+from metaeval.messages import message
 
 Found = dict[int, list[Span]]
 
 
 def written(campaign: Campaign) -> dict[str, Any] | None:
-    """Return what a file says of suggestions; None for a campaign without any by output."""
+    """Return the suggestions as in a file; None for a campaign without suggestions by output."""
     prefill = Prefill.objects.filter(campaign=campaign).first()
     rows = prefill.outputs.select_related("output__system", "output__segment") if prefill else ()
     outputs = [
@@ -45,7 +47,7 @@ def written(campaign: Campaign) -> dict[str, Any] | None:
 def suggest(
     campaign: Campaign, values: Mapping[str, Any] | None, file: str, report: Report, user: Any
 ) -> None:
-    """Store what a file suggests; what is wrong goes to the report with its path."""
+    """Store the suggestions of a file; errors go to the report with their paths."""
     if values is None:
         return
     spans, gold = _read(campaign, values, file, report)
@@ -64,8 +66,8 @@ def suggest(
             wanted = {each: shares.get(each, 0) for each in Condition if each}
             set_shares(campaign, wanted, seed=values.get("seed", campaign.seed))
     except ValidationError as error:
-        for message in error.messages:
-            report.error(message, Place(file, None, "suggestions"))
+        for text in messages_of(error):
+            report.error(text, Place(file, None, "suggestions"))
 
 
 def _read(
@@ -79,15 +81,23 @@ def _read(
         path = f"suggestions.outputs[{number}]"
         output = outputs.get((each["system"], each["segment"]))
         if output is None:
-            report.error("there is no such output in this campaign", Place(file, None, path))
+            refusal = message(
+                "campaign-file.no-output", "The campaign has no output of this system and segment."
+            )
+            report.error(refusal, Place(file, None, path))
             continue
         pk, text, source = output
         for name in found:
             spans = [Span(*span) for span in each.get(name, ())]
-            for place, span in enumerate(spans):
+            for i, span in enumerate(spans):
                 if not _is_inside(span, campaign, text, source):
-                    said = f"[{span.start}, {span.end}) lies outside the text"
-                    report.error(said, Place(file, None, f"{path}.{name}[{place}]"))
+                    refusal = message(
+                        "campaign-file.span",
+                        "The span [{start}, {end}) is outside the text.",
+                        start=span.start,
+                        end=span.end,
+                    )
+                    report.error(refusal, Place(file, None, f"{path}.{name}[{i}]"))
             if name in each:
                 found[name][pk] = spans
     return found["spans"], found["gold"]

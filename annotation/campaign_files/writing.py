@@ -1,4 +1,4 @@
-"""From a stored campaign to the values of its file."""
+"""Write a stored campaign as the values of its file."""
 
 import json
 from collections import defaultdict
@@ -12,7 +12,7 @@ from annotation.campaign_files.parsing import SCHEMA
 from annotation.campaign_files.suggesting import written
 from annotation.models import Campaign, Item, Output, TestSet
 from annotation.prefill.suggestions import key_of, offered
-from annotation.uploads.media.beside import written_beside
+from annotation.uploads.media.attachments import written_attachments
 
 OWN = "own"
 FIELDS = {
@@ -29,13 +29,13 @@ ITEM = (
 def to_values(campaign: Campaign, *, with_secret: bool = False) -> dict[str, Any]:
     """Return everything that makes the campaign again, without judgments and without links.
 
-    With the secret, the same items come in the same orders; whoever has it can foretell them.
+    With the secret, the same items are drawn in the same orders; who has it can predict them.
     """
     systems = list(campaign.systems.order_by("name").values_list("name", flat=True))
     task = {name: _plain(getattr(campaign, name)) for name in FIELDS["task"] if name != "systems"}
     checks = {name: _plain(getattr(campaign, name)) for name in FIELDS["checks"]}
     if campaign.status != Campaign.Status.DRAFT:
-        # They are made, and among the items.
+        # They exist already, as items.
         checks["rotated_checks"] = 0
     return {
         "touchstone": 1,
@@ -64,7 +64,7 @@ def _texts(test_set: TestSet) -> dict[str, Any]:
                 "source": "" if (segment.beside or {}).get("is_source") else segment.source,
                 "document": segment.document,
                 "references": {each.name: each.text for each in segment.references.all()},
-                **written_beside(segment.beside or {}),
+                **written_attachments(segment.beside or {}),
             }
             for segment in segments
         ],
@@ -98,7 +98,7 @@ def _instructions(campaign: Campaign) -> dict[str, dict[str, str]]:
 
 
 def _items(campaign: Campaign) -> Iterator[dict[str, Any]]:
-    """Items that came by hand or by an import; those planted here follow from the secret."""
+    """Yield items that were added or imported; planted ones follow from the secret."""
     brought = Q(kind__in=(Item.Kind.GOLD, Item.Kind.TUTORIAL)) | ~Q(batch="")
     rows = list(
         campaign.items.filter(brought)

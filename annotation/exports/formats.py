@@ -1,7 +1,10 @@
-"""Every format of an export: what it is, its file name, and the stream that makes it."""
+"""Every format of an export: label, description, file name, and the stream that makes it."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
 
 from annotation.exports import appraise, mqm, mtme, pearmut
 from annotation.exports.judgments import (
@@ -24,14 +27,14 @@ from annotation.models import Campaign
 class Format:
     """A format; `suffix` follows the campaign's name in the file name."""
 
-    label: str
-    about: str
+    label: str | Promise
+    about: str | Promise
     suffix: str
     content_type: str
     stream: Callable[[Campaign, Filters], Iterator[bytes] | Iterator[str]]
 
     def file_name(self, campaign: Campaign, filters: Filters = EVERYTHING) -> str:
-        """Return the name of the file, which says whether something was left out."""
+        """Return the name of the file, which shows whether filters excluded something."""
         return f"{filters.file_name(campaign.slug)}-{self.suffix}"
 
     def pieces(self, campaign: Campaign, filters: Filters = EVERYTHING) -> Iterator[bytes]:
@@ -45,103 +48,103 @@ def _with_readme(
     campaign: Campaign,
     filters: Filters,
 ) -> Iterator[tuple[str, Iterable[str]]]:
-    """Yield the files of an archive, first one that says which judgments were left out, if any."""
+    """Yield the files of an archive, with a README first if filters excluded judgments."""
     if filters.words:
         yield "README.txt", [README.format(name=campaign.name, words="; ".join(filters.words))]
     yield from bundle(campaign, filters)
 
 
-README = "{name}: judgments were chosen by these filters: {words}. The others are not here.\n"
+README = "{name}: these filters chose judgments: {words}. The others were excluded.\n"
 CSV, ZIP = "text/csv; charset=utf-8", "application/zip"
 LINES = "application/x-ndjson"
 FORMATS = {
     "csv": Format(
         "CSV",
-        "One row a judgment, earlier revisions included; error spans as JSON in one column.",
+        _("One row per judgment, including earlier revisions; error spans are JSON in one column."),
         "judgments.csv",
         CSV,
         lambda campaign, filters: csv_lines(header_of(campaign), judgment_rows(campaign, filters)),
     ),
     "jsonl": Format(
         "JSON Lines",
-        "The same, one object a line, error spans nested.",
+        _("The same with one object per line; error spans are nested."),
         "judgments.jsonl",
         LINES,
         lambda campaign, filters: json_lines(judgment_dicts(campaign, filters)),
     ),
     "parquet": Format(
         "Parquet",
-        "The same with typed columns.",
+        _("The same with typed columns."),
         "judgments.parquet",
         "application/vnd.apache.parquet",
         parquet_bytes,
     ),
     "spans": Format(
-        "Error spans, CSV",
-        "One row an error span, with the text that it marks and its weight.",
+        _("Error spans, CSV"),
+        _("One row per error span, with the marked text and its weight."),
         "spans.csv",
         CSV,
         lambda campaign, filters: csv_lines(span_header(campaign), span_rows(campaign, filters)),
     ),
     "spans-jsonl": Format(
-        "Error spans, JSON Lines",
-        "The same, one object a line.",
+        _("Error spans, JSON Lines"),
+        _("The same with one object per line."),
         "spans.jsonl",
         LINES,
         lambda campaign, filters: json_lines(span_dicts(campaign, filters)),
     ),
     "suggestions": Format(
-        "Suggested errors, CSV",
-        "One row a suggestion and a judgment: what became of it. Planted ones are no judgments.",
+        _("Suggested errors, CSV"),
+        _("One row per suggestion and judgment, with what the annotator did with the suggestion."),
         "suggestions.csv",
         CSV,
         lambda campaign, filters: csv_lines(SUGGESTION_HEADER, suggestion_rows(campaign, filters)),
     ),
     "appraise": Format(
-        "Appraise scores",
-        "Appraise’s columns in its order, without a header, as Appraise exports them.",
+        _("Appraise scores"),
+        _("Appraise’s columns in its order, without a header, as Appraise exports them."),
         "appraise.csv",
         CSV,
         appraise.score_lines,
     ),
     "appraise-header": Format(
-        "Appraise scores with header",
-        "The same with the names of the columns.",
+        _("Appraise scores with header"),
+        _("The same with the names of the columns."),
         "appraise-header.csv",
         CSV,
         lambda campaign, filters: appraise.score_lines(campaign, filters, header=True),
     ),
     "appraise-zip": Format(
-        "Appraise campaign",
-        "Batches, manifest and scores, which Appraise and the import page read.",
+        _("Appraise campaign"),
+        _("Batches, manifest and scores, for Appraise and for the import page."),
         "appraise.zip",
         ZIP,
         lambda campaign, filters: zip_bytes(_with_readme(appraise.bundle, campaign, filters)),
     ),
     "pearmut": Format(
-        "Pearmut campaign",
-        "The file it came in, or one written from its items: systems, tokens, notes.",
+        _("Pearmut campaign"),
+        _("The imported file, or one written from the items: systems, tokens, notes."),
         "pearmut.json",
         "application/json",
         pearmut.campaign_json,
     ),
     "pearmut-log": Format(
-        "Pearmut answers",
-        "One line a screen with the current answers, as Pearmut logs them.",
+        _("Pearmut answers"),
+        _("One line per screen with the current answers, as Pearmut logs them."),
         "pearmut.jsonl",
         LINES,
         pearmut.log_lines,
     ),
     "mqm-tsv": Format(
         "MQM, TSV",
-        "One row an error, marked by <v>…</v> in its text, as Google publishes MQM.",
+        _("One row per error, marked by <v>…</v> in its text, as Google publishes MQM."),
         "mqm.tsv",
         "text/tab-separated-values; charset=utf-8",
         mqm.mqm_lines,
     ),
     "mtme": Format(
         "mt-metrics-eval",
-        "Sources, references, outputs, documents, human scores and ratings in the V2 layout.",
+        _("Sources, references, outputs, documents, human scores and ratings in the V2 layout."),
         "mt-metrics-eval.zip",
         ZIP,
         lambda campaign, filters: zip_bytes(_with_readme(mtme.bundle, campaign, filters)),

@@ -1,9 +1,9 @@
-"""Error spans as Google publishes MQM: an error a row, marked by `<v>…</v>` in its text.
+"""Error spans as Google publishes MQM: one error per row, marked by `<v>…</v>` in its text.
 
-Current judgments of outputs; rows without an error have no mark. Texts stand as they are, without
-quotation marks around them; line breaks and tabs become blanks, one for one. A text that holds
-`<v>` or `</v>` is refused. What has no place in the output, a special token, is marked over all of
-the source. Scores that people gave have no column there.
+Only current judgments of outputs; rows without an error have no mark. Texts are unchanged, without
+quotation marks around them; line breaks and tabs become blanks, one for one. A text with `<v>` or
+`</v>` is refused. Special tokens, which are not in the output, are marked over the whole source.
+The format has no column for scores.
 """
 
 from collections.abc import Iterator, Sequence
@@ -17,6 +17,7 @@ from annotation.models import Campaign, Item, Judgment
 from annotation.protocols import Span
 from annotation.protocols.base import SOURCE
 from annotation.uploads.tables.tags import TAG
+from metaeval.messages import message
 
 HEADER = (
     "system", "doc", "doc_id", "seg_id", "rater", "source", "target", "category", "severity",
@@ -27,9 +28,9 @@ USUAL = {key: key.capitalize() for key in ("neutral", "minor", "major", "critica
 
 
 def mqm_lines(campaign: Campaign, filters: Filters = EVERYTHING) -> Iterator[str]:
-    """Yield a line an error, of the current judgments of outputs.
+    """Yield one line per error of the current judgments of outputs.
 
-    Raises FilterError where a text holds a tag of its own.
+    Raises FilterError if a text contains a tag.
     """
     _require_untagged(campaign)
     yield "\t".join(HEADER) + "\n"
@@ -50,8 +51,12 @@ def _require_untagged(campaign: Campaign) -> None:
     columns = ("segment__key", "segment__source", "output__text")
     for key, *texts in campaign.items.filter(holds).values_list(*columns).iterator():
         if any(TAG.search(text or "") for text in texts):
-            raise FilterError(f"segment {key} holds <v> or </v> as text, which this format marks "
-                              "errors by")  # fmt: skip
+            text = message(
+                "export.mqm-tag",
+                "Segment {segment} contains <v> or </v> as text; this format marks errors by them.",
+                segment=key,
+            )
+            raise FilterError(text)
 
 
 def _cells(judgment: Judgment, spans: Sequence[Span]) -> Iterator[tuple[str, ...]]:

@@ -30,6 +30,7 @@ from annotation.models import Campaign, Item, Output, Reference, Segment, System
 from annotation.protocols import Span
 from annotation.protocols.base import SOURCE, TARGET
 from annotation.quality.scales import HTER, scales_of, value_of
+from metaeval.messages import message
 
 DOMAIN = "general"
 NOTHING = "[No translation supplied]"
@@ -109,8 +110,12 @@ def _published(campaign: Campaign, filters: Filters) -> _Published | None:
     """
     rows = campaign.published_scores.order_by("pk")
     if filters.chooses_judgments and rows.exists():
-        raise FilterError("these human scores were published without their judgments: documents "
-                          "can be chosen, judgments cannot")  # fmt: skip
+        text = message(
+            "export.no-judgments",
+            "These human scores were published without judgments. Filters can choose documents, "
+            "but not judgments.",
+        )
+        raise FilterError(text)
     if filters.documents:
         rows = rows.filter(output__segment__in=segments_of(campaign, filters))
     if filters.chooses_systems:

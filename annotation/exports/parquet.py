@@ -1,4 +1,4 @@
-"""The judgments' table as Parquet, written in portions to a temporary file."""
+"""The table of judgments as Parquet, written in portions to a temporary file."""
 
 import tempfile
 from collections.abc import Iterator
@@ -9,10 +9,11 @@ from typing import Any
 from annotation.exports.judgments import SCALE, header_of, judgment_dicts
 from annotation.filters import EVERYTHING, Filters
 from annotation.models import Campaign
+from metaeval.messages import MessageError, message
 
 CHUNK = 10_000
 BYTES = 1 << 18
-INSTALL = "Parquet needs pyarrow: pip install -r requirements/web.txt"
+INSTALL = message("export.no-parquet", "Parquet needs pyarrow: pip install -r requirements/web.txt")
 WHOLE = (
     "score", "revision", "visible_ms", "active_ms", "paid_ms", "sent_together", "screen", "column",
     "n_columns", "context_openings", "plays",
@@ -23,14 +24,14 @@ REALS = ("z_targets", "z_all", "seconds", "penalty", "hter", "inclusion")
 TIMES = ("started_at", "submitted_at")
 
 
-class MissingPackageError(Exception):
-    """A package that is not installed, with the command that installs it."""
+class MissingPackageError(MessageError):
+    """A package is not installed; the message has the command that installs it."""
 
 
 def parquet_bytes(campaign: Campaign, filters: Filters = EVERYTHING) -> Iterator[bytes]:
     """Yield a Parquet file with the columns of `header_of` and typed values.
 
-    Its metadata say under `filters` what was chosen, as in an address.
+    Its metadata contain the chosen `filters`, as in an address.
     """
     try:
         pyarrow, parquet = import_module("pyarrow"), import_module("pyarrow.parquet")

@@ -1,6 +1,6 @@
-"""Forms on the preview of an upload or import, in which a person corrects how files were read.
+"""Forms on the preview of an upload or import that correct how files were read.
 
-Nothing is stored that was not shown with the choices that are sent.
+Only what was previewed with the same choices is stored.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -9,23 +9,27 @@ from typing import Any
 
 from django import forms
 from django.core.exceptions import ValidationError
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
 
 from annotation.uploads.pending import Sent
 from annotation.uploads.problems import showable
 from annotation.uploads.tables.columns import Wanted
 from annotation.uploads.tables.meanings import OWN, SYSTEM, WANTED, Meaning
+from core.messages import translated
+from metaeval.messages import Message, message
 
-CHANGED = (
-    "Nothing was stored, because you changed a choice. This is what the files hold with it: check "
-    "it, then store it."
+CHANGED = _(
+    "Nothing was stored, because you changed a choice. The files have been read again with it: "
+    "check the result, then store it."
 )
 
 
 def is_changed(form: forms.BaseForm) -> bool:
     """Return True if a bound form states other values than it was shown with.
 
-    Values are compared as the fields read them. Fields that were not sent state nothing; what
-    cannot be read counts as a change.
+    Values are compared as the fields read them. Fields that were not sent are ignored; an invalid
+    form counts as changed.
     """
     if not form.is_valid():
         return True
@@ -43,16 +47,15 @@ def _shown(field: forms.Field, initial: Any) -> Any:
         return None
 
 
-NOT_USED = "not used"
+NOT_USED = _("not used")
 
 
 class ColumnsForm(forms.Form):
     """A choice for every column of a table, in the order of the table.
 
-    `fields_of` is the present meaning of columns, such as `columns.propose` returns. Columns
-    without one stand at `unused`, which tables with columns of free names call differently. `own`
-    is what a column alone may be besides, such as the outputs of the system that it names. Fields
-    of `repeatable` may have several columns.
+    `fields_of` has the present fields of columns, as `columns.propose` returns them; `unused` is
+    the label for columns without one. `own` has a further choice for single columns, such as the
+    outputs of the system that a column names. Fields of `repeatable` may have several columns.
     """
 
     def __init__(
@@ -62,16 +65,16 @@ class ColumnsForm(forms.Form):
         fields_of: Mapping[str, str],
         data: Any = None,
         *,
-        unused: str = NOT_USED,
+        unused: str | Promise = NOT_USED,
         own: Mapping[str, Wanted] | None = None,
         prefix: str = "column",
         repeatable: Collection[str] = (),
     ) -> None:
         super().__init__(data, prefix=prefix)
         self.columns, self.repeatable = columns, repeatable
-        choices = [("", unused), *((field.name, field.label) for field in wanted)]
+        choices = [("", unused), *map(_choice, wanted)]
         for number, column in enumerate(columns):
-            alone = [(own[column].name, own[column].label)] if own and column in own else []
+            alone = [_choice(own[column])] if own and column in own else []
             self.fields[str(number)] = forms.ChoiceField(
                 label=showable(column),
                 choices=[*choices, *alone],
@@ -87,19 +90,22 @@ class ColumnsForm(forms.Form):
         for number, column in enumerate(self.columns):
             field = cleaned.get(str(number), "")
             if field and field in seen and field not in self.repeatable:
-                self.add_error(
-                    str(number), f"“{seen[field]}” holds the same already; choose one of the two."
+                refusal = ValidationError(
+                    _("“%(column)s” has this meaning already. Choose one of the two columns."),
+                    code="same-field",
+                    params={"column": seen[field]},
                 )
+                self.add_error(str(number), refusal)
             seen.setdefault(field, column)
         return cleaned
 
     @property
     def chosen(self) -> dict[str, str]:
-        """What the person said of every column; empty fields are not used."""
+        """The chosen field of every column; columns with an empty field are not used."""
         return {column: self.cleaned_data[str(n)] for n, column in enumerate(self.columns)}
 
 
-# More make a page that nobody reads; the command takes any number.
+# More selects than this make the page unusable; the command accepts any number.
 MOST_SELECTS = 300
 
 
@@ -107,12 +113,12 @@ class DecodeForm(forms.Form):
     """Whether HTML entities become characters."""
 
     decode = forms.BooleanField(
-        required=False, label='Decode HTML entities (&quot; becomes ")', label_suffix=""
+        required=False, label=_('Decode HTML entities (&quot; becomes ")'), label_suffix=""
     )
 
 
 class Understanding:
-    """Forms for the columns of every table and for entities, bound where `data` is given."""
+    """Forms for the columns of every table and for entities, bound if `data` is given."""
 
     def __init__(self, meanings: Sequence[Meaning], sent: Sent, data: Any = None) -> None:
         self.meanings, self.sent = meanings, sent
@@ -122,12 +128,12 @@ class Understanding:
         self.decode = DecodeForm(data, initial={"decode": sent.decode})
 
     def is_valid(self) -> bool:
-        """Whether every choice can be followed."""
+        """Return True if every choice is valid."""
         wrong = [form for form in (*self.tables, self.decode) if not form.is_valid()]
         return not wrong
 
     def is_changed(self) -> bool:
-        """Whether a choice differs from those that the preview was made with."""
+        """Return True if a choice differs from those of the preview."""
         return any(is_changed(form) for form in (*self.tables, self.decode))
 
     def as_sent(self) -> Sent:
@@ -156,10 +162,16 @@ def _columns_form(number: int, meaning: Meaning, data: Any) -> ColumnsForm:
 
 
 def _own(column: str, meaning: Meaning) -> Wanted:
-    """What this column alone may be: a named reference, or outputs of the system of its name."""
+    """Return the further choice of a column: a named reference, or outputs of a system."""
     field = showable(meaning.fields.get(column, ""))
     if field and field not in OWN and not field.startswith(SYSTEM):
         return Wanted(field, field.replace("_", " "))
     title = showable(meaning.titles.get(column, column))
     name = field.removeprefix(SYSTEM) if field.startswith(SYSTEM) else title
-    return Wanted(SYSTEM + name, f"outputs of the system “{name}”")
+    label = message("column.outputs-of", "outputs of the system “{system}”", system=name)
+    return Wanted(SYSTEM + name, label)
+
+
+def _choice(field: Wanted) -> tuple[str, str]:
+    label = field.label
+    return field.name, translated(label) if isinstance(label, Message) else label

@@ -4,6 +4,7 @@ from functools import partial
 from typing import Any
 
 from django import forms
+from django.utils.functional import Promise
 
 from annotation.forms.uploads import LanguagesForm, OneFileField
 from annotation.imports.ends import CHOICES
@@ -51,7 +52,7 @@ class ToolForm(forms.Form):
     """
 
     tool = ""
-    title = ""
+    title: str | Promise = ""
     about = ""
     roles: tuple[str, ...] = ()
     first: tuple[str, ...] = ()

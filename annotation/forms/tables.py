@@ -1,4 +1,4 @@
-"""Forms of tables of judgments and of published human scores: files, and how they are read."""
+"""Forms for tables of judgments and of published human scores: files, and how to read them."""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -6,6 +6,7 @@ from typing import Any
 
 from django import forms
 from django.http import QueryDict
+from django.utils.translation import gettext_lazy as _
 
 from annotation import protocols
 from annotation.forms.imports import QuestionField, StudyField, ToolForm
@@ -17,32 +18,39 @@ from annotation.protocols.composed import MOST_WEIGHT
 from annotation.uploads import InputFile
 from annotation.uploads.problems import showable
 from core import languages
+from core.messages import translated
+from metaeval.messages import Message
 from metaeval.scores.directions import Direction
 
 COLUMNS, DIRECTIONS = "columns", "directions"
 
 
 def stated(lower: Iterable[str], higher: Iterable[str]) -> dict[str, str]:
-    """Return the words that state directions of scores, none where none was stated."""
+    """Return the words that state directions of scores; empty if none was stated."""
     directions = dict.fromkeys(higher, HIGHER) | dict.fromkeys(lower, LOWER)
     return {DIRECTIONS: json.dumps(directions)} if directions else {}
 
 
 class HumanScoresWords(forms.Form):
-    """What a person says beside tables of scores; empty fields leave it to the tables."""
+    """Answers about tables of scores; for blank fields the tables decide."""
 
     name = forms.CharField(
-        required=False, max_length=120, help_text="Empty: the name of the first file."
+        label=_("Name"),
+        required=False,
+        max_length=120,
+        help_text=_("Leave blank to use the name of the first file."),
     )
     study = StudyField()
     question = QuestionField()
     source_language = forms.CharField(
+        label=_("Source language"),
         required=False,
         max_length=languages.LONGEST,
         widget=forms.TextInput(attrs={"list": "known-languages"}),
-        help_text="Where the tables have no column of it. A code or a name: zh, pt-BR, Chinese.",
+        help_text=_("For tables without a column for it. A code or a name: zh, pt-BR, Chinese."),
     )
     target_language = forms.CharField(
+        label=_("Target language"),
         required=False,
         max_length=languages.LONGEST,
         widget=forms.TextInput(attrs={"list": "known-languages"}),
@@ -51,16 +59,19 @@ class HumanScoresWords(forms.Form):
         TestSet.objects.order_by("name"),
         to_field_name="slug",
         required=False,
-        label="Stored test set",
-        empty_label="none: texts come with the tables, or there are none",
-        help_text="Segments and systems must then have its keys and names.",
+        label=_("Stored test set"),
+        empty_label=_("none: the tables contain the texts, or there are no texts"),
+        help_text=_("The tables must use its segment keys and system names."),
     )
     system = forms.CharField(
-        required=False, max_length=120, help_text="Where the tables have no column of systems."
+        label=_("System"),
+        required=False,
+        max_length=120,
+        help_text=_("For tables without a column of systems."),
     )
 
     def words(self) -> dict[str, str]:
-        """Return what was said, as text."""
+        """Return the answers as text."""
         words = {name: value for name, value in self.cleaned_data.items() if name in self.fields}
         if isinstance(words.get("test_set"), TestSet):
             words["test_set"] = words["test_set"].slug
@@ -68,68 +79,77 @@ class HumanScoresWords(forms.Form):
 
 
 class JudgmentsWords(HumanScoresWords):
-    """What a person says beside tables of judgments."""
+    """Answers about tables of judgments."""
 
     annotator = forms.CharField(
+        label=_("Annotator"),
         required=False,
         max_length=80,
-        help_text="Where one person gave all judgments, or a cell names nobody.",
+        help_text=_("For rows that name no annotator."),
     )
     protocol = forms.ChoiceField(
+        label=_("Protocol"),
         required=False,
-        help_text="Else: scores alone are direct assessment, scores with error spans ESA, error "
-        "spans alone MQM.",
+        help_text=_(
+            "By default: scores only are direct assessment, scores with error spans ESA, error "
+            "spans only MQM."
+        ),
     )
     scale = forms.CharField(
         required=False,
         max_length=40,
-        label="Scale of the scores",
-        help_text="Empty: whole numbers from 0 to 100. Otherwise its ends, such as 0-6: scores are "
-        "then mapped linearly to 0–100 and rounded.",
+        label=_("Scale of the scores"),
+        help_text=_(
+            "Leave blank for whole numbers from 0 to 100. Otherwise give its ends, such as 0-6: "
+            "scores are mapped linearly to 0–100 and rounded."
+        ),
     )
     ties = forms.ChoiceField(
         required=False,
-        label="Two different answers without times",
-        choices=[("", "are errors"), (LAST_WINS, "the last row counts, earlier ones are kept")],
+        label=_("Two different judgments without times"),
+        choices=[
+            ("", _("are errors")),
+            (LAST_WINS, _("are revisions: the last row is the current one")),
+        ],
     )
     critical = forms.FloatField(
         required=False,
         min_value=0,
         max_value=MOST_WEIGHT,
-        label="Weight of a critical error",
-        help_text="Where the tables have any. GEMBA-MQM counts 25, Unbabel 10, of which a major "
-        "one is 5.",
+        label=_("Weight of a critical error"),
+        help_text=_(
+            "For tables with critical errors. GEMBA-MQM uses 25, Unbabel 10; a major error has 5."
+        ),
     )
     ends_included = forms.BooleanField(
-        required=False, label="The end of an error span names its last character"
+        required=False, label=_("The end of an error span is its last character")
     )
     time_zone = forms.CharField(
         required=False,
         max_length=60,
-        help_text="Of times that name none, such as Europe/Berlin. Empty: UTC.",
+        label=_("Time zone"),
+        help_text=_("For times without a time zone, such as Europe/Berlin. Leave blank for UTC."),
     )
     dates = forms.ChoiceField(
         required=False,
-        label="Dates such as 8/4/2025",
+        label=_("Dates such as 8/4/2025"),
         choices=[
-            ("", "as the other dates show"),
-            ("day", "the day comes first"),
-            ("month", "the month comes first"),
+            ("", _("infer from the other dates")),
+            ("day", _("the day comes first")),
+            ("month", _("the month comes first")),
         ],
     )
     shown_text = forms.ChoiceField(
         required=False,
-        label="Annotators saw",
+        label=_("Annotators saw"),
         initial=Campaign.ShownText.SOURCE,
-        choices=[(value, f"the {label.lower()}") for value, label in Campaign.ShownText.choices][
-            ::-1
-        ],
+        choices=Campaign.ShownText.choices[::-1],
     )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         labels = [(name, protocols.get(name).label) for name in protocols.PROTOCOLS]
-        self.fields["protocol"].choices = [("", "as the columns say"), *labels]  # type: ignore[attr-defined]
+        self.fields["protocol"].choices = [("", _("infer from the columns")), *labels]  # type: ignore[attr-defined]
 
 
 class TablesForm(ToolForm):
@@ -150,29 +170,32 @@ class TablesForm(ToolForm):
 
 
 class JudgmentsForm(TablesForm, JudgmentsWords):
-    """Tables of judgments, with texts in them or beside them."""
+    """Tables of judgments, with the texts in them or in other tables."""
 
     tool = prefix = JUDGMENTS
-    title = "A table of judgments"
+    title = _("A table of judgments")
     about = "annotation/_judgments_columns.html"
     field_order = ("tables",)
 
     tables = FilesField(
-        help_text="TSV, CSV, XLSX or JSON: the judgments, and if you like tables of the texts."
+        label=_("Tables"),
+        help_text=_("TSV, CSV, XLSX or JSON: the judgments, and optionally tables of the texts."),
     )
 
 
 class HumanScoresForm(TablesForm, HumanScoresWords):
-    """Tables of published scores, with texts in them or beside them."""
+    """Tables of published scores, with the texts in them or in other tables."""
 
     tool = prefix = HUMAN_SCORES
-    title = "Published human scores"
+    title = _("Published human scores")
     about = "annotation/_human_scores_columns.html"
     field_order = ("tables",)
 
     tables = FilesField(
-        help_text="TSV, CSV, XLSX or JSON: scores of segments, of systems, and if you like the "
-        "texts."
+        label=_("Tables"),
+        help_text=_(
+            "TSV, CSV, XLSX or JSON: scores of segments or systems, and optionally the texts."
+        ),
     )
 
 
@@ -182,8 +205,14 @@ WORDS: dict[str, type[HumanScoresWords]] = {
 }
 
 
+def reason_of(direction: Direction) -> str:
+    """Return why a direction was inferred, in the language of the page."""
+    reason: Message | str = direction.reason
+    return translated(reason) if isinstance(reason, Message) else reason
+
+
 class DirectionsForm(forms.Form):
-    """What is better of every human score that tables hold: higher or lower."""
+    """The direction of every human score in tables: higher or lower is better."""
 
     def __init__(self, directions: Mapping[str, Direction], data: Any = None) -> None:
         super().__init__(data, prefix="direction")
@@ -193,19 +222,19 @@ class DirectionsForm(forms.Form):
             self.fields[str(number)] = forms.ChoiceField(
                 label=showable(name),
                 choices=[
-                    *([] if known else [("", "choose")]),
-                    (HIGHER, "higher is better"),
-                    (LOWER, "lower is better"),
+                    *([] if known else [("", _("choose"))]),
+                    (HIGHER, _("higher is better")),
+                    (LOWER, _("lower is better")),
                 ],
                 required=False,
                 initial=known,
-                help_text=direction.reason,
+                help_text=reason_of(direction),
                 label_suffix="",
             )
 
     @property
     def stated(self) -> dict[str, str]:
-        """What the person said otherwise than it was read, by name."""
+        """The directions that differ from those that were inferred, by name."""
         chosen = {name: self.cleaned_data[str(n)] for n, name in enumerate(self.names)}
         return {
             name: better
@@ -215,11 +244,11 @@ class DirectionsForm(forms.Form):
 
 
 def changed(
-    sent: Sent, words: HumanScoresWords, said: dict[str, str], directions: dict[str, str]
+    sent: Sent, words: HumanScoresWords, columns: dict[str, str], directions: dict[str, str]
 ) -> Sent:
-    """Return what was sent with other words, and what was said of columns and directions."""
+    """Return what was sent with other answers, columns and directions."""
     values = words.words()
-    for name, own in ((COLUMNS, said), (DIRECTIONS, directions)):
+    for name, own in ((COLUMNS, columns), (DIRECTIONS, directions)):
         if both := json.loads(sent.words.get(name, "") or "{}") | own:
             values[name] = json.dumps(both)
     return Sent(sent.tool, sent.files, values)

@@ -12,20 +12,23 @@ from django.core.files.uploadedfile import UploadedFile
 from django.http import QueryDict
 from django.template.defaultfilters import filesizeformat
 from django.utils.text import slugify
+from django.utils.translation import gettext_lazy as _
 
 from annotation.models import TestSet
 from annotation.uploads import InputFile, Submission, SystemFile, label_of_file
 from annotation.uploads.pending import Sent
-from annotation.uploads.submissions import parse_ratio
+from annotation.uploads.submissions import RatioError, parse_ratio
 from annotation.uploads.tables.lines import LABELS
 from core import languages
+from core.messages import translated
 
-# "full" also where a person means "no length control".
+# Words for "no length control".
 FULL_WORDS = ("", "full", "1", "100%")
 WORDS = ("name", "source_language", "target_language", "description", "ratio", "lines")
 ROLE_NAMES = {
-    "source": "Source", "references": "Reference", "documents": "Document ids",
-    "systems": "System output", "tables": "Table", "recordings": "Recordings and pictures",
+    "source": _("Source"), "references": _("Reference"), "documents": _("Document ids"),
+    "systems": _("System output"), "tables": _("Table"),
+    "recordings": _("Recordings and pictures"),
 }  # fmt: skip
 SINGLE = ("source", "documents")
 # The upload page has this address.
@@ -72,72 +75,90 @@ class LanguageField(forms.CharField):
         """Return the code in its standard spelling."""
         try:
             return languages.find(super().clean(value))
-        except ValueError as error:
-            raise forms.ValidationError(str(error)) from error
+        except languages.LanguageError as error:
+            raise forms.ValidationError([error.message]) from error
 
 
 class LanguagesForm(forms.Form):
     """A form that asks for `source_language` and `target_language`."""
 
-    source_language = LanguageField(help_text="A name or a code: German, Deutsch or de.")
-    target_language = LanguageField()
+    source_language = LanguageField(
+        label=_("Source language"), help_text=_("A name or a code: German, Deutsch or de.")
+    )
+    target_language = LanguageField(label=_("Target language"))
 
 
 class UploadForm(LanguagesForm):
-    """Where the segments and outputs come from, and what they are called.
+    """Files with segments and outputs, and a description of the test set.
 
-    `kept` is what the same person sent before: its files count unless they are unticked, or others
-    of their name (of a single source or document file, any other) take their place.
+    `kept` is the same person's previous upload: its files are used unless they are unticked or
+    replaced by others of their name (a single source or document file by any other).
     """
 
-    name = forms.CharField(max_length=120, help_text="Such as “newstest2025 en-zh”.")
-    description = forms.CharField(required=False, widget=forms.Textarea(attrs={"rows": 2}))
-    source = OneFileField(label="Source", help_text="One segment a line.")
-    references = FilesField(
-        required=False, help_text="One file a reference, with the lines of the source."
+    name = forms.CharField(
+        label=_("Name"), max_length=120, help_text=_("Such as “newstest2025 en-zh”.")
     )
-    documents = OneFileField(label="Document ids", help_text="One id a line. Optional.")
+    description = forms.CharField(
+        label=_("Description"), required=False, widget=forms.Textarea(attrs={"rows": 2})
+    )
+    source = OneFileField(label=_("Source"), help_text=_("One segment per line."))
+    references = FilesField(
+        label=_("References"),
+        required=False,
+        help_text=_("One file per reference, aligned with the source line by line."),
+    )
+    documents = OneFileField(
+        label=_("Document ids"), help_text=_("Optional. One id per line of the source.")
+    )
     systems = FilesField(
         required=False,
-        label="System outputs",
-        help_text="One file a system. The file name is the system’s name; "
-        "baseline@0.8.txt is the system baseline at 80% of full length.",
+        label=_("System outputs"),
+        help_text=_(
+            "One file per system. The file name is the system’s name; baseline@0.8.txt is the "
+            "system baseline at 80% of full length."
+        ),
     )
     ratio = forms.CharField(
         required=False,
-        label="Length ratio of the outputs",
-        help_text="Where neither file name nor table states one. Empty: no length control.",
+        label=_("Length ratio of the outputs"),
+        help_text=_(
+            "For outputs whose file name or table states no ratio. Leave blank if the length was "
+            "not controlled."
+        ),
     )
     lines = forms.ChoiceField(
         required=False,
-        label="Line n of files without keys is",
-        choices=[("", "known from the order of the source file"), *LABELS.items()],
-        help_text="Only needed for a stored test set whose order is not that of a source file.",
+        label=_("Line n of files without keys is"),
+        help_text=_("Only needed for a stored test set that is not in the order of a source file."),
     )
     tables = FilesField(
         required=False,
-        label="Tables",
-        help_text="TSV, CSV, XLSX or JSON with the columns below, or WMT’s XML or SGML.",
+        label=_("Tables"),
+        help_text=_("TSV, CSV, XLSX or JSON with the columns below, or WMT’s XML or SGML."),
     )
 
     recordings = FilesField(
         required=False,
-        label="Recordings and pictures",
-        help_text="The files that the column media names, or a ZIP archive of them.",
+        label=_("Recordings and pictures"),
+        help_text=_("The files that the column media names, or a ZIP archive of them."),
     )
 
     kept_files = forms.MultipleChoiceField(
         required=False,
-        label="Files that were sent before",
+        label=_("Files that you have already sent"),
         widget=forms.CheckboxSelectMultiple,
-        help_text="They wait here for two hours. Untick what should not count.",
+        help_text=_("They are kept for two hours. Untick files that must not be used."),
     )
 
     def __init__(self, data: Any = None, files: Any = None, *, kept: Sent | None = None) -> None:
         super().__init__(data, files, initial=dict(kept.words) if kept else None)
-        self.hold(kept)
+        self.fields["lines"].choices = [  # type: ignore[attr-defined]
+            ("", _("known from the order of the source file")),
+            *((value, translated(label)) for value, label in LABELS.items()),
+        ]
+        self.offer(kept)
 
-    def hold(self, kept: Sent | None) -> None:
+    def offer(self, kept: Sent | None) -> None:
         """Offer files that were sent before."""
         self.kept = kept
         choices = [
@@ -154,20 +175,20 @@ class UploadForm(LanguagesForm):
             return Decimal(1)
         try:
             return parse_ratio(text)
-        except ValueError as error:
-            raise forms.ValidationError(f"{error}.") from error
+        except RatioError as error:
+            raise forms.ValidationError([error.message]) from error
 
     def clean(self) -> dict[str, Any]:
         """Ask for at least one file."""
         data = super().clean() or self.cleaned_data
         if not self.errors and not self.files_sent():
             raise forms.ValidationError(
-                "Choose a source file with the systems’ outputs, or a table."
+                _("Choose a source file with the systems’ outputs, or a table."), code="no-files"
             )
         return data
 
     def files_sent(self) -> list[tuple[str, InputFile]]:
-        """Return the files by role, those that wait from before included."""
+        """Return the files by role, including those that were sent before."""
         data = self.cleaned_data
         found = []
         for role in ROLE_NAMES:
@@ -189,7 +210,7 @@ class UploadForm(LanguagesForm):
         return [file for n, (its, file) in enumerate(kept) if its == role and n in ticked]
 
     def sent(self) -> Sent:
-        """Return what was typed and chosen, right or wrong, so that none of it is lost."""
+        """Return what was typed and chosen, valid or not, so that nothing is lost."""
         words = {name: self.data.get(name, "") for name in WORDS}
         files = self.files_sent()
         if self.kept is None:
@@ -205,7 +226,7 @@ class UploadForm(LanguagesForm):
 
 
 def submission_of(words: Mapping[str, Any], sent: Sent) -> Submission:
-    """Put words that were found right and files together."""
+    """Return valid words and files as a submission."""
     files: dict[str, list[InputFile]] = {role: [] for role in ROLE_NAMES}
     for role, file in sent.files:
         files[role].append(file)
@@ -230,7 +251,7 @@ def submission_of(words: Mapping[str, Any], sent: Sent) -> Submission:
 
 
 def read_again(sent: Sent) -> Submission | None:
-    """Return what was sent as a submission, if the words are still right."""
+    """Return what was sent as a submission, if the words are still valid."""
     everything = [str(number) for number in range(len(sent.files))]
     data = QueryDict(mutable=True)
     data.update(dict(sent.words))
@@ -242,8 +263,8 @@ def read_again(sent: Sent) -> Submission | None:
 def slug_of(name: str) -> str:
     """Return the slug of the stored test set of this name, or an unused one made from the name.
 
-    The same name therefore always means the same test set, and another name another one, also
-    where nothing of a name can stand in an address.
+    The same name therefore always means the same test set, and another name another one, even if
+    no letter of a name may be in an address.
     """
     stored = TestSet.objects.filter(name=name).values_list("slug", flat=True).first()
     if stored:

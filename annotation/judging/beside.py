@@ -12,7 +12,7 @@ from django.urls import reverse
 
 from annotation.entry.welcome import next_step
 from annotation.models import Assignment, Campaign
-from annotation.uploads.media.keeping import path_of
+from annotation.uploads.media.storage import path_of
 
 # A line of a transcript may begin with its time: `1:02 text`, `0:01:02.5 text`, `[1:02] text`.
 TIMED = re.compile(r"\[?(?:(\d{1,3}):)?(\d{1,2}):(\d{2}(?:\.\d{1,3})?)\]?\s+(.*)")

@@ -77,7 +77,7 @@ class TestSetShare(models.Model):
 class Segment(models.Model):
     """One source segment. `key` is the uploader's own name of it; `position` counts from 0.
 
-    `beside` is what is heard, seen or read beside it (`annotation.uploads.media.beside`), None
+    `beside` is what is heard, seen or read beside it (`annotation.uploads.media.attachments`), None
     where there is nothing.
     """
 

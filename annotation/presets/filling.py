@@ -13,7 +13,7 @@ from annotation.protocols import Layout
 from annotation.protocols.base import SOURCE
 from annotation.protocols.published import MISSING
 from annotation.protocols.questions import Asks
-from annotation.uploads.media.beside import source_kinds
+from annotation.uploads.media.attachments import source_kinds
 
 FOLDER = Path(__file__).parent / "texts"
 SAME = gettext_noop(

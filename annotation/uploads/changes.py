@@ -1,20 +1,24 @@
-"""A draft against what is stored under its slug: what is new, what is there, what contradicts.
+"""Compare a draft with the test set stored under its slug: what is new, stored or contradictory.
 
-A stored text never changes, because judgments and scores are tied to it.
+A stored text never changes, because judgments and scores refer to it.
 """
 
 from dataclasses import dataclass, field
 from decimal import Decimal
 
 from annotation.models import Output, Reference, Segment, System, TestSet
-from annotation.uploads.drafts import TestSetDraft
+from annotation.uploads.drafts import (
+    DESCRIPTION,
+    NAME,
+    SOURCE_LANGUAGE,
+    TARGET_LANGUAGE,
+    TestSetDraft,
+)
 from annotation.uploads.problems import Place, Report
 from annotation.uploads.spellings import fold
 from annotation.uploads.tables.lines import Listing
 from core import languages
-from core.text import join_truncated
-
-ADVICE = "Test sets never change; upload it under another name."
+from metaeval.messages import Message, message, plural, truncated
 
 
 @dataclass
@@ -50,7 +54,7 @@ class Changes:
 
     @property
     def is_empty(self) -> bool:
-        """Whether the import would store nothing."""
+        """Return True if the import would store nothing."""
         return not (self.creates or self.segments_added or self.systems_added or self.outputs_added)
 
 
@@ -84,7 +88,7 @@ def read_stored(slug: str, *, lock: bool = False) -> Stored:
 
 
 def compare(draft: TestSetDraft, stored: Stored, report: Report) -> Changes:
-    """Count what an import would add; report whatever contradicts the stored test set."""
+    """Count what an import would add; report what contradicts the stored test set."""
     if stored.test_set is None:
         return _all_new(draft)
     _compare_head(draft, stored.test_set, report)
@@ -118,82 +122,149 @@ def _all_new(draft: TestSetDraft) -> Changes:
 
 
 def _compare_head(draft: TestSetDraft, test_set: TestSet, report: Report) -> None:
-    for attribute in ("source_language", "target_language"):
-        code, old = getattr(draft, attribute), getattr(test_set, attribute)
-        new = languages.normalise(code) if languages.is_valid(code) else code
-        if new != old:
-            what = attribute.replace("_", " ")
-            report.error(f"the stored test set has the {what} {old}, not {new}. {ADVICE}",
-                         Place(field=what))  # fmt: skip
+    new, old = _code(draft.source_language), test_set.source_language
+    if new != old:
+        text = message(
+            "stored.source-language",
+            "The stored test set has the source language {stored}, not {new}. Stored test sets "
+            "cannot be changed; upload yours under another name.",
+            stored=old,
+            new=new,
+        )
+        report.error(text, Place(field=SOURCE_LANGUAGE))
+    new, old = _code(draft.target_language), test_set.target_language
+    if new != old:
+        text = message(
+            "stored.target-language",
+            "The stored test set has the target language {stored}, not {new}. Stored test sets "
+            "cannot be changed; upload yours under another name.",
+            stored=old,
+            new=new,
+        )
+        report.error(text, Place(field=TARGET_LANGUAGE))
     if draft.name != test_set.name:
-        report.warn(f"the stored name “{test_set.name}” is kept", Place(field="name"))
+        text = message(
+            "stored.name", "The stored name “{name}” does not change.", name=test_set.name
+        )
+        report.warn(text, Place(field=NAME))
     if draft.description and draft.description != test_set.description:
-        report.warn("the stored description is kept", Place(field="description"))
+        text = message("stored.description", "The stored description does not change.")
+        report.warn(text, Place(field=DESCRIPTION))
+
+
+def _code(language: str) -> str:
+    return languages.normalise(language) if languages.is_valid(language) else language
 
 
 def _compare_segments(draft: TestSetDraft, stored: Stored, report: Report) -> None:
     if draft.keys_are_lines and stored.test_set is not None:
-        _doubt_lines(draft, stored.test_set, report)
+        _require_order(draft, stored.test_set, report)
     for i, segment in enumerate(draft.segments):
         old = stored.segments.get(segment.key)
         if old is None:
-            report.error(
-                f"the stored test set has no segment “{segment.key}”. {ADVICE}",
-                draft.place("key", i),
+            text = message(
+                "stored.no-segment",
+                "The stored test set has no segment “{segment}”. Stored test sets cannot be "
+                "changed; upload yours under another name.",
+                segment=segment.key,
             )
+            report.error(text, draft.place("key", i))
             continue
-        for kind in ("source", "document"):
-            if getattr(segment, kind) != getattr(old, kind):
-                report.error(f"segment “{segment.key}” is stored with another {kind}. {ADVICE}",
-                             draft.place(kind, i))  # fmt: skip
-        if segment.beside and segment.beside != old.beside:
-            report.error(
-                f"segment “{segment.key}” is stored with other files or notes beside it. {ADVICE}",
-                draft.place("media", i),
+        if segment.source != old.source:
+            report.error(_other_source(segment.key), draft.place("source", i))
+        if segment.document != old.document:
+            text = message(
+                "stored.document",
+                "Segment “{segment}” is stored with another document. Stored test sets cannot be "
+                "changed; upload yours under another name.",
+                segment=segment.key,
             )
+            report.error(text, draft.place("document", i))
+        if segment.beside and segment.beside != old.beside:
+            text = message(
+                "stored.attachments",
+                "Segment “{segment}” is stored with another file or other notes. Stored test sets "
+                "cannot be changed; upload yours under another name.",
+                segment=segment.key,
+            )
+            report.error(text, draft.place("media", i))
         _compare_references(draft, i, stored.references[segment.key], report)
     if draft.segments:
         _report_absent(draft, stored, report)
 
 
-def _doubt_lines(draft: TestSetDraft, test_set: TestSet, report: Report) -> None:
-    """Refuse lines without texts that tell whether they are the segments of their numbers."""
+def _other_source(key: str) -> Message:
+    return message(
+        "stored.source",
+        "Segment “{segment}” is stored with another source. Stored test sets cannot be changed; "
+        "upload yours under another name.",
+        segment=key,
+    )
+
+
+def _require_order(draft: TestSetDraft, test_set: TestSet, report: Report) -> None:
+    """Refuse lines whose texts do not show whether they are the segments of their numbers."""
     if len({segment.source for segment in draft.segments}) > 1:
         return
     if Listing.stored(test_set.slug).is_unclear:
-        report.error(
-            "the files have lines without keys, and the stored test set does not have the order "
-            "of a source file: which segments they are of is not known. Import them under another "
-            "name"
+        text = message(
+            "stored.unknown-order",
+            "The lines of the files have no keys, and the stored test set is not in the order of a "
+            "source file, so their segments are unknown. Import them under another name.",
         )
+        report.error(text)
 
 
 def _compare_references(
     draft: TestSetDraft, i: int, stored: dict[str, str], report: Report
 ) -> None:
     segment = draft.segments[i]
-    for name, text in segment.references.items():
-        if stored.get(name) == text:
-            continue
-        state = "with another" if name in stored else "without a"
-        report.error(f"segment “{segment.key}” is stored {state} reference {name}. {ADVICE}",
-                     draft.place("reference", i, name))  # fmt: skip
+    for name, reference in segment.references.items():
+        place = draft.place("reference", i, name)
+        if name not in stored:
+            text = message(
+                "stored.no-reference",
+                "Segment “{segment}” is stored without a reference {reference}. Stored test sets "
+                "cannot be changed; upload yours under another name.",
+                segment=segment.key,
+                reference=name,
+            )
+            report.error(text, place)
+        elif stored[name] != reference:
+            text = message(
+                "stored.reference",
+                "Segment “{segment}” is stored with another reference {reference}. Stored test "
+                "sets cannot be changed; upload yours under another name.",
+                segment=segment.key,
+                reference=name,
+            )
+            report.error(text, place)
 
 
 def _report_absent(draft: TestSetDraft, stored: Stored, report: Report) -> None:
     given = {segment.key for segment in draft.segments}
     if absent := [key for key in stored.segments if key not in given]:
-        report.error(
-            f"{len(absent):,} stored segments are not in this upload "
-            f"({join_truncated(absent)}). To add "
-            "systems only, leave out the source."
+        text = plural(
+            "stored.segments-absent",
+            "{n} stored segment is missing in this upload: {segments}. To add systems only, do not "
+            "upload a source.",
+            "{n} stored segments are missing in this upload: {segments}. To add systems only, do "
+            "not upload a source.",
+            n=len(absent),
+            segments=truncated(absent),
         )
+        report.error(text)
     names = {name for references in stored.references.values() for name in references}
     gone = names - {name for segment in draft.segments for name in segment.references}
     if gone:
-        report.warn(
-            f"the stored reference {join_truncated(sorted(gone))} is not in this upload and stays"
+        text = plural(
+            "stored.references-absent",
+            "The stored reference {references} is not in this upload and does not change.",
+            "The stored references {references} are not in this upload and do not change.",
+            n=len(gone),
+            references=truncated(sorted(gone)),
         )
+        report.warn(text)
 
 
 def _compare_spellings(draft: TestSetDraft, stored: Stored, report: Report) -> None:
@@ -201,11 +272,14 @@ def _compare_spellings(draft: TestSetDraft, stored: Stored, report: Report) -> N
     for j, system in enumerate(draft.systems):
         old = spellings.get(fold(system.name), system.name)
         if old != system.name:
-            report.error(
-                f"the system name “{system.name}” and the stored “{old}” differ only in case or "
-                "blanks",
-                draft.place("system", j),
+            text = message(
+                "stored.system-spelling",
+                "The system name “{system}” and the stored name “{stored}” differ only in case or "
+                "blanks.",
+                system=system.name,
+                stored=old,
             )
+            report.error(text, draft.place("system", j))
 
 
 def _compare_outputs(draft: TestSetDraft, stored: Stored, report: Report) -> tuple[int, int]:
@@ -218,9 +292,12 @@ def _compare_outputs(draft: TestSetDraft, stored: Stored, report: Report) -> tup
             elif old[key] == text:
                 unchanged += 1
             else:
-                report.error(
-                    f"system “{system.label}” is stored with another output for segment "
-                    f"“{key}”. {ADVICE}",
-                    draft.place("output", j, key),
+                refusal = message(
+                    "stored.output",
+                    "System “{system}” is stored with another output for segment “{segment}”. "
+                    "Stored test sets cannot be changed; upload yours under another name.",
+                    system=system.label,
+                    segment=key,
                 )
+                report.error(refusal, draft.place("output", j, key))
     return added, unchanged

@@ -1,4 +1,4 @@
-"""What a test set must satisfy before it is stored. Each violation names file, row and field."""
+"""Check a test set before it is stored. Each violation names file, row and field."""
 
 import re
 import unicodedata
@@ -6,15 +6,22 @@ from collections.abc import Collection
 from decimal import Decimal
 
 from annotation.models import Reference, Segment, System, TestSet
-from annotation.uploads.drafts import TestSetDraft
+from annotation.uploads.drafts import (
+    DESCRIPTION,
+    NAME,
+    SLUG,
+    SOURCE_LANGUAGE,
+    TARGET_LANGUAGE,
+    TestSetDraft,
+)
 from annotation.uploads.problems import Place, Report
 from annotation.uploads.spellings import Near, fold, nfc
 from core import languages
-from core.text import join_truncated
+from metaeval.messages import Message, message, truncated
 
 MIN_RATIO, MAX_RATIO = Decimal("0.05"), Decimal(5)
-# Tab and line feed may stand in a text; the other control characters come from damaged files, and
-# PostgreSQL cannot store NUL nor anybody a lone surrogate.
+# Texts may contain tabs and line feeds; the other control characters come from damaged files.
+# PostgreSQL cannot store NUL, and no encoding has lone surrogates.
 FORBIDDEN = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]")
 FORBIDDEN_IN_NAMES = re.compile(r"[\x00-\x1f\x7f\x80-\x9f\u2028\u2029\ud800-\udfff]")
 DAMAGED = re.compile(r"[\x80-\x84\x86-\x9f\ufeff\ufffd\ufffe\uffff]")
@@ -24,6 +31,11 @@ CHARACTER_NAMES = {
     "\x1a": "substitute (Ctrl-Z)", "\x1b": "escape", "\x7f": "delete", "\x85": "next line",
     "\ufeff": "byte order mark inside the text", "\t": "tab", "\n": "line feed",
 }  # fmt: skip
+# What a name is of, within the messages that refuse it.
+DOCUMENT_ID = message("name.document-id", "document id")
+REFERENCE_NAME = message("name.reference", "reference name")
+SEGMENT_KEY = message("name.segment-key", "segment key")
+SYSTEM_NAME = message("name.system", "system name")
 
 
 def max_length(model: type, column: str) -> int:
@@ -50,36 +62,47 @@ def check(draft: TestSetDraft, report: Report, stored_keys: Collection[str] | No
         keys = {segment.key for segment in draft.segments} or set(stored_keys or ())
         _check_outputs(draft, keys, report)
     elif not report.errors:
-        report.error(
-            f"there are no segments, and no test set “{draft.slug}” is stored that systems "
-            "could be added to",
-            draft.place("system", 0),
+        text = message(
+            "test-set.no-segments",
+            "There are no segments, and there is no stored test set “{slug}” to add systems to.",
+            slug=draft.slug,
         )
+        report.error(text, draft.place("system", 0))
 
 
 def check_head(draft: TestSetDraft, report: Report) -> None:
     """Check what describes the test set: address, name and languages."""
     if not re.fullmatch(r"[-a-zA-Z0-9_]{1,80}", draft.slug):
-        report.error(
-            "the address may have letters a–z, digits, hyphens and underscores, at most 80",
-            Place(field="slug"),
+        text = message(
+            "test-set.slug",
+            "The address may contain letters a–z, digits, hyphens and underscores, 80 characters "
+            "at most.",
         )
+        report.error(text, Place(field=SLUG))
     elif draft.slug.lower() == "upload":
-        report.error("the address “upload” is taken by the upload page", Place(field="slug"))
-    _check_name(draft.name, max_length(TestSet, "name"), Place(field="name"), report)
-    for field in ("source_language", "target_language"):
-        _check_language(getattr(draft, field), Place(field=field.replace("_", " ")), report)
-    _check_text(draft.description or " ", Place(field="description"), report, blank=True)
+        text = message("test-set.slug-taken", "The address “upload” is that of the upload page.")
+        report.error(text, Place(field=SLUG))
+    _check_name(draft.name, max_length(TestSet, "name"), Place(field=NAME), report)
+    _check_language(draft.source_language, Place(field=SOURCE_LANGUAGE), report)
+    _check_language(draft.target_language, Place(field=TARGET_LANGUAGE), report)
+    _check_text(draft.description or " ", Place(field=DESCRIPTION), report, blank=True)
 
 
 def _check_language(code: str, place: Place, report: Report) -> None:
     try:
         tag = languages.normalise(code)
-    except ValueError as error:
-        report.error(str(error), place)
+    except languages.LanguageError as error:
+        report.error(error.message, place)
         return
-    if len(tag) > max_length(TestSet, "source_language"):
-        report.error(f"the language code “{tag}” is longer than 20 characters", place)
+    longest = max_length(TestSet, "source_language")
+    if len(tag) > longest:
+        text = message(
+            "language.too-long",
+            "The language code “{code}” has more than {limit} characters.",
+            code=tag,
+            limit=longest,
+        )
+        report.error(text, place)
 
 
 def _check_segments(draft: TestSetDraft, report: Report) -> None:
@@ -89,7 +112,7 @@ def _check_segments(draft: TestSetDraft, report: Report) -> None:
         if document:
             _check_name(
                 document, max_length(Segment, "document"), draft.place("document", i), report,
-                what="document id",
+                what=DOCUMENT_ID,
             )  # fmt: skip
     for i, segment in enumerate(draft.segments):
         if is_odd(segment.source):
@@ -102,7 +125,7 @@ def _check_segments(draft: TestSetDraft, report: Report) -> None:
                 _check_text(text, draft.place("reference", i, name), report)
     for name in sorted({name for segment in draft.segments for name in segment.references}):
         place = Place(field=f"reference {name}")
-        _check_name(name, max_length(Reference, "name"), place, report, what="reference name")
+        _check_name(name, max_length(Reference, "name"), place, report, what=REFERENCE_NAME)
 
 
 def _check_keys(draft: TestSetDraft, report: Report) -> None:
@@ -111,19 +134,30 @@ def _check_keys(draft: TestSetDraft, report: Report) -> None:
     for i, segment in enumerate(draft.segments):
         key = segment.key
         if not (key.isalnum() and len(key) <= longest):
-            _check_name(key, longest, draft.place("key", i), report, what="segment key")
+            _check_name(key, longest, draft.place("key", i), report, what=SEGMENT_KEY)
         j = first.setdefault(nfc(key), i)
         if i != j:
-            known = draft.segments[j].key
-            how = "" if known == key else "; they differ in their Unicode normalisation alone"
-            report.error(
-                f"the segment key “{key}” is there already ({draft.place('key', j)}){how}",
-                draft.place("key", i),
-            )
+            first_place = draft.place("key", j).label
+            if draft.segments[j].key == key:
+                text = message(
+                    "segment.twice",
+                    "The segment key “{key}” occurs twice, first in {place}.",
+                    key=key,
+                    place=first_place,
+                )
+            else:
+                text = message(
+                    "segment.twice-unicode",
+                    "The segment key “{key}” occurs twice, first in {place}. The two differ only "
+                    "in their Unicode normalisation.",
+                    key=key,
+                    place=first_place,
+                )
+            report.error(text, draft.place("key", i))
 
 
 def is_odd(text: str) -> bool:
-    """Whether a text needs a closer look: cheap, for what is nearly always in order."""
+    """Return True if a text needs a closer look; a cheap test, which few texts fail."""
     return not text.isprintable() or not text or text.isspace() or "\ufffd" in text
 
 
@@ -132,32 +166,61 @@ def _check_systems(draft: TestSetDraft, report: Report) -> None:
     spellings: dict[str, str] = {}
     for j, system in enumerate(draft.systems):
         place = draft.place("system", j)
-        _check_name(system.name, max_length(System, "name"), place, report, what="system name")
+        _check_name(system.name, max_length(System, "name"), place, report, what=SYSTEM_NAME)
         check_ratio(Decimal(system.ratio), place, report)
         identity = (nfc(system.name), system.identity[1])
         if identity in identities:
             first = draft.place("system", identities[identity])
-            report.error(f"the system “{system.label}” is there already ({first})", place)
+            text = message(
+                "system.twice",
+                "The system “{system}” occurs twice, first in {place}.",
+                system=system.label,
+                place=first.label,
+            )
+            report.error(text, place)
         identities.setdefault(identity, j)
         other = spellings.setdefault(fold(system.name), system.name)
         if other != system.name:
             report.error(alike(system.name, other), place)
 
 
-def alike(name: str, other: str) -> str:
-    """Return the sentence that refuses two systems that a person would confuse."""
-    return f"the system names “{name}” and “{other}” differ only in case or blanks"
+def alike(name: str, other: str) -> Message:
+    """Return the message that refuses two systems that a person would confuse."""
+    return message(
+        "system.spelling",
+        "The system names “{first}” and “{second}” differ only in case or blanks.",
+        first=name,
+        second=other,
+    )
 
 
 def check_ratio(ratio: Decimal, place: Place, report: Report) -> None:
     """Check a length ratio: a number from 0.05 to 5 with at most two decimals."""
     if not ratio.is_finite():
-        report.error("the length ratio is not a number", place)
-    elif not MIN_RATIO <= ratio <= MAX_RATIO:
-        hint = f" (for {ratio.normalize():f} % write {ratio / 100})" if ratio > MAX_RATIO else ""
-        report.error(f"the length ratio {ratio} is not between 0.05 and 5{hint}", place)
+        text = message("ratio.not-a-number", "The length ratio is not a number.")
+        report.error(text, place)
+    elif ratio > MAX_RATIO:
+        text = message(
+            "ratio.too-large",
+            "The length ratio {ratio} is not between 0.05 and 5. For {ratio}% write {share}.",
+            ratio=f"{ratio.normalize():f}",
+            share=f"{ratio / 100}",
+        )
+        report.error(text, place)
+    elif ratio < MIN_RATIO:
+        text = message(
+            "ratio.too-small",
+            "The length ratio {ratio} is not between 0.05 and 5.",
+            ratio=f"{ratio}",
+        )
+        report.error(text, place)
     elif ratio != round(ratio, 2):
-        report.error(f"the length ratio {ratio} has more than two decimals", place)
+        text = message(
+            "ratio.decimals",
+            "The length ratio {ratio} has more than two decimals.",
+            ratio=f"{ratio}",
+        )
+        report.error(text, place)
 
 
 def _check_outputs(draft: TestSetDraft, keys: set[str], report: Report) -> None:
@@ -165,47 +228,92 @@ def _check_outputs(draft: TestSetDraft, keys: set[str], report: Report) -> None:
     for j, system in enumerate(draft.systems):
         for key, text in system.outputs.items():
             if key not in keys:
-                message = f"there is no segment “{key}” in the test set{near(key)}"
-                report.error(message, draft.place("output", j, key))
+                report.error(unknown_segment(key, near), draft.place("output", j, key))
             if text and is_odd(text):
                 _check_text(text, draft.place("output", j, key), report, blank=True)
         if not system.outputs and draft.is_systems_only:
             continue
         if not system.outputs:
-            report.error(f"the system “{system.label}” has no output", draft.place("system", j))
-        elif missing := [key for key in keys if key not in system.outputs]:
-            report.warn(
-                f"the system “{system.label}” has no output for {len(missing):,} of "
-                f"{len(keys):,} segments ({join_truncated(sorted(missing))})",
-                draft.place("system", j),
+            refusal = message(
+                "system.no-outputs", "System “{system}” has no outputs.", system=system.label
             )
+            report.error(refusal, draft.place("system", j))
+        elif missing := [key for key in keys if key not in system.outputs]:
+            warning = message(
+                "system.outputs-missing",
+                "System “{system}” has no output for {n} of {total} segments: {segments}.",
+                system=system.label,
+                n=len(missing),
+                total=len(keys),
+                segments=truncated(sorted(missing)),
+            )
+            report.warn(warning, draft.place("system", j))
+
+
+def unknown_segment(key: str, near: Near) -> Message:
+    """Return the message that refuses a key that no segment has."""
+    if like := near.name(key):
+        return message(
+            "segment.unknown-near",
+            "The test set has no segment “{key}”; it has a segment “{near}”.",
+            key=key,
+            near=like,
+        )
+    return message("segment.unknown", "The test set has no segment “{key}”.", key=key)
 
 
 def _check_name(
-    name: str, longest: int, place: Place, report: Report, *, what: str = "name"
+    name: str, longest: int, place: Place, report: Report, *, what: Message = NAME
 ) -> None:
     if not name.strip():
-        report.error(f"the {what} is empty", place)
+        report.error(message("name.empty", "The {what} is empty.", what=what), place)
     elif len(name) > longest:
-        report.error(
-            f"the {what} “{name[:30]}…” has {len(name)} characters, more than {longest}", place
+        text = message(
+            "name.too-long",
+            "The {what} “{name}…” has {characters} characters; the limit is {limit}.",
+            what=what,
+            name=name[:30],
+            characters=len(name),
+            limit=longest,
         )
+        report.error(text, place)
     if found := FORBIDDEN_IN_NAMES.search(name):
-        report.error(f"the {what} contains {character(found[0])}", place)
+        text = message(
+            "name.character",
+            "The {what} contains {character}.",
+            what=what,
+            character=character(found[0]),
+        )
+        report.error(text, place)
     elif name.strip() and name != name.strip():
-        report.error(f"the {what} “{name}” begins or ends with a blank", place)
+        text = message(
+            "name.blank", "The {what} “{name}” begins or ends with a blank.", what=what, name=name
+        )
+        report.error(text, place)
 
 
 def _check_text(text: str, place: Place, report: Report, *, blank: bool = False) -> None:
     if not blank and not text.strip():
-        report.error("the text is empty", place)
+        report.error(message("text.empty", "The text is empty."), place)
     if found := FORBIDDEN.search(text):
-        report.error(
-            f"the text contains {character(found[0])} at character {found.start() + 1}", place
+        refusal = message(
+            "text.character",
+            "The text contains {character} at character {position}.",
+            character=character(found[0]),
+            position=found.start() + 1,
         )
+        report.error(refusal, place)
     elif found := DAMAGED.search(text):
-        report.warn(
-            f"the text contains {character(found[0])}; was it damaged by a conversion?", place
+        warning = message(
+            "text.damaged",
+            "The text contains {character}. Check whether a conversion damaged it.",
+            character=character(found[0]),
         )
+        report.warn(warning, place)
     elif found := ODD_BREAK.search(text):
-        report.warn(f"the text contains {character(found[0])}, which is kept", place)
+        warning = message(
+            "text.line-separator",
+            "The text contains {character}, which is stored unchanged.",
+            character=character(found[0]),
+        )
+        report.warn(warning, place)

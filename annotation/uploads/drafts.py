@@ -6,12 +6,16 @@ from decimal import Decimal, InvalidOperation
 from typing import Any
 
 from annotation.uploads.problems import Place, Report
-from core.text import join_truncated
+from metaeval.messages import Message, message, truncated
 from metaeval.scores.human_systems import find_reference, looks_human, reference_letter
 
 FULL_LENGTH = Decimal(1)
-# Systems that a sentence names.
-NAMED = 5
+# Fields of a test set, as problems name them.
+SLUG = message("field.slug", "slug")
+NAME = message("field.name", "name")
+SOURCE_LANGUAGE = message("field.source-language", "source language")
+TARGET_LANGUAGE = message("field.target-language", "target language")
+DESCRIPTION = message("field.description", "description")
 Where = tuple[str | int, ...]
 
 
@@ -33,7 +37,7 @@ class Rows:
 class SegmentDraft:
     """A source segment. `references` maps a reference's name, usually `A`, to its text.
 
-    `beside` is what is shown beside it (`annotation.uploads.media.beside`).
+    `beside` is what is shown beside it (`annotation.uploads.media.attachments`).
     """
 
     key: str
@@ -126,12 +130,17 @@ class TestSetDraft:
             if given in rows.rows:
                 rows.rows.setdefault(key, rows.rows[given])
 
-    def _describe(self, kind: str | int, number: str | int, *rest: str | int) -> str:
+    def _describe(self, kind: str | int, number: str | int, *rest: str | int) -> Message:
         if kind in ("system", "output"):
             system = self.systems[int(number)].label
-            return f"system {system}" + (f", segment {rest[0]}" if rest else "")
-        name = f" {rest[0]}" if rest else ""
-        return f"segment {self.segments[int(number)].key}, {kind}{name}"
+            if not rest:
+                return message("place.system", "system {system}", system=system)
+            return message(
+                "place.output", "system {system}, segment {segment}", system=system, segment=rest[0]
+            )
+        segment = self.segments[int(number)].key
+        column = " ".join(map(str, (kind, *rest)))
+        return message("place.text", "segment {segment}, {column}", segment=segment, column=column)
 
 
 def _column_of(where: Where) -> tuple[Where, str | int]:
@@ -172,17 +181,17 @@ HEAD = ("slug", "name", "source_language", "target_language", "description")
 
 @dataclass(frozen=True)
 class Translator:
-    """Whether people made a system's outputs, and the name of the reference that they are."""
+    """Whether people made a system's outputs, and the name of the reference that it is."""
 
     is_human: bool
     reference: str
 
 
 def translator_of(system: SystemDraft, references: Mapping[str, Mapping[str, str]]) -> Translator:
-    """Return what a draft says of a system, or else what its name and its texts say.
+    """Return what a draft states about a system, or infer it from its name and texts.
 
-    `references` has the texts by segment key and name. A system is a reference where (nearly) all
-    of its outputs have that reference's text; without any stored reference its name tells which.
+    `references` has the texts by segment key and name. A system is a reference if (nearly) all of
+    its outputs have that reference's text; without stored references, its name decides.
     """
     keys = list(system.outputs)
     names = sorted({name for texts in references.values() for name in texts})
@@ -198,12 +207,14 @@ def translator_of(system: SystemDraft, references: Mapping[str, Mapping[str, str
 def note_human(
     draft: TestSetDraft, report: Report, references: Mapping[str, Mapping[str, str]]
 ) -> None:
-    """Say which systems are taken for human translations."""
+    """Note the systems that are taken for human translations."""
     found = {system.label: translator_of(system, references) for system in draft.systems}
     human = [label for label, each in found.items() if each.is_human]
     if human:
-        named = join_truncated(human, NAMED)
-        report.note(
-            f"taken for human translations, which comparisons of metrics leave out: {named}. The "
-            "page of the test set can change that"
+        text = message(
+            "systems.human",
+            "These systems were taken for human translations, which are excluded from comparisons "
+            "of metrics: {systems}. You can change this on the page of the test set.",
+            systems=truncated(human),
         )
+        report.note(text)

@@ -1,4 +1,4 @@
-"""Files that were sent or named, and their text: size limit, encoding, what was done to it."""
+"""Files that were sent or named, and their text: size limit, encoding, notes on both."""
 
 from __future__ import annotations
 
@@ -10,10 +10,12 @@ from typing import Any, BinaryIO
 
 from django.conf import settings
 from django.core.files.uploadedfile import TemporaryUploadedFile, UploadedFile
-from django.template.defaultfilters import filesizeformat
 
 from annotation.uploads.problems import Place, Report
 from metaeval.files import decoding
+from metaeval.messages import Message, message
+
+UNITS = ((2**30, "GB"), (2**20, "MB"), (2**10, "KB"))
 
 
 @dataclass(frozen=True)
@@ -48,15 +50,26 @@ def _opened(upload: UploadedFile[Any]) -> BinaryIO:
     return io.BytesIO(upload.read())
 
 
-def too_large(size: int) -> str:
-    """Return the sentence that refuses `size` bytes, or nothing if they are within the limit."""
+def too_large(size: int) -> Message | None:
+    """Return the message that refuses `size` bytes, or None if they are within the limit."""
     limit = settings.MAX_UPLOAD_BYTES
     if size <= limit:
-        return ""
-    return (
-        f"{filesizeformat(size)} are more than the limit of {filesizeformat(limit)} for one "
-        "import. Split the test set, or add the systems in several imports."
+        return None
+    return message(
+        "upload.too-large",
+        "The size is {size}; the limit of one import is {limit}. Split the test set, or add the "
+        "systems in several imports.",
+        size=size_of(size),
+        limit=size_of(limit),
     )
+
+
+def size_of(n_bytes: int) -> Message:
+    """Return a size as people read it: `1.5 MB`."""
+    for limit, unit in UNITS:
+        if n_bytes >= limit:
+            return message("size.unit", "{size:.1f} {unit}", size=n_bytes / limit, unit=unit)
+    return message("size.bytes", "{n} bytes", n=n_bytes)
 
 
 def beginning(file: InputFile) -> str:
@@ -67,32 +80,32 @@ def beginning(file: InputFile) -> str:
 
 def read_bytes(file: InputFile, report: Report) -> bytes | None:
     """Read a file; None, with the reason reported, if it is too large."""
-    if message := too_large(file.size):
-        report.error(message, Place(file.name))
+    if refusal := too_large(file.size):
+        report.error(refusal, Place(file.name))
         return None
     with file.open() as stream:
         return stream.read()
 
 
 def read_text(file: InputFile, report: Report) -> str | None:
-    """Read a file as text; None, with the reason reported, if it is too large or no text."""
+    """Read a file as text; None, with the reason reported, if it is too large or not text."""
     data = read_bytes(file, report)
     return None if data is None else decode(file.name, data, report)
 
 
 def decode(name: str, data: bytes, report: Report) -> str | None:
-    """Decode the bytes of a file; None, with the reason reported, if they are no text."""
+    """Decode the bytes of a file; None, with the reason reported, if they are not text."""
     try:
         found = decoding.decode(data)
     except decoding.UndecodableError as error:
-        report.error(str(error), Place(name, error.row))
+        report.error(error.message, Place(name, error.row))
         return None
-    say(name, found.remarks, report)
+    add_notes(name, found.notes, report)
     return found.text
 
 
-def say(name: str, remarks: Iterable[decoding.Remark], report: Report) -> None:
+def add_notes(name: str, notes: Iterable[decoding.Note], report: Report) -> None:
     """Report what was done to a file, or what a person should look at there."""
-    for severity, message, row in remarks:
+    for severity, text, row in notes:
         add = report.warn if severity == "warning" else report.note
-        add(message, Place(name, row))
+        add(text, Place(name, row))

@@ -18,7 +18,7 @@ from annotation.uploads.changes import Changes
 from annotation.uploads.drafts import TestSetDraft, from_json, to_json
 from annotation.uploads.files import InputFile
 from annotation.uploads.previews import Checked
-from annotation.uploads.problems import Place, Problem, Report
+from annotation.uploads.problems import Report, problem_from_json
 from annotation.uploads.tables.meanings import Meaning
 from annotation.uploads.waiting import ExpiredError
 
@@ -105,7 +105,7 @@ def recall(token: str, user_id: int) -> Pending:
     changes = checked["changes"]
     for key in ("systems_added", "systems_unchanged"):
         changes[key] = tuple(changes[key])
-    problems = [Problem(s, m, Place(*place)) for s, m, place in checked["problems"]]
+    problems = [problem_from_json(values) for values in checked["problems"]]
     return Pending(
         token=token,
         user_id=user_id,
@@ -142,6 +142,6 @@ def _values(checked: Checked) -> dict[str, Any]:
         "head": checked.draft.head(),
         "changes": asdict(checked.changes),
         "preview": checked.preview.as_json(),
-        "problems": [[p.severity, p.message, list(p.place)] for p in checked.report.problems],
+        "problems": [problem.as_json() for problem in checked.report.problems],
         "meanings": [meaning.as_json() for meaning in checked.meanings],
     }

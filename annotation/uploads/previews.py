@@ -1,20 +1,26 @@
-"""What a person sees before confirming: counts, a table of the systems, the first segments."""
+"""Preview a checked draft: counts, a table of the systems, the first segments."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from annotation.uploads.changes import NO_CHANGES, Changes, Stored
-from annotation.uploads.doubts import doubt, doubt_entities, measure, reference_lengths
 from annotation.uploads.drafts import SegmentDraft, SystemDraft, TestSetDraft
 from annotation.uploads.problems import EnoughError, Report, showable
 from annotation.uploads.readers import read
 from annotation.uploads.store import examine
 from annotation.uploads.submissions import Submission
 from annotation.uploads.tables.meanings import Meaning
+from annotation.uploads.warnings import (
+    add_warnings,
+    measure,
+    reference_lengths,
+    warn_of_entities,
+)
+from metaeval.messages import message
 
 FIRST = 5
-# More help nobody, and a damaged file of a million rows has a million.
+# A damaged file of a million rows has a million errors; more than these do not help.
 MOST_ERRORS = 1_000
 
 
@@ -36,7 +42,7 @@ class SystemRow:
 class Preview:
     """Counts of a checked draft, plain values throughout so that it can be kept as JSON.
 
-    `entities` counts the segments that hold HTML entities.
+    `entities` counts the segments with HTML entities.
     """
 
     segments: int
@@ -55,7 +61,7 @@ class Preview:
 
 @dataclass
 class Checked:
-    """A draft with everything found about it, and what the columns of its tables were taken for."""
+    """A checked draft with its problems, and the fields of the columns of its tables."""
 
     draft: TestSetDraft
     report: Report
@@ -84,10 +90,14 @@ def check_draft(draft: TestSetDraft, report: Report, *, user: Any = None) -> Che
     segments = draft.segments or stored_segments(stored)
     entities = 0
     if not report.is_cut:
-        entities = doubt_entities(draft, report)
-        doubt(draft, report, segments)
+        entities = warn_of_entities(draft, report)
+        add_warnings(draft, report, segments)
         if changes.creates and not (draft.systems or draft.is_systems_only or report.errors):
-            report.warn("there are no outputs: nobody can rate anything before systems are added")
+            text = message(
+                "outputs.none",
+                "There are no outputs. Add systems before annotators can rate anything.",
+            )
+            report.warn(text)
     return Checked(draft, report, changes, describe(draft, segments, stored, entities))
 
 

@@ -1,39 +1,50 @@
-"""What is wrong, doubtful or worth knowing about an upload, and where: file, row and field."""
+"""Problems of an upload, each a message with its place: file, row and field."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal, NamedTuple, NoReturn
+from typing import Any, Literal, NamedTuple, NoReturn
 
-from core.text import join_truncated
-from metaeval.messages import Message, untranslated
+from core.messages import as_json
+from metaeval.messages import Message, Parameter, from_json, message, untranslated
 
 UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
-# What differs between two problems of one cause: names, values and numbers.
-VALUES = re.compile(r"“[^”]*”|[0-9][0-9.,]*|\([^()]*\)")
+# More problems of one cause than this are shown as one.
 PLACES = 5
 Severity = Literal["error", "warning", "note"]
 
 
 class Place(NamedTuple):
-    """Where something stands. `row` is the line in the file, from 1, a header line included.
+    """Where something is in a file.
 
-    `more` says how often one cause was found, and where next.
+    Attributes
+    ----------
+    row
+        The line of the file, from 1, a header line included.
+    field
+        The column of a file, or a description where nothing was read from a file.
     """
 
     file: str = ""
     row: int | None = None
-    field: str = ""
-    more: str = ""
+    field: str | Message = ""
 
     @property
-    def parts(self) -> list[str]:
-        """What is known of it, the widest first."""
-        row = "" if self.row is None else f"row {self.row}"
-        return [part for part in (self.file, row, self.field, self.more) if part]
+    def label(self) -> str | Message:
+        """The place as people read it: `a.tsv, row 3, source`."""
+        label: str | Message = self.file
+        if self.row is not None:
+            label = _within(label, message("place.row", "row {row:d}", row=self.row))
+        return _within(label, self.field)
 
     def __str__(self) -> str:
-        return ", ".join(self.parts)
+        return str(self.label)
+
+
+def _within(whole: str | Message, part: str | Message) -> str | Message:
+    if not whole or not part:
+        return whole or part
+    return message("place.within", "{whole}, {part}", whole=whole, part=part)
 
 
 NOWHERE = Place()
@@ -41,20 +52,52 @@ NOWHERE = Place()
 
 @dataclass(frozen=True)
 class Problem:
-    """One sentence about one place. `code` names what a page offers a way on for."""
+    """A message about one place; `more` says how often the cause was found, and where else."""
 
     severity: Severity
     message: Message
     place: Place = NOWHERE
-    code: str = ""
+    more: Message | None = None
+
+    @property
+    def code(self) -> str:
+        """The code of the message."""
+        return self.message.code
+
+    @property
+    def sentence(self) -> Message:
+        """The message with its place."""
+        text, place = self.message, self.place.label
+        if self.more:
+            text = message("problem.repeated", "{problem} ({more})", problem=text, more=self.more)
+        if not place:
+            return text
+        return message("problem.at", "{place}: {problem}", place=place, problem=text)
 
     def __str__(self) -> str:
-        place = str(self.place)
-        return f"{place}: {self.message}" if place else self.message
+        return self.sentence.text
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the problem as programs get it."""
+        return {
+            "severity": self.severity,
+            "file": self.place.file,
+            "row": self.place.row,
+            "field": str(self.place.field),
+            **as_json(self.message),
+            "more": as_json(self.more) if self.more else None,
+        }
+
+
+def problem_from_json(values: Mapping[str, Any]) -> Problem:
+    """Return the problem that `Problem.as_json` wrote."""
+    place = Place(values["file"], values["row"], values["field"])
+    more = values["more"]
+    return Problem(values["severity"], from_json(values), place, from_json(more) if more else None)
 
 
 class EnoughError(Exception):
-    """So much is wrong that reading on would help nobody; the report says so."""
+    """There are too many errors to continue; the report says so."""
 
 
 @dataclass
@@ -69,19 +112,26 @@ class Report:
     limit: int | None = None
     is_cut: bool = False
 
-    def _add(
-        self, severity: Severity, message: Message | str, place: Place, code: str = ""
-    ) -> None:
-        place = place._replace(file=printable(place.file), field=printable(place.field))
-        told = message if isinstance(message, Message) else untranslated(printable(message))
-        self.problems.append(Problem(severity, told, place, code))
+    def _add(self, severity: Severity, text: Message | str, place: Place, code: str = "") -> None:
+        place = place._replace(file=printable(place.file), field=_printable(place.field))
+        known = _printable(untranslated(text))
+        if code and known.code == "text":
+            known = replace(known, code=code)
+        self.problems.append(Problem(severity, known, place))
 
     def error(self, message: Message | str, place: Place = NOWHERE, code: str = "") -> None:
-        """Add something that forbids the import."""
+        """Add something that prevents the import."""
         self._add("error", message, place, code)
         self._n_errors += 1
         if self.limit is not None and self._n_errors >= self.limit:
-            self.stop(f"these are {self.limit:,} errors: the rest was not looked at")
+            self.stop(_too_many(self.limit))
+
+    def error_in_rows(self, message: Message, file: str, rows: Sequence[int]) -> None:
+        """Add one error that several rows of a file have."""
+        self.error(message, Place(file, rows[0]))
+        if len(rows) > 1:
+            more = _repeated(len(rows), rows[1:PLACES])
+            self.problems[-1] = replace(self.problems[-1], more=more)
 
     def stop(self, message: Message | str, place: Place = NOWHERE) -> NoReturn:
         """Add an error after which reading on makes no sense. Raises EnoughError."""
@@ -94,22 +144,23 @@ class Report:
         self._add("warning", message, place, code)
 
     def note(self, message: Message | str, place: Place = NOWHERE) -> None:
-        """Add something that was done to the files, such as leaving out a byte order mark."""
+        """Add something that was done to the files, such as removing a byte order mark."""
         self._add("note", message, place)
 
     def gather(self) -> None:
-        """Put problems of one cause, found in many places of a file, in the place of one."""
-        causes: dict[tuple[str, ...], list[Problem]] = {}
+        """Replace problems of one cause in many places of a file by the first, with a count."""
+        causes: dict[object, list[Problem]] = {}
         for problem in self.problems:
             place = problem.place
-            told = problem.message
-            words = VALUES.sub("", told.text) if told.code == "text" else told.code
-            key = (problem.severity, place.file, place.field, words, problem.code)
-            causes.setdefault(key, []).append(problem)
+            # Text that has no code yet is its own cause.
+            cause = problem.message if problem.code == "text" else problem.code
+            causes.setdefault((problem.severity, place.file, place.field, cause), []).append(
+                problem
+            )
         self.problems = [
             problem
-            for found in causes.values()
-            for problem in (found if len(found) <= PLACES else [_gathered(found)])
+            for alike in causes.values()
+            for problem in (alike if len(alike) <= PLACES else [_gathered(alike)])
         ]
 
     def __post_init__(self) -> None:
@@ -120,12 +171,12 @@ class Report:
 
     @property
     def errors(self) -> list[Problem]:
-        """What forbids the import."""
+        """Problems that prevent the import."""
         return self._of("error")
 
     @property
     def warnings(self) -> list[Problem]:
-        """What is allowed but doubtful."""
+        """Problems that a person should look at."""
         return self._of("warning")
 
     @property
@@ -134,24 +185,31 @@ class Report:
         return self._of("note")
 
 
-def _gathered(found: Sequence[Problem]) -> Problem:
-    """Return the first problem of one cause, with the first places and a count."""
-    first = found[0]
-    rows = [str(each.place.row) for each in found[1:PLACES] if each.place.row is not None]
-    others = f", also in rows {', '.join(rows)}" if rows else ""
-    place = first.place._replace(more=f"{len(found):,} times{others}")
-    return replace(first, place=place)
+def _too_many(limit: int) -> Message:
+    return message(
+        "problem.too-many", "Reading stopped after {limit} errors. There may be more.", limit=limit
+    )
 
 
-def join_places(rows: Sequence[int]) -> str:
-    """Return where one cause was found, to stand behind its sentence; nothing for one place.
+def _gathered(alike: Sequence[Problem]) -> Problem:
+    """Return the first problem of one cause, with a count and the next rows."""
+    rows = [each.place.row for each in alike[1:PLACES] if each.place.row is not None]
+    return replace(alike[0], more=_repeated(len(alike), rows))
 
-    >>> join_places([2]), join_places([2, 3, 5])
-    ('', ' (3 rows: 2, 3, 5)')
-    """
-    if len(rows) == 1:
-        return ""
-    return f" ({len(rows):,} rows: {join_truncated([str(row) for row in rows])})"
+
+def _repeated(n: int, rows: Sequence[int]) -> Message:
+    if not rows:
+        return message("problem.times", "{n} times", n=n)
+    return message("problem.times-in-rows", "{n} times, next in rows {rows:d}", n=n, rows=rows)
+
+
+def _printable(value: Parameter) -> Any:
+    if isinstance(value, Message):
+        parameters = {name: _printable(each) for name, each in value.parameters.items()}
+        return replace(value, parameters=parameters, text="")
+    if isinstance(value, list):
+        return [_printable(each) for each in value]
+    return printable(value) if isinstance(value, str) else value
 
 
 def printable(text: str) -> str:
@@ -162,9 +220,3 @@ def printable(text: str) -> str:
 def showable(text: str) -> str:
     """Write lone surrogates, which no encoding can carry, as escapes; keep everything else."""
     return text.encode("utf-8", "backslashreplace").decode()
-
-
-def some(names: list[str], limit: int = 5) -> str:
-    """Join the first names: `a, b, c and 4 more`."""
-    shown = ", ".join(names[:limit])
-    return shown if len(names) <= limit else f"{shown} and {len(names) - limit} more"

@@ -4,7 +4,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from django.conf import settings
-from django.template.defaultfilters import filesizeformat
 
 from annotation.uploads.drafts import Rows, SegmentDraft, SystemDraft, TestSetDraft
 from annotation.uploads.files import (
@@ -15,10 +14,16 @@ from annotation.uploads.files import (
     read_text,
     too_large,
 )
-from annotation.uploads.media.beside import attach
+from annotation.uploads.media.attachments import attach
 from annotation.uploads.problems import EnoughError, Place, Report
-from annotation.uploads.reading import Reading
-from annotation.uploads.submissions import Submission, SystemFile, reference_name, split_label
+from annotation.uploads.reading import Reading, wrong_length
+from annotation.uploads.submissions import (
+    RatioError,
+    Submission,
+    SystemFile,
+    reference_name,
+    split_label,
+)
 from annotation.uploads.tables.lines import Listing
 from annotation.uploads.tables.marked import is_marked, marked_tables
 from annotation.uploads.tables.meanings import understand
@@ -35,8 +40,10 @@ from annotation.uploads.tables.rows import (
     too_long,
 )
 from annotation.uploads.tables.segments import is_segment_table, read_segments
-from core.text import pluralize
 from metaeval.files.decoding import split_lines
+from metaeval.messages import Message, message, plural
+
+STORED = message("upload.stored-test-set", "the stored test set")
 
 
 def read(submission: Submission, report: Report) -> Reading:
@@ -64,12 +71,13 @@ def read(submission: Submission, report: Report) -> Reading:
 
 
 def _with_marked_as_tables(submission: Submission, report: Report) -> Submission:
-    """XML and SGML say themselves what is a source, a reference, or the output of which system."""
+    """Return the submission with XML and SGML files as tables: they state what their texts are."""
     plain = [file for file in (submission.source, *submission.references) if file is not None]
     plain += [system.file for system in submission.systems]
     marked = [file for file in plain if is_marked(beginning(file))]
     for file in marked:
-        report.note("this is XML or SGML: what its texts are is read in it", Place(file.name))
+        text = message("upload.marked", "The file was read as XML or SGML.")
+        report.note(text, Place(file.name))
     return replace(
         submission,
         source=None if submission.source in marked else submission.source,
@@ -81,14 +89,14 @@ def _with_marked_as_tables(submission: Submission, report: Report) -> Submission
 
 def _read_files(reading: Reading, submission: Submission) -> None:
     tables = _read_tables(reading, submission)
-    beside = _read_segments(reading, submission, tables)
+    holder = _read_segments(reading, submission, tables)
     draft = reading.draft
-    reading.listing = _listing(draft) if beside else Listing.stored(draft.slug)
+    reading.listing = _listing(draft) if holder else Listing.stored(draft.slug)
     attach(draft.segments, submission.media, reading.report, lambda i, field: draft.place(field, i))
     for table in tables:
         read_outputs(reading, table)
     for system in submission.systems:
-        _read_system_file(reading, system, beside or "the stored test set")
+        _read_system_file(reading, system, holder or STORED)
     reading.mention_decoded()
 
 
@@ -100,12 +108,11 @@ def _listing(draft: TestSetDraft) -> Listing:
 
 def _fits(files: list[InputFile], report: Report) -> bool:
     if not files:
-        report.error("no file was sent")
+        report.error(message("upload.no-files", "No file was uploaded."))
         return False
     total = sum(file.size for file in files)
-    if len(files) > 1 and (message := too_large(total)):
-        sizes = ", ".join(f"{file.name} {filesizeformat(file.size)}" for file in files[:10])
-        report.error(f"all files together: {message} ({sizes})")
+    if len(files) > 1 and (refusal := too_large(total)):
+        report.error(refusal)
         return False
     return True
 
@@ -133,7 +140,7 @@ def _parsed(reading: Reading, files: Sequence[InputFile]) -> Iterator[Table]:
             continue
         if (text := decode(file.name, data, reading.report)) is None:
             continue
-        # The least that so many lines can hold; the exact number is known after the columns.
+        # A lower bound; the exact number of texts is known after the columns.
         _refuse_too_many(reading, text, file)
         if is_marked(text):
             marked.append((file.name, text))
@@ -144,14 +151,18 @@ def _parsed(reading: Reading, files: Sequence[InputFile]) -> Iterator[Table]:
 
 
 def _refuse_strange_columns(submission: Submission, reading: Reading) -> None:
-    """Columns that somebody spoke of have to be somewhere."""
+    """Report columns that a person named and no table has."""
     known = {column for meaning in reading.meanings for column in meaning.columns}
     for column in submission.columns.get("", {}):
         if reading.meanings and column_name(column) not in known:
-            reading.report.error(f"no table has a column “{column}”")
+            text = message("upload.no-column", "No table has a column “{column}”.", column=column)
+            reading.report.error(text)
     for name in submission.columns:
         if name and name not in {file.name for file in submission.tables}:
-            reading.report.error(f"there is no table “{name}” whose columns could be named")
+            text = message(
+                "upload.no-table", "There is no table “{table}” with columns to name.", table=name
+            )
+            reading.report.error(text)
 
 
 def _refuse_too_many(reading: Reading, text: str, file: InputFile) -> None:
@@ -169,10 +180,16 @@ def _read_segments(reading: Reading, submission: Submission, tables: list[Table]
     elif holders:
         read_segments(reading, holders[0])
     if len(names) > 1:
-        reading.report.error(f"the segments must come from one file, not from {', '.join(names)}")
+        text = message(
+            "upload.several-sources",
+            "The segments must come from one file, not from {files}.",
+            files=names,
+        )
+        reading.report.error(text)
     if not submission.source:
         for file in filter(None, (submission.documents, *submission.references)):
-            reading.report.error("this needs a plain source file beside it", Place(file.name))
+            text = message("upload.no-source", "This file needs a plain-text source file.")
+            reading.report.error(text, Place(file.name))
     return names[0] if names else ""
 
 
@@ -182,7 +199,7 @@ def _read_plain_segments(reading: Reading, source: InputFile, submission: Submis
     if lines is None:
         return
     if not lines:
-        reading.report.error("the file is empty", Place(source.name))
+        reading.report.error(message("file.empty", "The file is empty."), Place(source.name))
     draft.segments = [SegmentDraft(str(i), line) for i, line in enumerate(lines, 1)]
     draft.is_in_file_order = draft.keys_are_lines = True
     numbers = {i: i + 1 for i in range(len(lines))}
@@ -204,59 +221,61 @@ def _read_documents(reading: Reading, file: InputFile, source: str) -> None:
         reading.draft.segments[i].document = line.strip()
         reading.draft.places["document", i] = place
         if not line.strip():
-            reading.report.error("the document id is empty", place)
+            reading.report.error(message("document.empty", "The document id is empty."), place)
 
 
 def _lines(file: InputFile, field: str, reading: Reading) -> list[str] | None:
     report = reading.report
-    text = read_text(file, report)
-    if text is None:
+    content = read_text(file, report)
+    if content is None:
         return None
     if field != "document":
-        reading.expect(text.count("\n"), Place(file.name))
-    lines = split_lines(text)
+        reading.expect(content.count("\n"), Place(file.name))
+    lines = split_lines(content)
     for i in (i for i, line in enumerate(lines) if len(line) > LONGEST_TEXT):
         report.stop(too_long(len(lines[i])), Place(file.name, i + 1, field))
     if field != "document":
         lines = reading.texts(lines, file.name, field, range(1, len(lines) + 1))
     if tabs := [i + 1 for i, line in enumerate(lines) if "\t" in line]:
-        report.warn(
-            f"{len(tabs):,} lines contain a tab. Is this a table? Then send it as one",
-            Place(file.name, tabs[0], field),
+        text = plural(
+            "upload.tabs",
+            "{n} line contains a tab. If this is a table, upload it as a table.",
+            "{n} lines contain a tab. If this is a table, upload it as a table.",
+            n=len(tabs),
         )
+        report.warn(text, Place(file.name, tabs[0], field))
     return lines
 
 
-def _parallel(reading: Reading, file: InputFile, field: str, beside: str) -> list[str]:
+def _parallel(reading: Reading, file: InputFile, field: str, source: str) -> list[str]:
     """Return a file's lines if it has one for each segment, else none."""
     lines = _lines(file, field, reading)
-    if lines is None or not _matches(reading, file, lines, len(reading.draft.segments), beside):
+    if lines is None or not _matches(reading, file, lines, len(reading.draft.segments), source):
         return []
     return lines
 
 
-def _matches(reading: Reading, file: InputFile, lines: list[str], wanted: int, beside: str) -> bool:
+def _matches(reading: Reading, file: InputFile, lines: list[str], wanted: int, source: str) -> bool:
     if len(lines) == wanted:
         return True
     if not wanted and reading.report.errors:  # the segments themselves could not be read
         return False
-    found, segments = pluralize(len(lines), "line"), pluralize(wanted, "segment")
-    reading.report.error(f"{found} in this file, {segments} in {beside}", Place(file.name))
+    reading.report.error(wrong_length(len(lines), wanted, source), Place(file.name))
     return False
 
 
-def _read_system_file(reading: Reading, system: SystemFile, beside: str) -> None:
-    """Read the outputs of one system, a line for each segment of the file or set `beside`."""
+def _read_system_file(reading: Reading, system: SystemFile, within: str | Message) -> None:
+    """Read the outputs of one system, one line per segment of the file or test set `within`."""
     file, draft = system.file, reading.draft
     lines = _lines(file, "output", reading)
     try:
         name, ratio = split_label(system.label, reading.ratio)
-    except ValueError as error:
-        reading.report.error(str(error), Place(file.name))
+    except RatioError as error:
+        reading.report.error(error.message, Place(file.name))
         return
     if lines is None:
         return
-    keys = reading.key_of_lines(len(lines), Place(file.name), beside)
+    keys = reading.key_of_lines(len(lines), Place(file.name), within)
     if keys is None:
         return
     j = len(draft.systems)

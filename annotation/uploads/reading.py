@@ -1,4 +1,4 @@
-"""What is being filled while files are read: the draft, the report, and what the options say."""
+"""The state while files are read: the draft, the report and the options."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -11,7 +11,7 @@ from annotation.uploads.normalising import decode
 from annotation.uploads.problems import Place, Report
 from annotation.uploads.tables.lines import KEY, Listing, UnknownOrderError, n_unknown
 from annotation.uploads.tables.meanings import Meaning
-from core.text import pluralize
+from metaeval.messages import Message, message, plural
 
 
 @dataclass
@@ -39,34 +39,43 @@ class Reading:
         """Refuse more texts than one upload may hold, before they are read."""
         self._texts += texts
         if self._texts > (limit := settings.MAX_UPLOAD_TEXTS):
-            self.report.stop(
-                f"with this there are {self._texts:,} texts (segments, references and outputs), "
-                f"and one upload may hold {limit:,}. Split the test set, or add the systems in "
-                "several uploads",
-                place,
+            text = message(
+                "upload.too-many-texts",
+                "With this file there are {n} texts (segments, references and outputs); the limit "
+                "of one upload is {limit}. Split the test set, or add the systems in several "
+                "uploads.",
+                n=self._texts,
+                limit=limit,
             )
+            self.report.stop(text, place)
 
-    def key_of_lines(self, n_lines: int, place: Place, what: str) -> list[str | None] | None:
-        """Return the keys of a file's lines; None, with the reason reported, where they do not fit.
+    def key_of_lines(
+        self, n_lines: int, place: Place, within: str | Message
+    ) -> list[str | None] | None:
+        """Return the keys of a file's lines; None, with the reason reported, if they do not fit.
 
-        That the order is not known is reported once for all files.
+        An unknown order is reported once for all files.
         """
         listing = self.listing or Listing((), (), is_in_file_order=True)
         try:
             keys = listing.key_of_lines(self.lines)
         except UnknownOrderError as error:
             if not self._is_unclear:
-                self.report.error(str(error), place)
+                self.report.error(error.message, place)
             self._is_unclear = True
             return None
         if n_lines == len(keys) or (self.lines == KEY and n_lines > len(keys)):
             if unknown := n_unknown(keys, n_lines):
-                lines = pluralize(unknown, "line is", "lines are")
-                self.report.note(f"{lines} of segments that are not here, and left out", place)
+                text = plural(
+                    "upload.lines-unknown",
+                    "Skipped {n} line of a segment that the test set does not have.",
+                    "Skipped {n} lines of segments that the test set does not have.",
+                    n=unknown,
+                )
+                self.report.note(text, place)
             return keys
         if keys or not self.report.errors:  # else the segments themselves could not be read
-            lines, segments = pluralize(n_lines, "line"), pluralize(len(keys), "segment")
-            self.report.error(f"{lines} in this file, {segments} in {what}", place)
+            self.report.error(wrong_length(n_lines, len(keys), within), place)
         return None
 
     def texts(self, lines: list[str], file: str, column: str, rows: Iterable[int]) -> list[str]:
@@ -86,9 +95,23 @@ class Reading:
         return decoded
 
     def mention_decoded(self) -> None:
-        """Say how many texts were changed."""
+        """Note how many texts were changed."""
         if self._first_decoded:
-            self.report.note(
-                f"HTML entities of {pluralize(self._decoded, 'text')} are decoded, here first",
-                self._first_decoded,
+            text = plural(
+                "upload.decoded",
+                "Decoded HTML entities in {n} text, which is here.",
+                "Decoded HTML entities in {n} texts; the first is here.",
+                n=self._decoded,
             )
+            self.report.note(text, self._first_decoded)
+
+
+def wrong_length(n_lines: int, n_segments: int, within: str | Message) -> Message:
+    """Return the message about a file whose lines are not one per segment of `within`."""
+    return message(
+        "upload.lines",
+        "Lines in this file: {lines}. Segments in {within}: {segments}. The numbers must be equal.",
+        lines=n_lines,
+        segments=n_segments,
+        within=within,
+    )

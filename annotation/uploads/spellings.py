@@ -1,8 +1,8 @@
 """Unicode spellings of keys, names and ids: NFC and NFD of one text are one.
 
-Names that look alike may differ in code points (“é” as one or as two), for example after a file
-went through macOS. Segment keys, document ids and system names are therefore compared in NFC. They
-are kept as first written, and stored ones as they are stored; translations are never changed.
+Names that look alike may differ in code points (“é” as one or as two), for example after macOS
+wrote a file. Segment keys, document ids and system names are therefore compared in NFC. The first
+spelling is stored, and stored spellings never change; translations are never changed.
 """
 
 import unicodedata
@@ -12,6 +12,7 @@ from functools import cached_property
 
 from annotation.uploads.drafts import SystemDraft, TestSetDraft
 from annotation.uploads.problems import Report
+from metaeval.messages import message
 
 
 def nfc(name: str) -> str:
@@ -25,10 +26,10 @@ def fold(name: str) -> str:
 
 
 class Near:
-    """Ends the sentence that refuses a name: the known one that it may mean, or nothing.
+    """Find the known name that an unknown one may mean.
 
-    Spreadsheets and data frames write the keys 1 and 01 as 1.0 and 1. A file of nothing but such
-    keys has as many errors as rows: the known names are looked through once, and not without need.
+    Spreadsheets and data frames write the keys 1 and 01 as 1.0 and 1. A file of such keys has as
+    many errors as rows, so the known names are indexed once, at the first error.
     """
 
     def __init__(self, known: Iterable[str]) -> None:
@@ -40,8 +41,12 @@ class Near:
 
     def __call__(self, name: str) -> str:
         """Return `; “1” is there`, or an empty text."""
-        found = self._names.get(_number_or_folded(name))
-        return "" if found is None else "; " + f"“{found}” is there"
+        found = self.name(name)
+        return f"; “{found}” is there" if found else ""
+
+    def name(self, unknown: str) -> str:
+        """Return the known name, or an empty text."""
+        return self._names.get(_number_or_folded(unknown), "")
 
 
 def _number_or_folded(name: str) -> Decimal | str:
@@ -62,7 +67,7 @@ def align(
     """Write the draft's keys, ids and names as the stored ones that they equal in NFC.
 
     `segments` maps stored keys to document ids, `systems` are stored identities. Keys of outputs
-    are written as those of their segments; two of one system that thereby meet are an error.
+    are written as those of their segments; two of one system that become equal are an error.
     """
     _align_segments(draft, segments)
     keys = {nfc(key): key for key in segments}
@@ -97,12 +102,15 @@ def _align_outputs(draft: TestSetDraft, j: int, keys: Mapping[str, str], report:
         place = draft.place("output", j, given)
         draft.rename_row(j, given, key)
         if key in outputs:
-            report.error(
-                f"the output of “{system.label}” for segment “{key}” is there already "
-                f"({draft.place('output', j, first[key])}); the two keys differ in their Unicode "
-                "normalisation alone",
-                place,
+            refusal = message(
+                "output.twice-unicode",
+                "The output of “{system}” for segment “{segment}” occurs twice, first in {place}. "
+                "The two keys differ only in their Unicode normalisation.",
+                system=system.label,
+                segment=key,
+                place=draft.place("output", j, first[key]).label,
             )
+            report.error(refusal, place)
             continue
         outputs[key], first[key] = text, given
     system.outputs = outputs

@@ -14,35 +14,47 @@ from annotation.models.corpus import content_key, in_order
 from annotation.uploads.changes import Changes, Stored, compare, read_stored
 from annotation.uploads.checks import check
 from annotation.uploads.drafts import TestSetDraft, translator_of
-from annotation.uploads.media.keeping import recall
+from annotation.uploads.media.storage import recall
 from annotation.uploads.problems import Problem, Report
 from annotation.uploads.spellings import align
 from core import languages
 from core.batches import batched
-from core.text import pluralize
+from metaeval.messages import Message, message
 
 BATCH = 2_000
 
 
 @dataclass(frozen=True)
 class ImportResult:
-    """What an import did. `warnings` is what was stored although it looks doubtful."""
+    """What an import did; what was stored may have `warnings`."""
 
     test_set: TestSet
     changes: Changes
     warnings: list[Problem]
 
     @property
-    def sentence(self) -> str:
-        """Say in one sentence what was added."""
-        changes = self.changes
+    def sentence(self) -> Message:
+        """What was added, in one sentence."""
+        changes, name = self.changes, str(self.test_set)
         if changes.is_empty:
-            return f"Nothing changed: “{self.test_set}” holds all of this already."
-        verb = "Created" if changes.creates else "Added to"
-        segments = f"{pluralize(changes.segments_added, 'segment')}, " if changes.creates else ""
-        systems = pluralize(len(changes.systems_added), "system")
-        outputs = pluralize(changes.outputs_added, "output")
-        return f"{verb} “{self.test_set}”: {segments}{systems}, {outputs}."
+            return message(
+                "import.unchanged", "“{name}” already had all of this; nothing changed.", name=name
+            )
+        counts = {"systems": len(changes.systems_added), "outputs": changes.outputs_added}
+        if changes.creates:
+            return message(
+                "import.created",
+                "Created “{name}”. Segments: {segments}, systems: {systems}, outputs: {outputs}.",
+                name=name,
+                segments=changes.segments_added,
+                **counts,
+            )
+        return message(
+            "import.added",
+            "Added to “{name}”. Systems: {systems}, outputs: {outputs}.",
+            name=name,
+            **counts,
+        )
 
 
 class OutdatedError(Exception):
@@ -52,9 +64,9 @@ class OutdatedError(Exception):
 def examine(
     draft: TestSetDraft, report: Report, *, user: Any = None, lock: bool = False
 ) -> tuple[Stored, Changes]:
-    """Check a draft by itself, against what is stored, and whether its user may add that.
+    """Check a draft, compare it with what is stored, and check that its user may add it.
 
-    Every violation goes to the report. Commands have no user, and may.
+    Every violation goes to the report. Commands have no user and may add to every test set.
     """
     stored = read_stored(draft.slug, lock=lock)
     documents = {key: segment.document for key, segment in stored.segments.items()}
@@ -66,7 +78,7 @@ def examine(
 
 
 def _require_owner(test_set: TestSet | None, changes: Changes, user: Any, report: Report) -> None:
-    """What is stored already may be sent again by anybody: nothing changes."""
+    """Refuse additions to the test set of somebody else; an unchanged one may be sent again."""
     if test_set is None or user is None or changes.is_empty:
         return
     if not may_change_test_set(user, test_set):
@@ -87,14 +99,16 @@ def store(
         with transaction.atomic():
             stored, changes = examine(draft, report, user=user, lock=True)
             if report.errors:
-                raise ValidationError([str(problem) for problem in report.errors])
+                raise ValidationError([problem.sentence for problem in report.errors])
             if expected is not None and changes != expected:
                 raise OutdatedError
             test_set = _write(draft, stored, user)
     except IntegrityError as error:
-        raise ValidationError(
-            "Another import into this test set finished at the same moment. Try again."
-        ) from error
+        conflict = message(
+            "import.conflict",
+            "Another import into this test set finished at the same moment. Try again.",
+        )
+        raise ValidationError([conflict]) from error
     return ImportResult(test_set, changes, report.warnings)
 
 
@@ -110,15 +124,12 @@ def _write(draft: TestSetDraft, stored: Stored, user: Any) -> TestSet:
 
 
 def _insert(model: type[Model], columns: tuple[str, ...], rows: Iterable[tuple[Any, ...]]) -> None:
-    """Insert plain rows, much faster than bulk_create.
-
-    On SQLite annotators' answers wait meanwhile.
-    """
+    """Insert plain rows, much faster than bulk_create: SQLite blocks other writers meanwhile."""
     quote = connection.ops.quote_name
     names = ", ".join(map(quote, columns))
     marks = ", ".join(["%s"] * len(columns))
     with connection.cursor() as cursor:
-        # Every name is a model's own.
+        # All names come from models, none from people.
         insert = f"INSERT INTO {quote(model._meta.db_table)} ({names}) VALUES ({marks})"  # noqa: S608
         for batch in batched(rows, BATCH):
             cursor.executemany(insert, batch)

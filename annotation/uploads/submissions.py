@@ -9,15 +9,20 @@ from string import ascii_uppercase
 
 from annotation.uploads.drafts import FULL_LENGTH
 from annotation.uploads.files import InputFile
+from metaeval.messages import MessageError, message
 
 RATIO = re.compile(r"(\d+(?:\.\d*)?|\.\d+)\s*(%?)", re.ASCII)
 LABEL_WITH_RATIO = re.compile(r"@\s*[\d.]+\s*%?$", re.ASCII)
 TEXT_ENDINGS = (".txt", ".out", ".hyp", ".sys")
 
 
+class RatioError(MessageError, ValueError):
+    """A text is not a length ratio."""
+
+
 @dataclass(frozen=True)
 class SystemFile:
-    """Plain text, one output a line, of the system that `label` names (`name` or `name@0.8`)."""
+    """Plain text, one output per line, of the system that `label` names (`name` or `name@0.8`)."""
 
     file: InputFile
     label: str
@@ -31,11 +36,11 @@ class Submission:
     (plain text), from `system:` columns or from tables of outputs. Without segments the stored
     ones of the test set `slug` are meant.
 
-    Of `media` are the files, or ZIP archives of files, that tables name beside segments.
+    `media` are the recordings and pictures, or ZIP archives of them, that tables name.
 
-    `columns` is what a person said of the columns of tables: file name, or nothing for all tables,
-    to column to field (see `columns.propose`). With `decode`, HTML entities become characters.
-    `lines` says what line n of files without keys is (`annotation.uploads.tables.lines`).
+    `columns` maps a file name, or an empty one for all tables, to the fields that a person chose
+    for columns (see `columns.propose`). With `decode`, HTML entities become characters.
+    `lines` is the meaning of line n of files without keys (`annotation.uploads.tables.lines`).
     """
 
     slug: str
@@ -76,8 +81,8 @@ def reference_name(number: int) -> str:
 def label_of_file(file_name: str, target_language: str = "") -> str:
     """Return the system label that a file name carries: `baseline@0.8.txt` is `baseline@0.8`.
 
-    Only a usual ending of text files or the target language's code is left out, because systems
-    are called `uedin-nmt.4723` and the like.
+    Only a usual ending of text files or the target language's code is removed, because systems
+    have names such as `uedin-nmt.4723`.
     """
     base = PurePath(file_name).name
     for ending in (*TEXT_ENDINGS, f".{target_language.lower()}"):
@@ -89,7 +94,7 @@ def label_of_file(file_name: str, target_language: str = "") -> str:
 def split_label(label: str, default: Decimal = FULL_LENGTH) -> tuple[str, Decimal]:
     """Split `name@0.8` or `name@80%` into name and ratio; without `@` the default holds.
 
-    Raises ValueError where what follows `@` is no ratio.
+    Raises RatioError if what follows `@` is not a ratio.
     """
     name, mark, ratio = label.rpartition("@")
     if not mark:
@@ -98,9 +103,15 @@ def split_label(label: str, default: Decimal = FULL_LENGTH) -> tuple[str, Decima
 
 
 def parse_ratio(text: str) -> Decimal:
-    """Read a length ratio, as a share (`0.8`) or in per cent (`80%`). Raises ValueError."""
+    """Read a length ratio, as a share (`0.8`) or in percent (`80%`). Raises RatioError."""
     found = RATIO.fullmatch(text.strip())
     if not found:
-        raise ValueError(f"“{text.strip()}” is no length ratio; write 0.8 or 80%")
+        raise RatioError(
+            message(
+                "ratio.syntax",
+                "“{text}” is not a length ratio. Use a number such as 0.8 or 80%.",
+                text=text.strip(),
+            )
+        )
     value = Decimal(found[1])
     return value / 100 if found[2] else value

@@ -1,4 +1,4 @@
-"""Judgments, scores and campaigns of other tools in, gold items in, judgments out."""
+"""Import judgments, scores, campaigns of other tools and gold items; export judgments."""
 
 from collections import Counter
 from dataclasses import dataclass
@@ -10,6 +10,8 @@ from django.http import Http404, HttpRequest, HttpResponse, JsonResponse, Stream
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import reverse
+from django.utils.translation import gettext, ngettext
+from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_POST
 
 from annotation import protocols
@@ -63,28 +65,29 @@ from annotation.web.parameters import (
     wants_secret,
 )
 from core import languages
-from core.text import key, pluralize
+from core.messages import messages_of, sentences, translated
+from core.text import key
 
 
 @dataclass
 class Correction:
-    """Forms of what is said beside tables, of what their columns hold, and of directions."""
+    """Forms for answers about tables, for the fields of columns, and for directions."""
 
     words: HumanScoresWords
     columns: ColumnsForm
     directions: DirectionsForm
 
     def is_valid(self) -> bool:
-        """Check all, so that every error is shown."""
+        """Validate all forms, so that every error is shown."""
         return not any([self.words.errors, self.columns.errors, self.directions.errors])
 
     def is_changed(self) -> bool:
-        """Whether a choice differs from those that the preview was made with."""
+        """Return True if a choice differs from those of the preview."""
         return any(is_changed(form) for form in (self.words, self.columns, self.directions))
 
 
 def correction_of(sent: Sent, reading: Reading, data: Any) -> Correction | None:
-    """Return the forms, filled with how tables were read; None for campaigns of tools."""
+    """Return the forms with the present reading of tables; None for campaigns of tools."""
     if sent.tool not in WORDS:
         return None
     return Correction(
@@ -103,20 +106,20 @@ def correction_of(sent: Sent, reading: Reading, data: Any) -> Correction | None:
 def read_anew(
     token: str, sent: Sent, reading: Reading, correction: Correction, user_id: int
 ) -> str:
-    """Keep the files under what was said now, and return their new token.
+    """Keep the files with the new choices, and return their new token.
 
-    Columns that were left as they were found stay open: in tables of errors and of times the
-    same column may hold different things. Of the fields that several columns may hold, all are
-    said once one is: a further column is chosen beside the others, not in their place.
+    Columns whose field did not change are not recorded: in tables of errors and of times the same
+    column may have other fields. Of the fields that several columns may have, all are recorded if
+    one is: another column is chosen in addition to the others, not instead of them.
     """
     columns = correction.columns
-    said = {
+    chosen = {
         column: field
         for column, field in columns.chosen.items()
         if field != reading.fields.get(column, "") or field in columns.repeatable
     }
     kept = sources.keep(
-        changed(sent, correction.words, said, correction.directions.stated), user_id
+        changed(sent, correction.words, chosen, correction.directions.stated), user_id
     )
     sources.forget(token, user_id)
     return kept
@@ -124,14 +127,14 @@ def read_anew(
 
 SHOWN = 200
 FORMS = (JudgmentsForm, HumanScoresForm, AppraiseForm, PearmutForm)
-EXPIRED = "This import has expired or was finished already. Send the files again."
+EXPIRED = _("This import has expired or was finished already. Send the files again.")
 
 
 @admin_required
 def import_campaign(request: HttpRequest) -> HttpResponse:
-    """Send what was collected elsewhere; with `?check=token`, look at it and confirm it."""
+    """Upload what was collected elsewhere; with `?check=token`, preview and confirm it."""
     if is_too_large(request):
-        return refuse(request, 413, "This import is too large", too_large_sentence())
+        return refuse(request, 413, gettext("This import is too large"), too_large_sentence())
     if token := request.GET.get("check", ""):
         return _confirm(request, token)
     tool = request.POST.get("tool", "")
@@ -183,8 +186,8 @@ def _confirm(request: HttpRequest, token: str) -> HttpResponse:
         "drafts": [_summary(*each) for each in drafts] if not report.errors else [],
         "report": report,
         "shown": report.errors[:SHOWN],
-        "doubts": report.warnings[:SHOWN],
-        "unmatched": [each for each in report.problems if each.code == appraise.CODE],
+        "warnings": report.warnings[:SHOWN],
+        "has_unmatched": any(each.code == appraise.CODE for each in report.problems),
         "decided": sent.words.get(sources.UNMATCHED, ""),
         "token": token,
         "reading": reading,
@@ -198,12 +201,12 @@ def _confirm(request: HttpRequest, token: str) -> HttpResponse:
 
 
 def _decide(request: HttpRequest, sent: sources.Sent, token: str) -> HttpResponse:
-    """Keep what becomes of check items that repeat nothing, and show what that makes."""
+    """Record the choice for check items without a counterpart, and preview the result."""
     user = signed_in(request).pk
     try:
         decided = sources.decide(sent, request.POST[sources.UNMATCHED])
     except ValueError as error:
-        return refuse(request, 400, "This cannot be chosen", f"{error}.")
+        return refuse(request, 400, gettext("This cannot be chosen"), str(error))
     kept = sources.keep(decided, user)
     sources.forget(token, user)
     return redirect(f"{reverse('campaign-import')}?check={kept}")
@@ -216,9 +219,9 @@ def _problems(report: Report) -> HttpResponse:
 
 
 def _summary(test_set: TestSetDraft, campaign: CampaignDraft) -> dict[str, Any]:
-    """What a campaign to be imported consists of."""
+    """Return the parts of a campaign to be imported."""
     kinds = Counter(item.kind for item in campaign.items)
-    people = {judgment.annotator for judgment in campaign.judgments}
+    annotators = {judgment.annotator for judgment in campaign.judgments}
     named = {item.system for item in campaign.items} | {name for name, _ in campaign.output_scores}
     systems = [system.name for system in test_set.systems] or sorted(
         name for name in named | set(campaign.system_scores) if name
@@ -232,7 +235,7 @@ def _summary(test_set: TestSetDraft, campaign: CampaignDraft) -> dict[str, Any]:
         "protocol": protocols.get(campaign.protocol).label,
         "kinds": [(Item.Kind(kind).label, number) for kind, number in kinds.most_common()],
         "batches": len({item.batch for item in campaign.items if item.batch}),
-        "annotators": len(people) if campaign.is_finished else campaign.places,
+        "annotators": len(annotators) if campaign.is_finished else campaign.places,
         "n_published": len(campaign.output_scores) + len(campaign.system_scores),
         "systems": systems,
     }
@@ -244,7 +247,7 @@ def _store(
     try:
         launched = launch(drafts, user=request.user)
     except ValidationError as error:
-        messages.error(request, " ".join(error.messages[:5]))
+        messages.error(request, sentences(messages_of(error)[:5]))
         return redirect("campaign-import")
     sources.forget(token, signed_in(request).pk)
     for each in launched:
@@ -256,7 +259,7 @@ def _store(
 @researcher_required
 @takes(JUDGMENTS)
 def export_page(request: HttpRequest, slug: str) -> HttpResponse:
-    """Every format in which the judgments can be had."""
+    """Every format in which the judgments are available."""
     campaign = campaign_for_reader(request, slug)
     filters = read_filters(request, campaign)
     context = {
@@ -286,7 +289,9 @@ def export_file(request: HttpRequest, slug: str, fmt: str) -> HttpResponseBase:
     try:
         first = next(pieces, b"")
     except MissingPackageError as error:
-        return refuse(request, 501, "This format is not available here", str(error))
+        return refuse(
+            request, 501, gettext("This format is not available here"), translated(error.message)
+        )
     name = chosen.file_name(campaign, filters)
     return StreamingHttpResponse(
         _chained(first, pieces),
@@ -303,7 +308,7 @@ def _chained(first: bytes, rest: Any) -> Any:
 @researcher_required
 @takes(Parameters(frozenset({SECRET})))
 def campaign_file(request: HttpRequest, slug: str) -> JsonResponse:
-    """The campaign as one file, which makes it again; with its secret for those who run it."""
+    """The campaign as one file for another import; with its secret for those who run it."""
     with_secret = wants_secret(request.GET)
     find = campaign_for_admin if with_secret else campaign_for_reader
     campaign = find(request, slug)
@@ -318,9 +323,9 @@ def campaign_file(request: HttpRequest, slug: str) -> JsonResponse:
 @admin_required
 @require_POST
 def open_from_file(request: HttpRequest) -> HttpResponse:
-    """Store a campaign file as a draft with its people, or say everything that is wrong."""
+    """Store a campaign file as a draft with its annotators, or show all errors."""
     if is_too_large(request):
-        return refuse(request, 413, "This file is too large", too_large_sentence())
+        return refuse(request, 413, gettext("This file is too large"), too_large_sentence())
     form, report, opened = CampaignFileForm(request.POST, request.FILES), Report(), None
     if form.is_valid():
         media = form.cleaned_data["recordings"]
@@ -338,10 +343,10 @@ def open_from_file(request: HttpRequest) -> HttpResponse:
 
 @researcher_required
 def gold_items(request: HttpRequest, slug: str) -> HttpResponse:
-    """Gold and practice items of a campaign; a draft takes more."""
+    """Gold and practice items of a campaign; a draft accepts more."""
     campaign = campaign_for_admin(request, slug)
     if is_too_large(request):
-        return refuse(request, 413, "This table is too large", too_large_sentence())
+        return refuse(request, 413, gettext("This table is too large"), too_large_sentence())
     is_sent = request.method == "POST"
     form = GoldForm(request.POST, request.FILES) if is_sent else GoldForm()
     report = Report()
@@ -351,7 +356,8 @@ def gold_items(request: HttpRequest, slug: str) -> HttpResponse:
             items = read_gold(campaign, InputFile.sent(form.cleaned_data["table"]), report)
             if not report.errors:
                 number = add_gold(campaign=campaign, items=items)
-                messages.success(request, f"{pluralize(number, 'item was', 'items were')} added.")
+                added = ngettext("Added %(n)s item.", "Added %(n)s items.", number)
+                messages.success(request, added % {"n": f"{number:,}"})
                 return redirect("campaign-items", slug=campaign.slug)
         except ValidationError as error:
             form.add_error(None, error)
@@ -378,7 +384,8 @@ def gold_delete(request: HttpRequest, slug: str) -> HttpResponse:
     pks = None if "all" in request.POST else chosen
     try:
         number = delete_gold(campaign=campaign, pks=pks)
-        messages.success(request, f"{pluralize(number, 'item was', 'items were')} deleted.")
+        deleted = ngettext("Deleted %(n)s item.", "Deleted %(n)s items.", number)
+        messages.success(request, deleted % {"n": f"{number:,}"})
     except ValidationError as error:
-        messages.error(request, " ".join(error.messages))
+        messages.error(request, sentences(messages_of(error)))
     return redirect("campaign-items", slug=campaign.slug)

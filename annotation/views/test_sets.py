@@ -1,4 +1,4 @@
-"""What is changed on the page of a test set: who may add to it, its owner, its human systems."""
+"""Changes on the page of a test set: who may add to it, its owner, its human systems."""
 
 from collections.abc import Callable
 from typing import Any
@@ -7,6 +7,8 @@ from django.contrib import messages
 from django.core.exceptions import PermissionDenied, ValidationError
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_POST
 
 from annotation import test_sets
@@ -21,7 +23,9 @@ from annotation.forms.access import AccountForm
 from annotation.models import System, TestSet, TestSetShare
 from annotation.views.uploads import show_test_set
 
-NOT_YOURS = "You may read this test set; only its owner and site admins say who may change it."
+NOT_YOURS = _(
+    "You may read this test set. Only its owner and site admins decide who may change it."
+)
 
 
 @admin_required
@@ -35,7 +39,7 @@ def share_add(request: HttpRequest, slug: str) -> HttpResponse:
 @admin_required
 @require_POST
 def share_remove(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
-    """Let an account add to a test set no more."""
+    """Stop sharing a test set with an account."""
     test_set = _for_sharing(request, slug)
     rows = TestSetShare.objects.select_related("user", "test_set")
     test_sets.unshare(
@@ -67,7 +71,8 @@ def _change(
         try:
             account = form.cleaned_data["username"]
             verb(test_set=test_set, username=account, actor=signed_in(request))
-            messages.success(request, f"{account} may change this test set.")
+            allowed = gettext("%(account)s may now change this test set.")
+            messages.success(request, allowed % {"account": account})
             return redirect(test_set)
         except ValidationError as error:
             form.add_error(None, error)
@@ -85,9 +90,10 @@ def human_set(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
         raise PermissionDenied(test_sets.NOT_YOURS)
     is_human = request.POST.get("is_human") == "1"
     if test_sets.set_human(system=system, is_human=is_human, actor=signed_in(request)):
-        name = system.name
-        if is_human:
-            messages.success(request, f"{name} was marked as a human translation.")
-        else:
-            messages.success(request, f"{name} was marked as an MT system.")
+        marked = (
+            gettext("%(system)s was marked as a human translation.")
+            if is_human
+            else gettext("%(system)s was marked as an MT system.")
+        )
+        messages.success(request, marked % {"system": system.name})
     return redirect(system.test_set)

@@ -1,4 +1,4 @@
-"""Stage 1 on the page: send files, look at what they hold, confirm; and what is stored."""
+"""Stage 1 on the page: upload files, check the preview, confirm; and stored test sets."""
 
 from decimal import Decimal
 
@@ -7,11 +7,13 @@ from django.contrib import messages
 from django.core.exceptions import ValidationError
 from django.core.paginator import Paginator
 from django.db.models import Count, Prefetch
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
 from django.template.defaultfilters import filesizeformat
 from django.urls import reverse
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_safe
 from django.views.decorators.vary import vary_on_headers
 
@@ -31,8 +33,8 @@ from annotation.forms.columns import CHANGED, Understanding
 from annotation.forms.uploads import UploadForm, read_again
 from annotation.models import Output, Segment, System, TestSet, listed
 from annotation.uploads import OutdatedError, Submission, check_submission, store
-from annotation.uploads.media.beside import TEXTS
-from annotation.uploads.media.keeping import path_of
+from annotation.uploads.media.attachments import TEXTS
+from annotation.uploads.media.storage import path_of
 from annotation.uploads.pending import (
     ExpiredError,
     Pending,
@@ -42,11 +44,12 @@ from annotation.uploads.pending import (
     recall,
     recall_sent,
 )
-from annotation.web.errors import refuse
+from annotation.web.errors import refuse, wants_json
 from annotation.web.ranges import answer
 from core import languages
+from core.messages import messages_of, sentences, translated
 
-EXPIRED = "This upload has expired or was finished already. Send the files again."
+EXPIRED = _("This upload has expired or was finished already. Send the files again.")
 PER_PAGE = 20
 SHOWN_PROBLEMS = 200
 # Multipart framing and the other fields.
@@ -55,9 +58,9 @@ FRAMING_BYTES = 1024 * 1024
 
 @admin_required
 def upload(request: HttpRequest) -> HttpResponse:
-    """Send files; with `?check=token`, look at the result and confirm it."""
+    """Upload files; with `?check=token`, preview and confirm the result."""
     if is_too_large(request):
-        return refuse(request, 413, "This upload is too large", too_large_sentence())
+        return refuse(request, 413, gettext("This upload is too large"), too_large_sentence())
     if token := request.GET.get("check", ""):
         return _confirm(request, token)
     try:
@@ -72,7 +75,7 @@ def upload(request: HttpRequest) -> HttpResponse:
 
 
 def _kept(request: HttpRequest) -> Sent | None:
-    """What the person sent before, on the way back from a preview or from a refused form."""
+    """Return what the person sent before a preview or a refused form."""
     token = request.POST.get("kept", "") or request.GET.get("change", "")
     return recall_sent(token, signed_in(request).pk) if token else None
 
@@ -80,10 +83,10 @@ def _kept(request: HttpRequest) -> Sent | None:
 def _form(request: HttpRequest, form: UploadForm) -> HttpResponse:
     token = request.GET.get("change", "") if form.kept else ""
     if form.is_bound:
-        # No browser sends files again by itself: they wait here.
+        # Browsers do not send files again, so they are kept here.
         sent = form.sent()
         token = keep(None, sent, signed_in(request).pk) if sent.files else ""
-        form.hold(sent)
+        form.offer(sent)
         form.data = data = request.POST.copy()
         data.setlist("kept_files", form.initial["kept_files"])
     context = {
@@ -100,16 +103,15 @@ def _check(request: HttpRequest, submission: Submission, sent: Sent) -> HttpResp
 
 
 def too_large_sentence() -> str:
-    """Say why an upload is refused unread."""
-    limit = filesizeformat(settings.MAX_UPLOAD_BYTES)
-    return (
-        f"This upload is larger than {limit}. Nothing was stored. Split the test set, or add "
-        "the systems in several uploads."
-    )
+    """Return why an upload is refused unread."""
+    return gettext(
+        "This upload is larger than %(limit)s. Nothing was stored. Split the test set, or add the "
+        "systems in several uploads."
+    ) % {"limit": filesizeformat(settings.MAX_UPLOAD_BYTES)}
 
 
 def is_too_large(request: HttpRequest) -> bool:
-    """Judge by the announced length: a body that large waits on disk, never in memory."""
+    """Return True if the announced length is too large; such a body is never read."""
     announced = str(request.META.get("CONTENT_LENGTH") or "0")
     return announced.isdigit() and int(announced) > settings.MAX_UPLOAD_BYTES + FRAMING_BYTES
 
@@ -128,6 +130,11 @@ def _confirm(request: HttpRequest, token: str) -> HttpResponse:
             messages.warning(request, CHANGED)
             return _read_again(request, pending, understanding)
         return _store(request, pending)
+    if wants_json(request):
+        report = pending.report
+        problems = [problem.as_json() for problem in report.problems]
+        status = 422 if report.errors else 200
+        return JsonResponse({"n_errors": len(report.errors), "problems": problems}, status=status)
     if "problems" in request.GET:
         lines = "\n".join(f"{p.severity}\t{p}" for p in pending.report.problems)
         headers = {"Content-Disposition": 'attachment; filename="problems.txt"'}
@@ -138,7 +145,7 @@ def _confirm(request: HttpRequest, token: str) -> HttpResponse:
 def _read_again(
     request: HttpRequest, pending: Pending, understanding: Understanding
 ) -> HttpResponse:
-    """Read the files that wait as the person now says."""
+    """Read the kept files again with the person's choices."""
     if not understanding.is_valid():
         return _preview(request, pending, understanding)
     sent = understanding.as_sent()
@@ -157,8 +164,8 @@ def _preview(request: HttpRequest, pending: Pending, understanding: Understandin
         "preview": pending.preview,
         "errors": report.errors[:SHOWN_PROBLEMS],
         "n_errors": len(report.errors),
-        "doubts": report.warnings[:SHOWN_PROBLEMS],
-        "n_doubts": len(report.warnings),
+        "warnings": report.warnings[:SHOWN_PROBLEMS],
+        "n_warnings": len(report.warnings),
         "notes": report.notes[:SHOWN_PROBLEMS],
         "source": _attributes(draft.source_language),
         "target": _attributes(draft.target_language),
@@ -182,22 +189,21 @@ def _store(request: HttpRequest, pending: Pending) -> HttpResponse:
         messages.error(request, EXPIRED)
         return redirect("testset-upload")
     except ValidationError as error:
-        messages.error(request, " ".join(error.messages[:5]))
+        messages.error(request, sentences(messages_of(error)[:5]))
         return back
     except OutdatedError:
-        messages.error(
-            request, "The stored test set changed since this preview. Check the files again."
-        )
+        changed = gettext("The stored test set changed after this preview. Check the files again.")
+        messages.error(request, changed)
         return back
     forget(pending.token, signed_in(request).pk)
-    messages.success(request, result.sentence)
+    messages.success(request, translated(result.sentence))
     if result.changes.creates and result.changes.systems_added:
         return redirect(f"{reverse('campaign-new')}?testset={result.test_set.slug}")
     return redirect(result.test_set)
 
 
 def _attributes(code: str) -> dict[str, str]:
-    """The `lang` and `dir` of texts in a language."""
+    """Return the `lang` and `dir` of texts in a language."""
     return {"lang": code, "dir": languages.direction(code)}
 
 
@@ -213,7 +219,7 @@ def testset_list(request: HttpRequest) -> HttpResponse:
 
 @researcher_required
 def testset_detail(request: HttpRequest, slug: str) -> HttpResponse:
-    """One test set: its systems by length, and its segments with all outputs side by side."""
+    """One test set: its systems by length, and its segments with all outputs."""
     return show_test_set(request, test_set_for_reader(request, slug))
 
 
@@ -221,7 +227,7 @@ def testset_detail(request: HttpRequest, slug: str) -> HttpResponse:
 @require_safe
 @researcher_required
 def segment_media(request: HttpRequest, slug: str, position: int) -> HttpResponseBase:
-    """The recording or picture beside a segment, open to reviewers; `position` counts from 0."""
+    """The recording or picture of a segment, also for reviewers; `position` counts from 0."""
     segment = get_object_or_404(Segment, test_set__slug=slug, position=position)
     stored = segment.beside or {}
     if "file" not in stored:
@@ -235,7 +241,7 @@ def segment_media(request: HttpRequest, slug: str, position: int) -> HttpRespons
 def show_test_set(
     request: HttpRequest, test_set: TestSet, *, status: int = 200, **changed: object
 ) -> HttpResponse:
-    """Show a test set, with the forms that `changed` brings from a refused step."""
+    """Show a test set, with the forms of a refused step in `changed`."""
     outputs = Output.objects.select_related("system").order_by(
         "-system__length_ratio", "system__name"
     )

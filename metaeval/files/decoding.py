@@ -1,7 +1,7 @@
 """Bytes to text: encodings, byte order marks, renamed binaries. The first step of every reader.
 
-UTF-8, UTF-16 and UTF-32 are read as such. Text that is neither is read as Windows-1252 where that
-gives words, with a warning that shows some; anything else is refused with what it looks like.
+UTF-8, UTF-16 and UTF-32 are recognised. Other text is read as Windows-1252 if that gives words,
+with a warning that shows some of it; anything else is refused, with a guess at the encoding.
 """
 
 from __future__ import annotations
@@ -11,24 +11,62 @@ import re
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
+from metaeval.messages import Message, MessageError, message
+
+# How files of other kinds begin, and what to do with each.
 MAGIC = (
-    (b"PK\x03\x04", "a ZIP archive (or an Excel or Word file). Unpack it, or export it as text"),
-    (b"PK\x05\x06", "an empty ZIP archive. Send the text files themselves"),
-    (b"\x1f\x8b", "a gzip archive. Unpack it first"),
-    (b"BZh", "a bzip2 archive. Unpack it first"),
-    (b"\xfd7zXZ\x00", "an xz archive. Unpack it first"),
-    (b"\x28\xb5\x2f\xfd", "a Zstandard archive. Unpack it first"),
-    (b"7z\xbc\xaf\x27\x1c", "a 7-Zip archive. Unpack it first"),
-    (b"Rar!\x1a", "a RAR archive. Unpack it first"),
-    (b"%PDF-", "a PDF document. Export its text first"),
-    (b"{\\rtf", "an RTF document. Save it as plain text"),
-    (b"\xd0\xcf\x11\xe0", "an old Excel or Word file. Save it as .xlsx, or export it as text"),
-    (b"\x89PNG", "a PNG picture"),
-    (b"\xff\xd8\xff", "a JPEG picture"),
-    (b"GIF8", "a GIF picture"),
-    (b"PAR1", "a Parquet file. Export it as TSV or JSONL"),
-    (b"SQLite format 3\x00", "an SQLite database. Export the table as TSV"),
-    (b"\x7fELF", "a program"),
+    (
+        b"PK\x03\x04",
+        message(
+            "file.zip",
+            "This is a ZIP archive (or an Excel or Word file), not text. Unpack it, or export it "
+            "as text.",
+        ),
+    ),
+    (
+        b"PK\x05\x06",
+        message("file.zip-empty", "This is an empty ZIP archive. Send the text files themselves."),
+    ),
+    (b"\x1f\x8b", message("file.gzip", "This is a gzip archive, not text. Unpack it first.")),
+    (b"BZh", message("file.bzip2", "This is a bzip2 archive, not text. Unpack it first.")),
+    (b"\xfd7zXZ\x00", message("file.xz", "This is an xz archive, not text. Unpack it first.")),
+    (
+        b"\x28\xb5\x2f\xfd",
+        message("file.zstd", "This is a Zstandard archive, not text. Unpack it first."),
+    ),
+    (
+        b"7z\xbc\xaf\x27\x1c",
+        message("file.7z", "This is a 7-Zip archive, not text. Unpack it first."),
+    ),
+    (b"Rar!\x1a", message("file.rar", "This is a RAR archive, not text. Unpack it first.")),
+    (
+        b"%PDF-",
+        message("file.pdf", "This is a PDF document, not a text file. Export its text first."),
+    ),
+    (
+        b"{\\rtf",
+        message("file.rtf", "This is an RTF document, not a text file. Save it as plain text."),
+    ),
+    (
+        b"\xd0\xcf\x11\xe0",
+        message(
+            "file.office",
+            "This is an old Excel or Word file, not a text file. Save it as .xlsx, or export it as "
+            "text.",
+        ),
+    ),
+    (b"\x89PNG", message("file.png", "This is a PNG picture, not text.")),
+    (b"\xff\xd8\xff", message("file.jpeg", "This is a JPEG picture, not text.")),
+    (b"GIF8", message("file.gif", "This is a GIF picture, not text.")),
+    (
+        b"PAR1",
+        message("file.parquet", "This is a Parquet file, not text. Export it as TSV or JSONL."),
+    ),
+    (
+        b"SQLite format 3\x00",
+        message("file.sqlite", "This is an SQLite database, not text. Export the table as TSV."),
+    ),
+    (b"\x7fELF", message("file.program", "This is a program, not text.")),
 )
 # UTF-32 first: its little-endian mark begins with that of UTF-16.
 MARKS = (
@@ -43,39 +81,39 @@ SAMPLE = 65_536
 CONTROLS = bytes({*range(32)} - {*b"\t\n\v\f\r"})
 CJK = re.compile("[\u3000-\u30ff\u4e00-\u9fff\uff00-\uffef]")
 KANA = re.compile("[\u3041-\u30ff]")
-# In Windows-1252, marks of typesetting stand anywhere; letters stand within words.
+# In Windows-1252, typographic marks occur anywhere; letters occur within words.
 TYPESET = frozenset("‚„…‹›‘’“”•–—™€«»¿¡°§©®´·½¼¾²³±×£¥\xa0\xad")
 WORD = re.compile(r"[A-Za-z][^\W\d_]*|[^\W\d_]+[A-Za-z]")
 
 Severity = Literal["error", "warning", "note"]
 
 
-class Remark(NamedTuple):
+class Note(NamedTuple):
     """What was done to a file, or what a person should look at; `row` counts from 1."""
 
     severity: Severity
-    message: str
+    message: Message
     row: int | None = None
 
 
-class UndecodableError(ValueError):
-    """Bytes are not the text of any encoding that is read; `row` is the first wrong one."""
+class UndecodableError(MessageError, ValueError):
+    """Bytes are not text in a supported encoding; `row` is the first wrong one."""
 
-    def __init__(self, message: str, row: int | None = None) -> None:
+    def __init__(self, message: Message, row: int | None = None) -> None:
         super().__init__(message)
         self.row = row
 
 
 @dataclass(frozen=True)
 class Decoded:
-    """A text, its line ends as they stand, and what was done to get it."""
+    """A text with its original line ends, and what was done to get it."""
 
     text: str
-    remarks: list[Remark] = field(default_factory=list)
+    notes: list[Note] = field(default_factory=list)
 
 
 def decode(data: bytes) -> Decoded:
-    """Return the text of a file. Raises UndecodableError for what is none.
+    """Return the text of a file. Raises UndecodableError if it is not text.
 
     Examples
     --------
@@ -83,31 +121,45 @@ def decode(data: bytes) -> Decoded:
     >>> decode(text.encode("utf-16")).text == decode(text.encode("cp1252")).text == text
     True
     """
-    remarks: list[Remark] = []
+    notes: list[Note] = []
     for mark, codec in MARKS:
         if data.startswith(mark) and codec != "utf-8":
-            remarks.append(Remark("note", f"this is {codec.upper()[:6]} text"))
-            return _wide(data[len(mark) :], codec, remarks)
+            text = message(
+                "file.encoding", "The file was read as {encoding}.", encoding=codec[:6].upper()
+            )
+            notes.append(Note("note", text))
+            return _wide(data[len(mark) :], codec, notes)
     if data.startswith(codecs.BOM_UTF8):
-        remarks.append(Remark("note", "a byte order mark at the start is left out"))
+        text = message("file.bom", "A byte order mark at the start of the file was removed.")
+        notes.append(Note("note", text))
         data = data[len(codecs.BOM_UTF8) :]
-    for magic, what in MAGIC:
+    for magic, refusal in MAGIC:
         if data.startswith(magic):
-            raise UndecodableError(f"this is no text file but {what}.")
+            raise UndecodableError(refusal)
     sample = data[:SAMPLE]
     if codec := _wide_without_mark(sample):
-        remarks.append(Remark("note", f"this is {codec.upper()} text without a byte order mark"))
-        return _wide(data, codec, remarks)
+        text = message(
+            "file.encoding-without-bom",
+            "The file was read as {encoding}; it has no byte order mark.",
+            encoding=codec.upper(),
+        )
+        notes.append(Note("note", text))
+        return _wide(data, codec, notes)
     # Text may hold a stray one, whose row the checks name; binaries hold many.
     n_controls = len(sample) - len(sample.translate(None, CONTROLS))
     if len(sample) >= 64 and n_controls > len(sample) / 20:
-        raise UndecodableError("this is no text file: it is full of control characters.")
+        raise UndecodableError(
+            message(
+                "file.control-characters",
+                "This is not a text file: it is full of control characters.",
+            )
+        )
     try:
-        text = data.decode("utf-8")
+        decoded = data.decode("utf-8")
     except UnicodeDecodeError as error:
-        text, warning = _legacy(data, error.start)
-        remarks.append(warning)
-    return Decoded(_without_mac_ends(text, remarks), remarks)
+        decoded, warning = _legacy(data, error.start)
+        notes.append(warning)
+    return Decoded(_without_mac_ends(decoded, notes), notes)
 
 
 def split_lines(text: str) -> list[str]:
@@ -124,24 +176,31 @@ def split_lines(text: str) -> list[str]:
     return [line.removesuffix("\r") for line in lines] if "\r" in text else lines
 
 
-def _wide(data: bytes, codec: str, remarks: list[Remark]) -> Decoded:
+def _wide(data: bytes, codec: str, notes: list[Note]) -> Decoded:
     try:
-        return Decoded(_without_mac_ends(data.decode(codec), remarks), remarks)
+        return Decoded(_without_mac_ends(data.decode(codec), notes), notes)
     except UnicodeDecodeError:
-        raise UndecodableError(f"this is broken {codec.upper()} text. Save it as UTF-8.") from None
+        broken = message(
+            "file.encoding-broken",
+            "The file is damaged {encoding} text. Save it as UTF-8.",
+            encoding=codec.upper(),
+        )
+        raise UndecodableError(broken) from None
 
 
-def _without_mac_ends(text: str, remarks: list[Remark]) -> str:
+def _without_mac_ends(text: str, notes: list[Note]) -> str:
     if "\r\n" in text:
-        remarks.append(Remark("note", "Windows line ends (CRLF) are read as line ends"))
+        crlf = message("file.crlf", "Windows line ends (CRLF) were read as line ends.")
+        notes.append(Note("note", crlf))
     elif "\r" in text and "\n" not in text:
-        remarks.append(Remark("note", "carriage returns are read as line ends"))
+        mac = message("file.cr", "Carriage returns were read as line ends.")
+        notes.append(Note("note", mac))
         return text.replace("\r", "\n")
     return text
 
 
 def _wide_without_mark(sample: bytes) -> str:
-    """Recognise UTF-16 by line feeds and blanks that have a NUL beside them on one side only."""
+    """Recognise UTF-16 by the NULs, which are on one side of line feeds and blanks only."""
     even, odd = sample[0::2], sample[1::2]
     for code, low, high in (("utf-16-le", even, odd), ("utf-16-be", odd, even)):
         zeros = high.count(0)
@@ -154,8 +213,8 @@ def _wide_without_mark(sample: bytes) -> str:
     return ""
 
 
-def _legacy(data: bytes, offset: int) -> tuple[str, Remark]:
-    """Read text that is no UTF-8 from `offset` on as Windows-1252, or refuse it."""
+def _legacy(data: bytes, offset: int) -> tuple[str, Note]:
+    """Read text that is not UTF-8 from `offset` on as Windows-1252, or refuse it."""
     row = data.count(b"\n", 0, offset) + 1
     start = data.rfind(b"\n", 0, offset) + 1
     label, codec = _guess(data[:SAMPLE] if offset < SAMPLE else data[start : start + SAMPLE])
@@ -163,16 +222,23 @@ def _legacy(data: bytes, offset: int) -> tuple[str, Remark]:
     line = data[max(start, offset - 20) : end if end >= 0 else len(data)][:40]
     shown = line.decode(codec, errors="replace").strip()
     if codec == "cp1252" and (text := _windows_1252(data)) is not None:
-        warning = (
-            f"this is no UTF-8, and read as Windows-1252: “{shown}”. If letters are wrong, save it "
-            "as UTF-8"
+        warning = message(
+            "file.windows-1252",
+            "The file is not UTF-8 and was read as Windows-1252: “{text}”. If letters are wrong, "
+            "save it as UTF-8.",
+            text=shown,
         )
-        return text, Remark("warning", warning, row)
-    raise UndecodableError(
-        f"byte 0x{data[offset]:02X} (byte {offset + 1:,} of the file) is not UTF-8. The file "
-        f"looks like {label}: “{shown}”. Save it as UTF-8.",
-        row,
+        return text, Note("warning", warning, row)
+    refusal = message(
+        "file.not-utf-8",
+        "Byte {byte} (byte {position} of the file) is not UTF-8. The file looks like {encoding}: "
+        "“{text}”. Save it as UTF-8.",
+        byte=f"0x{data[offset]:02X}",
+        position=offset + 1,
+        encoding=label,
+        text=shown,
     )
+    raise UndecodableError(refusal, row)
 
 
 def _windows_1252(data: bytes) -> str | None:
@@ -194,10 +260,10 @@ def _guess(sample: bytes) -> tuple[str, str]:
     high = sum(byte >= 0x80 for byte in sample)
     # In GB 2312 both bytes of a character are high, so a Latin-1 text hardly ever decodes.
     for label, codec, wanted in (
-        ("GB 18030 or GBK", "gb2312", CJK),
+        ("GB 18030/GBK", "gb2312", CJK),
         ("Shift JIS", "shift_jis", KANA),
     ):
         text = sample.decode(codec, errors="replace")
         if 2 * len(wanted.findall(text)) > 0.6 * high and text.count("\ufffd") < 0.05 * high:
             return label, "gb18030" if codec == "gb2312" else codec
-    return "Latin-1 (ISO 8859-1) or Windows-1252", "cp1252"
+    return "Latin-1 (ISO 8859-1)/Windows-1252", "cp1252"

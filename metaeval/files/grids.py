@@ -1,7 +1,7 @@
 """Text and workbooks to a header and rows of cells: TSV, CSV and XLSX as programs write them.
 
-What pandas, R and spreadsheets leave around a table is taken off, and said: `sep=` above it, title
-rows, quotation marks, columns without a name, empty columns and rows behind it. Every row keeps the
+What pandas, R and spreadsheets add to a table is removed, with a note: `sep=` above it, title rows,
+quotation marks, columns without a name, empty columns and rows behind it. Every row keeps the
 line that it begins on.
 """
 
@@ -19,32 +19,39 @@ from datetime import date, time
 from itertools import islice
 from typing import Any
 
-from metaeval.files.decoding import Remark, split_lines
+from metaeval.files.decoding import Note, split_lines
 from metaeval.files.names import is_known
+from metaeval.messages import Message, MessageError, message, plural, truncated
 
 TSV, CSV, XLSX = "tsv", "csv", "xlsx"
 # Characters. A paragraph has some thousand; what is longer is a file whose line ends were lost.
 LONGEST_CELL = 100_000
-# Lines above a header that are no part of the table.
+# Lines above a header that are not part of the table.
 MOST_TITLES = 5
-# What openpyxl, zipfile and the parsers of XML raise for a broken file: XML's are SyntaxErrors.
+# What openpyxl, zipfile and the XML parsers raise for a broken file; those of XML are SyntaxErrors.
 BROKEN = (
     *(zipfile.BadZipFile, zlib.error, EOFError, OSError, SyntaxError, ArithmeticError),
     *(AttributeError, LookupError, RuntimeError, TypeError, ValueError),
 )
-# Bytes of a workbook that was unpacked: an archive of 1 MB may hold a thousand times as much. A row
-# is as wide as the place of its last cell says, so a few bytes stand for thousands of cells.
+# Bytes of an unpacked workbook: an archive of 1 MB may hold a thousand times as much. A row is as
+# wide as the position of its last cell, so a few bytes may mean thousands of cells.
 LARGEST_WORKBOOK, MOST_CELLS = 400_000_000, 10_000_000
-SEPARATORS = {"\t": "tabs", ";": "semicolons", ",": "commas"}
+# Signs between cells, with the note on a file that uses another one than its kind does.
+SEPARATORS = {
+    "\t": message("table.tabs", "The cells are separated by tabs."),
+    ";": message("table.semicolons", "The cells are separated by semicolons."),
+    ",": message("table.commas", "The cells are separated by commas."),
+}
 DEFAULT = {TSV: "\t", CSV: ","}
 SEPARATOR = re.compile(r'"?sep=(.)"?\s*', re.IGNORECASE)
 Line = tuple[int, list[str]]
+TOO_LARGE = message("workbook.too-large", "The workbook is too large. Export the table as CSV.")
 
 
-class GridError(ValueError):
-    """A table cannot be read on from `row`."""
+class GridError(MessageError, ValueError):
+    """A table cannot be read from `row` on."""
 
-    def __init__(self, message: str, row: int | None = None) -> None:
+    def __init__(self, message: Message, row: int | None = None) -> None:
         super().__init__(message)
         self.row = row
 
@@ -53,26 +60,26 @@ class GridError(ValueError):
 class Grid:
     """A header in line `first`, rows of as many cells, and what was done to get them.
 
-    `torn` are rows of another number of cells, with that number; `blank` are empty lines between
-    rows. `separator` is what parts the cells of a text.
+    `torn` are rows with another number of cells, with that number; `blank` are empty lines between
+    rows. `separator` is the sign between the cells of a text.
     """
 
     kind: str
     header: list[str] = field(default_factory=list)
     rows: list[Line] = field(default_factory=list)
-    remarks: list[Remark] = field(default_factory=list)
+    notes: list[Note] = field(default_factory=list)
     first: int = 1
     separator: str = ""
     torn: list[tuple[int, int]] = field(default_factory=list)
     blank: list[int] = field(default_factory=list)
 
-    def note(self, message: str, row: int | None = None) -> None:
+    def note(self, text: Message, row: int | None = None) -> None:
         """Add something that was done."""
-        self.remarks.append(Remark("note", message, row))
+        self.notes.append(Note("note", text, row))
 
-    def warn(self, message: str, row: int | None = None) -> None:
+    def warn(self, text: Message, row: int | None = None) -> None:
         """Add something that a person should look at."""
-        self.remarks.append(Remark("warning", message, row))
+        self.notes.append(Note("warning", text, row))
 
 
 def read_separated(text: str, kind: str) -> Grid:
@@ -88,11 +95,17 @@ def read_separated(text: str, kind: str) -> Grid:
     head, _, rest = text.partition("\n")
     if stated := SEPARATOR.fullmatch(head):
         grid.separator, text, first = stated[1], rest, 2
-        grid.note(f"“{head.strip()}” says what separates cells")
+        grid.note(
+            message(
+                "table.separator",
+                "The first line, “{line}”, says what separates the cells.",
+                line=head.strip(),
+            )
+        )
     else:
         grid.separator = _separator(head, kind)
         if grid.separator != DEFAULT[kind]:
-            grid.note(f"cells are separated by {SEPARATORS[grid.separator]}", 1)
+            grid.note(SEPARATORS[grid.separator], 1)
     if grid.separator == "\t":
         lines = _tabs(grid, text, first)
     else:
@@ -106,42 +119,54 @@ def read_workbook(data: bytes) -> Grid:
     try:
         from openpyxl import load_workbook
     except ImportError:
-        raise GridError("to read workbooks, install openpyxl; or save the file as CSV") from None
+        lacking = message(
+            "workbook.no-reader", "Install openpyxl to read workbooks, or save the file as CSV."
+        )
+        raise GridError(lacking) from None
     grid = Grid(XLSX)
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             if sum(member.file_size for member in archive.infolist()) > LARGEST_WORKBOOK:
-                raise GridError("the workbook is too large. Export the table as CSV")
+                raise GridError(TOO_LARGE)
         book = load_workbook(io.BytesIO(data), read_only=True, data_only=True)
         sheets = [(sheet.title, _cells(sheet)) for sheet in book.worksheets]
     except GridError:
         raise
     except BROKEN:
-        raise GridError("this is no workbook that can be read. Export the table as CSV") from None
+        unreadable = message(
+            "workbook.unreadable", "The workbook cannot be read. Export the table as CSV."
+        )
+        raise GridError(unreadable) from None
     filled = [(title, lines) for title, lines in sheets if any(cells for _, cells in lines)]
     if filled:
-        others = ", ".join(f"“{title}”" for title, _ in filled[1:])
-        if others:
-            grid.warn(f"the sheet “{filled[0][0]}” is read, and not {others}")
+        if others := [title for title, _ in filled[1:]]:
+            grid.warn(
+                message(
+                    "workbook.sheets",
+                    "The sheet “{sheet}” was read. Not read: {others}.",
+                    sheet=filled[0][0],
+                    others=truncated(others),
+                )
+            )
         _fill(grid, filled[0][1])
     return grid
 
 
 def _cells(sheet: Any) -> list[Line]:
-    """Return the rows by number, empty ones too; what is stated of the sheet's size is ignored."""
+    """Return the rows by number, empty ones too; the size that the sheet states is ignored."""
     sheet.reset_dimensions()
     lines, n_cells = [], 0
     for number, row in enumerate(sheet.iter_rows(values_only=True), 1):
         n_cells += len(row)
         if n_cells > MOST_CELLS:
-            raise GridError("the workbook is too large. Export the table as CSV", number)
+            raise GridError(TOO_LARGE, number)
         cells = [_written(value) for value in row]
         lines.append((number, cells if any(map(str.strip, cells)) else []))
     return lines
 
 
 def _written(value: Any) -> str:
-    """Return the cell of a workbook as it would stand in a CSV."""
+    """Return the cell of a workbook as a CSV would have it."""
     if value is None:
         return ""
     if isinstance(value, date | time):
@@ -152,9 +177,9 @@ def _written(value: Any) -> str:
 
 
 def _separator(header: str, kind: str) -> str:
-    """Return what stands between cells: another sign only where the header has none of the usual.
+    """Return the sign between cells: the usual one of the kind if the header has it.
 
-    Where the name of a file does not fit its contents, its contents are right.
+    If the name of a file does not fit its contents, the contents decide.
     """
     others = (sign for sign in SEPARATORS if sign in header)
     return DEFAULT[kind] if DEFAULT[kind] in header else next(others, DEFAULT[kind])
@@ -173,11 +198,13 @@ def quoted_lines(text: str, separator: str = ",", first: int = 1) -> Iterator[Li
             yield first + number, cells if any(map(str.strip, cells)) else []
             number = reader.line_num
     except csv.Error as error:
-        raise GridError(
-            f"the CSV cannot be read from here on ({error}). Is a quotation mark not closed or not "
-            "doubled?",
-            first + number,
-        ) from None
+        broken = message(
+            "table.csv",
+            "The CSV cannot be read from here on ({reason}). Check for a quotation mark that is "
+            "not closed or not doubled.",
+            reason=str(error),
+        )
+        raise GridError(broken, first + number) from None
 
 
 def _tabs(grid: Grid, text: str, first: int) -> list[Line]:
@@ -196,14 +223,14 @@ def _tabs(grid: Grid, text: str, first: int) -> list[Line]:
         except GridError:
             quoted = []
         if quoted and all(len(cells) in (0, width) for _, cells in quoted):
-            grid.note("cells stand between quotation marks, which are taken off")
+            grid.note(message("table.quotes", "The quotation marks around the cells were removed."))
             return quoted
     _unquote(grid, lines)
     return lines
 
 
 def _unquote(grid: Grid, lines: list[Line]) -> None:
-    """Take off the quotation marks of columns in which they are those of a program."""
+    """Remove the quotation marks of columns in which a program put them."""
     header = next((cells for _, cells in lines if cells), [])
     is_quoted_header = all(map(_is_closed, header)) and len(header) > 1
     named = []
@@ -217,18 +244,28 @@ def _unquote(grid: Grid, lines: list[Line]) -> None:
                     row[column] = row[column][1:-1].replace('""', '"')
             named.append(title.strip('"'))
         elif doubled := [n for n, row in lines if column < len(row) and _doubles(row[column])]:
-            grid.warn(
-                f"{len(doubled):,} cells of “{title}” are in quotation marks with doubled ones "
-                "inside, and others have marks of their own: all are kept as they stand",
-                doubled[0],
+            text = plural(
+                "table.quotes-mixed",
+                "{n} cell of “{column}” is in quotation marks with doubled ones inside, but other "
+                "cells are not. All were left unchanged.",
+                "{n} cells of “{column}” are in quotation marks with doubled ones inside, but "
+                "other cells are not. All were left unchanged.",
+                n=len(doubled),
+                column=title,
             )
+            grid.warn(text, doubled[0])
     if named:
-        columns = ", ".join(f"“{name}”" for name in named[:10])
-        grid.note(f"quotation marks around the cells of {columns} are taken off")
+        grid.note(
+            message(
+                "table.quotes-of",
+                "The quotation marks around the cells of {columns} were removed.",
+                columns=truncated(named, 10),
+            )
+        )
 
 
 def _is_closed(cell: str) -> bool:
-    """Whether a cell stands between quotation marks, with those inside doubled."""
+    """Return True if a cell is in quotation marks, with those inside doubled."""
     is_between = len(cell) > 1 and cell[0] == cell[-1] == '"'
     return is_between and '"' not in cell[1:-1].replace('""', "")
 
@@ -238,7 +275,7 @@ def _doubles(cell: str) -> bool:
 
 
 def _are_quoted(marked: Sequence[str], n_cells: int) -> bool:
-    """Whether the marks of a column are a program's: around all cells, or doubled where needed."""
+    """Return True if a program quoted a column: all its cells, or with doubled marks inside."""
     is_whole = len(marked) == n_cells > 1
     return (
         bool(marked) and all(map(_is_closed, marked)) and (is_whole or any(map(_doubles, marked)))
@@ -253,12 +290,12 @@ def _fill(grid: Grid, lines: Sequence[Line]) -> None:
     grid.first, header = lines[start][0], [cell.strip() for cell in lines[start][1]]
     rows = lines[start + 1 :]
     longest = max((len(cells) for _, cells in rows), default=0)
-    header = _without_remark(grid, header, longest)
+    header = _without_comment(grid, header, longest)
     filled = [cells for _, cells in rows if cells]
     if _has_row_names(filled, len(header)):
         header = ["", *header]
     kept = [column for column, name in enumerate(header) if name]
-    _say_unnamed(grid, header, filled)
+    _note_unnamed(grid, header, filled)
     grid.header = [header[column] for column in kept]
     is_whole = len(kept) == len(header)
     least = kept[-1] + 1 if kept else 0
@@ -278,7 +315,7 @@ def _fill(grid: Grid, lines: Sequence[Line]) -> None:
 
 
 def _has_row_names(rows: Sequence[Sequence[str]], width: int) -> bool:
-    """Whether R numbered the rows in a column that the header does not have."""
+    """Return True if R numbered the rows in a column that the header does not have."""
     return bool(rows) and all(
         len(cells) == width + 1 and cells[0] == str(number) for number, cells in enumerate(rows, 1)
     )
@@ -295,12 +332,17 @@ def _header_at(grid: Grid, lines: Sequence[Line]) -> int | None:
     if not _are_titles(lines, filled, titles):
         return filled[0]
     shown = next(cell for cell in lines[filled[0]][1] if cell.strip())
-    grid.warn(f"what stands above the header is left out: “{shown.strip()[:60]}”", lines[0][0])
+    text = message(
+        "table.titles",
+        "The lines above the header were skipped: “{text}”.",
+        text=shown.strip()[:60],
+    )
+    grid.warn(text, lines[0][0])
     return filled[titles]
 
 
 def _are_titles(lines: Sequence[Line], filled: Sequence[int], titles: int) -> bool:
-    """Whether a header that is known as such stands below, over rows of its width."""
+    """Return True if a known header follows, over rows of its width."""
     header = lines[filled[titles]][1]
     below = [len(lines[n][1]) for n in islice(filled, titles + 1, titles + 5)]
     above = [cell for n in filled[:titles] for cell in lines[n][1] if cell.strip()]
@@ -308,21 +350,35 @@ def _are_titles(lines: Sequence[Line], filled: Sequence[int], titles: int) -> bo
     return is_header and all(count == len(header) for count in below)
 
 
-def _without_remark(grid: Grid, header: list[str], longest: int) -> list[str]:
-    """Take a comment off the end of a header: Marot writes its documentation there."""
+def _without_comment(grid: Grid, header: list[str], longest: int) -> list[str]:
+    """Remove a comment at the end of a header: Marot writes its documentation there."""
     if longest == len(header) - 1 and header[-1].startswith("#"):
-        grid.note(f"“{header[-1][:60]}” at the end of the header is no column", grid.first)
+        text = message(
+            "table.comment",
+            "“{text}” at the end of the header is a comment, not a column.",
+            text=header[-1][:60],
+        )
+        grid.note(text, grid.first)
         return header[:-1]
     return header
 
 
-def _say_unnamed(grid: Grid, header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+def _note_unnamed(grid: Grid, header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     for column, name in enumerate(header):
         if name:
             continue
         cells = [row[column] for row in islice(rows, 1_000) if column < len(row)]
         shown = ", ".join(cell.strip()[:20] for cell in cells if cell.strip())[:60]
         if shown:
-            grid.warn(f"column {column + 1} is without a name and left out: {shown}", grid.first)
+            text = message(
+                "table.column-unnamed",
+                "Column {number} has no name and was skipped: {text}.",
+                number=column + 1,
+                text=shown,
+            )
+            grid.warn(text, grid.first)
         else:
-            grid.note(f"column {column + 1} is empty, and left out", grid.first)
+            text = message(
+                "table.column-empty", "Column {number} is empty and was skipped.", number=column + 1
+            )
+            grid.note(text, grid.first)

@@ -11,7 +11,8 @@ import numpy as np
 
 from metaeval.arrays import FloatArray, mean_along
 from metaeval.files.cells import count_infinite, read_score
-from metaeval.files.text import FormatError, Table, plain_number, write_lines
+from metaeval.files.text import FormatError, Table, no_column, plain_number, write_lines
+from metaeval.messages import Message, MessageError, message, plural
 from metaeval.results import (
     ConstantInputWarning,
     MissingDataWarning,
@@ -50,8 +51,8 @@ def read_score_table(
     Warns
     -----
     MissingDataWarning
-        A column that nobody asked for holds numbers, but also other words, or missing scores alone:
-        it is left out. A column holds infinite values: they count as missing.
+        A column that was not asked for has numbers and other words, or missing scores alone: it is
+        skipped. A column has infinite values: they count as missing.
 
     Examples
     --------
@@ -72,7 +73,7 @@ def score_columns(table: Table, columns: Sequence[str] | None = None) -> dict[st
     wanted = {name: table.header.index(name) for name in columns or () if name in table.header}
     for name in columns or ():
         if name not in wanted:
-            raise FormatError(table.path, 1, f"no column {name}; found {table.header}")
+            raise FormatError(table.path, 1, no_column([name], table.header))
     if columns is None:
         others = [i for i in range(len(table.header)) if i not in keys]
         wanted = {table.header[i]: i for i in others if _is_numeric(table, i)}
@@ -81,14 +82,20 @@ def score_columns(table: Table, columns: Sequence[str] | None = None) -> dict[st
     for line, row in table.rows:
         key = table.text(line, row, "system"), _segment(table, line, row)
         if key in cells:
-            raise FormatError(table.path, line, f"system {key[0]}, segment {key[1]}: twice")
+            raise FormatError(table.path, line, _twice(*key))
         cells[key] = line
         if "document" in table.columns:
             document = row[table.columns["document"]].strip()
             if documents.setdefault(key[1], document) != document:
-                other = documents[key[1]]
-                problem = f"segment {key[1]}: document {document}, elsewhere {other}"
-                raise FormatError(table.path, line, problem)
+                refusal = message(
+                    "table.two-documents",
+                    "Segment {segment} is in document {document} here, and in document {other} "
+                    "elsewhere.",
+                    segment=key[1],
+                    document=document,
+                    other=documents[key[1]],
+                )
+                raise FormatError(table.path, line, refusal)
     systems = list(dict.fromkeys(system for system, _ in cells))
     segments = list(dict.fromkeys(segment for _, segment in cells))
     at = {name: i for i, name in enumerate(systems)}, {name: j for j, name in enumerate(segments)}
@@ -171,7 +178,8 @@ def read_darr(path: str | Path) -> dict[str, RelativeRanks]:
     for line, row in table.rows:
         entry = [table.text(line, row, name) for name in ("LP", "SID", "BETTER", "WORSE")]
         if entry[2] == entry[3]:
-            raise FormatError(table.path, line, f"field WORSE: {entry[3]} beats itself")
+            refusal = message("darr.itself", "Field WORSE: {system} beats itself.", system=entry[3])
+            raise FormatError(table.path, line, refusal)
         gap = np.nan
         if len(row) > len(table.header):
             table.columns["difference"] = len(table.header)
@@ -204,13 +212,17 @@ def read_da(path: str | Path) -> dict[str, ScoreMatrix]:
         for system in table.text(line, row, "SYSTEM").split("+"):
             cells = parts.setdefault(pair, {})
             if (system, segment) in cells:
-                raise FormatError(table.path, line, f"system {system}, segment {segment}: twice")
+                raise FormatError(table.path, line, _twice(system, segment))
             cells[system, segment] = score
     return {pair: _matrix(cells) for pair, cells in parts.items()}
 
 
 # Freitag et al. (2021), table 4: the weights of the WMT metrics task.
 MQM_WEIGHTS = {"major": 5.0, "minor": 1.0, "punctuation": 0.1, "non-translation": 25.0}
+
+
+class SeverityError(MessageError, ValueError):
+    """An error has an unknown severity."""
 
 
 def mqm_weight(category: str, severity: str, weights: Mapping[str, float] = MQM_WEIGHTS) -> float:
@@ -227,7 +239,13 @@ def mqm_weight(category: str, severity: str, weights: Mapping[str, float] = MQM_
     if kind.startswith("non-translation"):
         return weights["non-translation"]
     if level not in ("major", "minor", "critical"):
-        raise ValueError(f"severity: expected Major, Minor or No-error, got {severity!r}")
+        raise SeverityError(
+            message(
+                "mqm.severity",
+                "Field severity: expected Major, Minor or No-error, got “{severity}”.",
+                severity=severity,
+            )
+        )
     if level == "minor" and kind == "fluency/punctuation":
         return weights["punctuation"]
     return weights["minor" if level == "minor" else "major"]
@@ -252,8 +270,8 @@ def read_mqm(
         category = row[table.columns["category"]]
         try:
             weight = mqm_weight(category, table.text(line, row, "severity"), weights)
-        except ValueError as error:
-            raise FormatError(table.path, line, f"field {error}") from None
+        except SeverityError as error:
+            raise FormatError(table.path, line, error.message) from None
         cells = sums.setdefault(rater, {})
         cells[system, segment] = cells.get((system, segment), 0.0) - weight
     keys = dict.fromkeys(key for cells in sums.values() for key in cells)
@@ -286,19 +304,48 @@ def _is_numeric(table: Table, column: int) -> bool:
     scores = [read_score(text) for text in filled]
     strange = [text for text, score in zip(filled, scores, strict=True) if score is None]
     has_numbers = any(score is not None and not math.isnan(score) for score in scores)
-    problem = ""
+    name = table.header[column]
     if strange and has_numbers:
-        problem = f"{len(strange)} of {len(filled)} fields are no numbers, such as {strange[0]!r}."
+        warning = plural(
+            "table.column-not-numbers",
+            "Column {column} was skipped: {n} of {total} fields is not a number, such as "
+            "“{example}”.",
+            "Column {column} was skipped: {n} of {total} fields are not numbers, such as "
+            "“{example}”.",
+            column=name,
+            n=len(strange),
+            total=len(filled),
+            example=strange[0],
+        )
+        Notes().warn(MissingDataWarning(warning))
     elif filled and not strange and not has_numbers:
-        problem = f"all {len(table.rows)} scores are missing."
-    if problem:
-        name = table.header[column]
-        Notes().warn(MissingDataWarning(f"Column {name} is left out: {problem}"))
+        warning = message(
+            "table.column-missing",
+            "Column {column} was skipped: all {n} scores are missing.",
+            column=name,
+            n=len(table.rows),
+        )
+        Notes().warn(MissingDataWarning(warning))
     return has_numbers and not strange
 
 
 def _warn_infinite(table: Table, name: str) -> None:
     column = table.columns[name]
     if number := count_infinite(row[column] for _, row in table.rows):
-        values = "1 infinite value counts" if number == 1 else f"{number} infinite values count"
-        Notes().warn(MissingDataWarning(f"Column {name}: {values} as missing."))
+        text = plural(
+            "table.infinite",
+            "Column {column}: {n} infinite value counts as missing.",
+            "Column {column}: {n} infinite values count as missing.",
+            column=name,
+            n=number,
+        )
+        Notes().warn(MissingDataWarning(text))
+
+
+def _twice(system: str, segment: str) -> Message:
+    return message(
+        "table.output-twice",
+        "System {system}, segment {segment} occurs twice.",
+        system=system,
+        segment=segment,
+    )

@@ -8,7 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from metaeval.files.cells import read_score
-from metaeval.files.decoding import Remark, UndecodableError, decode, split_lines
+from metaeval.files.decoding import Note, UndecodableError, decode, split_lines
 from metaeval.files.grids import (
     CSV,
     SEPARATOR,
@@ -19,30 +19,35 @@ from metaeval.files.grids import (
     read_workbook,
 )
 from metaeval.files.names import column_of
+from metaeval.messages import Message, MessageError, message, truncated
 from metaeval.results import MissingDataWarning, Notes
 
 
-class FormatError(ValueError):
-    """A file does not have the expected format."""
+class FormatError(MessageError, ValueError):
+    """A file does not have the expected format; `message` is without file and line."""
 
-    def __init__(self, path: Path, line: int | None, message: str) -> None:
+    def __init__(self, path: Path, line: int | None, message: Message | str) -> None:
+        super().__init__(message)
+        self.path, self.line = path, line
         where = f"{path}" if line is None else f"{path}, line {line}"
-        super().__init__(f"{where}: {message}")
-        self.path, self.line, self.message = path, line, message
+        self.args = (f"{where}: {self.message}",)
+
+
+NO_FILE = message("file.missing", "The file does not exist.")
 
 
 def read_text(path: Path) -> str:
-    """Return the text of a file; what was done to its encoding is a warning where it is doubtful.
+    """Return the text of a file; warn where its encoding was guessed.
 
-    Raises FormatError where there is no such file, or it is no text.
+    Raises FormatError if there is no such file, or it is not text.
     """
     try:
         decoded = decode(path.read_bytes())
     except FileNotFoundError:
-        raise FormatError(path, None, "there is no such file") from None
+        raise FormatError(path, None, NO_FILE) from None
     except UndecodableError as error:
-        raise FormatError(path, error.row, str(error)) from None
-    _say(path, decoded.remarks)
+        raise FormatError(path, error.row, error.message) from None
+    _warn(path, decoded.notes)
     return decoded.text
 
 
@@ -54,11 +59,18 @@ def read_lines(path: Path, *, without: str | None = None) -> list[str]:
     return [line.rstrip(without) for line in split_lines(read_text(path))]
 
 
-def _say(path: Path, remarks: Iterable[Remark]) -> None:
-    for remark in remarks:
-        if remark.severity == "warning":
-            where = f"{path.name}, line {remark.row}" if remark.row else path.name
-            Notes().warn(MissingDataWarning(f"{where}: {remark.message}."))
+def _warn(path: Path, notes: Iterable[Note]) -> None:
+    for note in notes:
+        if note.severity != "warning":
+            continue
+        if note.row:
+            text = message(
+                "file.note-at-line", "{file}, line {line:d}: {note}",
+                file=path.name, line=note.row, note=note.message,
+            )  # fmt: skip
+        else:
+            text = message("file.note", "{file}: {note}", file=path.name, note=note.message)
+        Notes().warn(MissingDataWarning(text))
 
 
 def write_lines(path: Path, lines: Iterable[str]) -> None:
@@ -68,15 +80,21 @@ def write_lines(path: Path, lines: Iterable[str]) -> None:
 
 
 def number(path: Path, line: int, field: str, text: str) -> float:
-    """Return a finite number, or nan where the text says that there is none (`read_score`)."""
+    """Return a finite number, or nan for a missing one (`read_score`)."""
     value = read_score(text)
     if value is None:
-        raise FormatError(path, line, f"field {field}: expected a number, got {text!r}")
+        refusal = message(
+            "field.no-number",
+            "Field {field}: expected a number, got “{text}”.",
+            field=field,
+            text=text,
+        )
+        raise FormatError(path, line, refusal)
     return value
 
 
 def numbers(path: Path, field: str, lines: Iterable[int], cells: Sequence[str]) -> list[float]:
-    """Return what `number` does of many cells and their lines, in a fifth of the time."""
+    """Do what `number` does for many cells and their lines, in a fifth of the time."""
     empty = ("", "None")
     values = [math.nan] * len(cells)
     if "_" not in "".join(cells):
@@ -86,7 +104,7 @@ def numbers(path: Path, field: str, lines: Iterable[int], cells: Sequence[str]) 
                 return values
         with suppress(ValueError):
             values = [math.nan if cell in empty else float(cell) for cell in cells]
-    # Whatever is no finite number is looked at again: words for missing scores are read there.
+    # Cells that are not finite numbers are read again: words for missing scores are known there.
     return [
         value if math.isfinite(value) or cell in empty else number(path, line, field, cell)
         for value, line, cell in zip(values, lines, cells, strict=True)
@@ -101,12 +119,12 @@ def plain_number(value: float, *, empty: str = "") -> str:
 
 
 class Table:
-    """A table with a header: TSV, CSV or XLSX (`metaeval.files.grids`), or parted by white space.
+    """A table with a header: TSV, CSV or XLSX (`metaeval.files.grids`), or split at white space.
 
     A first line with a comma and without a tab is that of a CSV file. ``required`` and ``optional``
     name columns in any case: fields of `metaeval.files.names` by all their names, and alternatives
     joined by ``|``; up to ``unnamed`` more fields than the header has may follow. A row with fewer
-    is refused: a file that was cut off is no file with missing scores, which are empty fields.
+    is refused: the file was cut off, since missing scores are empty fields.
     """
 
     def __init__(
@@ -121,7 +139,7 @@ class Table:
         self.path = Path(path)
         grid = _parted(self.path) if blanks else _grid(self.path)
         if not grid.header:
-            raise FormatError(self.path, None, "the file is empty")
+            raise FormatError(self.path, None, message("file.empty", "The file is empty."))
         self.header = grid.header
         self.columns: dict[str, int] = {}
         self._find(required, optional)
@@ -130,30 +148,37 @@ class Table:
             if not len(self.header) <= count <= len(self.header) + unnamed:
                 raise FormatError(self.path, line, self._wrong_length(count))
 
-    def _wrong_length(self, count: int) -> str:
-        counts = f"expected {len(self.header)} fields, got {count}"
+    def _wrong_length(self, count: int) -> Message:
+        known = {"expected": len(self.header), "n": count}
         if count > len(self.header):
-            return counts
-        return f"{counts}: field {self.header[count]} is not there"
+            return message("table.fields", "Expected {expected} fields, got {n}.", **known)
+        return message(
+            "table.field-missing",
+            "Expected {expected} fields, got {n}: field {field} is missing.",
+            field=self.header[count],
+            **known,
+        )
 
     def _find(self, required: Sequence[str], optional: Sequence[str]) -> None:
         known = {name.lower(): index for index, name in enumerate(self.header)}
         if len(known) != len(self.header):
-            raise FormatError(self.path, 1, "a column occurs twice")
+            raise FormatError(
+                self.path, 1, message("table.columns-twice", "A column occurs twice.")
+            )
         for name in (*required, *optional):
             match = next((option for option in name.split("|") if option.lower() in known), None)
             match = match or column_of(name.split("|")[0], self.header) or None
             if match is not None:
                 self.columns[name.split("|")[0]] = known[match.lower()]
             elif name in required:
-                choice = name.replace("|", " or ")
-                raise FormatError(self.path, 1, f"no column {choice}; found {self.header}")
+                raise FormatError(self.path, 1, no_column(name.split("|"), self.header))
 
     def text(self, line: int, row: list[str], name: str) -> str:
         """Return a field that must not be empty."""
         value = row[self.columns[name]].strip()
         if not value:
-            raise FormatError(self.path, line, f"field {name}: empty")
+            empty = message("field.empty", "Field {field} is empty.", field=name)
+            raise FormatError(self.path, line, empty)
         return value
 
     def number(self, line: int, row: list[str], name: str) -> float:
@@ -167,6 +192,16 @@ class Table:
         return numbers(self.path, name, lines, [row[column] for _, row in self.rows])
 
 
+def no_column(names: Sequence[str], header: Sequence[str]) -> Message:
+    """Return the message about a column that a table lacks under all its names."""
+    return message(
+        "table.no-column",
+        "The table has no column {column}. Its columns are {header}.",
+        column="/".join(names),
+        header=truncated(header, 20),
+    )
+
+
 def _grid(path: Path) -> Grid:
     try:
         if path.is_file() and (data := path.read_bytes()).startswith(b"PK\x03\x04"):
@@ -177,8 +212,8 @@ def _grid(path: Path) -> Grid:
             is_csv = "\t" not in head and ("," in head or SEPARATOR.fullmatch(head.strip()))
             grid = read_separated(text, CSV if is_csv else TSV)
     except GridError as error:
-        raise FormatError(path, error.row, str(error)) from None
-    _say(path, grid.remarks)
+        raise FormatError(path, error.row, error.message) from None
+    _warn(path, grid.notes)
     return grid
 
 

@@ -16,10 +16,11 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from annotation.uploads import InputFile, Report
-from annotation.uploads.problems import Place
+from annotation.uploads.problems import Place, Problem, problem_from_json
 from core.work.claims import ask, fail, finish
 from core.work.kinds import Lease, WorkKind
 from core.work.sending import send_on_commit
+from metaeval.messages import message
 from metrics import datasets
 from metrics.datasets import EvaluationDraft, Stored, mtme
 from metrics.models import DatasetImport
@@ -136,7 +137,7 @@ def _end(
         row,
         state=state,
         found={"sets": list(found), "n_problems": len(report.problems)},
-        report=[[problem.severity, problem.message, list(problem.place)] for problem in listed],
+        report=[problem.as_json() for problem in listed],
         **fields,
     )
 
@@ -210,8 +211,11 @@ def summary(draft: EvaluationDraft) -> dict[str, Any]:
 
 def problems_of(row: DatasetImport) -> Report:
     """Return the kept problems as they were reported."""
-    report = Report()
-    for severity, message, place in row.report:
-        say = {"error": report.error, "warning": report.warn}.get(severity, report.note)
-        say(message, Place(*place))
-    return report
+    return Report([_problem_of(values) for values in row.report])
+
+
+def _problem_of(values: Any) -> Problem:
+    if isinstance(values, list):  # stored before problems had codes
+        severity, text, place = values
+        return Problem(severity, message("problem.text", "{text}", text=text), Place(*place[:3]))
+    return problem_from_json(values)

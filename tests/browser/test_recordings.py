@@ -8,7 +8,7 @@ from playwright.sync_api import Page, Request, expect
 
 from annotation.models import Campaign, Playback, Segment
 from annotation.uploads import InputFile
-from annotation.uploads.media.keeping import keep
+from annotation.uploads.media.storage import store_file
 from tests.annotation.uploads.test_media import wav
 from tests.browser.axe import violations
 from tests.browser.conftest import Visitor
@@ -31,7 +31,7 @@ def tone(seconds: float = 4.0) -> bytes:
 
 def with_sound(protocol: str = "esa") -> Campaign:
     campaign = plant(protocol, outputs=[("The first output.", "The second output.")])
-    kept = keep(InputFile.holding("talk.wav", tone()))
+    kept = store_file(InputFile.holding("talk.wav", tone()))
     for segment in Segment.objects.filter(test_set=campaign.test_set):
         beside = {
             "file": kept.sha256, "kind": "audio", "type": "audio/wav", "start": 1, "end": 3,

@@ -19,7 +19,7 @@ def test_tables_of_pandas_excel_and_r(name: str) -> None:
 
 
 def test_an_index_without_a_name_is_said_to_be_left_out() -> None:
-    assert "without a name" in upload(case("tables/a09-index.csv"), column=["mt=system:A"])
+    assert "has no name" in upload(case("tables/a09-index.csv"), column=["mt=system:A"])
 
 
 def test_quoted_cells_are_said() -> None:
@@ -334,14 +334,14 @@ def test_missing_scores_of_pandas_and_r(name: str, capsys: pytest.CaptureFixture
 @pytest.mark.parametrize(
     ("name", "lost"),
     [
-        ("adequacy-fluency-export.csv", "scale_adequacy, scale_fluency"),
-        ("choices-export.csv", "scale_Quality, choice_Usable"),
+        ("adequacy-fluency-export.csv", "scale_adequacy and scale_fluency"),
+        ("choices-export.csv", "scale_Quality and choice_Usable"),
         ("excluded-export.csv", "is_excluded"),
     ],
 )
 def test_what_an_export_holds_and_an_import_does_not_take_is_said(name: str, lost: str) -> None:
     told = judge(case(f"life/{name}"), scale="-3-3" if name.startswith("choices") else None)
-    (warning,) = [line for line in told.splitlines() if "not used: the columns" in line]
+    (warning,) = [line for line in told.splitlines() if " are not used." in line]
     assert warning.startswith("warning")
     assert lost in warning
     assert Judgment.objects.count() > 40

@@ -6,7 +6,7 @@ from typing import Any
 from django.utils.html import format_html
 
 from annotation.imports.pearmut.findings import Findings
-from annotation.uploads.media.beside import NOT_TEXT
+from annotation.uploads.media.attachments import NOT_TEXT
 from annotation.uploads.media.elements import RefusedTagError, read_tag
 
 # Where WMT26 keeps the words of what annotators only heard or saw.

@@ -23,7 +23,7 @@ from annotation.imports.pearmut.offsets import Said
 from annotation.imports.pearmut.reader import Reader
 from annotation.uploads import TestSetDraft
 from annotation.uploads.files import InputFile
-from annotation.uploads.media.beside import attach
+from annotation.uploads.media.attachments import attach
 from annotation.uploads.problems import Place, Report
 
 Drafts = list[tuple[TestSetDraft, CampaignDraft]]

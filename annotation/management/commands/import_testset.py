@@ -70,7 +70,7 @@ class Command(BaseCommand):
             self.stdout.write("Dry run: nothing was stored.")
             return
         try:
-            self.stdout.write(store(checked.draft).sentence)
+            self.stdout.write(store(checked.draft).sentence.text)
         except ValidationError as error:
             raise CommandError(" ".join(error.messages)) from error
 

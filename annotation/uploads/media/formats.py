@@ -1,4 +1,4 @@
-"""What a recording or picture is, by its content alone: neither its name nor its sender is asked.
+"""Recognise recordings and pictures by their content alone, not by name or stated type.
 
 Signatures: WHATWG MIME Sniffing (2025), sections 6.1 and 6.2; Matroska's codec names (RFC 9559).
 """
@@ -7,10 +7,10 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-# So many bytes of the beginning are looked at.
+# Bytes at the beginning that are examined.
 HEAD = 64 * 1024
 AUDIO, VIDEO, IMAGE = "audio", "video", "image"
-KNOWN = "PNG, JPEG, WebP or GIF; WAV, MP3, Ogg, M4A, FLAC or WebM; MP4 or WebM with pictures"
+KNOWN = ("PNG", "JPEG", "WebP", "GIF", "WAV", "MP3", "Ogg", "M4A", "FLAC", "WebM", "MP4")
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ OGG_AUDIO = (b"\x01vorbis", b"OpusHead", b"\x7fFLAC", b"Speex   ")
 
 
 def format_of(head: bytes) -> Format | None:
-    """Return the format of a file that begins so; None for whatever is not taken."""
+    """Return the format of a file by its beginning; None if it is not accepted."""
     for signature, found in PLAIN:
         if head.startswith(signature):
             return found
@@ -67,7 +67,7 @@ def _mp3(head: bytes) -> Format | None:
 
 
 def _ogg(head: bytes) -> Format | None:
-    """Audio alone: no browser of all that are in use plays Theora."""
+    """Recognise audio only: no current browser plays Theora."""
     is_audio = head.startswith(b"OggS") and any(name in head[:512] for name in OGG_AUDIO)
     return Format(AUDIO, "audio/ogg") if is_audio else None
 

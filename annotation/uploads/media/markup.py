@@ -15,7 +15,7 @@ ATTRIBUTE = re.compile(
     r"""(?<![^\s"'/])(?P<name>[^\s"'=/]++)(?:\s*+=\s*+(?:"(?P<double>[^"]*)"|'(?P<single>[^']*)'|"""
     r"""(?P<bare>[^\s"']+)))?"""
 )
-# An ampersand that begins no reference stands for itself.
+# An ampersand that begins no reference is a literal one.
 LOOSE = re.compile(r"&(?!(?:[A-Za-z]\w*|#\d+|#[xX][0-9A-Fa-f]+);)")
 
 
@@ -36,9 +36,9 @@ class End:
 
 
 def read_markup(text: str) -> Iterator[Start | End | str]:
-    """Yield tags and the texts between them, entities decoded; what is no tag is text.
+    """Yield tags and the texts between them, entities decoded; what is not a tag is text.
 
-    Comments, declarations and processing instructions are left out.
+    Comments, declarations and processing instructions are skipped.
 
     >>> [each if isinstance(each, str) else each.name for each in read_markup("<b>1 < 2 &amp;</b>")]
     ['b', '1 < 2 &', 'b']

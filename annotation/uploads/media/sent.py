@@ -8,10 +8,10 @@ from pathlib import PurePosixPath
 from typing import BinaryIO, cast
 
 from django.conf import settings
-from django.template.defaultfilters import filesizeformat
 
-from annotation.uploads.files import InputFile
+from annotation.uploads.files import InputFile, size_of
 from annotation.uploads.problems import Place, Report
+from metaeval.messages import message
 
 ZIP = (b"PK\x03\x04", b"PK\x05\x06")
 MOST_FILES = 20_000
@@ -21,7 +21,7 @@ FAULTS = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, Runtime
 
 @dataclass
 class SentFiles:
-    """What may be named by segments, under the paths that the archives have."""
+    """The files that segments may name, by their paths in the archives."""
 
     files: dict[str, InputFile] = field(default_factory=dict)
     by_base: dict[str, list[str]] = field(default_factory=dict)
@@ -35,7 +35,7 @@ class SentFiles:
         return True
 
     def find(self, wanted: str) -> list[str]:
-        """Return the names of the files that are meant: by the whole path, or by its last part."""
+        """Return the names of the files with this path, or with this last part of a path."""
         name = wanted.replace("\\", "/").lstrip("./")
         if name in self.files:
             return [name]
@@ -48,7 +48,8 @@ def gather(files: Iterable[InputFile], report: Report) -> SentFiles:
     for file in files:
         for name, inner in _members(file, report):
             if not found.add(name, inner):
-                report.error("a file of this name is there twice", Place(name))
+                text = message("media.twice", "Two files have this name.")
+                report.error(text, Place(name))
     return found
 
 
@@ -62,7 +63,8 @@ def _members(file: InputFile, report: Report) -> Iterator[tuple[str, InputFile]]
         with file.open() as stream, zipfile.ZipFile(stream) as archive:
             infos = [info for info in archive.infolist() if _is_file(info)]
     except (*FAULTS, ValueError) as error:
-        report.error(f"this archive cannot be read: {error}", Place(file.name))
+        text = message("media.archive", "The archive cannot be read: {reason}.", reason=str(error))
+        report.error(text, Place(file.name))
         return
     if _fits(infos, file.name, report):
         for info in infos:
@@ -70,22 +72,33 @@ def _members(file: InputFile, report: Report) -> Iterator[tuple[str, InputFile]]
 
 
 def _is_file(info: zipfile.ZipInfo) -> bool:
-    """Folders and what systems put beside files are no files."""
+    """Return False for folders and for files that operating systems add."""
     path = PurePosixPath(info.filename)
     return not (info.is_dir() or path.name.startswith(".") or "__MACOSX" in path.parts)
 
 
 def _fits(infos: list[zipfile.ZipInfo], name: str, report: Report) -> bool:
-    """Judge by the sizes that the archive states: of each file no more is unpacked than that."""
+    """Check the sizes that the archive states: no more than that is unpacked of each file."""
     total = sum(info.file_size for info in infos)
     if any(info.flag_bits & 1 for info in infos):
-        report.error("this archive has a password. Send it without one", Place(name))
+        text = message("media.password", "The archive has a password. Send it without one.")
+        report.error(text, Place(name))
     elif len(infos) > MOST_FILES:
-        report.error(f"{len(infos):,} files are more than {MOST_FILES:,}", Place(name))
+        text = message(
+            "media.too-many-files",
+            "The archive has {n} files; the limit is {limit}.",
+            n=len(infos),
+            limit=MOST_FILES,
+        )
+        report.error(text, Place(name))
     elif total > settings.MAX_UNPACKED_BYTES:
-        limit = filesizeformat(settings.MAX_UNPACKED_BYTES)
-        size = filesizeformat(total)
-        report.error(f"unpacked it has {size}, more than the limit of {limit}", Place(name))
+        text = message(
+            "media.unpacked",
+            "The size of the unpacked archive is {size}; the limit is {limit}.",
+            size=size_of(total),
+            limit=size_of(settings.MAX_UNPACKED_BYTES),
+        )
+        report.error(text, Place(name))
     else:
         return True
     return False

@@ -1,1 +1,1 @@
-"""Tables of people, read: rows, columns by their meaning, cells, the texts they list."""
+"""Tables that people upload: rows, columns by their meaning, cells and the texts they list."""

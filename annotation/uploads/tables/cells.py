@@ -1,4 +1,4 @@
-"""Cells of tables as texts and names, what is no text being reported."""
+"""Cells of tables as texts and names; cells of other types are reported."""
 
 from typing import Any
 
@@ -6,18 +6,23 @@ from annotation.uploads.normalising import normalise
 from annotation.uploads.problems import Place, Report
 from annotation.uploads.reading import Reading
 from annotation.uploads.tables.rows import Table
+from metaeval.messages import message
 
-TYPE_NAMES = {bool: "true or false", int: "a number", float: "a number", dict: "an object",
-              list: "a list"}  # fmt: skip
+BOOLEAN = message("cell.boolean", "true or false")
+NUMBER = message("cell.number", "a number")
+OBJECT = message("cell.object", "an object")
+LIST = message("cell.list", "a list")
+TEXT = message("cell.text", "text")
+TYPE_NAMES = {bool: BOOLEAN, int: NUMBER, float: NUMBER, dict: OBJECT, list: LIST, str: TEXT}
 Row = dict[str, Any]
 
 
 def texts_of(
     reading: Reading, table: Table, column: str, *, required: bool = True
 ) -> list[str | None]:
-    """Return the cells of a column; None, with the reason reported, where one is no text.
+    """Return the cells of a column; None, with the reason reported, for one that is not text.
 
-    Where it is not `required`, an absent cell is None without an error.
+    Unless they are `required`, absent cells are None without an error.
     """
     texts: list[str | None] = []
     for line, row in table.rows:
@@ -33,8 +38,16 @@ def texts_of(
 
 
 def report_type(row: Row, column: str, place: Place, report: Report) -> None:
-    what = f"is {TYPE_NAMES[type(row[column])]}, not text" if column in row else "is missing"
-    report.error(f"“{column}” {what}", place)
+    if column not in row:
+        text = message("cell.missing", "“{column}” is missing.", column=column)
+    else:
+        text = message(
+            "cell.not-text",
+            "“{column}” is {type}, not text.",
+            column=column,
+            type=TYPE_NAMES[type(row[column])],
+        )
+    report.error(text, place)
 
 
 def names_of(table: Table, column: str, report: Report) -> list[str | None]:
@@ -52,6 +65,6 @@ def name_of(row: Row, column: str, place: Place, report: Report) -> str | None:
         report_type(row, column, place, report)
         return None
     if not (name := value.strip()):
-        report.error(f"“{column}” is empty", place)
+        report.error(message("cell.empty", "“{column}” is empty.", column=column), place)
         return None
     return name

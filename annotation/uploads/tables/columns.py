@@ -1,6 +1,6 @@
-"""Which column of a person's table is which of ours: by its name, or as the person says.
+"""Match the columns of a person's table with fields: by their names, or as the person chose.
 
-What people call a field is said in `metaeval.files.names`, for every reader.
+The names that people give to fields are in `metaeval.files.names`, for every reader.
 """
 
 from collections.abc import Container, Mapping, Sequence
@@ -8,21 +8,21 @@ from dataclasses import dataclass, replace
 
 from annotation.uploads.problems import Report
 from annotation.uploads.tables.rows import Table
-from core.text import join_truncated
 from metaeval.files import names
 from metaeval.files.names import NAMES, plain
+from metaeval.messages import Message, plural, truncated
 
 
 @dataclass(frozen=True)
 class Wanted:
-    """A field that a table may hold, what pages call it, and other names that people give it."""
+    """A field that a table may have, its label on pages, and other names that people give it."""
 
     name: str
-    label: str
+    label: Message | str
     synonyms: tuple[str, ...] = ()
 
 
-def wanted(name: str, label: str, *also: str) -> Wanted:
+def wanted(name: str, label: Message | str, *also: str) -> Wanted:
     """Return a field of the registry; `also` are names that it has in one kind of table alone."""
     return Wanted(name, label, (*NAMES[name], *also))
 
@@ -32,9 +32,9 @@ def propose(
 ) -> dict[str, str]:
     """Return the field of every column that has one; a field belongs to one column at most.
 
-    `chosen` is what the person said of some columns, an empty field meaning that it is not used;
-    those are returned as said. For the others exact names go before synonyms, and synonyms in
-    their order. A remark in brackets at the end of a name, such as a scale, is no part of it.
+    `chosen` has the person's choices for some columns, with an empty field for unused columns;
+    they are returned unchanged. For the others exact names precede synonyms, and synonyms go by
+    their order. A comment in brackets at the end of a name, such as a scale, is not part of it.
     """
     found = dict(chosen or {})
     free = [column for column in columns if column not in found]
@@ -50,35 +50,45 @@ def propose(
 
 
 def is_called(column: str, field: Wanted) -> bool:
-    """Whether a column has a name that people give to the field."""
+    """Return True if a column has a name that people give to the field."""
     return names.is_called(column, (field.name, *field.synonyms))
 
 
 def say_unused(table: Table, used: Container[str], report: Report) -> None:
-    """Warn of columns that hold something and are not used, and note those that hold nothing."""
+    """Warn of unused columns with content, and note the empty ones."""
     rest = [column for column in table.columns if column not in used]
     empty = [c for c in rest if all(row.get(c) in (None, "", [], {}) for _, row in table.rows)]
     titles = [table.titles.get(column, column) for column in rest if column not in empty]
     if titles:
-        word = "column" if len(titles) == 1 else "columns"
-        report.warn(
-            f"not used: the {word} {join_truncated(titles, 50)}. If one holds what is missing "
-            "here, say what it is",
-            table.head,
+        text = plural(
+            "columns.unused",
+            "The column {columns} is not used. If it has something that is missing here, say what "
+            "it is.",
+            "The columns {columns} are not used. If one of them has something that is missing "
+            "here, say what it is.",
+            n=len(titles),
+            columns=truncated(titles, 50),
         )
+        report.warn(text, table.head)
     if empty:
-        names = join_truncated([table.titles.get(column, column) for column in empty])
-        report.note(f"empty, and not used: {names}", table.head)
+        text = plural(
+            "columns.empty",
+            "The column {columns} is empty and not used.",
+            "The columns {columns} are empty and not used.",
+            n=len(empty),
+            columns=truncated([table.titles.get(column, column) for column in empty]),
+        )
+        report.note(text, table.head)
 
 
 def renamed(table: Table, fields: Mapping[str, str]) -> Table:
     """Return the table under the names of fields; columns without a field keep their names.
 
-    Columns whose field is empty are left out.
+    Columns with an empty field are dropped.
     """
-    kept = [column for column in table.columns if fields.get(column, column)]
+    used = [column for column in table.columns if fields.get(column, column)]
     rows = [
-        (line, {fields.get(c, c): row[c] for c in kept if c in row}) for line, row in table.rows
+        (line, {fields.get(c, c): row[c] for c in used if c in row}) for line, row in table.rows
     ]
-    columns = [fields.get(column, column) for column in kept]
+    columns = [fields.get(column, column) for column in used]
     return replace(table, columns=columns, rows=rows)

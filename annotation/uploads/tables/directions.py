@@ -1,6 +1,7 @@
-"""Whether higher or lower scores are better, as imports say it and ask for it."""
+"""Report whether higher or lower scores are better, or ask for it."""
 
 from annotation.uploads.problems import Report
+from metaeval.messages import message
 from metaeval.scores.directions import (
     STATED_HIGHER,
     STATED_LOWER,
@@ -12,14 +13,35 @@ USUAL = infer_direction("", ())
 
 
 def say_direction(name: str, direction: Direction, report: Report) -> None:
-    """Note the direction of some scores, unless it is the usual one; ask where it is not clear."""
+    """Note an unusual direction of some scores; ask for it if it is unclear."""
     if direction.is_lower is None:
-        report.error(
-            f"“{name}”: {direction}. State the direction (command line: --lower-is-better or "
-            "--higher-is-better; API: lower_is_better or higher_is_better)"
+        text = message(
+            "direction.unclear",
+            "“{name}”: it is unclear whether higher or lower is better: {reason}. State the "
+            "direction (command line: --lower-is-better or --higher-is-better; API: "
+            "lower_is_better or higher_is_better).",
+            name=name,
+            reason=direction.reason,
         )
-    elif direction != USUAL:
-        report.note(f"“{name}”: {direction}")
+        report.error(text)
+    elif direction == USUAL:
+        return
+    elif direction.is_lower:
+        text = message(
+            "direction.lower",
+            "“{name}”: lower is better: {reason}.",
+            name=name,
+            reason=direction.reason,
+        )
+        report.note(text)
+    else:
+        text = message(
+            "direction.higher",
+            "“{name}”: higher is better: {reason}.",
+            name=name,
+            reason=direction.reason,
+        )
+        report.note(text)
 
 
 def direction_text(direction: Direction) -> str:

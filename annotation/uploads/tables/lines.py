@@ -1,4 +1,4 @@
-"""Which segment a line is of, in files that hold one line per segment and no keys."""
+"""Find the segment of each line in files with one line per segment and without keys."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,23 +6,24 @@ from itertools import pairwise
 
 from annotation.models import TestSet
 from core.text import whole
+from metaeval.messages import Message, MessageError, message, truncated
 
-# Line n is of the segment with key n, of the nth as listed, or of the nth in an export to
+# Line n belongs to the segment with key n, to the nth as listed, or to the nth in an export to
 # mt-metrics-eval, which keeps the segments of a document together.
 KEY, LISTED, EXPORTED = LINES = ("key", "listed", "exported")
 LABELS = {
-    KEY: "the segment whose key is n",
-    LISTED: "the nth segment of the test set as it is listed",
-    EXPORTED: "the nth line of the export in the layout of mt-metrics-eval",
+    KEY: message("lines.key", "the segment whose key is n"),
+    LISTED: message("lines.listed", "the nth segment in the list of the test set"),
+    EXPORTED: message("lines.exported", "the nth line of the export to mt-metrics-eval"),
 }
 LINES_HELP = (
-    "what line n of files without keys is: the segment with key n, the nth as the test set lists "
-    "them, or the nth of its export to mt-metrics-eval; needed where the order is not known"
+    "the meaning of line n in files without keys: the segment with key n, the nth in the list of "
+    "the test set, or the nth of its export to mt-metrics-eval; required if the order is unknown"
 )
 
 
-class UnknownOrderError(ValueError):
-    """It is not known which segments the lines of a file are of."""
+class UnknownOrderError(MessageError, ValueError):
+    """The segments of the lines of a file are unknown."""
 
 
 @dataclass(frozen=True)
@@ -48,10 +49,10 @@ class Listing:
 
     @property
     def is_unclear(self) -> bool:
-        """Whether line n may be another segment than the nth as listed.
+        """Return True if line n may be another segment than the nth as listed.
 
-        Keys that are ascending numbers have the order of a file. Numbers in another order may name
-        lines themselves.
+        Keys that are ascending numbers have the order of a file. Numbers in another order may be
+        numbers of lines.
         """
         numbers = self._numbers()
         if numbers is not None:
@@ -60,7 +61,7 @@ class Listing:
 
     @property
     def choices(self) -> tuple[str, ...]:
-        """What a line may be here."""
+        """The possible meanings of a line here."""
         return (
             *((KEY,) if self._numbers() is not None else ()),
             LISTED,
@@ -73,12 +74,12 @@ class Listing:
         Parameters
         ----------
         lines
-            One of `LINES`; empty where nobody said what the lines are.
+            One of `LINES`; empty if it was not stated.
 
         Raises
         ------
         UnknownOrderError
-            Nobody said it and it is not clear, or the keys do not allow what was said.
+            The order was not stated and is unclear, or the keys do not allow the stated one.
         """
         if not lines and self.is_unclear:
             raise UnknownOrderError(self._question())
@@ -88,8 +89,12 @@ class Listing:
             return [*self.keys]
         numbers = self._numbers()
         if numbers is None:
-            raise UnknownOrderError("the keys of the segments are not all numbers: lines cannot be "
-                                    "matched by key")  # fmt: skip
+            raise UnknownOrderError(
+                message(
+                    "lines.no-numbers",
+                    "Some keys of the segments are not numbers, so lines cannot be matched by key.",
+                )
+            )
         by_number = dict(zip(numbers, self.keys, strict=True))
         # Keys that begin at 0 count lines from 0.
         first = 0 if 0 in by_number else 1
@@ -103,19 +108,20 @@ class Listing:
         by_document: dict[str, list[str]] = {}
         for key, document in zip(self.keys, self.documents, strict=True):
             by_document.setdefault(document, []).append(key)
-        return [key for own in by_document.values() for key in own]
+        return [key for keys in by_document.values() for key in keys]
 
-    def _question(self) -> str:
-        keys = ", ".join(self.keys[:4])
-        words = " or ".join(self.choices)
-        return (
-            f"the lines of this file have no keys, and the segments of the test set ({keys}, …) do "
-            "not stand in the order of a source file. State whether line n is the segment whose "
-            "key is n, or the nth segment as listed "
-            f"(command line: --lines; API: lines; each {words})"
+    def _question(self) -> Message:
+        return message(
+            "lines.unknown-order",
+            "The lines of this file have no keys, and the segments of the test set ({keys}) are "
+            "not in the order of a source file. State whether line n is the segment whose key is "
+            "n, or the nth segment as listed (command line: --lines; API: lines; values: "
+            "{choices}).",
+            keys=truncated(self.keys, 4),
+            choices=list(self.choices),
         )
 
 
 def n_unknown(keys: Sequence[str | None], n_lines: int) -> int:
-    """Return how many of some lines are of no segment."""
+    """Return how many of some lines belong to no segment."""
     return sum(key is None for key in keys[:n_lines]) + max(0, n_lines - len(keys))

@@ -1,10 +1,10 @@
-"""WMT's test sets as XML (since 2021) and SGML (before) to tables, a row a segment.
+"""Read WMT's test sets in XML (since 2021) and SGML (before) as tables, one row per segment.
 
 In XML, a `dataset` has `doc` elements with `src`, `ref` (of a `translator`) and `hyp` (of a
-`system`), all with `seg` elements. In SGML and mteval's XML the root of a file, or of a part, says
-what its documents hold: `srcset`, `refset` or `tstset`, whose documents name the system as `sysid`.
-Segments are called `DOCUMENT:SEGMENT`, as both ids stand in the files. Documents of test suites are
-left out, as in sacreBLEU.
+`system`), all with `seg` elements. In SGML and mteval's XML the root of a file, or of a part, names
+the content of its documents: `srcset`, `refset` or `tstset`, whose documents have a `sysid`.
+Segments have the key `DOCUMENT:SEGMENT`, with both ids of the files. Documents of test suites are
+skipped, as in sacreBLEU.
 """
 
 import re
@@ -17,9 +17,9 @@ from annotation.uploads.media.markup import Start, read_markup
 from annotation.uploads.problems import Place, Report
 from annotation.uploads.tables.rows import LONGEST_TEXT, Table, too_long
 from core import languages
-from core.text import pluralize
+from metaeval.messages import Message, message, plural
 
-# Comments before are each read once: taken in other ways, many would take for ever.
+# Possessive quantifiers: with backtracking, many comments would take exponential time.
 MARKED = re.compile(
     r"\ufeff?(?>\s+|<!--.*?-->)*+(<\?xml\b|<!DOCTYPE\b|<(dataset|(src|ref|tst)set|mteval)\b)",
     re.I | re.S,
@@ -28,29 +28,29 @@ XML = re.compile(r"\ufeff?\s*(<\?xml\b|<dataset\b)", re.I)
 SOURCE, REFERENCE, SYSTEM = "source", "reference", "system"
 SETS = {"srcset": SOURCE, "refset": REFERENCE, "tstset": SYSTEM}
 PARTS = {"src": (SOURCE, "lang"), "ref": (REFERENCE, "translator"), "hyp": (SYSTEM, "system")}
-# What says in SGML that there is one reference.
+# Ids of a single reference in SGML.
 ONLY = ("", "ref", "reference")
-# Where an element says in which language its texts are.
+# Attributes with the language of an element's texts.
 STATED = {
     SOURCE: ("lang", "srclang"),
     REFERENCE: ("lang", "trglang"),
     SYSTEM: ("language", "trglang"),
 }
-# More languages than a test set has, or people would wait for them.
+# More languages than a test set has; bounds the time.
 MOST_STATED = 10
 Column = tuple[str, str]
 
 
 def is_marked(start: str) -> bool:
-    """Whether a file that begins so is XML or SGML."""
+    """Return True if the beginning of a file is that of XML or SGML."""
     return bool(MARKED.match(start))
 
 
 @dataclass
 class _File:
-    """What is read of one file: (kind, name) to key to line and text; documents by key.
+    """The content of one file: (kind, name) to key to line and text; documents by key.
 
-    `stated` has the line that first says of a kind of texts in which language they are.
+    `stated` has the line that first states the language of a kind of texts.
     """
 
     name: str
@@ -82,7 +82,8 @@ class _File:
             self._part = _column(kind, values.get(name, ""))
             self._state(kind, values, line)
             if kind == SYSTEM and not self._part[1] and not self._is_suite:
-                self._fail("the output does not say of which system it is (“system”)", line, tag)
+                text = message("marked.no-system", "The output names no system (“system”).")
+                self._fail(text, line, tag)
         elif tag == "seg" and not self._is_suite:
             self._begin_segment(values, line)
 
@@ -93,9 +94,10 @@ class _File:
         kind, name = self._set
         self._part = _column(kind, values.get("sysid") or name)
         if not self._document:
-            self._fail("the document has no id", line, "doc")
+            self._fail(message("marked.document-id", "The document has no id."), line, "doc")
         if kind == SYSTEM and not self._part[1]:
-            self._fail("the document does not say of which system it is (“sysid”)", line, "doc")
+            text = message("marked.no-sysid", "The document names no system (“sysid”).")
+            self._fail(text, line, "doc")
 
     def _state(self, kind: str, values: Mapping[str, str], line: int) -> None:
         for name in STATED[kind]:
@@ -104,10 +106,11 @@ class _File:
 
     def _begin_segment(self, values: Mapping[str, str], line: int) -> None:
         if self._document is None:
-            self._fail("the segment is in no document", line, "seg")
-        if not (own := values.get("id", "").strip()):
-            self._fail("the segment has no id", line, "seg")
-        self._segment, self._texts = (line, f"{self._document}:{own}"), []
+            text = message("marked.no-document", "The segment is not in a document.")
+            self._fail(text, line, "seg")
+        if not (segment := values.get("id", "").strip()):
+            self._fail(message("marked.segment-id", "The segment has no id."), line, "seg")
+        self._segment, self._texts = (line, f"{self._document}:{segment}"), []
 
     def text(self, data: str) -> None:
         """Characters between tags."""
@@ -126,7 +129,8 @@ class _File:
         text = " ".join(line for line in map(str.strip, lines) if line)
         cells = self.columns.setdefault(self._part, {})
         if key in cells:
-            self._fail(f"segment {key} is there twice", line, self._part[0])
+            refusal = message("marked.twice", "Segment {segment} occurs twice.", segment=key)
+            self._fail(refusal, line, self._part[0])
         elif len(text) > LONGEST_TEXT:
             self._fail(too_long(len(text)), line, self._part[0])
         cells[key] = line, text
@@ -136,24 +140,37 @@ class _File:
         """The file has ended."""
         place = Place(self.name)
         if self._document is not None or self._segment is not None:
-            self.report.error("the file ends within a document. Is it cut off?", place)
+            text = message(
+                "marked.cut-off",
+                "The file ends within a document. Check whether it was cut off.",
+            )
+            self.report.error(text, place)
         elif not self.columns:
-            self.report.error(
-                "there is no segment in it. Of XML and SGML, WMT’s test sets are read: documents "
-                "(“doc”) with “src”, “ref” and “hyp”, or in a “srcset”, “refset” or “tstset”",
-                place,
+            text = message(
+                "marked.no-segments",
+                "The file has no segments. XML and SGML files must be WMT test sets: documents "
+                "(“doc”) with “src”, “ref” and “hyp”, or in a “srcset”, “refset” or “tstset”.",
             )
+            self.report.error(text, place)
         if self.n_elements:
-            tags = pluralize(self.n_elements, "element")
-            self.report.warn(f"{tags} within segments: their texts are kept, no tags", place)
-        if self.n_suites:
-            suites = pluralize(
-                self.n_suites, "document of a test suite is", "documents of test suites are"
+            text = plural(
+                "marked.elements",
+                "Removed the tags of {n} element within segments; its text remains.",
+                "Removed the tags of {n} elements within segments; their texts remain.",
+                n=self.n_elements,
             )
-            self.report.note(f"{suites} left out", place)
+            self.report.warn(text, place)
+        if self.n_suites:
+            text = plural(
+                "marked.suites",
+                "Skipped {n} document of a test suite.",
+                "Skipped {n} documents of test suites.",
+                n=self.n_suites,
+            )
+            self.report.note(text, place)
 
-    def _fail(self, message: str, line: int, element: str) -> None:
-        self.report.error(message, Place(self.name, line, element))
+    def _fail(self, refusal: Message, line: int, element: str) -> None:
+        self.report.error(refusal, Place(self.name, line, element))
 
 
 def _column(kind: str, name: str) -> Column:
@@ -179,14 +196,14 @@ def _read(name: str, text: str, report: Report) -> _File | None:
 
 
 def _read_xml(file: _File, text: str, report: Report) -> bool:
-    """Whether it was XML; entities of its own, which may grow without end, are not read."""
+    """Return True if it was XML; declared entities are refused, since they may expand endlessly."""
     parser = expat.ParserCreate("utf-8")
     parser.buffer_text = True
     parser.StartElementHandler = lambda tag, given: file.start(tag, given, parser.CurrentLineNumber)
     parser.CharacterDataHandler, parser.EndElementHandler = file.text, file.end
 
     def refuse(*_: Any) -> None:
-        raise expat.error("it declares entities of its own, which are not read")
+        raise expat.error("it declares entities")
 
     parser.EntityDeclHandler = refuse
     try:
@@ -194,7 +211,8 @@ def _read_xml(file: _File, text: str, report: Report) -> bool:
     except expat.ExpatError as error:
         reason = expat.ErrorString(error.code) if hasattr(error, "code") else str(error)
         line = parser.CurrentLineNumber
-        report.error(f"this is no well-formed XML: {reason}", Place(file.name, line))
+        refusal = message("marked.xml", "The XML cannot be read: {reason}.", reason=reason)
+        report.error(refusal, Place(file.name, line))
         return False
     return True
 
@@ -204,9 +222,9 @@ def marked_tables(
 ) -> Iterator[Table]:
     """Yield the tables of XML and SGML files, given as names and contents.
 
-    Sources of one file, references of all, and outputs of each; sources that stand in several files
-    have to be the same. Where they state other languages than the `pair` of source and target, the
-    report warns.
+    Sources come from one file, references from all, and outputs from each; sources in several files
+    must be equal. The report warns if they state other languages than the `pair` of source and
+    target.
     """
     read = (_read(name, text, report) for name, text in texts)
     files = [file for file in read if file is not None]
@@ -214,7 +232,8 @@ def marked_tables(
     for file in files:
         _compare_languages(file, pair, report)
         if first is None and any(kind == REFERENCE for kind, _ in file.columns):
-            report.error("references need their sources beside them", Place(file.name))
+            text = message("marked.no-sources", "The references have no sources.")
+            report.error(text, Place(file.name))
         elif first is not None and file is not first:
             _check(file, first, report)
             _take_references(file, first, report)
@@ -231,20 +250,39 @@ def _compare_languages(file: _File, pair: tuple[str, str], report: Report) -> No
         language = pair[kind != SOURCE]
         try:
             codes = languages.find(stated), languages.normalise(language)
-        except ValueError:  # “any”, or nothing that names a language
+        except languages.LanguageError:  # such as “any”
             continue
         if languages.bare(codes[0]) != languages.bare(codes[1]):
-            message = f"the file says “{stated}”, the test set “{language}”"
-            report.warn(message, Place(file.name, line, f"language of each {kind}"))
+            text = message(
+                "marked.language",
+                "The language of the {kind} is “{stated}” in the file and “{language}” in the test "
+                "set.",
+                kind=kind,
+                stated=stated,
+                language=language,
+            )
+            report.warn(text, Place(file.name, line))
 
 
 def _check(file: _File, first: _File, report: Report) -> None:
     sources = first.columns[SOURCE, ""]
     for key, (line, text) in file.columns.get((SOURCE, ""), {}).items():
         if key not in sources or sources[key][1] != text:
-            found = "has another source" if key in sources else "is not"
-            message = f"segment {key} {found} in {first.name}"
-            report.error(message, Place(file.name, line, SOURCE))
+            refusal = _absent(key, first)
+            if key in sources:
+                refusal = message(
+                    "marked.other-source",
+                    "Segment {segment} has another source in {file}.",
+                    segment=key,
+                    file=first.name,
+                )
+            report.error(refusal, Place(file.name, line, SOURCE))
+
+
+def _absent(key: str, first: _File) -> Message:
+    return message(
+        "marked.absent", "Segment {segment} is not in {file}.", segment=key, file=first.name
+    )
 
 
 def _take_references(file: _File, first: _File, report: Report) -> None:
@@ -253,16 +291,21 @@ def _take_references(file: _File, first: _File, report: Report) -> None:
         if column[0] != REFERENCE:
             continue
         if column in first.columns:
-            report.error(f"reference {column[1]} is in {first.name}, too", Place(file.name))
+            text = message(
+                "marked.reference-twice",
+                "Reference {reference} is also in {file}.",
+                reference=column[1],
+                file=first.name,
+            )
+            report.error(text, Place(file.name))
         for key, (line, _) in cells.items():
             if key not in sources:
-                message = f"segment {key} is not in {first.name}"
-                report.error(message, Place(file.name, line, REFERENCE))
+                report.error(_absent(key, first), Place(file.name, line, REFERENCE))
         first.columns[column] = cells
 
 
 def _table(file: _File, columns: Mapping[Column, Mapping[str, tuple[int, str]]]) -> Table:
-    """A row a segment, in the order of the sources, or of the first column without any."""
+    """Return one row per segment, in the order of the sources, else of the first column."""
     has_sources = (SOURCE, "") in columns
     rows = []
     for key in dict.fromkeys(key for cells in columns.values() for key in cells):

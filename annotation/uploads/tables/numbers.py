@@ -1,4 +1,4 @@
-"""Cells of tables that are no numbers, and decimal commas and percent signs of spreadsheets."""
+"""Decimal commas and percent signs of spreadsheets, and cells that are not numbers."""
 
 import re
 from collections.abc import Iterable
@@ -6,29 +6,32 @@ from typing import Any, TypeGuard
 
 from annotation.uploads.problems import Place, Report
 from annotation.uploads.tables.rows import Table
-from core.text import pluralize
 from metaeval.files.cells import is_missing
+from metaeval.messages import Message, message, plural
 
 PERCENT = re.compile(r"\s*-?[0-9]+([.,][0-9]+)?\s*%\s*")
 DECIMAL_COMMA = re.compile(r"\s*-?[0-9]+,[0-9]+\s*")
 
 
 def has_decimal_comma(cell: Any) -> TypeGuard[str]:
-    """Whether a cell would be a number with a point in the place of its comma."""
+    """Return True if a cell would be a number with a point instead of its comma."""
     return isinstance(cell, str) and DECIMAL_COMMA.fullmatch(cell) is not None
 
 
-def no_number(cell: Any) -> str:
-    """Return the sentence that refuses a cell as a number."""
+def no_number(cell: Any) -> Message:
+    """Return the message that refuses a cell as a number."""
+    text = str(cell)[:40]
     if has_decimal_comma(cell):
-        return f"“{str(cell)[:40]}” is no number: write a decimal point"
-    return f"“{str(cell)[:40]}” is no number"
+        return message(
+            "cell.decimal-comma", "“{text}” is not a number. Use a decimal point.", text=text
+        )
+    return message("cell.not-a-number", "“{text}” is not a number.", text=text)
 
 
 def write_points(table: Table, columns: Iterable[str], report: Report) -> None:
-    """Write the decimal commas of columns of numbers as points, and note it.
+    """Replace the decimal commas of columns of numbers by points, with a note.
 
-    Only where semicolons separate the cells: elsewhere a comma may mean anything.
+    This is done only if semicolons separate the cells: elsewhere commas are ambiguous.
     """
     if table.separator != ";":
         return
@@ -40,13 +43,19 @@ def write_points(table: Table, columns: Iterable[str], report: Report) -> None:
                 row[column] = cell.replace(",", ".")
                 found.append(cell.strip())
     if found:
-        cells = pluralize(len(found), "cell has a decimal comma", "cells have a decimal comma")
-        first = found[0].replace(",", ".")
-        report.note(f"{cells}: “{found[0]}” is read as {first}", Place(table.file))
+        text = plural(
+            "cell.decimal-commas",
+            "{n} cell has a decimal comma: “{text}” was read as {number}.",
+            "{n} cells have a decimal comma: “{text}” was read as {number}.",
+            n=len(found),
+            text=found[0],
+            number=found[0].replace(",", "."),
+        )
+        report.note(text, Place(table.file))
 
 
 def read_percent(table: Table, column: str, report: Report) -> None:
-    """Take the percent signs off a column in which every number has one, and note it."""
+    """Remove the percent signs of a column in which every number has one, with a note."""
     cells = [cell for _, row in table.rows if (cell := row.get(column)) not in (None, "")]
     numbers = [cell for cell in cells if not is_missing(cell)]
     if not numbers or not all(isinstance(c, str) and PERCENT.fullmatch(c) for c in numbers):
@@ -54,5 +63,10 @@ def read_percent(table: Table, column: str, report: Report) -> None:
     for _, row in table.rows:
         if isinstance(cell := row.get(column), str):
             row[column] = cell.replace("%", "").strip()
-    report.note(f"“{numbers[0].strip()}” is read as {numbers[0].replace('%', '').strip()} of 100",
-                table.head._replace(field=column))  # fmt: skip
+    text = message(
+        "cell.percent",
+        "“{text}” was read as {number} of 100.",
+        text=numbers[0].strip(),
+        number=numbers[0].replace("%", "").strip(),
+    )
+    report.note(text, table.head._replace(field=column))

@@ -1,4 +1,4 @@
-"""Tables of outputs: a column for each system, or a row for each output."""
+"""Tables of outputs: one column per system, or one row per output."""
 
 from collections.abc import Sequence
 from decimal import Decimal
@@ -9,10 +9,13 @@ from annotation.uploads.drafts import Rows, SystemDraft
 from annotation.uploads.problems import Place, Report
 from annotation.uploads.reading import Reading
 from annotation.uploads.spellings import nfc
-from annotation.uploads.submissions import LABEL_WITH_RATIO, parse_ratio, split_label
+from annotation.uploads.submissions import LABEL_WITH_RATIO, RatioError, parse_ratio, split_label
 from annotation.uploads.tables.cells import TYPE_NAMES, Row, name_of, texts_of
 from annotation.uploads.tables.rows import Table
 from annotation.uploads.tables.segments import is_long, is_segment_table, row_keys
+from metaeval.messages import message
+
+TEST_SET = message("upload.test-set", "the test set")
 
 
 def read_outputs(reading: Reading, table: Table) -> None:
@@ -20,21 +23,23 @@ def read_outputs(reading: Reading, table: Table) -> None:
     wide = [column for column in table.columns if column.startswith("system:") and column[7:]]
     place = table.head
     if is_long(table) and wide:
-        reading.report.error(
-            "a table with the column “output” has one output a row: put “system:NAME” columns into "
-            "another file",
-            place,
+        text = message(
+            "outputs.long-and-wide",
+            "A table with the column “output” has one output per row. Put the columns "
+            "“system:NAME” in another file.",
         )
+        reading.report.error(text, place)
     elif is_long(table):
         _read_long(reading, table)
     elif wide:
         _read_wide(reading, table, wide)
     elif not is_segment_table(table):
-        reading.report.error(
-            "the table has neither a column “source” nor “output” nor “system:NAME”; say which of "
-            "its columns is which",
-            place,
+        text = message(
+            "outputs.no-columns",
+            "The table has no column “source”, “output” or “system:NAME”. Say what its columns "
+            "are.",
         )
+        reading.report.error(text, place)
 
 
 def _read_wide(reading: Reading, table: Table, columns: list[str]) -> None:
@@ -46,8 +51,8 @@ def _read_wide(reading: Reading, table: Table, columns: list[str]) -> None:
     for column in columns:
         try:
             name, ratio = split_label(column.removeprefix("system:"), reading.ratio)
-        except ValueError as error:
-            reading.report.error(str(error), table.head._replace(field=column))
+        except RatioError as error:
+            reading.report.error(error.message, table.head._replace(field=column))
             continue
         texts = texts_of(reading, table, column, required=False)
         j = len(reading.draft.systems)
@@ -58,11 +63,11 @@ def _read_wide(reading: Reading, table: Table, columns: list[str]) -> None:
 
 
 def _keys(reading: Reading, table: Table) -> Sequence[str | None] | None:
-    """Return the key of every row; None, with the reason reported, where rows have none."""
+    """Return the key of every row; None, with the reason reported, if rows have none."""
     if is_segment_table(table) or "segment" in table.columns:
-        # What is wrong with keys was reported with the segments, if the table holds them.
+        # Errors of keys were reported with the segments, if the table has segments.
         return row_keys(table, Report() if is_segment_table(table) else reading.report)
-    return reading.key_of_lines(len(table.rows), Place(table.file), "the test set")
+    return reading.key_of_lines(len(table.rows), Place(table.file), TEST_SET)
 
 
 def _first_lines(keys: Sequence[str | None], table: Table) -> dict[Any, int]:
@@ -92,16 +97,20 @@ def _add_outputs(
 
 def _report_twice(reading: Reading, j: int, key: str, place: Place) -> None:
     draft = reading.draft
-    reading.report.error(
-        f"the output of “{draft.systems[j].label}” for segment “{key}” is there already "
-        f"({draft.place('output', j, key)})",
-        place,
+    text = message(
+        "output.twice",
+        "The output of “{system}” for segment “{segment}” occurs twice, first in {place}.",
+        system=draft.systems[j].label,
+        segment=key,
+        place=draft.place("output", j, key).label,
     )
+    reading.report.error(text, place)
 
 
 def _read_long(reading: Reading, table: Table) -> None:
     if "segment" not in table.columns and not is_segment_table(table):
-        reading.report.error("the column “segment” is missing", table.head)
+        missing = message("outputs.no-segments", "The column “segment” is missing.")
+        reading.report.error(missing, table.head)
         return
     reading.expect(len(table.rows), Place(table.file))
     keys = row_keys(table, Report() if is_segment_table(table) else reading.report)
@@ -120,7 +129,7 @@ def _read_long(reading: Reading, table: Table) -> None:
 
 
 class _Systems:
-    """The systems that rows name, each once in whatever Unicode normalisation."""
+    """The systems that rows name; spellings that differ in Unicode normalisation are one."""
 
     def __init__(self, reading: Reading, table: Table) -> None:
         self.reading, self.table = reading, table
@@ -131,11 +140,12 @@ class _Systems:
         self.lines: dict[int, dict[Any, int]] = {}
         self.default = None if "system" in table.columns else PurePath(table.file).stem
         if self.default is not None:
-            reading.report.note(
-                f"no column names the system: these are outputs of “{self.default}”, as the file "
-                "is called",
-                table.head._replace(field="output"),
+            text = message(
+                "outputs.system-of-file",
+                "No column names the system, so it was named after the file: “{system}”.",
+                system=self.default,
             )
+            reading.report.note(text, table.head._replace(field="output"))
 
     def number(self, row: Row, line: int) -> int | None:
         """Return the number of a row's system in the draft, appending new ones."""
@@ -160,17 +170,26 @@ def _system(
 ) -> tuple[str, Decimal] | None:
     name = name or name_of(row, "system", place._replace(field="system"), report)
     if name is not None and LABEL_WITH_RATIO.search(name):
-        report.error(f"put the ratio of “{name}” into the column “length_ratio”",
-                     place._replace(field="system"))  # fmt: skip
+        text = message(
+            "outputs.ratio-in-name",
+            "Put the ratio of “{system}” in the column “length_ratio”.",
+            system=name,
+        )
+        report.error(text, place._replace(field="system"))
         return None
     value = row.get("length_ratio", default)
     place = place._replace(field="length_ratio")
     if isinstance(value, bool) or not isinstance(value, str | int | float | Decimal):
-        report.error(f"“length_ratio” is {TYPE_NAMES[type(value)]}, not a number", place)
+        text = message(
+            "outputs.ratio-type",
+            "“length_ratio” is {type}, not a number.",
+            type=TYPE_NAMES[type(value)],
+        )
+        report.error(text, place)
         return None
     try:
         ratio = value if isinstance(value, Decimal) else parse_ratio(str(value))
-    except ValueError as error:
-        report.error(str(error), place)
+    except RatioError as error:
+        report.error(error.message, place)
         return None
     return None if name is None else (name, ratio)

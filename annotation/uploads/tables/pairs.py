@@ -1,4 +1,4 @@
-"""Language pairs that tables name, and the rows of the one that is wanted."""
+"""Language pairs that tables name, and the rows of one pair."""
 
 import re
 from collections import Counter
@@ -9,7 +9,7 @@ from typing import Any
 from annotation.uploads.problems import Report
 from annotation.uploads.tables.rows import Table
 from core import languages
-from core.text import join_truncated, pluralize
+from metaeval.messages import message, plural, truncated
 
 BETWEEN = re.compile(r"[-–—→>_/|: ]+")
 PAIR, SOURCE, TARGET = FIELDS = ("language_pair", "source_language", "target_language")
@@ -20,8 +20,8 @@ Pair = tuple[str, str]
 def pair_of(text: str) -> Pair:
     """Return the two languages of `en-de`, `zh-Hans-en`, `eng_deu`, `en→de`, `ende` or of names.
 
-    Raises ValueError. Where several readings are possible, the one with the shortest source is
-    taken.
+    Raises LanguageError. If several readings are possible, the one with the shortest source is
+    used.
 
     >>> pair_of("English-German"), pair_of("enda"), pair_of("en-cs_CZ")
     (('en', 'de'), ('en', 'da'), ('en', 'cs-CZ'))
@@ -35,13 +35,19 @@ def pair_of(text: str) -> Pair:
             return code_of("-".join(parts[:place])), code_of("-".join(parts[place:]))
         except ValueError:
             continue
-    raise ValueError(f"“{text[:40]}” is no language pair; write it as en-de")
+    raise languages.LanguageError(
+        message(
+            "language.pair-unknown",
+            "“{text}” is not a language pair. Use a pair such as en-de.",
+            text=text[:40],
+        )
+    )
 
 
 def code_of(text: str) -> str:
-    """Return the code of a language; a script that it is always written in is left out.
+    """Return the code of a language without its usual script.
 
-    Raises ValueError where a text is neither a code nor a name.
+    Raises LanguageError if a text is neither a code nor a name.
     """
     code = languages.normalise(text) if languages.is_valid(text) else languages.find(text)
     language, _, rest = code.partition("-")
@@ -50,9 +56,9 @@ def code_of(text: str) -> str:
 
 
 def of_row(row: dict[str, Any]) -> Pair | None:
-    """Return the languages that a row names, a part that it does not name empty.
+    """Return the languages that a row names, with an empty code for one that it does not name.
 
-    None where it names none. Raises ValueError for what is no language.
+    None if it names no language. Raises LanguageError for an unknown language.
     """
     if text := _text(row, PAIR):
         return pair_of(text)
@@ -63,10 +69,10 @@ def of_row(row: dict[str, Any]) -> Pair | None:
 
 
 def keep_pair(table: Table, wanted: Pair, report: Report) -> Table:
-    """Return the table with its rows of one language pair; what is left out is said.
+    """Return the table with its rows of one language pair, and report skipped rows.
 
-    Where no row has the very codes, the languages alone are compared. Rows that name no languages
-    are of any pair.
+    If no row has exactly these codes, only the languages are compared. Rows that name no languages
+    belong to every pair.
     """
     if not set(FIELDS) & set(table.columns):
         return table
@@ -74,17 +80,17 @@ def keep_pair(table: Table, wanted: Pair, report: Report) -> Table:
     for line, row in table.rows:
         try:
             pairs.append(of_row(row))
-        except ValueError as error:
+        except languages.LanguageError as error:
             pairs.append(("", ""))
-            report.error(str(error), table.head._replace(row=line))
+            report.error(error.message, table.head._replace(row=line))
     is_exact = any(pair is not None and _fits(pair, wanted) for pair in pairs)
-    kept = [
+    chosen = [
         row
         for row, pair in zip(table.rows, pairs, strict=True)
         if pair is None or _fits(pair, wanted, is_exact=is_exact)
     ]
-    _say(table, kept, pairs, wanted, report)
-    return replace(table, rows=kept)
+    _report_skipped(table, chosen, pairs, wanted, report)
+    return replace(table, rows=chosen)
 
 
 def _fits(pair: Pair, wanted: Pair, *, is_exact: bool = True) -> bool:
@@ -92,21 +98,35 @@ def _fits(pair: Pair, wanted: Pair, *, is_exact: bool = True) -> bool:
     return all(not own or write(own) == write(code) for own, code in zip(pair, wanted, strict=True))
 
 
-def _say(table: Table, kept: Any, pairs: Any, wanted: Pair, report: Report) -> None:
-    if len(kept) == len(table.rows):
+def _report_skipped(table: Table, chosen: Any, pairs: Any, wanted: Pair, report: Report) -> None:
+    n_skipped = len(table.rows) - len(chosen)
+    if not n_skipped:
         return
-    found = Counter(f"{pair[0]}→{pair[1]}" for pair in pairs if pair is not None)
-    named = join_truncated([f"{name} ({n:,})" for name, n in found.most_common()], 20)
-    own = "→".join(wanted)
-    if not kept:
-        report.error(f"no row is of {own}; there are {named}", table.head)
-        return
-    rows = pluralize(len(table.rows) - len(kept), "row is", "rows are")
-    report.warn(
-        f"{rows} of other languages than {own} and left out: the rows are of {named}. Send the "
-        "file again for each of them",
-        table.head,
+    counts = Counter("→".join(pair) for pair in pairs if pair is not None)
+    named = truncated(
+        [message("pair.rows", "{pair} ({n})", pair=p, n=n) for p, n in counts.most_common()], 20
     )
+    pair = "→".join(wanted)
+    if not chosen:
+        text = message(
+            "pair.none",
+            "No row has the language pair {pair}. The rows have {others}.",
+            pair=pair,
+            others=named,
+        )
+        report.error(text, table.head)
+        return
+    text = plural(
+        "pair.skipped",
+        "Skipped {n} row of another language pair than {pair}. The rows have {others}. Upload the "
+        "file once for each pair.",
+        "Skipped {n} rows of other language pairs than {pair}. The rows have {others}. Upload the "
+        "file once for each pair.",
+        n=n_skipped,
+        pair=pair,
+        others=named,
+    )
+    report.warn(text, table.head)
 
 
 def _text(row: dict[str, Any], name: str) -> str:
@@ -120,7 +140,7 @@ LAST = re.compile(r"_#+_\d+$")
 
 
 def languages_of(key: str) -> Pair | tuple[()]:
-    """Return the languages that an id names, nothing where it names none.
+    """Return the languages that an id names; empty if it names none.
 
     >>> languages_of("WMT26_###_news_###_eng_Latn_###_zho_Hant_TW_###_d0")
     ('en', 'zh-Hant-TW')
@@ -137,5 +157,5 @@ def languages_of(key: str) -> Pair | tuple[()]:
 
 
 def document_of(key: str) -> str:
-    """Return the id without the place of a paragraph."""
+    """Return the id without the number of a paragraph."""
     return LAST.sub("", key)

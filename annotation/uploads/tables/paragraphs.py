@@ -1,7 +1,7 @@
-"""Documents in rows, as WMT publishes them since 2025, as a segment for each paragraph.
+"""Split documents in rows, as WMT has published them since 2025, into a segment per paragraph.
 
-Source, references and outputs of a document have the same number of paragraphs, parted by blank
-lines; a document in which they do not is one segment. `refs` holds the references by name.
+Source, references and outputs of a document have the same number of paragraphs, separated by blank
+lines; otherwise the document is one segment. `refs` has the references by name.
 """
 
 import re
@@ -13,8 +13,8 @@ from typing import Any
 from annotation.uploads.problems import Report
 from annotation.uploads.tables.pairs import languages_of
 from annotation.uploads.tables.rows import Table
-from core.text import join_truncated, pluralize
 from metaeval.files.names import column_of
+from metaeval.messages import plural, truncated
 
 BLANK = re.compile(r"\r?\n[ \t]*\r?\n\s*")
 REFERENCE = re.compile(r"refs\.(?P<name>[^.]+)(\.ref)?")
@@ -32,17 +32,23 @@ def split_documents(tables: Sequence[Table], report: Report) -> list[Table]:
     for table in wmt:
         for _, row in table.rows:
             for column in texts[id(table)]:
-                if isinstance(text := row.get(column), str):
-                    counts.setdefault(_id(row), set()).add(len(_parts(text)))
+                if isinstance(cell := row.get(column), str):
+                    counts.setdefault(_id(row), set()).add(len(_parts(cell)))
     whole = {key for key, found in counts.items() if len(found) > 1}
     sources = {_id(row) for table in wmt if column_of("source", table.columns)
                for _, row in table.rows}  # fmt: skip
     if whole & sources:
         keys = sorted(whole & sources)
-        report.warn(
-            f"{pluralize(len(keys), 'document has', 'documents have')} texts of different numbers "
-            f"of paragraphs, and stay whole: {join_truncated(keys)}"
+        text = plural(
+            "paragraphs.unequal",
+            "{n} document was not split, because its texts have different numbers of paragraphs: "
+            "{documents}.",
+            "{n} documents were not split, because their texts have different numbers of "
+            "paragraphs: {documents}.",
+            n=len(keys),
+            documents=truncated(keys),
         )
+        report.warn(text)
     return [
         _split(table, texts[id(table)], whole, sources, report) if table in wmt else table
         for table in named
@@ -54,13 +60,13 @@ def _id(row: Row) -> str:
 
 
 def _is_of_wmt(table: Table) -> bool:
-    """Whether ids name the languages, and no column numbers segments."""
+    """Return True if ids name the languages, and no column numbers segments."""
     is_keyed = "doc_id" in table.columns and not column_of("segment", table.columns)
     return is_keyed and bool(table.rows) and all(languages_of(_id(row)) for _, row in table.rows)
 
 
 def _with_references(table: Table) -> Table:
-    """Call the references of WMT’s `refs` as fields."""
+    """Rename the references in WMT's `refs` as fields."""
     found = {c: f"reference_{m['name']}" for c in table.columns if (m := REFERENCE.fullmatch(c))}
     if not found:
         return table
@@ -101,8 +107,13 @@ def _split(
             values = {"system": stem, "language_pair": "-".join(languages_of(key))}
             rows.append((line, (row if is_source else values | row) | cut | {"segment": name}))
     if n_others:
-        left = pluralize(n_others, "row is", "rows are")
-        report.warn(f"{left} of documents that no source here has, and left out", table.head)
+        text = plural(
+            "paragraphs.no-source",
+            "Skipped {n} row of a document without a source in these files.",
+            "Skipped {n} rows of documents without a source in these files.",
+            n=n_others,
+        )
+        report.warn(text, table.head)
     columns = ["segment", *table.columns, *added]
     titles = {"segment": "segment"} | table.titles | {column: column for column in added}
     return replace(table, columns=list(dict.fromkeys(columns)), rows=rows, titles=titles)

@@ -11,9 +11,8 @@ from dataclasses import dataclass, field
 from pathlib import PurePath
 from typing import Any
 
-from annotation.uploads.files import InputFile, decode, read_bytes, say
-from annotation.uploads.problems import Place, Report, join_places, printable
-from core.text import join_truncated, pluralize
+from annotation.uploads.files import InputFile, add_notes, decode, read_bytes
+from annotation.uploads.problems import Place, Report, printable
 from metaeval.files.decoding import split_lines
 from metaeval.files.grids import (
     CSV,
@@ -25,6 +24,7 @@ from metaeval.files.grids import (
     read_workbook,
 )
 from metaeval.files.names import NAMES, is_called, is_known
+from metaeval.messages import Message, MessageError, message, plural, truncated
 
 JSON = "jsonl"
 EXTENSIONS = {
@@ -37,9 +37,13 @@ MOST_COLUMNS = 1_000
 WORKBOOK = b"PK\x03\x04"
 # The column with the keys of an object of lists, such as COMET's systems.
 GROUP = "group"
-# Keys that hold rows and say nothing of them.
+# Keys that hold rows and do not describe them.
 CONTAINERS = ("data", "rows", "items", "records", "results", "examples", "segments", "entries")
-OBJECTS = 'one JSON object a line is expected, such as {"source": "…"}'
+EMPTY_ROW = message("table.empty-row", "The row is empty.")
+OBJECTS = message(
+    "table.no-objects", "Expected one JSON object per line, such as {example}.",
+    example='{"source": "…"}',
+)  # fmt: skip
 Row = dict[str, Any]
 
 
@@ -59,7 +63,7 @@ class Table:
 
     @property
     def head(self) -> Place:
-        """Where the names of the columns stand."""
+        """The row with the names of the columns."""
         return Place(self.file, self.first)
 
 
@@ -78,7 +82,7 @@ def table_in(name: str, data: bytes, report: Report) -> Table | None:
 
 
 def is_workbook(name: str, data: bytes) -> bool:
-    """Whether these are the bytes of an XLSX file; other archives are refused as such."""
+    """Return True for an XLSX file; other archives are refused as such."""
     return data.startswith(WORKBOOK) and PurePath(name).suffix.lower() in (".xlsx", ".xlsm")
 
 
@@ -96,7 +100,7 @@ def format_of(name: str, text: str) -> str:
 def parse(name: str, text: str, report: Report) -> Table | None:
     """Return the rows of a table, or None with the reason reported."""
     if not text.strip():
-        report.error("the file is empty", Place(name))
+        report.error(message("file.empty", "The file is empty."), Place(name))
         return None
     kind = format_of(name, text)
     if kind == JSON:
@@ -105,21 +109,22 @@ def parse(name: str, text: str, report: Report) -> Table | None:
 
 
 def require_rows(table: Table, report: Report) -> None:
-    """Report a table that has none, unless what was wrong with its rows is told already."""
+    """Report a table without rows, unless an error of the file explains that already."""
     name = printable(table.file)
     if not table.rows and all(error.place.file != name for error in report.errors):
-        report.error("the table has a header but no row", Place(table.file))
+        text = message("table.no-rows", "The table has a header but no rows.")
+        report.error(text, Place(table.file))
 
 
 def _of_grid(name: str, read: Any, report: Report) -> Table | None:
     try:
         grid: Grid = read()
     except GridError as error:
-        report.error(str(error), Place(name, error.row))
+        report.error(error.message, Place(name, error.row))
         return None
-    say(name, grid.remarks, report)
+    add_notes(name, grid.notes, report)
     if not grid.header:
-        report.error("the file holds no table", Place(name))
+        report.error(message("table.none", "The file does not contain a table."), Place(name))
         return None
     table = Table(
         name,
@@ -130,7 +135,7 @@ def _of_grid(name: str, read: Any, report: Report) -> Table | None:
     )
     if not _check_header(table, grid, report):
         return None
-    _say_torn(table, grid, report)
+    _report_uneven(table, grid, report)
     for number, cells in grid.rows:
         row = dict(zip(table.columns, cells, strict=True))
         is_long = max(map(len, cells)) > LONGEST_TEXT
@@ -139,23 +144,25 @@ def _of_grid(name: str, read: Any, report: Report) -> Table | None:
     return table
 
 
-def _say_torn(table: Table, grid: Grid, report: Report) -> None:
+def _report_uneven(table: Table, grid: Grid, report: Report) -> None:
     if grid.blank:
-        rows = pluralize(len(grid.blank), "row is", "rows are")
-        report.error(f"{rows} empty{join_places(grid.blank)}", Place(table.file, grid.blank[0]))
+        report.error_in_rows(EMPTY_ROW, table.file, grid.blank)
     by_width: dict[int, list[int]] = {}
     for number, width in grid.torn:
         by_width.setdefault(width, []).append(number)
     for width, numbers in by_width.items():
-        report.error(
-            f"the row has {pluralize(width, 'cell')}, the header has {len(grid.header)}"
-            f"{join_places(numbers)}",
-            Place(table.file, numbers[0]),
+        text = plural(
+            "table.cells",
+            "The row has {n} cell; the header has {header}.",
+            "The row has {n} cells; the header has {header}.",
+            n=width,
+            header=len(grid.header),
         )
+        report.error_in_rows(text, table.file, numbers)
 
 
 def _is_too_long(row: Row, place: Place, report: Report) -> bool:
-    """Refuse texts that would cost seconds each; whoever sent one lost its line ends."""
+    """Refuse texts that would take seconds each; such files have lost their line ends."""
     long = [(c, len(v)) for c, v in row.items() if isinstance(v, str) and len(v) > LONGEST_TEXT]
     for column, length in long:
         report.error(too_long(length), place._replace(field=column))
@@ -166,11 +173,14 @@ def _titles(names: Iterable[str]) -> dict[str, str]:
     return {column_name(name): name.strip() for name in names}
 
 
-def too_long(characters: int) -> str:
-    """Return the sentence that refuses a text."""
-    return (
-        f"the text has {characters:,} characters, more than {LONGEST_TEXT:,}. Are its line ends "
-        "lost?"
+def too_long(characters: int) -> Message:
+    """Return the message that refuses a text."""
+    return message(
+        "text.too-long",
+        "The text has {characters} characters; the limit is {limit}. Check that the line ends "
+        "were not lost.",
+        characters=characters,
+        limit=LONGEST_TEXT,
     )
 
 
@@ -191,25 +201,39 @@ def _check_header(table: Table, grid: Grid, report: Report) -> bool:
     if not _fits(table, report):
         return False
     for name in sorted(n for n, times in Counter(table.columns).items() if times > 1):
-        report.error(f"the column “{name}” is there twice", table.head)
+        text = message("table.column-twice", "The column “{column}” occurs twice.", column=name)
+        report.error(text, table.head)
     name = table.columns[0]
     if len(table.columns) == 1 and any(sign in name for sign in ";,\t"):
-        wanted = "tabs" if grid.kind == TSV else "commas"
-        report.error(
-            f"the header “{name[:60]}” is one column: separate cells by {wanted}, "
-            f"as the file name's ending says",
-            table.head,
+        text = (
+            message(
+                "table.no-tabs",
+                "The header “{header}” is a single column. Separate cells by tabs, as the file "
+                "name’s ending says.",
+                header=name[:60],
+            )
+            if grid.kind == TSV
+            else message(
+                "table.no-commas",
+                "The header “{header}” is a single column. Separate cells by commas, as the file "
+                "name’s ending says.",
+                header=name[:60],
+            )
         )
+        report.error(text, table.head)
     return len(report.errors) == before
 
 
 def _fits(table: Table, report: Report) -> bool:
     if len(table.columns) > MOST_COLUMNS:
-        report.error(
-            f"the table has {len(table.columns):,} columns, and {MOST_COLUMNS:,} is the limit. Put "
-            "one output into a row, with the columns segment, system and output",
-            table.head,
+        text = message(
+            "table.too-many-columns",
+            "The table has {n} columns; the limit is {limit}. Put each output in its own row, with "
+            "the columns segment, system and output.",
+            n=len(table.columns),
+            limit=MOST_COLUMNS,
         )
+        report.error(text, table.head)
     return len(table.columns) <= MOST_COLUMNS
 
 
@@ -238,7 +262,7 @@ def _add_cells(
     for title, value in _flat(row):
         column = column_name(title)
         if column in titles:
-            report.error(f"the field “{column}” is there twice", Place(table.file, number))
+            report.error(field_twice(column), Place(table.file, number))
             return False
         titles[column] = title
         if value is not None:
@@ -275,13 +299,13 @@ def _objects(name: str, text: str, report: Report) -> Iterator[tuple[int, Row]]:
         else:
             report.error(problem or OBJECTS, Place(name, row))
         return
-    broken: dict[str, list[int]] = {}
+    broken: dict[Message, list[int]] = {}
     blank: list[int] = []
     for number, line in enumerate(split_lines(text), 1):
         if not line.strip():
             blank.append(number)
             continue
-        broken.setdefault("the row is empty", []).extend(blank)
+        broken.setdefault(EMPTY_ROW, []).extend(blank)
         blank.clear()
         value, problem, _ = _value(line)
         if isinstance(value, dict):
@@ -290,11 +314,11 @@ def _objects(name: str, text: str, report: Report) -> Iterator[tuple[int, Row]]:
             broken.setdefault(problem or OBJECTS, []).append(number)
     for problem, numbers in broken.items():
         if numbers:
-            report.error(f"{problem}{join_places(numbers)}", Place(name, numbers[0]))
+            report.error_in_rows(problem, name, numbers)
 
 
 def _is_in_lines(text: str) -> bool:
-    """Whether one of the first lines is an object of its own, and not the only one."""
+    """Return True if the file has several lines, and one of the first is an object."""
     lines = [line for line in text.split("\n", 20)[:20] if line.strip()]
     objects = [isinstance(_value(line)[0], dict) for line in lines]
     return any(objects) and len(lines) > 1
@@ -310,28 +334,51 @@ def _list_within(name: str, whole: Row, report: Report) -> list[Row]:
     if not lists or any(map(_are_spans, lists)) or any(map(is_known, whole.keys() - lists.keys())):
         return [whole]
     others = [key for key in whole if key not in lists]
-    beside = f"; beside it, {join_truncated(others)} is not read" if others else ""
-    add = report.warn if others else report.note
-    add(f"the rows are those of {join_truncated(list(lists))}{beside}", Place(name))
+    named = truncated(list(lists))
+    if others:
+        text = message(
+            "table.rows-of-some",
+            "The rows were read from {lists}. {others} was not read.",
+            lists=named,
+            others=truncated(others),
+        )
+        report.warn(text, Place(name))
+    else:
+        text = message("table.rows-of", "The rows were read from {lists}.", lists=named)
+        report.note(text, Place(name))
     if len(lists) == 1 and is_called(next(iter(lists)), CONTAINERS):
         return next(iter(lists.values()))
     return [{GROUP: key, **one} for key, each in lists.items() for one in each]
 
 
-def _value(text: str) -> tuple[Any, str, int]:
-    """Return a JSON value, or None, why it is none and in which line."""
+def _value(text: str) -> tuple[Any, Message | None, int]:
+    """Return a JSON value; or None, the error and its line."""
     try:
-        return json.loads(text, object_pairs_hook=_unique), "", 1
+        return json.loads(text, object_pairs_hook=_unique), None, 1
     except json.JSONDecodeError as error:
-        return None, f"this is no JSON: {error.msg} at character {error.colno}", error.lineno
+        refused = message(
+            "json.syntax",
+            "This is not valid JSON: {reason} at character {column}.",
+            reason=error.msg,
+            column=error.colno,
+        )
+        return None, refused, error.lineno
+    except MessageError as error:
+        return None, error.message, 1
     except (ValueError, RecursionError) as error:
-        return None, f"this JSON cannot be used: {error}", 1
+        refused = message("json.unusable", "This JSON cannot be read: {reason}.", reason=str(error))
+        return None, refused, 1
+
+
+def field_twice(name: str) -> Message:
+    """Return the message that refuses an object with one field twice."""
+    return message("json.field-twice", "The field “{field}” occurs twice.", field=name)
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> Row:
     row: Row = {}
     for key, value in pairs:
         if key in row:
-            raise ValueError(f"the field “{key}” is there twice")
+            raise MessageError(field_twice(key))
         row[key] = value
     return row

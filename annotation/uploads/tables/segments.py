@@ -1,28 +1,26 @@
 """Tables that list segments, each once or again with every output."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
 from annotation.uploads.drafts import Rows, SegmentDraft
-from annotation.uploads.media.beside import COLUMNS, read_beside, stand_in
+from annotation.uploads.media.attachments import COLUMNS, read_attachments, use_file_as_source
 from annotation.uploads.problems import Place, Report
 from annotation.uploads.reading import Reading
 from annotation.uploads.spellings import nfc
 from annotation.uploads.tables.cells import names_of, texts_of
 from annotation.uploads.tables.rows import Table, require_rows
-
-# What a person calls what a draft has.
-NAMES = {"references": "reference", "beside": "file or note beside it"}
+from metaeval.messages import Message, message
 
 
 def is_segment_table(table: Table) -> bool:
-    """Whether the table lists segments, not outputs alone."""
+    """Return True if the table lists segments, not only outputs."""
     return "source" in table.columns
 
 
 def is_long(table: Table) -> bool:
-    """Whether every row holds one output."""
+    """Return True if every row has one output."""
     return "output" in table.columns
 
 
@@ -35,7 +33,10 @@ def read_segments(reading: Reading, table: Table) -> None:
     require_rows(table, report)
     columns = {c: c[10:] or "A" for c in table.columns if c.split("_")[0] == "reference"}
     if list(columns.values()).count("A") > 1:
-        report.error("“reference” and “reference_A” are the same", table.head)
+        text = message(
+            "segments.reference-twice", "“reference” and “reference_A” are the same field."
+        )
+        report.error(text, table.head)
     reading.expect(len(table.rows) * (1 + len(columns)), Place(table.file))
     sources = texts_of(reading, table, "source")
     keys = row_keys(table, report)
@@ -49,16 +50,16 @@ def read_segments(reading: Reading, table: Table) -> None:
             texts = ((name, column[number]) for name, column in references.items())
             given = {name: text for name, text in texts if text is not None}
             line, row = table.rows[number]
-            beside = read_beside(row, partial(_place, table, line), report)
+            beside = read_attachments(row, partial(_place, table, line), report)
             segment = SegmentDraft(key, source, document or "", given, beside)
-            stand_in(segment)
+            use_file_as_source(segment)
             rows.add(segment, line)
     rows.locate(columns)
     reading.draft.is_in_file_order = not is_long(table) or rows.is_in_order(keys)
 
 
 def _references(reading: Reading, table: Table, column: str) -> list[str | None]:
-    """Return the references of a column; where it has some, empty cells are missing ones."""
+    """Return the references of a column; empty cells are missing ones, unless all are empty."""
     texts = texts_of(reading, table, column, required=False)
     if not any(text and text.strip() for text in texts):
         return texts
@@ -67,6 +68,41 @@ def _references(reading: Reading, table: Table, column: str) -> list[str | None]
 
 def _place(table: Table, line: int, column: str) -> Place:
     return Place(table.file, line, column)
+
+
+def _other_source(**known: Any) -> Message:
+    return message(
+        "segments.source", "Segment “{segment}” has another source in row {row:d}.", **known
+    )
+
+
+def _other_document(**known: Any) -> Message:
+    return message(
+        "segments.document", "Segment “{segment}” has another document in row {row:d}.", **known
+    )
+
+
+def _other_reference(**known: Any) -> Message:
+    return message(
+        "segments.reference", "Segment “{segment}” has another reference in row {row:d}.", **known
+    )
+
+
+def _other_attachments(**known: Any) -> Message:
+    return message(
+        "segments.attachments",
+        "Segment “{segment}” has another file or other notes in row {row:d}.",
+        **known,
+    )
+
+
+# Attribute of a segment -> column, and the message where rows of one segment differ in it.
+DIFFERENCES: dict[str, tuple[str, Callable[..., Message]]] = {
+    "source": ("source", _other_source),
+    "document": ("document", _other_document),
+    "references": ("reference", _other_reference),
+    "beside": ("media", _other_attachments),
+}
 
 
 class _Segments:
@@ -89,7 +125,7 @@ class _Segments:
         segments.append(segment)
 
     def is_in_order(self, keys: Sequence[str | None]) -> bool:
-        """Whether every system has its segments in the order in which they came first."""
+        """Return True if every system has its segments in the order of their first rows."""
         last: dict[str, int] = {}
         for key, (_, row) in zip(keys, self.table.rows, strict=True):
             position, system = self.known.get(nfc(key or ""), -1), str(row.get("system"))
@@ -99,17 +135,14 @@ class _Segments:
         return True
 
     def _compare(self, first: SegmentDraft, again: SegmentDraft, line: int) -> None:
-        for kind in ("source", "document", "references", "beside"):
+        row = self.lines[self.known[nfc(first.key)]]
+        for kind, (column, refusal) in DIFFERENCES.items():
             if getattr(first, kind) != getattr(again, kind):
-                row = self.lines[self.known[nfc(first.key)]]
-                what = NAMES.get(kind, kind)
-                self.reading.report.error(
-                    f"segment “{first.key}” has another {what} in row {row}",
-                    Place(self.table.file, line, what),
-                )
+                place = Place(self.table.file, line, column)
+                self.reading.report.error(refusal(segment=first.key, row=row), place)
 
     def locate(self, references: dict[str, str]) -> None:
-        """Say where the texts were read."""
+        """Record where the texts were read."""
         draft, file = self.reading.draft, self.table.file
         kinds = {"key": "segment", "source": "source", "document": "document"}
         kinds |= {column: column for column in COLUMNS if column in self.table.columns}

@@ -1,19 +1,20 @@
-"""Tables of MQM as Google publishes them: an error a row, marked by `<v>…</v>` in its text.
+"""Tables of MQM as Google publishes them: one error per row, marked by `<v>…</v>` in its text.
 
 Source: github.com/google/wmt-mqm-human-evaluation, and the README of Marot for `metadata`: the
 first and last token of each marked part (`source_spans`, `target_spans`), with the tokens once for
-each segment. Tags win over tokens.
+each segment. Tags take precedence over tokens.
 """
 
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import accumulate
 from typing import Any
 
 from annotation.uploads.problems import Place, Report
 from annotation.uploads.tables.rows import Table
+from metaeval.messages import Message, MessageError, message, plural
 
 NEEDED = ("system", "rater", "source", "target", "category", "severity")
 IDS = ("system", "doc", "docsegid", "doc_id", "seg_id", "globalsegid")
@@ -21,19 +22,11 @@ MADE = ("side", "span_start", "span_end")
 TAG = re.compile(r"</?v>")
 SIDES = ("source", "target")
 NO_ERROR, PLANTED, POST_EDITED = "noerror", "hotwtest", "post-edited"
-LEFT_OUT = {
-    PLANTED: "rows tell whether an error that was planted was found, and are left out",
-    "rater": "rows without a rater hold no judgment, and are left out",
-    "parts": "errors of several parts are marked from the first to the last",
-    "unclosed": "marks are not closed, and end with their text",
-    POST_EDITED: "rows are of post-edited outputs, other than most annotators saw, and left out",
-    "unplaced": "errors have no mark in either text: they are marked over all of the output",
-}
 Cells = dict[str, Any]
 
 
 def untag(table: Table, report: Report) -> None:
-    """Put plain texts and columns of places into a table with tags; others stay as they are."""
+    """Replace the tags of a table by columns of offsets; leave other tables unchanged."""
     names = {column.lower(): column for column in table.columns}
     if not all(name in names for name in NEEDED):
         return
@@ -45,25 +38,93 @@ def untag(table: Table, report: Report) -> None:
     tokens = _Tokens(names)
     rows = []
     for number, cells in table.rows:
-        kept = _row(table.file, number, cells, names, tokens, counts, report)
-        rows += [(number, kept)] if kept is not None else []
+        row = _row(table.file, number, cells, names, tokens, counts, report)
+        rows += [(number, row)] if row is not None else []
     table.rows = _without_post_edited(rows, names, counts)
     table.columns = [*table.columns, *MADE]
-    for what, sentence in LEFT_OUT.items():
+    for what, warning in WARNINGS.items():
         if counts[what]:
-            report.warn(f"{counts[what]:,} {sentence}", Place(table.file))
+            report.warn(warning(counts[what]), Place(table.file))
+
+
+def _planted(n: int) -> Message:
+    return plural(
+        "mqm.planted",
+        "Skipped {n} row that says whether a planted error was found.",
+        "Skipped {n} rows that say whether a planted error was found.",
+        n=n,
+    )
+
+
+def _without_annotator(n: int) -> Message:
+    return plural(
+        "mqm.no-annotator",
+        "Skipped {n} row without an annotator: it is not a judgment.",
+        "Skipped {n} rows without an annotator: they are not judgments.",
+        n=n,
+    )
+
+
+def _in_parts(n: int) -> Message:
+    return plural(
+        "mqm.parts",
+        "{n} error has several parts. It was marked from the first to the last.",
+        "{n} errors have several parts. They were marked from the first to the last.",
+        n=n,
+    )
+
+
+def _unclosed(n: int) -> Message:
+    return plural(
+        "mqm.unclosed",
+        "{n} mark is not closed. It was closed at the end of the text.",
+        "{n} marks are not closed. They were closed at the end of the text.",
+        n=n,
+    )
+
+
+def _post_edited(n: int) -> Message:
+    return plural(
+        "mqm.post-edited",
+        "Skipped {n} row of a post-edited output, which is not the one that most annotators saw.",
+        "Skipped {n} rows of post-edited outputs, which are not those that most annotators saw.",
+        n=n,
+    )
+
+
+def _unplaced(n: int) -> Message:
+    return plural(
+        "mqm.unplaced",
+        "{n} error has no mark in either text. It was marked over the whole output.",
+        "{n} errors have no mark in either text. They were marked over the whole output.",
+        n=n,
+    )
+
+
+WARNINGS: dict[str, Callable[[int], Message]] = {
+    PLANTED: _planted,
+    "rater": _without_annotator,
+    "parts": _in_parts,
+    "unclosed": _unclosed,
+    POST_EDITED: _post_edited,
+    "unplaced": _unplaced,
+}
+
+
+class TagError(MessageError, ValueError):
+    """The tags or tokens of a text are wrong."""
 
 
 def _without_post_edited(
     rows: list[tuple[int, Cells]], names: Mapping[str, str], counts: Counter[str]
 ) -> list[tuple[int, Cells]]:
-    """Leave out rows of another output than most annotators of the segment and system saw."""
+    """Skip rows of another output than most annotators of the segment and system saw."""
     columns = [names[name] for name in IDS if name in names]
     seen: dict[tuple[Any, ...], dict[str, set[Any]]] = {}
     for _, cells in rows:
         key = tuple(cells.get(column) for column in columns)
-        who = seen.setdefault(key, {}).setdefault(cells[names["target"]], set())
-        who.add(cells.get(names["rater"]))
+        annotators = seen.setdefault(key, {}).setdefault(cells[names["target"]], set())
+        annotators.add(cells.get(names["rater"]))
     usual = {
         key: max(targets, key=lambda text: len(targets[text])) for key, targets in seen.items()
     }
@@ -77,7 +138,7 @@ def _without_post_edited(
 
 
 class _Tokens:
-    """The tokens of each segment and system, which stand in one of its rows alone."""
+    """The tokens of each segment and system, which only one of its rows has."""
 
     def __init__(self, names: Mapping[str, str]) -> None:
         self.columns = [names[name] for name in IDS if name in names]
@@ -87,7 +148,7 @@ class _Tokens:
     def marks(self, cells: Cells, side: str, text: str) -> list[tuple[int, int]]:
         """Return [start, end) of what `metadata` marks in a text.
 
-        Raises ValueError where there is no such token, or the tokens are not those of the text.
+        Raises TagError if there is no such token, or the tokens are not those of the text.
         """
         try:
             values = json.loads(cells.get(self.metadata) or "{}")
@@ -103,7 +164,14 @@ class _Tokens:
             return []
         tokens = self.seen.get(key, {}).get(f"{side}_tokens")
         if not isinstance(tokens, list) or "".join(map(str, tokens)) != text:
-            raise ValueError(f"{side}_tokens are not the {side}")
+            raise TagError(
+                message(
+                    "mqm.tokens",
+                    "The tokens in {tokens} are not those of the {side}.",
+                    tokens=f"{side}_tokens",
+                    side=side,
+                )
+            )
         ends = [0, *accumulate(len(str(token)) for token in tokens)]
         return [_between(ends, each) for each in marked]
 
@@ -111,14 +179,21 @@ class _Tokens:
 def _between(ends: Sequence[int], pair: Any) -> tuple[int, int]:
     is_pair = isinstance(pair, list) and [type(each) for each in pair] == [int, int]
     if not is_pair or not 0 <= pair[0] <= pair[1] < len(ends) - 1:
-        raise ValueError(f"{str(pair)[:40]} are no two of {len(ends) - 1} tokens in order")
+        raise TagError(
+            message(
+                "mqm.token-numbers",
+                "“{pair}” are not two numbers of tokens in order, from 0 to {last}.",
+                pair=str(pair)[:40],
+                last=len(ends) - 2,
+            )
+        )
     return ends[pair[0]], ends[pair[1] + 1]
 
 
 def read_tags(text: str) -> tuple[str, list[tuple[int, int]]]:
     """Return a text without its tags, and [start, end) of each marked part.
 
-    One that is not closed marks all that follows. Raises ValueError for a tag that is not opened,
+    One that is not closed marks all that follows. Raises TagError for a tag that is not opened,
     or inside another.
 
     >>> read_tags("The dog <v>walked</v> outside.")
@@ -130,7 +205,15 @@ def read_tags(text: str) -> tuple[str, list[tuple[int, int]]]:
         plain += text[last : found.start()]
         last = found.end()
         if (found[0] == "<v>") == (opened >= 0):
-            raise ValueError(f"{found[0]} stands alone at {found.start() + 1}: is it of the text?")
+            raise TagError(
+                message(
+                    "mqm.lone-tag",
+                    "{tag} at character {position} has no counterpart. Check whether it is part of "
+                    "the text.",
+                    tag=found[0],
+                    position=found.start() + 1,
+                )
+            )
         if found[0] == "<v>":
             opened = len(plain)
         else:
@@ -149,7 +232,7 @@ def _row(
     counts: Counter[str],
     report: Report,
 ) -> Cells | None:
-    """Return a row with plain texts and its place, None for one that holds no judgment."""
+    """Return a row with plain texts and offsets, or None for a row that is not a judgment."""
     found: list[tuple[str, int, int]] = []
     for side in SIDES:
         given = str(cells.get(names[side]) or "")
@@ -157,17 +240,18 @@ def _row(
         try:
             cells[names[side]], parts = read_tags(given)
             parts = parts or tokens.marks(cells, side, cells[names[side]])
-        except ValueError as error:
-            report.error(str(error), Place(file, number, names[side]))
+        except TagError as error:
+            report.error(error.message, Place(file, number, names[side]))
             continue
         found += [(side, start, end) for start, end in parts]
     words = {_word(cells.get(names[name])) for name in ("severity", "category")}
-    if left_out := next((what for what in _reasons(cells, names, words)), ""):
-        counts[left_out] += 1
+    if reason := next((what for what in _reasons(cells, names, words)), ""):
+        counts[reason] += 1
         return None
     if len({side for side, *_ in found}) > 1:
         place = Place(file, number, names["source"])
-        report.error("both texts are marked: an error a row is expected", place)
+        text = message("mqm.both-texts", "Both texts are marked. Expected one error per row.")
+        report.error(text, place)
     if NO_ERROR in words:
         return cells | {names["severity"]: "no-error"}
     counts["parts"] += len(found) > 1

@@ -1,4 +1,4 @@
-"""Reading mt-metrics-eval directories, version 2: whole, or with every fault gathered."""
+"""Read mt-metrics-eval directories, version 2; stop at the first fault, or collect all faults."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from typing import TypeAlias, TypeVar
 
 from metaeval.files.evalset.folder import NO_OUTPUT, NO_SOURCE, EvalSet
 from metaeval.files.evalset.scores import Documents, Ratings, Scores, read_ratings, read_scores
-from metaeval.files.text import FormatError, read_lines
+from metaeval.files.text import NO_FILE, FormatError, read_lines
+from metaeval.messages import message
 
 LEVELS = ("sys", "doc", "domain", "seg")
 RATING = ".seg.rating"
@@ -37,13 +38,13 @@ def read_evalset(
     metrics
         Which metrics to read, by name; all unless given.
     faults
-        Where given, what is wrong with a file is added here, and reading goes on without the file.
+        If given, what is wrong with a file is added here, and reading continues without the file.
 
     Raises
     ------
     FormatError
         (a ValueError) naming file, line and field: a file has another number of lines than the
-        source, a score is no number, a system has no outputs, or there is nothing of this pair.
+        source, a score is not a number, a system has no outputs, or there is nothing of this pair.
 
     Examples
     --------
@@ -87,7 +88,7 @@ class _Reader:
         metrics = self._scores(chosen, 0, known)
         ratings = self._ratings([path for path in paths if path.name.endswith(RATING)], cut, known)
         if self.size is None:
-            self._fault(FormatError(self._source_path(), None, "there is no such file"))
+            self._fault(FormatError(self._source_path(), None, NO_FILE))
         return EvalSet(
             name=self.root.name,
             language_pair=self.pair,
@@ -106,7 +107,7 @@ class _Reader:
         )
 
     def _try(self, read: Callable[..., T], *arguments: object) -> T | None:
-        """Return what can be read; None where a fault was taken down."""
+        """Return what can be read; None after a fault was recorded."""
         try:
             return read(*arguments)
         except FormatError as fault:
@@ -136,11 +137,16 @@ class _Reader:
             self.documents = found
 
     def _fits(self, path: Path, size: int) -> bool:
-        """Whether a file has as many lines as there are segments; the first one says how many."""
+        """Return True if a file has one line per segment; the first file sets their number."""
         self.size = size if self.size is None else self.size
         if size != self.size:
-            said = f"{size} lines for {self.size} segments of the source"
-            self._fault(FormatError(path, None, said))
+            refusal = message(
+                "evalset.lines",
+                "The file has {lines} lines; the source has {segments} segments.",
+                lines=size,
+                segments=self.size,
+            )
+            self._fault(FormatError(path, None, refusal))
         return size == self.size
 
     def _texts(self, paths: Iterable[Path], key: str) -> dict[str, Texts]:
@@ -165,9 +171,18 @@ class _Reader:
 
     def _read_scores(self, path: Path, level: str) -> Scores:
         if level not in LEVELS:
-            raise FormatError(path, None, f"expected NAME.LEVEL.score with LEVEL of {LEVELS}")
+            refusal = message(
+                "evalset.level",
+                "Expected a file name NAME.LEVEL.score with one of the levels {levels}.",
+                levels=list(LEVELS),
+            )
+            raise FormatError(path, None, refusal)
         if level in ("doc", "domain") and not self.documents:
-            raise FormatError(path, None, "there is no file of documents that these scores are of")
+            refusal = message(
+                "evalset.no-documents",
+                "The scores are of documents, but there is no file of documents.",
+            )
+            raise FormatError(path, None, refusal)
         found = read_scores(path, level, self.documents, self.size)
         if level == "seg" and self.size is None:
             self.size = max(map(len, found.values.values()), default=None)
@@ -186,11 +201,15 @@ class _Reader:
         return ratings
 
     def _knows(self, path: Path, systems: Iterable[str], known: Collection[str] | None) -> bool:
-        """Whether all systems have texts, where any has."""
+        """Return True if all systems have texts, or none has."""
         strangers = sorted(set(systems) - set(known)) if known is not None else []
         if strangers:
-            said = f"system {strangers[0]!r} has no file of outputs"
-            self._fault(FormatError(path, None, said))
+            refusal = message(
+                "evalset.no-outputs",
+                "System “{system}” has no file of outputs.",
+                system=strangers[0],
+            )
+            self._fault(FormatError(path, None, refusal))
         return not strangers
 
 
@@ -226,9 +245,13 @@ def _field(path: Path, number: int, line: str, key: str) -> str:
     try:
         value = json.loads(line)[key]
     except (ValueError, TypeError, KeyError, RecursionError):
-        raise FormatError(path, number, f"expected a JSON object with field {key}") from None
+        refusal = message(
+            "evalset.no-field", "Expected a JSON object with the field {field}.", field=key
+        )
+        raise FormatError(path, number, refusal) from None
     if not isinstance(value, str):
-        raise FormatError(path, number, f"field {key}: expected a string")
+        refusal = message("evalset.no-string", "Field {field}: expected a string.", field=key)
+        raise FormatError(path, number, refusal)
     return value.rstrip()
 
 
@@ -238,10 +261,18 @@ def _documents(path: Path) -> Documents:
     for number, line in enumerate(read_lines(path), start=1):
         cells = line.split()
         if len(cells) != 2:
-            raise FormatError(path, number, f"expected DOMAIN and DOCUMENT, got {line!r}")
+            refusal = message(
+                "evalset.document", "Expected DOMAIN and DOCUMENT, got “{line}”.", line=line
+            )
+            raise FormatError(path, number, refusal)
         if documents and documents[-1][1] != cells[1]:
             closed.add(documents[-1][1])
         if cells[1] in closed:
-            raise FormatError(path, number, f"document {cells[1]} is not contiguous")
+            refusal = message(
+                "evalset.document-split",
+                "Document {document} is not contiguous.",
+                document=cells[1],
+            )
+            raise FormatError(path, number, refusal)
         documents.append((cells[0], cells[1]))
     return documents

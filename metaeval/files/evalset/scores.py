@@ -13,6 +13,7 @@ import numpy as np
 
 from metaeval.arrays import FloatArray
 from metaeval.files.text import FormatError, numbers, plain_number, read_lines
+from metaeval.messages import Message, message
 
 Ratings: TypeAlias = Mapping[str, Sequence[tuple[str | None, str | None]]]
 Documents: TypeAlias = Sequence[tuple[str, str]]
@@ -45,27 +46,37 @@ def read_scores(path: Path, level: str, documents: Documents, size: int | None) 
     for system, own in values.items():
         expected = len(own) if expected is None else expected
         if len(own) != expected:
-            raise FormatError(
-                path, None, f"system {system}: {len(own)} scores, expected {expected}"
+            refusal = message(
+                "evalset.scores",
+                "System {system}: expected {expected} scores, got {n}.",
+                system=system,
+                expected=expected,
+                n=len(own),
             )
+            raise FormatError(path, None, refusal)
         if level == "domain" and domains[system] != labels:
-            raise FormatError(path, None, f"system {system}: its domains differ from the first's")
+            refusal = message(
+                "evalset.domains",
+                "System {system} has other domains than the first system.",
+                system=system,
+            )
+            raise FormatError(path, None, refusal)
     return Scores({name: np.array(own) for name, own in values.items()}, tuple(labels))
 
 
 def _columns(path: Path, width: int) -> list[list[str]]:
-    """Return the fields of all lines, which white space parts, by column."""
+    """Return the fields of all lines, split at white space, by column."""
     lines = read_lines(path)
     cells = "\n".join(lines).split()
     columns = [cells[place::width] for place in range(width)]
-    # Where single tabs part them this is a fifth of the work of looking at every line.
+    # With single tabs between fields this takes a fifth of the time of splitting every line.
     if (
         len(cells) != width * len(lines)
         or list(map("\t".join, zip(*columns, strict=True))) != lines
     ):
         for line, text in enumerate(lines, start=1):
             if (found := len(text.split())) != width:
-                raise FormatError(path, line, f"expected {width} fields, got {found}")
+                raise FormatError(path, line, wrong_fields(width, found))
     return columns
 
 
@@ -97,13 +108,23 @@ def read_ratings(path: Path, size: int | None) -> Ratings:
     for line, text in enumerate(read_lines(path), start=1):
         cells = text.split("\t")
         if len(cells) not in (2, 3):
-            raise FormatError(path, line, f"expected 2 or 3 fields, got {len(cells)}")
+            refusal = message(
+                "evalset.rating-fields", "Expected 2 or 3 fields, got {n}.", n=len(cells)
+            )
+            raise FormatError(path, line, refusal)
         errors = None if cells[1] == "None" else _checked(path, line, cells[1])
         rater = cells[2] if len(cells) == 3 else None
         ratings.setdefault(cells[0], []).append((errors, rater))
     for system, entries in ratings.items():
         if size is not None and len(entries) != size:
-            raise FormatError(path, None, f"system {system}: {len(entries)} ratings, not {size}")
+            refusal = message(
+                "evalset.ratings",
+                "System {system}: expected {expected} ratings, got {n}.",
+                system=system,
+                expected=size,
+                n=len(entries),
+            )
+            raise FormatError(path, None, refusal)
     return ratings
 
 
@@ -111,25 +132,48 @@ def _checked(path: Path, line: int, text: str) -> str:
     try:
         errors = json.loads(text)["errors"]
     except (ValueError, TypeError, KeyError, RecursionError):
-        raise FormatError(path, line, "field RATING: expected JSON with errors") from None
+        refusal = message(
+            "evalset.rating-json", "Field RATING: expected a JSON object with the field errors."
+        )
+        raise FormatError(path, line, refusal) from None
     if not isinstance(errors, list):
-        raise FormatError(path, line, "field errors: expected a list")
-    for place, error in enumerate(errors, start=1):
-        if reason := _wrong(error):
-            raise FormatError(path, line, f"error {place}: {reason}")
+        refusal = message("evalset.errors-list", "Field errors: expected a list.")
+        raise FormatError(path, line, refusal)
+    for number, error in enumerate(errors, start=1):
+        if reason := _wrong(number, error):
+            raise FormatError(path, line, reason)
     return text
 
 
-def _wrong(error: object) -> str:
-    """Say what is wrong with one error of a rating, or nothing; the types are those of its spec."""
+def wrong_fields(expected: int, n: int) -> Message:
+    """Return the message about a line with another number of fields."""
+    return message("evalset.fields", "Expected {expected} fields, got {n}.", expected=expected, n=n)
+
+
+def _wrong(number: int, error: object) -> Message | None:
+    """Return what is wrong with an error of a rating, or None, by its specification."""
     if not isinstance(error, dict):
-        return "expected an object"
+        return message("evalset.error", "Error {number}: expected an object.", number=number)
     start, end = error.get("start"), error.get("end")
     if type(start) is not int or type(end) is not int or not 0 <= start <= end:
-        return f"expected whole numbers 0 <= start <= end, got {start!r} and {end!r}"
+        return message(
+            "evalset.error-offsets",
+            "Error {number}: expected whole numbers 0 ≤ start ≤ end, got “{start}” and “{end}”.",
+            number=number,
+            start=repr(start),
+            end=repr(end),
+        )
     words = [error.get(name) for name in ("severity", "category")]
     if not all(word is None or isinstance(word, str) for word in words):
-        return "severity and category: expected text or null"
+        return message(
+            "evalset.error-words",
+            "Error {number}: severity and category must be text or null.",
+            number=number,
+        )
     if not isinstance(error.get("is_source_error") or False, bool):
-        return "is_source_error: expected true or false"
-    return ""
+        return message(
+            "evalset.error-side",
+            "Error {number}: is_source_error must be true or false.",
+            number=number,
+        )
+    return None

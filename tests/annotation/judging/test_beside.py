@@ -32,7 +32,7 @@ from annotation.models import (
 from annotation.protocols import DEFAULT, get
 from annotation.protocols.questions import MEDIA, QUESTIONS, about_media
 from annotation.uploads import InputFile, Report
-from annotation.uploads.media.keeping import keep
+from annotation.uploads.media.storage import store_file
 from tests.annotation.uploads.test_media import wav
 from tests.annotation.views.test_views_judgments import JSON, address, form
 from tests.planting import plant
@@ -51,7 +51,7 @@ def storage(settings: Any, tmp_path: Path) -> None:
 
 
 def with_sound(campaign: Campaign, **more: Any) -> list[Assignment]:
-    kept = keep(InputFile.holding("system-a.wav", SOUND))
+    kept = store_file(InputFile.holding("system-a.wav", SOUND))
     beside = {"file": kept.sha256, "kind": "audio", "type": "audio/wav"} | BESIDE | more
     Segment.objects.filter(test_set=campaign.test_set, position=0).update(beside=beside)
     return list(Assignment.objects.filter(annotator__campaign=campaign).order_by("position"))
@@ -76,7 +76,7 @@ def test_every_layout_shows_it_once_a_segment(db: None, client: Client, protocol
     # The words of a source that is heard are shown on demand alone, and the file has no name.
     assert "源文一。" not in page
     assert "system-a" not in page
-    assert keep(InputFile.holding("x", SOUND)).sha256 not in page
+    assert store_file(InputFile.holding("x", SOUND)).sha256 not in page
 
 
 def test_questions_speak_of_what_is_heard_or_seen(db: None, client: Client) -> None:
@@ -227,7 +227,7 @@ def test_a_campaign_file_comes_back_with_its_recordings(db: None) -> None:
     (own,) = written["texts"]["segments"]
     assert own == segment | {
         "document": "", "references": {}, "transcript": "Guten Morgen.",
-        "media": keep(InputFile.holding("x", SOUND)).sha256,
+        "media": store_file(InputFile.holding("x", SOUND)).sha256,
     }  # fmt: skip
     # The same server still has the file.
     assert opened(written, slug="again")[1] == []

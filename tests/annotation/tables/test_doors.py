@@ -42,7 +42,7 @@ def test_the_person_says_what_a_column_holds(world: World, as_admin: Client) -> 
     assert "expired" in as_admin.get(checked.url, follow=True).text
     page = as_admin.get(read.url)
     assert page.status_code == 200
-    assert "The first rows as they were understood" in page.text
+    assert "The first rows as they were read" in page.text
     assert "a finished campaign with 2 judgments" in page.text
     assert '<option value="annotator" selected>' in page.text
     assert not Campaign.objects.filter(slug="later").exists()
@@ -67,7 +67,7 @@ def test_two_columns_for_one_field_are_refused_on_the_page(world: World, as_admi
     columns = {"change": "1", "column-0": "segment", "column-1": "segment"}
     page = as_admin.post(checked.url, columns)
     assert page.status_code == 422
-    assert "holds the same already" in page.text
+    assert "has this meaning already" in page.text
 
 
 def test_several_tables_and_a_rule_chosen_afterwards(world: World, as_admin: Client) -> None:
@@ -126,7 +126,7 @@ def test_what_is_read_is_told_before(world: World, as_admin: Client) -> None:
     assert "This field is required." in missing.text
     wrong = send(as_admin, sent(TABLE), source_language="xx-1", scale="6", time_zone="Nowhere")
     page = as_admin.get(wrong.url)
-    for sentence in ("is no language code", "is no scale", "is no time zone"):
+    for sentence in ("is not a known code", "is no scale", "is no time zone"):
         assert sentence in page.text
 
 
@@ -177,9 +177,11 @@ def test_a_program_is_told_every_error_with_its_place(world: World, as_admin: Cl
     refused = post(as_admin, text=TABLE.replace("60", "x"), test_set="harbour")
     assert refused.status_code == 400
     (problem,) = [p for p in refused.json()["problems"] if p["severity"] == "error"]
+    text = "“x” is not a number."
     assert problem == {
-        "severity": "error", "message": "“x” is no number", "file": "own.tsv", "row": 3,
-        "field": "score",
+        "severity": "error", "file": "own.tsv", "row": 3, "field": "score",
+        "code": "cell.not-a-number", "text": text, "message": text,
+        "pattern": "“{text}” is not a number.", "parameters": {"text": "x"}, "more": None,
     }  # fmt: skip
     unread = as_admin.post(API, {"protocol": "guess"})
     assert unread.status_code == 400

@@ -15,14 +15,14 @@ def test_exact_names_go_before_synonyms_and_those_by_their_order() -> None:
     assert propose(["sid", "segment"], [SEGMENT]) == {"segment": "segment"}
 
 
-def test_what_the_person_said_is_kept() -> None:
+def test_choices_of_the_person_do_not_change() -> None:
     chosen = {"id": "segment", "hyp": ""}
     assert propose(["id", "sid", "hyp", "mt"], [SEGMENT, OUTPUT], chosen) == {
         **chosen, "mt": "output",
     }  # fmt: skip
 
 
-def test_renaming_leaves_out_what_is_not_used() -> None:
+def test_renaming_drops_unused_columns() -> None:
     table = Table("t.tsv", ["sid", "segment", "note"], [(2, {"sid": "1", "segment": "x"})])
     found = renamed(table, {"sid": "segment", "segment": ""})
     assert found.columns == ["segment", "note"]
@@ -32,13 +32,14 @@ def test_renaming_leaves_out_what_is_not_used() -> None:
 def test_two_columns_for_one_field_are_refused_by_name() -> None:
     data = {"column-0": "segment", "column-1": "segment", "column-2": ""}
     form = ColumnsForm(["sid", "id", "note"], [SEGMENT], {}, data)
-    assert form.errors == {"1": ["“sid” holds the same already; choose one of the two."]}
+    ((number, (error,)),) = form.errors.as_data().items()
+    assert (number, error.code, error.params) == ("1", "same-field", {"column": "sid"})
     form = ColumnsForm(["sid", "id"], [SEGMENT], {}, {"column-0": "segment", "column-1": ""})
     assert form.is_valid()
     assert form.chosen == {"sid": "segment", "id": ""}
 
 
-def test_a_remark_in_brackets_is_no_part_of_a_name() -> None:
+def test_a_comment_in_brackets_is_not_part_of_a_name() -> None:
     score = Wanted("score", "Score", ("rating", "quality"))
     assert propose(["quality(0-6)"], [score]) == {"quality(0-6)": "score"}
     assert propose(["Rating [0-100] "], [score]) == {"Rating [0-100] ": "score"}

@@ -10,8 +10,10 @@ from hypothesis import strategies as st
 from annotation import uploads
 from annotation.models import Output
 from annotation.models.corpus import content_key
-from annotation.uploads import Checked, InputFile, SegmentDraft, Submission, SystemDraft
+from annotation.uploads import Checked, InputFile, Report, SegmentDraft, Submission, SystemDraft
+from annotation.uploads.problems import Place, problem_from_json
 from core.text import neutralise
+from metaeval.messages import message
 
 
 def check(*tables: tuple[str, str | bytes], slug: str = "tables") -> Checked:
@@ -106,88 +108,100 @@ OUTPUT = "segment\tsystem\toutput\tlength_ratio\n"
 
 
 @pytest.mark.parametrize(
-    ("name", "text", "told"),
+    ("name", "text", "place", "code"),
     [
-        ("o.tsv", "segment\toutput\tsystem:b\nx1\tO\tP\n", "o.tsv, row 1: a table with the column"),
-        ("o.tsv", "system\toutput\na\tO\n", "o.tsv, row 1: the column “segment” is missing"),
-        ("o.tsv", OUTPUT + "x1\ta\tO\t1\nx1\ta\tP\t1\n", "is there already (o.tsv, row 2"),
-        ("o.tsv", OUTPUT + "x1\ta@0.5\tO\t\n", "put the ratio of “a@0.5” into the column"),
-        ("o.tsv", OUTPUT + "x1\ta\tO\tlong\n", "o.tsv, row 2, length_ratio"),
         (
             "o.tsv",
-            OUTPUT + "x1\ta\tO\t0.125\n",
-            "the length ratio 0.125 has more than two decimals",
+            "segment\toutput\tsystem:b\nx1\tO\tP\n",
+            "o.tsv, row 1",
+            "outputs.long-and-wide",
         ),
-        ("o.tsv", "segment\tsystem:a\nx1\tO\nx1\tP\n", "is there already (o.tsv, row 2"),
-        ("o.tsv", "segment\tsystem:a@9\nx1\tO\n", "o.tsv, row 1, system:a@9"),
-        ("o.tsv", "segment|system|output\nx1|a|O\n", "say which of its columns is which"),
+        ("o.tsv", "system\toutput\na\tO\n", "o.tsv, row 1", "outputs.no-segments"),
+        (
+            "o.tsv",
+            OUTPUT + "x1\ta\tO\t1\nx1\ta\tP\t1\n",
+            "o.tsv, row 3, output",
+            "output.twice",
+        ),
+        ("o.tsv", OUTPUT + "x1\ta@0.5\tO\t\n", "o.tsv, row 2, system", "outputs.ratio-in-name"),
+        ("o.tsv", OUTPUT + "x1\ta\tO\tlong\n", "o.tsv, row 2, length_ratio", "ratio.syntax"),
+        ("o.tsv", OUTPUT + "x1\ta\tO\t0.125\n", "o.tsv, row 2, system", "ratio.decimals"),
+        (
+            "o.tsv",
+            "segment\tsystem:a\nx1\tO\nx1\tP\n",
+            "o.tsv, row 3, system:a",
+            "output.twice",
+        ),
+        ("o.tsv", "segment\tsystem:a@9\nx1\tO\n", "o.tsv, row 1, system:a@9", "ratio.too-large"),
+        ("o.tsv", "segment|system|output\nx1|a|O\n", "o.tsv, row 1", "outputs.no-columns"),
         (
             "o.jsonl",
             '{"segment": "x1", "output": "O", "length_ratio": true}',
-            "is true or false, not a",
+            "o.jsonl, row 1, length_ratio",
+            "outputs.ratio-type",
         ),
         (
             "o.jsonl",
             '{"segment": "x1", "segment": "x2", "output": "O"}',
-            "“segment” is there twice",
+            "o.jsonl, row 1",
+            "json.field-twice",
         ),
-        ("o.jsonl", '[{"segment": "x1", "segment": "x2"}]', "“segment” is there twice"),
-        ("o.tsv", SEGMENTS, "the segments must come from one file, not from set.tsv, o.tsv"),
+        ("o.jsonl", '[{"segment": "x1", "segment": "x2"}]', "o.jsonl, row 1", "json.field-twice"),
+        ("o.tsv", SEGMENTS, "", "upload.several-sources"),
     ],
 )
-def test_what_is_wrong_with_outputs_is_said(db: None, name: str, text: str, told: str) -> None:
+def test_errors_of_outputs(db: None, name: str, text: str, place: str, code: str) -> None:
     problems = check(("set.tsv", SEGMENTS), (name, text)).report.errors
-    assert any(told in str(problem) for problem in problems), list(map(str, problems))
+    assert (place, code) in [(str(problem.place), problem.code) for problem in problems]
 
 
 @pytest.mark.parametrize(
-    ("head", "told"),
+    ("head", "field", "code"),
     [
+        ({"slug": "a b"}, "slug", "test-set.slug"),
+        ({"slug": "Upload"}, "slug", "test-set.slug-taken"),
+        ({"source_language": "no language"}, "source language", "language.code"),
         (
-            {"slug": "a b"},
-            "slug: the address may have letters a–z, digits, hyphens and underscores",
+            {"target_language": "de-Latn-DE-1901-1996-x-ab"},
+            "target language",
+            "language.too-long",
         ),
-        ({"slug": "Upload"}, "slug: the address “upload” is taken by the upload page"),
-        ({"source_language": "no language"}, "source language"),
-        ({"target_language": "de-Latn-DE-1901-1996-x-ab"}, "is longer than 20 characters"),
-        ({"name": " Tables"}, "begins or ends with a blank"),
-        ({"name": ""}, "name: the name is empty"),
+        ({"name": " Tables"}, "name", "name.blank"),
+        ({"name": ""}, "name", "name.empty"),
     ],
 )
-def test_what_is_wrong_with_the_head_is_said(db: None, head: dict[str, str], told: str) -> None:
+def test_errors_of_the_head(db: None, head: dict[str, str], field: str, code: str) -> None:
     about = {"slug": "t", "name": "T", "source_language": "de", "target_language": "en"} | head
     file = InputFile.holding("set.tsv", SEGMENTS.encode())
     problems = uploads.check_submission(Submission(**about, tables=[file])).report.errors
-    assert any(told in str(problem) for problem in problems), list(map(str, problems))
+    assert (field, code) in [(str(problem.place), problem.code) for problem in problems]
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "place", "code"),
     [
-        (
-            SEGMENTS.replace("One", "Uno"),
-            "set.tsv, row 2, reference: segment “x1” is stored with another",
-        ),
+        (SEGMENTS.replace("One", "Uno"), "set.tsv, row 2, reference", "stored.reference"),
         (
             SEGMENTS.replace("reference", "reference_B"),
-            "segment “x1” is stored without a reference B",
+            "set.tsv, row 2, reference_B",
+            "stored.no-reference",
         ),
-        (SEGMENTS[: SEGMENTS.index("x2")], "1 stored segments are not in this upload (x2)"),
-        (
-            SEGMENTS.replace("x2", "x3"),
-            "set.tsv, row 3, segment: the stored test set has no segment “x3”",
-        ),
+        (SEGMENTS[: SEGMENTS.index("x2")], "", "stored.segments-absent"),
+        (SEGMENTS.replace("x2", "x3"), "set.tsv, row 3, segment", "stored.no-segment"),
         (
             "segment\tsystem:A\nx1\tO\nx2\tT\n",
-            "“A” and the stored “a” differ only in case or blanks",
+            "set.tsv, row 1, system:A",
+            "stored.system-spelling",
         ),
     ],
 )
-def test_a_second_upload_changes_nothing_that_is_stored(db: None, text: str, told: str) -> None:
+def test_a_second_upload_changes_nothing_that_is_stored(
+    db: None, text: str, place: str, code: str
+) -> None:
     first = check(("set.tsv", SEGMENTS), ("a.tsv", "segment\tsystem:a\nx1\tO\nx2\tT\n"))
     uploads.store(first.draft)
     problems = check(("set.tsv", text)).report.errors
-    assert any(told in str(problem) for problem in problems), list(map(str, problems))
+    assert (place, code) in [(str(problem.place), problem.code) for problem in problems]
 
 
 def test_a_second_upload_keeps_what_it_does_not_name(db: None) -> None:
@@ -200,22 +214,24 @@ def test_a_second_upload_keeps_what_it_does_not_name(db: None) -> None:
         )
     )
     assert again.report.errors == []
-    told = "\n".join(map(str, again.report.warnings))
-    assert "name: the stored name “Tables” is kept" in told
-    assert "description: the stored description is kept" in told
-    assert "the stored reference A is not in this upload and stays" in told
+    assert {warning.code: warning.message.parameters for warning in again.report.warnings} == {
+        "stored.name": {"name": "Tables"},
+        "stored.description": {},
+        "stored.references-absent": {"n": 1, "references": ["A"]},
+        "references.none": {},
+    }
 
 
-def test_outputs_of_no_test_set_are_told_once(db: None) -> None:
+def test_outputs_of_no_test_set_are_one_error(db: None) -> None:
     (problem,) = check(("o.tsv", OUTPUT + "x1\ta\tO\t1\n"), slug="nowhere").report.errors
-    assert "there are no segments, and no test set “nowhere” is stored" in str(problem)
+    assert problem.code == "test-set.no-segments"
 
 
 @pytest.mark.parametrize(
     ("text", "n"), [("segment\tsource\nx\tEins\n", 1), ("source,system:a\nEins,O\n", 1),
                     ('{"source": "Eins"}\n', 1), ('[{"source": "Eins"}, {"source": "Zwei"}]', 2)]
 )  # fmt: skip
-def test_a_table_without_an_ending_is_told_by_its_content(db: None, text: str, n: int) -> None:
+def test_a_table_without_an_ending_is_known_by_its_content(db: None, text: str, n: int) -> None:
     checked = check(("table", text))
     assert checked.report.errors == []
     assert len(checked.draft.segments) == n
@@ -223,8 +239,7 @@ def test_a_table_without_an_ending_is_told_by_its_content(db: None, text: str, n
 
 def test_every_cause_is_an_error_not_only_the_first(db: None) -> None:
     text = "source\treference\n" + "Eins\t\n" * 40 + "\tZwei\n" * 2
-    told = [str(error) for error in check(("t.tsv", text)).report.errors]
-    assert [error.partition(":")[0] for error in told] == [
+    assert [str(error.place) for error in check(("t.tsv", text)).report.errors] == [
         "t.tsv, row 42, source",
         "t.tsv, row 43, source",
     ]
@@ -295,3 +310,40 @@ def test_a_draft_built_by_code_is_checked_too(db: None) -> None:
 )
 def test_cells_that_a_spreadsheet_would_run(cell: str, expected: str) -> None:
     assert neutralise(cell) == expected
+
+
+def test_a_problem_as_json(db: None) -> None:
+    report = check(("t.tsv", "source\treference\n" + "Eins\t\n" * 40 + "\tZwei\n")).report
+    (problem,) = report.errors
+    assert problem.as_json() == {
+        "severity": "error",
+        "file": "t.tsv",
+        "row": 42,
+        "field": "source",
+        "code": "text.empty",
+        "text": "The text is empty.",
+        "pattern": "The text is empty.",
+        "parameters": {},
+        "more": None,
+    }
+    assert problem_from_json(problem.as_json()) == problem
+
+
+def test_problems_of_one_code_are_one_with_a_count() -> None:
+    report = Report()
+    for row in range(2, 12):
+        twice = message("segment.twice", "“{key}” occurs twice.", key=f"x{row}")
+        report.error(twice, Place("t.tsv", row, "segment"))
+    report.error(message("text.empty", "The text is empty."), Place("t.tsv", 3, "segment"))
+    report.gather()
+    first, other = report.errors
+    assert first.more is not None
+    assert (first.code, first.place.row, first.message.parameters) == (
+        "segment.twice", 2, {"key": "x2"},
+    )  # fmt: skip
+    assert first.more.parameters == {"n": 10, "rows": [3, 4, 5, 6]}
+    assert str(first) == (
+        "t.tsv, row 2, segment: “x2” occurs twice. (10 times, next in rows 3, 4, 5 and 6)"
+    )
+    assert (other.code, other.more) == ("text.empty", None)
+    assert problem_from_json(first.as_json()) == first

@@ -82,7 +82,7 @@ def test_two_columns_for_one_field_are_refused_where_they_are(
     data = {f"table0-{n}": field for n, field in enumerate(("source", "", "source", "", "", ""))}
     page = as_admin.post(address, data | {"read": "1"})
     assert page.status_code == 422
-    assert "“sid” holds the same already" in page.text
+    assert "“sid” has this meaning already" in page.text
 
 
 def test_entities_are_decoded_on_the_page_and_exactly_that_is_stored(
@@ -90,9 +90,9 @@ def test_entities_are_decoded_on_the_page_and_exactly_that_is_stored(
 ) -> None:
     page = send(as_admin, tables=[sent("odd.csv", ODD)])
     page = choose(as_admin, page, *CHOICE)
-    assert "1 segment holds HTML entities such as &amp;quot;" in page.text
+    assert "1 segment contains HTML entities such as &amp;quot;" in page.text
     page = choose(as_admin, page, *CHOICE, decode="on")
-    assert "HTML entities of 2 texts are decoded" in page.text
+    assert "Decoded HTML entities in 2 texts" in page.text
     as_admin.post(page.redirect_chain[-1][0], {"decode": "on"})
     assert Output.objects.filter(text='He says "yes"').exists()
 
@@ -115,7 +115,7 @@ def test_a_refused_form_keeps_its_files(world: World, as_admin: Client) -> None:
     source, output = sent("s.txt", "Eins\nZwei\n"), sent("o.txt", "One\nTwo\n")
     page = send(as_admin, source_language="Klingonese", source=source, systems=[output])
     assert page.status_code == 422
-    assert "no language code" in page.text
+    assert "not a known code" in page.text
     assert "Source: s.txt" in page.text
     page = send(as_admin, kept=kept(page), kept_files=["0", "1"])
     assert page.status_code == 200

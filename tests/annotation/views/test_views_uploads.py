@@ -47,11 +47,11 @@ def test_check_then_store(world: World, as_admin: Client) -> None:
     before = TestSet.objects.count()
     preview = send(as_admin)
     assert preview.status_code == 200
-    assert "Store it; next: the task" in preview.text
+    assert "Store test set and set up a campaign" in preview.text
     assert "Das Haus ist rot." in preview.text
     assert TestSet.objects.count() == before
     page = confirm(as_admin, preview)
-    assert "Created “Weather”: 3 segments, 2 systems, 6 outputs." in page.text
+    assert "Created “Weather”. Segments: 3, systems: 2, outputs: 6." in page.text
     test_set = TestSet.objects.get(slug="weather")
     ratios = {system.name: str(system.length_ratio) for system in test_set.systems.all()}
     assert ratios == {"strong": "0.80", "weak": "0.50"}
@@ -65,7 +65,7 @@ def test_the_same_again_changes_nothing(world: World, as_admin: Client) -> None:
     counts = [model.objects.count() for model in (TestSet, Segment, System, Output)]
     preview = send(as_admin)
     assert "all of this is stored already" in preview.text
-    assert "Nothing changed" in confirm(as_admin, preview).text
+    assert "nothing changed" in confirm(as_admin, preview).text
     assert [model.objects.count() for model in (TestSet, Segment, System, Output)] == counts
 
 
@@ -73,7 +73,7 @@ def test_a_system_is_added_to_a_stored_test_set(world: World, as_admin: Client) 
     confirm(as_admin, send(as_admin))
     only = {"source": "", "references": [], "systems": [sent("third.txt", OUTPUT)]}
     page = confirm(as_admin, send(as_admin, **only))
-    assert "Added to “Weather”: 1 system, 3 outputs." in page.text
+    assert "Added to “Weather”. Systems: 1, outputs: 3." in page.text
 
 
 def zipped() -> bytes:
@@ -112,6 +112,23 @@ def test_wrong_files_are_named_and_change_nothing(
     assert TestSet.objects.count() == before
 
 
+def test_problems_of_a_refused_upload_as_json(world: World, as_admin: Client) -> None:
+    page = send(as_admin, systems=[sent("s.txt", "one\ntwo\n")])
+    address, _ = page.redirect_chain[-1]
+    answer = as_admin.get(address, headers={"Accept": "application/json"})
+    assert answer.status_code == 422
+    assert answer.json()["n_errors"] == 1
+    (problem,) = [each for each in answer.json()["problems"] if each["severity"] == "error"]
+    text = "Lines in this file: 2. Segments in source.txt: 3. The numbers must be equal."
+    assert problem == {
+        "severity": "error", "file": "s.txt", "row": None, "field": "", "code": "upload.lines",
+        "text": text,
+        "pattern": "Lines in this file: {lines}. Segments in {within}: {segments}. The numbers "
+        "must be equal.",
+        "parameters": {"lines": 2, "segments": 3, "within": "source.txt"}, "more": None,
+    }  # fmt: skip
+
+
 @pytest.mark.parametrize(("encoding", "severity"), [("utf-16", "note"), ("cp1252", "warning")])
 def test_other_encodings_are_read_and_said(
     world: World, as_admin: Client, encoding: str, severity: str
@@ -130,8 +147,8 @@ def test_other_encodings_are_read_and_said(
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"source_language": "xx-klingon"}, "no language code"),
-        ({"ratio": "most"}, "no length ratio"),
+        ({"source_language": "xx-klingon"}, "not a known code"),
+        ({"ratio": "most"}, "not a length ratio"),
         ({"name": ""}, "This field is required"),
         ({"source": "", "references": [], "systems": []}, "Choose a source file"),
     ],
@@ -155,7 +172,7 @@ def test_stored_texts_never_change(world: World, as_admin: Client) -> None:
     changed = sent("source.txt", SOURCE.replace("rot", "blau"))
     page = send(as_admin, source=changed)
     assert page.status_code == 422
-    assert "Test sets never change" in page.text
+    assert "Stored test sets cannot be changed" in page.text
 
 
 def test_a_preview_is_its_senders_and_is_used_once(world: World, as_admin: Client) -> None:

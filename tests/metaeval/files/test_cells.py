@@ -117,19 +117,19 @@ def test_a_word_is_an_error_in_a_column_that_was_asked_for_and_an_omission_elsew
     path = tmp_path / "scores.tsv"
     path.write_text("system\tseg\th\tm\tn\nA\t1\t1\t2\t3\nA\t2\t2\tgood\t4\nA\t3\t5\t1\t4\n")
     assert main(["correlate", str(path), "--human", "h", "--metric", "m"]) == 2
-    assert "line 3: field m: expected a number, got 'good'" in capsys.readouterr().err
+    assert "line 3: Field m: expected a number, got “good”" in capsys.readouterr().err
     assert main(["correlate", str(path), "--human", "h"]) == 0
     captured = capsys.readouterr()
-    assert "Column m is left out: 1 of 3 fields are no numbers, such as 'good'." in captured.err
+    assert "Column m was skipped: 1 of 3 fields is not a number, such as “good”." in captured.err
     assert captured.out.splitlines()[1].startswith("n\t")
     assert main(["correlate", str(path), "--human", "m"]) == 2
-    assert "line 3: field m: expected a number, got 'good'" in capsys.readouterr().err
+    assert "line 3: Field m: expected a number, got “good”" in capsys.readouterr().err
 
 
 def test_a_column_of_missing_scores_alone_is_left_out_with_a_warning(tmp_path):
     path = tmp_path / "scores.tsv"
     path.write_text("system\tseg\th\tm\nA\t1\t1\tNA\nA\t2\t2\tNA\n")
-    with pytest.warns(MissingDataWarning, match="Column m is left out: all 2 scores are missing"):
+    with pytest.warns(MissingDataWarning, match="Column m was skipped: all 2 scores are missing"):
         assert list(read_score_table(path)) == ["h"]
     assert np.isnan(read_score_table(path, columns=["m"])["m"].values).all()
 
@@ -141,7 +141,7 @@ def test_quoted_csv_is_read_and_broken_csv_is_an_error(tmp_path):
     assert found["m"].systems == ("A, B",)
     assert found["m"].values.tolist() == [[0.5, 1.0]]
     path.write_text('system,seg,m\nA,1,"0.5\n')
-    with pytest.raises(FormatError, match="line 2: the CSV cannot be read from here on"):
+    with pytest.raises(FormatError, match="line 2: The CSV cannot be read from here on"):
         read_score_table(path)
 
 

@@ -74,23 +74,24 @@ def test_json_lines_stand_in_for_text(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("file", "text", "message"),
+    ("file", "text", "line", "code"),
     [
-        ("human-scores/en-de.mqm.seg.score", "A\tx\n", r"line 1: field SCORE: expected a number"),
-        ("human-scores/en-de.mqm.seg.score", "A\t1\n", r"system A: 1 scores, expected 3"),
-        ("human-scores/en-de.mqm.seg.score", "B\t1\n" * 3, r"system 'B' has no file"),
-        ("metric-scores/en-de/m-refA.seg.score", "A\t1\nA\tgood\n", r"line 2: field SCORE"),
-        ("metric-scores/en-de/m-refA.score", "A\t1\n", r"NAME.LEVEL.score"),
-        ("system-outputs/en-de/A.txt", "v\n", r"1 lines for 3 segments"),
-        ("documents/en-de.docs", "n d\nn e\nn d\n", r"line 3: document d is not contiguous"),
-        ("human-scores/en-de.mqm.seg.rating", "A\t{}\n", r"line 1: field RATING"),
+        ("human-scores/en-de.mqm.seg.score", "A\tx\n", 1, "field.no-number"),
+        ("human-scores/en-de.mqm.seg.score", "A\t1\n", None, "evalset.scores"),
+        ("human-scores/en-de.mqm.seg.score", "B\t1\n" * 3, None, "evalset.no-outputs"),
+        ("metric-scores/en-de/m-refA.seg.score", "A\t1\nA\tgood\n", 2, "field.no-number"),
+        ("metric-scores/en-de/m-refA.score", "A\t1\n", None, "evalset.level"),
+        ("system-outputs/en-de/A.txt", "v\n", None, "evalset.lines"),
+        ("documents/en-de.docs", "n d\nn e\nn d\n", 3, "evalset.document-split"),
+        ("human-scores/en-de.mqm.seg.rating", "A\t{}\n", 1, "evalset.rating-json"),
     ],
 )
-def test_errors_name_file_line_and_field(tmp_path, file, text, message):
+def test_errors_name_file_line_and_field(tmp_path, file, text, line, code):
     write_evalset(small(), tmp_path)
     (tmp_path / file).write_text(text)
-    with pytest.raises(FormatError, match=message) as caught:
+    with pytest.raises(FormatError) as caught:
         read_evalset(tmp_path, "en-de")
+    assert (caught.value.message.code, caught.value.line) == (code, line)
     assert file.rsplit("/", 1)[1] in str(caught.value)
 
 
@@ -139,35 +140,36 @@ def test_relative_ranks_and_da_files(tmp_path):
     metric = scores.with_values([[2.0, 1.0], [1.0, 1.0]])
     assert ranks["de-en"].kendall_like(metric).statistic == 0.0
     path.write_text("LP SID BETTER WORSE\nde-en 1 A A\n")
-    with pytest.raises(FormatError, match="line 2: field WORSE"):
+    with pytest.raises(FormatError, match="line 2: Field WORSE"):
         read_darr(path)
 
 
 def test_bad_tables_are_refused(tmp_path):
     path = tmp_path / "t.tsv"
-    for text, message in [
-        ("system\tseg\tm\nA\t1\t1\nA\t1\t2\n", "line 3: system A, segment 1: twice"),
-        ("segment\tm\nA\t1\n", "line 1: no column system"),
-        ("system\tseg\tm\nA\t1\t1\t2\n", "line 2: expected 3 fields, got 4"),
-        ("system\tseg\tm\n\t1\t1\n", "line 2: field system: empty"),
+    for text, line, code in [
+        ("system\tseg\tm\nA\t1\t1\nA\t1\t2\n", 3, "table.output-twice"),
+        ("segment\tm\nA\t1\n", 1, "table.no-column"),
+        ("system\tseg\tm\nA\t1\t1\t2\n", 2, "table.fields"),
+        ("system\tseg\tm\n\t1\t1\n", 2, "field.empty"),
     ]:
         path.write_text(text)
-        with pytest.raises(FormatError, match=message):
+        with pytest.raises(FormatError) as caught:
             read_score_table(path)
+        assert (caught.value.line, caught.value.message.code) == (line, code)
     path.write_text("system\tseg\tm\nA\t1\tx\n")
-    with pytest.raises(FormatError, match="line 2: field m: expected a number, got 'x'"):
+    with pytest.raises(FormatError, match="line 2: Field m: expected a number, got “x”"):
         read_score_table(path, columns=["m"])
-    # What Python reads as a number and is none.
+    # What only Python reads as a number.
     for text in ("1_000", "2_0"):
         path.write_text(f"system\tseg\tm\nA\t1\t2\nA\t2\t \nA\t3\t{text}\n")
-        with pytest.raises(FormatError, match=f"line 4: field m: expected a number, got '{text}'"):
+        with pytest.raises(FormatError, match=f"line 4: Field m: expected a number, got “{text}”"):
             read_score_table(path, columns=["m"])
     path.write_text("system\tseg\tm\nA\t1\t2\nA\t2\t \nA\t3\t\n")
     np.testing.assert_array_equal(
         read_score_table(path, columns=["m"])["m"].values, [[2, np.nan, np.nan]]
     )
     path.write_text("system\tseg_id\trater\tcategory\tseverity\nA\t1\tr\tx\tHuge\n")
-    with pytest.raises(FormatError, match="line 2: field severity"):
+    with pytest.raises(FormatError, match="line 2: Field severity"):
         read_mqm(path)
 
 
@@ -219,16 +221,16 @@ def test_scores_of_whole_systems_need_no_segments(capsys):
 @pytest.mark.parametrize(
     ("text", "arguments", "message"),
     [
-        (None, "correlate", "there is no such file"),
+        (None, "correlate", "The file does not exist."),
         ("system\tseg\th\nA\t1\t5\n", "correlate", "no metric beside the human scores h"),
-        ("system\tseg\th\tm\nA\t1\tx\t1\n", "correlate", "line 2: field h: expected a number"),
+        ("system\tseg\th\tm\nA\t1\tx\t1\n", "correlate", "line 2: Field h: expected a number"),
         ("system\tseg\th\tm\nA\t1\t5\t1\n", "compare", "two metrics or more"),
         ("system\tseg\th\tm\nA\t1\t5\t1\n", "correlate --without B", "--without-systems B"),
-        ("system\tseg\th\tm\nA\t1\t5\t1\n", "correlate --metric n", "no column n; found"),
+        ("system\tseg\th\tm\nA\t1\t5\t1\n", "correlate --metric n", "The table has no column n."),
         (
             "system\tseg\th\tm\nA\t1\t5\t1\nA\t2\t5\tx\n",
             "correlate",
-            "Column m is left out: 1 of 2 fields are no numbers, such as 'x'",
+            "Column m was skipped: 1 of 2 fields is not a number, such as “x”",
         ),
     ],
 )
@@ -253,10 +255,10 @@ def test_the_command_line_wants_the_language_pair_of_a_directory(tmp_path, capsy
 def test_fields_of_two_lines_are_not_taken_for_those_of_one(tmp_path: Path) -> None:
     path = tmp_path / "m.seg.score"
     path.write_text("A\t0.5 B\n0.25\n")
-    with pytest.raises(FormatError, match=r"line 1: expected 2 fields, got 3"):
+    with pytest.raises(FormatError, match=r"line 1: Expected 2 fields, got 3"):
         read_scores(path, "seg", (), None)
     path.write_text("A 0.5\nA\tNone\nB\t1_0\n")
-    with pytest.raises(FormatError, match=r"line 3: field SCORE: expected a number, got '1_0'"):
+    with pytest.raises(FormatError, match=r"line 3: Field SCORE: expected a number, got “1_0”"):
         read_scores(path, "seg", (), None)
     path.write_text("A 0.5\nB   1\nA\tNone\nB\tn/a\n")
     found = read_scores(path, "seg", (), 2).values

@@ -51,7 +51,7 @@ def test_documents_are_read_and_written(tmp_path: Path) -> None:
 def test_a_segment_of_two_documents_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "scores.tsv"
     path.write_text("system\tseg\tdoc\tm\nA\t1\tx\t1\nB\t1\ty\t2\n")
-    with pytest.raises(FormatError, match="line 3: segment 1"):
+    with pytest.raises(FormatError, match="line 3: Segment 1"):
         read_score_table(path)
 
 

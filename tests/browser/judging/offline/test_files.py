@@ -8,7 +8,7 @@ from playwright.sync_api import Page, expect
 
 from annotation.models import Judgment, Segment
 from annotation.uploads import InputFile
-from annotation.uploads.media.keeping import keep
+from annotation.uploads.media.storage import store_file
 from tests.browser.conftest import Visitor
 from tests.browser.judging.offline.conftest import Line
 from tests.browser.judging.offline.test_reload import expect_kept, wait_for_pages
@@ -33,7 +33,7 @@ def add_files(*files: bytes) -> None:
             ("talk.wav", "audio", "audio/wav") if is_sound else ("seen.png", "image", "image/png")
         )
         # A byte of its own: the same file would be one for all.
-        stored = keep(InputFile.holding(f"{number}-{name}", data + bytes([number])))
+        stored = store_file(InputFile.holding(f"{number}-{name}", data + bytes([number])))
         beside = {"file": stored.sha256, "kind": kind, "type": content_type}
         Segment.objects.filter(pk=segment.pk).update(beside=beside)
 

@@ -1,7 +1,7 @@
-"""Files by the hash of their content, in MEDIA_ROOT: the same one is kept once.
+"""Store files in MEDIA_ROOT by the hash of their content, so that equal files are stored once.
 
-They are kept while an upload is looked at, and stay where segments come to refer to them; what
-none does is deleted after three hours, when a token of the upload is of no use any more.
+Files are stored when an upload is checked. Those that no segment refers to are deleted after three
+hours, when the token of the upload has expired.
 """
 
 import hashlib
@@ -13,38 +13,44 @@ from pathlib import Path
 from typing import BinaryIO
 
 from django.conf import settings
-from django.template.defaultfilters import filesizeformat
 
 from annotation.models import Segment
-from annotation.uploads.files import InputFile
+from annotation.uploads.files import InputFile, size_of
 from annotation.uploads.media.formats import HEAD, KNOWN, Format, format_of
+from metaeval.messages import MessageError, message
 
 BLOCK = 1024 * 1024
 MAX_AGE = 3 * 60 * 60  # seconds; longer than `waiting.MAX_AGE`
 
 
-class RefusedFileError(Exception):
-    """A file that is not taken; its text is the sentence that says why."""
+class RefusedFileError(MessageError):
+    """A file is not accepted."""
 
 
 @dataclass(frozen=True)
-class Kept:
+class StoredFile:
     """A file in our storage: the SHA-256 of its content in hexadecimal digits, and its format."""
 
     sha256: str
     format: Format
 
 
-def keep(file: InputFile) -> Kept:
+def store_file(file: InputFile) -> StoredFile:
     """Copy a file into our storage.
 
-    Raises RefusedFileError for one that is too large or of no format that is taken.
+    Raises RefusedFileError for one that is too large or in an unknown format.
     """
     with file.open() as stream:
         head = stream.read(HEAD)
         if (found := format_of(head)) is None:
-            raise RefusedFileError(f"this is neither a recording nor a picture ({KNOWN})")
-        return Kept(_copied(head, stream), found)
+            raise RefusedFileError(
+                message(
+                    "media.format",
+                    "The file is not a recording or picture in a known format ({formats}).",
+                    formats=list(KNOWN),
+                )
+            )
+        return StoredFile(_copied(head, stream), found)
 
 
 def _copied(head: bytes, stream: BinaryIO) -> str:
@@ -68,17 +74,22 @@ def _copied(head: bytes, stream: BinaryIO) -> str:
 
 def _check_size(size: int) -> None:
     if size > settings.MAX_MEDIA_BYTES:
-        limit = filesizeformat(settings.MAX_MEDIA_BYTES)
-        raise RefusedFileError(f"it is larger than {limit}, the limit of one recording or picture")
+        raise RefusedFileError(
+            message(
+                "media.too-large",
+                "The file is larger than {limit}, the limit for a recording or picture.",
+                limit=size_of(settings.MAX_MEDIA_BYTES),
+            )
+        )
 
 
 def path_of(sha256: str) -> Path:
-    """Return where the file of this hash lies, if it does."""
+    """Return the path of the file with this hash, whether or not it exists."""
     return _folder() / sha256
 
 
-def recall(sha256: str) -> Kept | None:
-    """Return a file that is kept already, for a while longer; None where there is none."""
+def recall(sha256: str) -> StoredFile | None:
+    """Return a stored file and renew its time of deletion; None if there is none."""
     path = path_of(sha256)
     try:
         os.utime(path)
@@ -86,11 +97,11 @@ def recall(sha256: str) -> Kept | None:
             found = format_of(stream.read(HEAD))
     except FileNotFoundError:
         return None
-    return Kept(sha256, found) if found else None
+    return StoredFile(sha256, found) if found else None
 
 
 def forget_unused() -> int:
-    """Delete what no segment refers to and nobody has sent lately; return how many files."""
+    """Delete old files that no segment refers to; return how many."""
     limit = time.time() - MAX_AGE
     old = [path for path in _folder().iterdir() if _changed(path) < limit]
     unused = {path.name for path in old} - _used() if old else set()

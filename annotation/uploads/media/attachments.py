@@ -1,0 +1,178 @@
+"""Attachments of segments in tables and campaign files: recordings, pictures and notes.
+
+A segment's `beside` is a dictionary of plain values. As read, it names its file under `media`; once
+the file is stored, `file`, `kind` and `type` replace that. Other keys: `start` and `end` in
+seconds of the recording, `alt`, `transcript`, `glossary`, `register`, `instructions`, and
+`is_source` if the segment has no other source than the file.
+"""
+
+import math
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+from annotation.models import TestSet
+from annotation.uploads.drafts import SegmentDraft
+from annotation.uploads.files import InputFile
+from annotation.uploads.media.sent import FAULTS, SentFiles, gather
+from annotation.uploads.media.storage import (
+    RefusedFileError,
+    StoredFile,
+    forget_unused,
+    recall,
+    store_file,
+)
+from annotation.uploads.problems import Place, Report
+from metaeval.messages import message, plural, truncated
+
+TEXTS = ("alt", "transcript", "glossary", "register", "instructions")
+TIMES = {"media_start": "start", "media_end": "end"}
+COLUMNS = ("media", *TIMES, *TEXTS)
+# The source of a segment that has a file and no transcript.
+NOT_TEXT = "[the source is not text]"
+# The name of a file that is stored already: its hash.
+HASHED = re.compile(r"([0-9a-f]{64})(\.[a-z0-9]+)?")
+# The most seconds of a recording: a week.
+LONGEST = 7 * 24 * 3600
+Where = Callable[[int, str], Place]
+
+
+def read_attachments(
+    values: Mapping[str, Any], place: Callable[[str], Place], report: Report
+) -> Any:
+    """Return the values of `COLUMNS` in a row or object; {} if it has none.
+
+    `place` returns the place of a column. What is wrong goes to the report.
+    """
+    beside: dict[str, Any] = {}
+    for name in ("media", *TEXTS):
+        value = values.get(name)
+        if value is not None and not isinstance(value, str):
+            text = message("media.no-text", "“{column}” is not text.", column=name)
+            report.error(text, place(name))
+        elif value and value.strip():
+            beside[name] = value.replace("\r\n", "\n").strip()
+    for name, key in TIMES.items():
+        if (raw := values.get(name)) not in (None, ""):
+            beside[key] = _seconds(raw, place(name), report)
+    return _checked(beside, place, report)
+
+
+def _seconds(raw: Any, place: Place, report: Report) -> float:
+    try:
+        seconds = math.nan if isinstance(raw, bool) else float(raw)
+    except (TypeError, ValueError):
+        seconds = math.nan
+    if 0 <= seconds <= LONGEST:
+        return round(seconds, 3)
+    text = message(
+        "media.seconds", "Expected seconds from the beginning of the recording, such as 12.4."
+    )
+    report.error(text, place)
+    return 0.0
+
+
+def _checked(
+    beside: dict[str, Any], place: Callable[[str], Place], report: Report
+) -> dict[str, Any]:
+    if "end" in beside and beside["end"] <= beside.get("start", 0):
+        text = message("media.end-before-start", "The end is not after the start.")
+        report.error(text, place("media_end"))
+    alone = {"start", "end", "alt", "transcript"} & set(beside)
+    if alone and "media" not in beside:
+        text = message("media.no-file-for", "There is no file for {fields}.", fields=sorted(alone))
+        report.error(text, place("media"))
+    return beside
+
+
+def use_file_as_source(segment: SegmentDraft) -> None:
+    """Set the source that metrics read for a segment with a file and without a source text."""
+    if not segment.source.strip() and "media" in segment.beside:
+        segment.source = segment.beside.get("transcript", NOT_TEXT)
+        segment.beside["is_source"] = True
+
+
+def source_kinds(test_set: TestSet) -> set[str]:
+    """Return the kinds of its sources: `audio`, `video`, `image`, empty for texts (one query)."""
+    rows = test_set.segments.values_list("beside__is_source", "beside__kind").distinct()
+    return {kind if is_source else "" for is_source, kind in rows}
+
+
+def attach(
+    segments: Sequence[SegmentDraft], files: Iterable[InputFile], report: Report, place: Where
+) -> None:
+    """Store the files that segments name, and replace the names by hashes and formats.
+
+    `place(i, "media")` is the place where segment i names its file. What is wrong goes to the
+    report.
+    """
+    sent = gather(files, report)
+    named = {i: each.beside["media"] for i, each in enumerate(segments) if "media" in each.beside}
+    if named:
+        forget_unused()
+    seen: dict[str, StoredFile | None] = {}
+    used: set[str] = set()
+    for i, name in named.items():
+        if name not in seen:
+            seen[name] = _stored(name, sent, used, report, place(i, "media"))
+        if stored := seen[name]:
+            _put(segments[i].beside, stored, report, place, i)
+    if unused := sorted(set(sent.files) - used):
+        text = plural(
+            "media.unused",
+            "Skipped {n} file that no segment names: {files}.",
+            "Skipped {n} files that no segment names: {files}.",
+            n=len(unused),
+            files=truncated(unused),
+        )
+        report.warn(text)
+
+
+def _put(beside: dict[str, Any], stored: StoredFile, report: Report, place: Where, i: int) -> None:
+    if stored.format.kind == "image" and {"start", "end"} & set(beside):
+        text = message("media.picture-times", "A picture has no start and end.")
+        report.error(text, place(i, "media_start"))
+    del beside["media"]
+    beside |= {
+        "file": stored.sha256,
+        "kind": stored.format.kind,
+        "type": stored.format.content_type,
+    }
+
+
+def _stored(
+    name: str, sent: SentFiles, used: set[str], report: Report, place: Place
+) -> StoredFile | None:
+    found = sent.find(name)
+    hashed = HASHED.fullmatch(name)
+    if len(found) > 1:
+        text = message(
+            "media.ambiguous",
+            "“{file}” may be any of {candidates}. Give the whole path.",
+            file=name,
+            candidates=truncated(found),
+        )
+        report.error(text, place)
+    elif not found and hashed and (stored := recall(hashed[1])):
+        return stored
+    elif not found:
+        text = message("media.missing", "The file “{file}” was not sent.", file=name)
+        report.error(text, place)
+    else:
+        used.add(found[0])
+        try:
+            return store_file(sent.files[found[0]])
+        except (RefusedFileError, *FAULTS) as error:
+            reason = error.message if isinstance(error, RefusedFileError) else str(error)
+            text = message(
+                "media.refused", "“{file}” is not accepted. {reason}", file=name, reason=reason
+            )
+            report.error(text, place)
+    return None
+
+
+def written_attachments(beside: Mapping[str, Any]) -> dict[str, Any]:
+    """Return values that `read_attachments` reads; a file has the hash of its content as a name."""
+    values = {name: beside[name] for name in TEXTS if name in beside}
+    times = {column: beside[key] for column, key in TIMES.items() if key in beside}
+    return ({"media": beside["file"]} if "file" in beside else {}) | times | values

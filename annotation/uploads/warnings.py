@@ -1,0 +1,320 @@
+"""Warn of what a person should look at before confirming an import."""
+
+import itertools
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from annotation.uploads.drafts import (
+    TARGET_LANGUAGE,
+    SegmentDraft,
+    SystemDraft,
+    TestSetDraft,
+    note_human,
+)
+from annotation.uploads.normalising import first_entity
+from annotation.uploads.problems import Place, Report
+from core import languages
+from metaeval.messages import Message, message, plural, truncated
+
+# Warn of an output whose length differs from ratio x reference by this factor, if it also differs
+# by more than short sentences do.
+FACTOR, SLACK = 2.0, 5
+# The first keys of some segments, and how many more there are.
+Keys = list[Any]
+
+
+def length(text: str, language: str) -> int:
+    """Count what the length ratio counts: characters without blanks (Chinese, Japanese), or words.
+
+    >>> length("a red boat", "en"), length("一艘红船", "zh")
+    (3, 4)
+    """
+    return measure(language)(text)
+
+
+def measure(language: str) -> Callable[[str], int]:
+    """Return `length` for one language, which is examined once."""
+    if languages.is_character_based(language):
+        return lambda text: sum(map(len, text.split()))
+    return lambda text: len(text.split())
+
+
+def add_warnings(draft: TestSetDraft, report: Report, segments: Sequence[SegmentDraft]) -> None:
+    """Add warnings. `segments` are the draft's, or the stored ones that it adds systems to."""
+    _warn_of_languages(draft, report)
+    _warn_of_segments(draft, report)
+    by_key = {segment.key: segment for segment in segments}
+    lengths = reference_lengths(segments, draft.target_language)
+    for j, system in enumerate(draft.systems):
+        place = draft.place("system", j)
+        _warn_of_texts(system, by_key, place, report)
+        _warn_of_lengths(system, lengths, draft.target_language, place, report)
+    _warn_of_equal_systems(draft, report)
+    note_human(draft, report, {segment.key: segment.references for segment in segments})
+
+
+def reference_lengths(segments: Sequence[SegmentDraft], language: str) -> dict[str, float]:
+    """Return each segment's mean reference length in the unit of `length`, by key."""
+    size = measure(language)
+    return {
+        segment.key: sum(map(size, segment.references.values())) / len(segment.references)
+        for segment in segments
+        if segment.references
+    }
+
+
+def _warn_of_languages(draft: TestSetDraft, report: Report) -> None:
+    source, target = draft.source_language, draft.target_language
+    if source == target:
+        text = message("languages.same", "The source and the target language are the same.")
+        report.warn(text, Place(field=TARGET_LANGUAGE))
+    elif _is_swapped(draft):
+        text = message(
+            "languages.swapped",
+            "The sources are in the script of {target}, the translations in that of {source}. "
+            "Check whether the source and target language are swapped.",
+            target=languages.display_name(target),
+            source=languages.display_name(source),
+        )
+        report.warn(text, Place(field=TARGET_LANGUAGE))
+
+
+def _is_swapped(draft: TestSetDraft) -> bool:
+    """Return True if each side is in the script of the other side's language."""
+    sources = (segment.source for segment in draft.segments)
+    translations = (text for _, text, (kind, *_) in _texts(draft) if kind != "source")
+    return languages.is_written_as(sources, draft.target_language, draft.source_language) and (
+        languages.is_written_as(translations, draft.source_language, draft.target_language)
+    )
+
+
+def warn_of_entities(draft: TestSetDraft, report: Report) -> int:
+    """Return how many segments contain HTML entities, and warn of them in one sentence."""
+    found: dict[str, str] = {}
+    places: list[Place] = []
+    for key, content, where in _texts(draft):
+        if "&" in content and (entity := first_entity(content)):
+            found.setdefault(key, entity)
+            places = places or [draft.place(*where)]
+    if found:
+        text = plural(
+            "texts.entities",
+            "{n} segment contains HTML entities such as {entities}; it is here. They are stored "
+            "unchanged unless you choose to decode them.",
+            "{n} segments contain HTML entities such as {entities}; the first is here. They are "
+            "stored unchanged unless you choose to decode them.",
+            n=len(found),
+            entities=truncated(sorted(set(found.values())), 3),
+        )
+        report.warn(text, places[0])
+    return len(found)
+
+
+def _texts(draft: TestSetDraft) -> Iterator[tuple[str, str, tuple[str | int, ...]]]:
+    """Yield all texts with their segment's key and their place in the draft."""
+    for i, segment in enumerate(draft.segments):
+        yield segment.key, segment.source, ("source", i)
+        for name, text in segment.references.items():
+            yield segment.key, text, ("reference", i, name)
+    for j, system in enumerate(draft.systems):
+        for key, text in system.outputs.items():
+            yield key, text, ("output", j, key)
+
+
+def _warn_of_segments(draft: TestSetDraft, report: Report) -> None:
+    first: dict[str, int] = {}
+    repeated = []
+    for i, segment in enumerate(draft.segments):
+        if first.setdefault(segment.source, i) != i:
+            repeated.append(i)
+    _warn_of(draft, "source", repeated, report, _repeated)
+    copied = [
+        i
+        for i, s in enumerate(draft.segments)
+        if s.source.strip() in map(str.strip, s.references.values())
+    ]
+    _warn_of(draft, "source", copied, report, _copied)
+    _warn_of(draft, "document", _torn(draft.segments), report, _ended)
+    _warn_of_references(draft, report)
+
+
+def _repeated(n: int, keys: Keys) -> Message:
+    return plural(
+        "segments.repeated",
+        "{n} segment has the source of an earlier segment: {segments}.",
+        "{n} segments have the source of an earlier segment: {segments}.",
+        n=n,
+        segments=keys,
+    )
+
+
+def _copied(n: int, keys: Keys) -> Message:
+    return plural(
+        "segments.copied",
+        "{n} segment has a reference equal to the source: {segments}.",
+        "{n} segments have a reference equal to the source: {segments}.",
+        n=n,
+        segments=keys,
+    )
+
+
+def _ended(n: int, keys: Keys) -> Message:
+    return plural(
+        "segments.document-split",
+        "{n} segment belongs to a document that had ended before: {segments}.",
+        "{n} segments belong to documents that had ended before: {segments}.",
+        n=n,
+        segments=keys,
+    )
+
+
+def _warn_of(
+    draft: TestSetDraft,
+    kind: str,
+    numbers: list[int],
+    report: Report,
+    warning: Callable[[int, Keys], Message],
+) -> None:
+    if numbers:
+        keys = truncated([draft.segments[i].key for i in numbers])
+        report.warn(warning(len(numbers), keys), draft.place(kind, numbers[0]))
+
+
+def _torn(segments: Sequence[SegmentDraft]) -> list[int]:
+    """Return where a document continues after another one."""
+    ended: set[str] = set()
+    torn = []
+    for i, (previous, segment) in enumerate(itertools.pairwise(segments), 1):
+        if segment.document == previous.document:
+            continue
+        ended.add(previous.document)
+        if segment.document in ended:
+            torn.append(i)
+    return torn
+
+
+def _warn_of_references(draft: TestSetDraft, report: Report) -> None:
+    names = sorted({name for segment in draft.segments for name in segment.references})
+    if draft.segments and not (names or report.errors):
+        text = message(
+            "references.none",
+            "There are no references: metrics that need one cannot run, and traps cannot be made.",
+        )
+        report.warn(text)
+    for name in names:
+        without = [i for i, s in enumerate(draft.segments) if name not in s.references]
+        if without:
+            text = plural(
+                "references.missing",
+                "{n} segment has no reference {reference}: {segments}.",
+                "{n} segments have no reference {reference}: {segments}.",
+                n=len(without),
+                reference=name,
+                segments=truncated([draft.segments[i].key for i in without]),
+            )
+            report.warn(text, draft.place("key", without[0]))
+
+
+def _warn_of_texts(
+    system: SystemDraft, segments: dict[str, SegmentDraft], place: Place, report: Report
+) -> None:
+    found: dict[Callable[..., Message], list[str]] = defaultdict(list)
+    for key, text in system.outputs.items():
+        segment = segments.get(key)
+        if not text or text.isspace():
+            found[_empty].append(key)
+        elif segment and text in segment.references.values():
+            found[_as_reference].append(key)
+        elif segment and text == segment.source:
+            found[_as_source].append(key)
+    for warning, keys in found.items():
+        known = warning(
+            system=system.label, n=len(keys), total=len(system.outputs), segments=truncated(keys)
+        )
+        report.warn(known, place)
+
+
+def _empty(**known: Any) -> Message:
+    return message(
+        "outputs.empty",
+        "Empty outputs of “{system}”: {n} of {total}, in segments {segments}.",
+        **known,
+    )
+
+
+def _as_reference(**known: Any) -> Message:
+    return message(
+        "outputs.as-reference",
+        "Outputs of “{system}” that are identical to a reference: {n} of {total}, in segments "
+        "{segments}.",
+        **known,
+    )
+
+
+def _as_source(**known: Any) -> Message:
+    return message(
+        "outputs.as-source",
+        "Outputs of “{system}” that are identical to the source: {n} of {total}, in segments "
+        "{segments}.",
+        **known,
+    )
+
+
+def _warn_of_lengths(
+    system: SystemDraft, lengths: dict[str, float], language: str, place: Place, report: Report
+) -> None:
+    ratio = float(system.ratio)
+    if not 0 < ratio < float("inf"):
+        return
+    longer, shorter = [], []
+    measured = measure(language)
+    for key, output in system.outputs.items():
+        size, wanted = measured(output), ratio * lengths.get(key, 0)
+        if not size or not wanted or abs(size - wanted) <= SLACK:
+            continue
+        if size > FACTOR * wanted:
+            longer.append(key)
+        elif size < wanted / FACTOR:
+            shorter.append(key)
+    if longer:
+        text = plural(
+            "outputs.longer",
+            "{n} output of “{system}” is much longer than {ratio:percent} of the reference, in "
+            "segment {segments}.",
+            "{n} outputs of “{system}” are much longer than {ratio:percent} of the reference, in "
+            "segments {segments}.",
+            n=len(longer),
+            system=system.label,
+            ratio=ratio,
+            segments=truncated(longer),
+        )
+        report.warn(text, place)
+    if shorter:
+        text = plural(
+            "outputs.shorter",
+            "{n} output of “{system}” is much shorter than {ratio:percent} of the reference, in "
+            "segment {segments}.",
+            "{n} outputs of “{system}” are much shorter than {ratio:percent} of the reference, in "
+            "segments {segments}.",
+            n=len(shorter),
+            system=system.label,
+            ratio=ratio,
+            segments=truncated(shorter),
+        )
+        report.warn(text, place)
+
+
+def _warn_of_equal_systems(draft: TestSetDraft, report: Report) -> None:
+    seen: dict[int, int] = {}
+    for j, system in enumerate(draft.systems):
+        texts = hash(frozenset(system.outputs.items()))
+        i = seen.setdefault(texts, j)
+        if i != j and draft.systems[i].outputs == system.outputs:
+            text = message(
+                "outputs.same",
+                "“{first}” and “{second}” have the same outputs in all segments.",
+                first=system.label,
+                second=draft.systems[i].label,
+            )
+            report.warn(text, draft.place("system", j))
