@@ -40,8 +40,12 @@ class Near:
 
     def __call__(self, name: str) -> str:
         """Return `; “1” is there`, or an empty text."""
-        found = self._names.get(_number_or_folded(name))
-        return "" if found is None else "; " + f"“{found}” is there"
+        found = self.name(name)
+        return f"; “{found}” is there" if found else ""
+
+    def name(self, unknown: str) -> str:
+        """Return the known name, or an empty text."""
+        return self._names.get(_number_or_folded(unknown), "")
 
 
 def _number_or_folded(name: str) -> Decimal | str:
