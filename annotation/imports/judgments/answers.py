@@ -6,7 +6,7 @@ from datetime import datetime
 
 from annotation.imports.judgments.cells.kinds import SHOW_OUTPUT
 from annotation.imports.judgments.cells.spans import RawSpan, raw_spans
-from annotation.imports.judgments.cells.times import Clock
+from annotation.imports.judgments.cells.times import Clock, TimeError
 from annotation.imports.judgments.fields import Sheet
 from annotation.imports.judgments.options import Options
 from annotation.imports.judgments.rows import KEYS, Key, Row, rows_of
@@ -14,7 +14,7 @@ from annotation.models import Annotator, Item
 from annotation.models.judgment import MAX_SCORE
 from annotation.uploads.checks import FORBIDDEN, FORBIDDEN_IN_NAMES, character, max_length
 from annotation.uploads.problems import Report
-from core.text import pluralize
+from metaeval.messages import message, plural
 
 LONGEST_PAUSE = 10**9  # seconds
 
@@ -59,7 +59,7 @@ class Answer:
 
 @dataclass
 class Reader:
-    """Reads answers; counts what was left out."""
+    """Reads answers and counts skipped rows."""
 
     options: Options
     report: Report
@@ -89,8 +89,13 @@ class Reader:
         score = row.number("score", self.report)
         if score is not None and answer.score is not None and score != answer.score:
             self.report.error(
-                f"this error belongs to the judgment of {answer.row.place}, which has another "
-                f"score ({answer.score:g})",
+                message(
+                    "judgments.other-score-of-spans",
+                    "This error belongs to the judgment in {place}, which has a different score "
+                    "({score}).",
+                    place=str(answer.row.place),
+                    score=answer.score,
+                ),
                 row.at("score"),
             )
         answer.score = score if answer.score is None else answer.score
@@ -107,15 +112,21 @@ class Reader:
             if len(found) == 1:
                 found[0].spans += raw_spans(row, self.report)
                 continue
-            named = ", ".join(f"{name} “{row.name(name)}”" for name in shared)
-            what = f"{len(found)} judgments" if found else "no judgment"
-            self.report.error(f"{what} of {named}: this error belongs to one", row.place)
+            refusal = message(
+                "judgments.span-of-no-single-judgment",
+                "This error must belong to exactly one judgment, but {n} judgments have {keys}.",
+                n=len(found),
+                keys=row.named(shared),
+            )
+            self.report.error(refusal, row.place)
 
     def _answer(self, row: Row) -> Answer | None:
         before = len(self.report.errors)
         who = self._label(row, "annotator") or self.options.annotator
         if not who:
-            self.report.error("it is not said who judged", row.at("annotator"))
+            self.report.error(
+                message("judgments.no-annotator", "The annotator is missing."), row.at("annotator")
+            )
         started, submitted = self._times(row)
         kind = row.kind(self.report)
         answer = Answer(
@@ -145,22 +156,50 @@ class Reader:
         model, column = (Annotator, "label") if name == "annotator" else (Item, "batch")
         label, longest = row.name(name), max_length(model, column)
         if len(label) > longest:
-            message = f"“{label[:30]}…” has {len(label)} characters, more than {longest}"
-            self.report.error(message, row.at(name))
+            refusal = message(
+                "judgments.name-too-long",
+                "“{name}…” has {n} characters; at most {longest} are allowed.",
+                name=label[:30],
+                n=len(label),
+                longest=longest,
+            )
+            self.report.error(refusal, row.at(name))
         if found := FORBIDDEN_IN_NAMES.search(label):
-            self.report.error(f"the name contains {character(found[0])}", row.at(name))
+            self.report.error(
+                message(
+                    "judgments.character-in-name",
+                    "The name contains the character {character}, which is not allowed.",
+                    character=character(found[0]),
+                ),
+                row.at(name),
+            )
         return label
 
     def _bound(self, row: Row, name: str) -> int | None:
         bound = row.whole(name, self.report)
         if bound is not None and not 0 <= bound <= MAX_SCORE:
-            self.report.error(f"{bound} is not from 0 to {MAX_SCORE}", row.at(name))
+            self.report.error(
+                message(
+                    "judgments.bound-outside",
+                    "{bound} is not between 0 and {highest}.",
+                    bound=bound,
+                    highest=MAX_SCORE,
+                ),
+                row.at(name),
+            )
         return bound
 
     def _clean(self, row: Row, name: str) -> str:
         text = row.text(name, self.report)
         if found := FORBIDDEN.search(text):
-            self.report.error(f"the text contains {character(found[0])}", row.at(name))
+            self.report.error(
+                message(
+                    "judgments.character-in-text",
+                    "The text contains the character {character}, which is not allowed.",
+                    character=character(found[0]),
+                ),
+                row.at(name),
+            )
         return text
 
     def _times(self, row: Row) -> tuple[datetime | None, datetime | None]:
@@ -168,12 +207,19 @@ class Reader:
         for name in ("started_at", "submitted_at"):
             try:
                 times.append(self.clock.read(row.cells.get(name)))
-            except ValueError as error:
-                self.report.error(str(error), row.at(name))
+            except TimeError as error:
+                self.report.error(error.message, row.at(name))
                 times.append(None)
         seconds = row.number("seconds", self.report)
         if seconds is not None and not 0 <= seconds <= LONGEST_PAUSE:
-            self.report.error(f"{seconds:g} seconds cannot have passed", row.at("seconds"))
+            self.report.error(
+                message(
+                    "judgments.impossible-duration",
+                    "{seconds} seconds is not a possible duration.",
+                    seconds=seconds,
+                ),
+                row.at("seconds"),
+            )
             seconds = None
         return self.clock.both(times[0], times[1], seconds)
 
@@ -190,25 +236,17 @@ class Reader:
 
 
 def say(reader: Reader, report: Report) -> None:
-    """Report what was left out, and which times could not be kept."""
+    """Report skipped rows and times that were dropped or are uncertain."""
     if reader.missing:
-        rows = pluralize(len(reader.missing), "row")
-        report.warn(
-            f"{rows} without score and error: nothing was answered there",
-            reader.missing[0].at("score"),
+        text = plural(
+            "judgments.rows-without-answer",
+            "{n} row has neither a score nor an error and was skipped.",
+            "{n} rows have neither a score nor an error and were skipped.",
+            n=len(reader.missing),
         )
-    for reason, number in reader.clock.doubtful.items():
-        judgments = pluralize(number, "judgment")
-        report.warn(f"{judgments} with impossible times ({reason}): kept without them")
+        report.warn(text, reader.missing[0].at("score"))
     clock = reader.clock
+    for text in clock.warnings():
+        report.warn(text)
     if clock.written:
-        report.note(f"dates: {clock.written}")
-    if clock.never or clock.twice:
-        report.warn(
-            f"{pluralize(clock.never, 'time')} in an hour that clocks in {clock.zone} skip, "
-            f"{clock.twice:,} in one that they have twice, read as the first: is the zone right?"
-        )
-    if reader.clock.without_zone:
-        zone = reader.clock.zone or "UTC, as no other was said"
-        times = pluralize(reader.clock.without_zone, "time")
-        report.warn(f"{times} without a time zone: read as {zone}")
+        report.note(clock.written)

@@ -1,6 +1,5 @@
 """The answers of one campaign to a draft: protocol, scores, items, revisions."""
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -17,7 +16,7 @@ from annotation.models import Campaign, Item
 from annotation.protocols import Layout, composed
 from annotation.protocols.base import CRITICAL, Severity
 from annotation.uploads.problems import Report
-from core.text import pluralize
+from metaeval.messages import message, plural
 
 QUESTION = "How good is the black text as a translation of the gray text?"
 CONTROLS = {Item.Kind.BAD_REF, Item.Kind.REF, Item.Kind.REPEAT}
@@ -73,8 +72,13 @@ def _protocol(answers: Sequence[Answer], options: Options, report: Report) -> pr
     scores = [answer.score for answer in answers if answer.score is not None]
     if any(answer.spans for answer in answers) or not scores:
         if scores and max(scores) <= 0 and min(scores) < 0:
-            report.note("there are error spans, and no score is above 0: the scores are taken as "
-                        "minus the penalty of the spans (MQM)")  # fmt: skip
+            report.note(
+                message(
+                    "judgments.scores-are-penalties",
+                    "There are error spans, and no score is above 0. The scores were read as minus "
+                    "the penalty of the spans (MQM).",
+                )
+            )
             return protocols.get("mqm")
         return protocols.get("esa" if scores else "mqm")
     if any(answer.kind == Item.Kind.DOCUMENT for answer in answers):
@@ -96,23 +100,33 @@ def _with_critical(
 def _usable(
     answers: Sequence[Answer], protocol: protocols.Protocol, report: Report
 ) -> list[Answer]:
-    """Leave out, and count, what a protocol or an analysis cannot hold."""
-    out: Counter[str] = Counter()
-    kept = []
+    """Skip and count judgments that a protocol or an analysis cannot hold."""
+    usable, n_documents, n_gold = [], 0, 0
     for answer in answers:
-        reason = _reason_against(answer, protocol)
-        out[reason] += 1
-        if not reason:
-            kept.append(answer)
-    for reason, number in out.items():
-        if reason:
-            report.warn(f"{pluralize(number, 'judgment is', 'judgments are')} left out: {reason}")
-    return kept
-
-
-def _reason_against(answer: Answer, protocol: protocols.Protocol) -> str:
-    if answer.kind == Item.Kind.DOCUMENT and protocol.layout != Layout.DOCUMENT:
-        return "they are of whole documents, which this protocol does not rate"
-    if answer.kind == Item.Kind.GOLD and answer.low is None and answer.high is None:
-        return "they are of gold items, and no column low or high tells the right score"
-    return ""
+        if answer.kind == Item.Kind.DOCUMENT and protocol.layout != Layout.DOCUMENT:
+            n_documents += 1
+        elif answer.kind == Item.Kind.GOLD and answer.low is None and answer.high is None:
+            n_gold += 1
+        else:
+            usable.append(answer)
+    if n_documents:
+        report.warn(
+            plural(
+                "judgments.documents-skipped",
+                "Skipped {n} judgment of a whole document, which this protocol does not rate.",
+                "Skipped {n} judgments of whole documents, which this protocol does not rate.",
+                n=n_documents,
+            )
+        )
+    if n_gold:
+        report.warn(
+            plural(
+                "judgments.gold-skipped",
+                "Skipped {n} judgment of a gold item without the right score. Add a column low or "
+                "high.",
+                "Skipped {n} judgments of gold items without the right score. Add a column low or "
+                "high.",
+                n=n_gold,
+            )
+        )
+    return usable

@@ -16,6 +16,7 @@ from annotation.imports.judgments.texts import Texts
 from annotation.models import Item
 from annotation.protocols import Protocol, Span
 from annotation.uploads.problems import Place, Report
+from metaeval.messages import message, plural
 
 DIFFERENCE = 1e-6
 
@@ -65,8 +66,12 @@ class Drafter:
     def _spans(self, answer: Answer) -> tuple[Span, ...]:
         if self.protocol.spans is None:
             if answer.spans:
-                message = f"the protocol {self.protocol.name} takes no error spans"
-                self.report.error(message, answer.spans[0].place)
+                refusal = message(
+                    "judgments.protocol-without-spans",
+                    "The protocol {protocol} has no error spans.",
+                    protocol=self.protocol.name,
+                )
+                self.report.error(refusal, answer.spans[0].place)
             return ()
         output = self.texts.outputs.get((answer.system, answer.segment), "")
         # The text of a degraded copy is often not published: its spans cannot be checked then.
@@ -76,8 +81,12 @@ class Drafter:
 
     def _score(self, answer: Answer, spans: Sequence[Span]) -> int | None:
         if self.protocol.has_score and answer.score is None:
-            message = f"the protocol {self.protocol.name} needs a score, and there is none"
-            self.report.error(message, answer.row.at("score"))
+            refusal = message(
+                "judgments.score-missing",
+                "The protocol {protocol} needs a score, but the score is missing.",
+                protocol=self.protocol.name,
+            )
+            self.report.error(refusal, answer.row.at("score"))
         elif self.protocol.has_score and answer.score is not None:
             return self.scores.read(answer.row, answer.score)
         elif answer.score is not None and self.protocol.spans is not None:
@@ -94,25 +103,44 @@ class Drafter:
             self.scores.say(given)
         elif given:
             self.report.note(
-                f"{self.protocol.name} computes scores from the spans: those of the table are only "
-                "compared with them"
+                message(
+                    "judgments.scores-from-spans",
+                    "{protocol} computes scores from the spans. The scores of the table are only "
+                    "compared with them.",
+                    protocol=self.protocol.name,
+                )
             )
         if self.other_penalties and self.first_other:
             self.report.warn(
-                f"{self.other_penalties:,} of {len(given):,} scores are not minus the penalty of "
-                "their spans here; the penalty counts. To keep the scores too, import them as "
-                "published human scores",
+                message(
+                    "judgments.scores-differ-from-penalties",
+                    "{n} of {total} scores differ from minus the penalty of their spans. The "
+                    "penalty is used. To store the scores too, import them as published human "
+                    "scores.",
+                    n=self.other_penalties,
+                    total=len(given),
+                ),
                 self.first_other,
             )
         counts = self.spans.counts
         if counts["undecided"]:
-            message = f"{counts['undecided']:,} error spans have no severity yet: left out"
-            self.report.warn(message)
-        if counts["unplaced"]:
-            message = (
-                "error spans are of texts that are not known here: their ends were not checked"
+            self.report.warn(
+                plural(
+                    "judgments.spans-without-severity",
+                    "Skipped {n} error span without a severity.",
+                    "Skipped {n} error spans without a severity.",
+                    n=counts["undecided"],
+                )
             )
-            self.report.warn(f"{counts['unplaced']:,} {message}")
+        if counts["unplaced"]:
+            self.report.warn(
+                plural(
+                    "judgments.spans-of-unknown-texts",
+                    "The text of {n} error span is unknown, so its end was not checked.",
+                    "The texts of {n} error spans are unknown, so their ends were not checked.",
+                    n=counts["unplaced"],
+                )
+            )
 
 
 def _in_time(answers: Sequence[Answer]) -> Sequence[Answer]:

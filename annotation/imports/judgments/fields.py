@@ -1,4 +1,4 @@
-"""The fields of a table of judgments, the names that people give them, and which sheet is which."""
+"""The fields of a table of judgments, their usual column names, and the use of each sheet."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,8 +11,9 @@ from annotation.uploads.tables.columns import Wanted, propose, wanted
 from annotation.uploads.tables.numbers import read_percent, write_points
 from annotation.uploads.tables.rows import Table, read_table, require_rows
 from annotation.uploads.tables.tags import untag
-from core.text import join_truncated, restore
+from core.text import restore
 from metaeval.files.names import NAMES
+from metaeval.messages import message, truncated
 
 # Ratings and spans both have a start and an end: a table that has a severity a row means spans.
 SPAN_FIELDS = (
@@ -40,7 +41,7 @@ JUDGMENT_FIELDS = (
     wanted("annotator", "annotator"),
     wanted("score", "score", *NAMES["judgment"]),
     *TEXT_FIELDS,
-    wanted("item", "item (what was shown)"),
+    wanted("item", "item"),
     wanted("partner", "item that a control belongs to"),
     wanted("kind", "kind"),
     wanted("level", "whole document or segment"),
@@ -114,11 +115,26 @@ def _has_usable_columns(table: Table, report: Report) -> bool:
     """Whether a page can show every column with a choice of what it holds."""
     place = table.head
     if len(table.columns) > MAX_COLUMNS:
-        report.error(f"{len(table.columns):,} columns are more than {MAX_COLUMNS}", place)
+        report.error(
+            message(
+                "judgments.too-many-columns",
+                "The table has {n} columns; at most {most} are allowed.",
+                n=len(table.columns),
+                most=MAX_COLUMNS,
+            ),
+            place,
+        )
         return False
     bad = [found[0] for name in table.columns if (found := FORBIDDEN_IN_NAMES.search(name))]
     if bad:
-        report.error(f"the name of a column contains {character(bad[0])}", place)
+        report.error(
+            message(
+                "judgments.character-in-column",
+                "The name of a column contains the character {character}, which is not allowed.",
+                character=character(bad[0]),
+            ),
+            place,
+        )
     return not bad
 
 
@@ -179,20 +195,33 @@ def check_chosen(
     names = [field.name for field in among]
     for column, field in chosen.items():
         if column not in columns:
-            known = join_truncated(columns, 30)
-            report.error(
-                f"there is no column “{column}”; the columns are {known}", Place(field="column")
+            refusal = message(
+                "judgments.no-such-column",
+                "There is no column “{column}”. The columns are {columns}.",
+                column=column,
+                columns=truncated(columns, 30),
             )
+            report.error(refusal, Place(field="column"))
         elif field and field not in names:
-            message = f"“{field}” is no field that a column can hold; those are {', '.join(names)}"
-            report.error(message, Place(field=f"column {column}"))
+            refusal = message(
+                "judgments.no-such-field",
+                "“{field}” is not a field. Use {fields}.",
+                field=field,
+                fields=names,
+            )
+            report.error(refusal, Place(field=f"column {column}"))
     for table in tables:
         own = [(c, f) for c, f in chosen.items() if f and c in table.columns]
         for column, field in own:
             first = next(c for c, f in own if f == field)
             if first != column and field not in repeatable:
                 report.error(
-                    f"“{first}” holds the field “{field}” already",
+                    message(
+                        "judgments.field-twice",
+                        "The column “{column}” is already used for the field “{field}”.",
+                        column=first,
+                        field=field,
+                    ),
                     table.head._replace(field=column),
                 )
 
@@ -207,14 +236,18 @@ def read_commas(sheets: Iterable[Sheet], report: Report) -> None:
                 read_percent(sheet.table, column, report)
 
 
-def doubt_scores(sheets: Sequence[Sheet], report: Report) -> None:
+def warn_of_missing_scores(sheets: Sequence[Sheet], report: Report) -> None:
     """Warn of judgments without scores where a column that is not used may hold them."""
     if any("score" in sheet.has for sheet in sheets):
         return
     for sheet in sheets:
         if unused := _unused(sheet):
             report.warn(
-                f"no column is taken for the score. Is it one of {', '.join(unused)}?",
+                message(
+                    "judgments.no-score-column",
+                    "No column is used for the score. Check whether it is one of {columns}.",
+                    columns=truncated(unused, 30),
+                ),
                 sheet.table.head,
             )
 

@@ -21,7 +21,7 @@ from annotation.uploads.checks import alike
 from annotation.uploads.problems import Report
 from annotation.uploads.spellings import fold
 from annotation.uploads.tables.pairs import Pair
-from core.text import pluralize
+from metaeval.messages import plural
 
 Drafts = list[tuple[TestSetDraft, CampaignDraft]]
 # Addresses of campaigns and test sets that pages of ours have.
@@ -69,7 +69,7 @@ def slug_of(*names: str) -> str:
     name = " ".join(names).strip()
     slug = slugify(name)
     if not slug or len(slug) > LONGEST_SLUG or _letters(slug) < _letters(name):
-        # What does not fit, or has letters that no address has, is told apart by a digest.
+        # What does not fit, or has letters that no address has, is distinguished by a digest.
         return _with_digest(slug, name)
     return f"{slug}-judgments" if slug in RESERVED else slug
 
@@ -167,7 +167,7 @@ def drafts_of(
     options: Options,
     report: Report,
 ) -> Drafts:
-    """Return a test set for each language pair, with the campaigns that the tables tell apart."""
+    """Return a test set for each language pair, with the campaigns that the tables name."""
     answers = {id(answer.row): answer for answer in found}
     drafts: Drafts = []
     for group in groups_of(rows, others, options, report):
@@ -183,13 +183,16 @@ def _say_silent(group: Group, report: Report) -> None:
         if fold(name) in known:
             report.error(alike(name, known[fold(name)]), place)
             continue
-        number = sum(row.name("system") == name for row in group.rows)
-        judgments = pluralize(number, "judgment counts", "judgments count")
-        report.warn(
-            f"“{name}” has no output in the tables: its {judgments} for their annotators, but for "
-            "no system",
-            place,
+        text = plural(
+            "judgments.system-without-outputs",
+            "“{system}” has no output in the tables. Its {n} judgment counts for the annotator, "
+            "but not for a system.",
+            "“{system}” has no output in the tables. Its {n} judgments count for the annotators, "
+            "but not for a system.",
+            n=sum(row.name("system") == name for row in group.rows),
+            system=name,
         )
+        report.warn(text, place)
 
 
 def _campaigns(
@@ -205,11 +208,11 @@ def _campaigns(
         frame = Frame(slug, title, group.texts, documents, group.ratio)
         found_here = Report()
         drafts.append(build(own, frame, options, found_here))
-        _tell(found_here, report, title if slug != group.slug else "")
+        _add_problems(found_here, report, title if slug != group.slug else "")
     return drafts
 
 
-def _tell(found: Report, report: Report, campaign: str) -> None:
+def _add_problems(found: Report, report: Report, campaign: str) -> None:
     """Add what was found of one of several campaigns, naming it where no file is named."""
     for problem in found.problems:
         named = campaign and not problem.place.file

@@ -10,7 +10,7 @@ from annotation.imports.judgments.cells.kinds import SHOW_OUTPUT
 from annotation.imports.judgments.texts import Texts
 from annotation.models import Item
 from annotation.uploads.problems import Report
-from core.text import pluralize
+from metaeval.messages import plural
 
 PAIRED = (Item.Kind.BAD_REF, Item.Kind.REPEAT, Item.Kind.REF)
 Key = tuple[object, ...]
@@ -84,7 +84,7 @@ class Items:
 
     def pair(self, report: Report) -> None:
         """Give controls the target that they are compared with: the one named, or of their cell."""
-        lonely: Counter[str] = Counter()
+        unpaired: Counter[str] = Counter()
         for number, (draft, answer) in enumerate(zip(self.drafts, self.first, strict=True)):
             if draft.kind == Item.Kind.TARGET:
                 continue
@@ -92,19 +92,29 @@ class Items:
             if partner is not None and partner != number:
                 self.drafts[number] = replace(draft, partner=partner)
             elif draft.kind in PAIRED:
-                lonely[draft.kind.label] += 1
-        for kind, count in lonely.items():
-            have = pluralize(
-                count, f"item of the kind {kind} has", f"items of the kind {kind} have"
-            )
+                unpaired[draft.kind.label] += 1
+        for kind, count in unpaired.items():
             report.warn(
-                f"{have} no output of the same segment, system and batch to be compared with: no "
-                "test is made of that"
+                plural(
+                    "judgments.control-without-partner",
+                    "{n} item of the kind {kind} has no output of the same segment, system and "
+                    "batch to be compared with. No test is computed from it.",
+                    "{n} items of the kind {kind} have no output of the same segment, system and "
+                    "batch to be compared with. No test is computed from them.",
+                    n=count,
+                    kind=kind,
+                )
             )
         if self.again:
             report.warn(
-                f"{self.again:,} answers are of outputs that the same person had seen as another "
-                "item: they are repeats of the first"
+                plural(
+                    "judgments.repeats-of-outputs",
+                    "{n} judgment is of an output that the same annotator rated before as another "
+                    "item. It was read as a repeat.",
+                    "{n} judgments are of outputs that the same annotator rated before as other "
+                    "items. They were read as repeats.",
+                    n=self.again,
+                )
             )
 
     def _partner(self, draft: ItemDraft, answer: Answer) -> int | None:

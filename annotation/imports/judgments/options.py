@@ -1,4 +1,4 @@
-"""What a person says beside the tables: names, languages, protocol, scale, rules."""
+"""Options of an import that a person states: names, languages, protocol, scale, rules."""
 
 import json
 import math
@@ -13,6 +13,7 @@ from annotation.models import Campaign
 from annotation.protocols.composed import MOST_WEIGHT
 from annotation.uploads.problems import Place, Report
 from core import languages
+from metaeval.messages import message
 
 LAST_WINS = "last"
 # What comes first in dates such as 8/4/2025.
@@ -98,8 +99,13 @@ def _language(code: str, name: str, report: Report) -> str:
 
 def _among(name: str, given: Mapping[str, str], known: Any, report: Report) -> None:
     if given.get(name) and given[name] not in known:
-        message = f"“{given[name]}” is not known; known are {', '.join(known)}"
-        report.error(message, Place(field=name))
+        refusal = message(
+            "judgments.unknown-choice",
+            "“{value}” is not a valid choice. Use one of {choices}.",
+            value=given[name],
+            choices=list(known),
+        )
+        report.error(refusal, Place(field=name))
 
 
 def _scale(text: str, report: Report) -> tuple[float, float] | None:
@@ -109,7 +115,10 @@ def _scale(text: str, report: Report) -> tuple[float, float] | None:
     found = SCALE.fullmatch(text)
     if found and float(found[1]) < float(found[2]):
         return float(found[1]), float(found[2])
-    report.error(f"“{text}” is no scale; write its ends, such as 0-6", Place(field="scale"))
+    refusal = message(
+        "judgments.not-a-scale", "“{text}” is not a scale. Write its ends, such as 0-6.", text=text
+    )
+    report.error(refusal, Place(field="scale"))
     return None
 
 
@@ -122,8 +131,13 @@ def _weight(text: str, report: Report) -> float | None:
         weight = math.nan
     if 0 <= weight <= MOST_WEIGHT:
         return weight
-    message = f"“{text[:20]}” is no weight from 0 to {MOST_WEIGHT}"
-    report.error(message, Place(field="critical"))
+    refusal = message(
+        "judgments.not-a-weight",
+        "“{text}” is not a weight between 0 and {most}.",
+        text=text[:20],
+        most=MOST_WEIGHT,
+    )
+    report.error(refusal, Place(field="critical"))
     return None
 
 
@@ -132,8 +146,12 @@ def _zone(name: str, report: Report) -> str:
         if name:
             ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError, OSError):
-        message = f"“{name}” is no time zone; write one such as Europe/Berlin or UTC"
-        report.error(message, Place(field="time_zone"))
+        refusal = message(
+            "judgments.not-a-time-zone",
+            "“{text}” is not a time zone. Write one such as Europe/Berlin or UTC.",
+            text=name,
+        )
+        report.error(refusal, Place(field="time_zone"))
         return ""
     return name
 
@@ -147,7 +165,11 @@ def read_columns(text: str, report: Report) -> dict[str, str]:
     except (ValueError, RecursionError):
         values = None
     if not isinstance(values, dict) or not all(isinstance(v, str) for v in values.values()):
-        message = 'a JSON object of columns and fields is expected, such as {"rater": "annotator"}'
-        report.error(message, Place(field="columns"))
+        refusal = message(
+            "judgments.columns-not-json",
+            "Columns must be a JSON object of columns and fields, such as {example}.",
+            example='{"worker": "annotator"}',
+        )
+        report.error(refusal, Place(field="columns"))
         return {}
     return values

@@ -13,11 +13,11 @@ from annotation.imports.judgments.fields import (
     JUDGMENT_FIELDS,
     Sheet,
     check_chosen,
-    doubt_scores,
     matched,
     read_commas,
     read_tables,
     sheets_of,
+    warn_of_missing_scores,
 )
 from annotation.imports.judgments.groups import drafts_of
 from annotation.imports.judgments.options import Options
@@ -28,6 +28,7 @@ from annotation.uploads import TestSetDraft
 from annotation.uploads.files import InputFile
 from annotation.uploads.problems import Place, Report
 from annotation.uploads.tables.columns import Wanted, say_unused
+from metaeval.messages import message, truncated
 from metaeval.scores.directions import Direction
 
 Drafts = list[tuple[TestSetDraft, CampaignDraft]]
@@ -68,7 +69,7 @@ def read(files: Sequence[InputFile], options: Options, report: Report) -> Readin
     seen = Reading(columns=all_columns(tables), fields=all_fields(sheets))
     judged = _judged(sheets, options)
     if n_broken:
-        # Whoever mends rows that are broken can mend values of the others in the same go.
+        # Report wrong values in the other rows too, so that all can be corrected at once.
         Reader(options, report, Clock(options.time_zone, options.dates)).read(_rows(judged), [])
         return seen
     if not judged:
@@ -78,7 +79,7 @@ def read(files: Sequence[InputFile], options: Options, report: Report) -> Readin
     others = [s for s in sheets if s not in judged and s not in spans]
     for sheet in sheets:
         say_unused(sheet.table, {c for c, f in sheet.fields.items() if f}, report)
-    doubt_scores(judged, report)
+    warn_of_missing_scores(judged, report)
     return _read_rows(
         judged, spans, others, replace(options, name=_name(options, files)), report, seen
     )
@@ -112,12 +113,13 @@ def _judged(sheets: Sequence[Sheet], options: Options) -> list[Sheet]:
 
 def _ask_who(sheets: Sequence[Sheet], report: Report) -> None:
     for sheet in sheets:
-        columns = ", ".join(sheet.table.columns)
-        report.error(
-            f"no column says who judged. The columns are {columns}; say which one is the "
-            "annotator, or name the one person who judged everything",
-            sheet.table.head,
+        refusal = message(
+            "judgments.no-annotator-column",
+            "No column names the annotators. The columns are {columns}. Choose the column of the "
+            "annotators, or name the one annotator of all judgments.",
+            columns=truncated(sheet.table.columns, 30),
         )
+        report.error(refusal, sheet.table.head)
 
 
 def _rows(sheets: Iterable[Sheet]) -> list[Row]:
@@ -141,7 +143,9 @@ def _read_rows(
     found = reader.read(rows, spans if not report.errors else [])
     answering.say(reader, report)
     if not found and not report.errors:
-        report.error("no row holds a judgment", Place(judged[0].name))
+        report.error(
+            message("judgments.no-judgment", "No row has a judgment."), Place(judged[0].name)
+        )
     if report.errors:
         return seen
     drafts = drafts_of(found, rows, texts, options, report)

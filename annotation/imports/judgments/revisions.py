@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from annotation.imports.judgments.answers import Answer
 from annotation.imports.judgments.options import LAST_WINS
 from annotation.uploads.problems import Report
-from core.text import pluralize
+from metaeval.messages import message, plural
 
 
 @dataclass
@@ -21,27 +21,32 @@ class Revisions:
 
     def order(self, answers: Sequence[Answer]) -> list[Answer]:
         """Return the different answers to one thing, the first one first."""
-        kept = list({answer.content: answer for answer in reversed(answers)}.values())[::-1]
-        self.copies += len(answers) - len(kept)
-        if len(kept) < 2:
-            return kept
-        self.revised += len(kept) - 1
-        for orders in ([a.revision for a in kept], [a.time for a in kept]):
-            if None not in orders and len(set(orders)) == len(kept):
-                numbered = sorted(zip(orders, range(len(kept)), strict=True))
-                return [kept[number] for _, number in numbered]
+        versions = list({answer.content: answer for answer in reversed(answers)}.values())[::-1]
+        self.copies += len(answers) - len(versions)
+        if len(versions) < 2:
+            return versions
+        self.revised += len(versions) - 1
+        for orders in ([a.revision for a in versions], [a.time for a in versions]):
+            if None not in orders and len(set(orders)) == len(versions):
+                numbered = sorted(zip(orders, range(len(versions)), strict=True))
+                return [versions[number] for _, number in numbered]
         if self.ties == LAST_WINS:
             self.by_rule += 1
-            return kept
-        self._contradict(kept)
-        return kept
+            return versions
+        self._contradict(versions)
+        return versions
 
-    def _contradict(self, kept: Sequence[Answer]) -> None:
-        for answer in kept[1:]:
+    def _contradict(self, versions: Sequence[Answer]) -> None:
+        for answer in versions[1:]:
             self.report.error(
-                f"“{answer.who}” answered the same thing differently in {kept[0].row.place}, and "
-                "no time or revision tells which came later. Say that the last row counts, or name "
-                "the column that tells the two apart (item, batch, kind or campaign)",
+                message(
+                    "judgments.contradiction",
+                    "“{annotator}” has a different judgment of the same item in {place}, and no "
+                    "time or revision shows which is later. Choose that the last row counts, or "
+                    "name the column that distinguishes the two (item, batch, kind or campaign).",
+                    annotator=answer.who,
+                    place=str(versions[0].row.place),
+                ),
                 answer.row.at("score"),
             )
 
@@ -49,11 +54,29 @@ class Revisions:
         """Report what was found."""
         if self.copies:
             self.report.warn(
-                f"{pluralize(self.copies, 'row is', 'rows are')} there twice; each counts once"
+                plural(
+                    "judgments.copies",
+                    "{n} row is a copy of another and was skipped.",
+                    "{n} rows are copies of others and were skipped.",
+                    n=self.copies,
+                )
             )
         if self.revised:
-            rule = f", {self.by_rule:,} times by the rule that the last row counts"
             self.report.note(
-                f"{self.revised:,} answers were revised later: both are kept, the last is current"
-                f"{rule if self.by_rule else ''}"
+                plural(
+                    "judgments.revised",
+                    "{n} judgment was revised later. All versions are stored; the last is current.",
+                    "{n} judgments were revised later. All versions are stored; the last is "
+                    "current.",
+                    n=self.revised,
+                )
+            )
+        if self.by_rule:
+            self.report.note(
+                plural(
+                    "judgments.last-row-counts",
+                    "The rule that the last row counts was used {n} time.",
+                    "The rule that the last row counts was used {n} times.",
+                    n=self.by_rule,
+                )
             )

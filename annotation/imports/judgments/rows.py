@@ -13,6 +13,7 @@ from annotation.uploads.problems import Place, Report
 from annotation.uploads.spellings import nfc
 from annotation.uploads.tables.numbers import no_number
 from metaeval.files.cells import is_missing, read_score
+from metaeval.messages import Message, message
 
 # What two sheets may be joined by. A document's name is no key: it is repeated on purpose.
 KEYS = ("campaign", "language_pair", "batch", "item", "segment", "system")
@@ -39,13 +40,27 @@ class Row:
         value = self.cells.get(field)
         if value is None or isinstance(value, str):
             return normalise(value or "").text
-        report.error(f"this is {type(value).__name__}, not text", self.at(field))
+        report.error(
+            message(
+                "judgments.not-text",
+                "Text is expected, but the value is of the JSON type {type}.",
+                type=type(value).__name__,
+            ),
+            self.at(field),
+        )
         return ""
 
     def name(self, field: str) -> str:
         """Return a key or name without outer blanks; numbers are names too."""
         value = self.cells.get(field)
         return "" if value is None or isinstance(value, dict | list) else str(value).strip()
+
+    def named(self, fields: Sequence[str]) -> list[Message]:
+        """Return what several fields hold, as `segment “7”`."""
+        return [
+            message("judgments.field-is", "{field} “{name}”", field=field, name=self.name(field))
+            for field in fields
+        ]
 
     def has_nothing(self, field: str) -> bool:
         """Whether a cell of numbers is missing (`metaeval.files.cells`)."""
@@ -64,14 +79,24 @@ class Row:
         number = self.number(field, report)
         if number is None or number == int(number):
             return None if number is None else int(number)
-        report.error(f"“{number:g}” is no whole number", self.at(field))
+        report.error(
+            message(
+                "judgments.not-a-whole-number", "{number} is not a whole number.", number=number
+            ),
+            self.at(field),
+        )
         return None
 
     def is_true(self, field: str, report: Report) -> bool:
         """Return yes or no; anything else is reported."""
         word = self.name(field).lower()
         if word not in TRUE | FALSE:
-            report.error(f"“{word[:40]}” is neither yes nor no", self.at(field))
+            report.error(
+                message(
+                    "judgments.not-yes-or-no", "“{text}” is neither yes nor no.", text=word[:40]
+                ),
+                self.at(field),
+            )
         return word in TRUE
 
     def kind(self, report: Report) -> Item.Kind:
@@ -80,8 +105,12 @@ class Row:
         found = KINDS.get("".join(c for c in word.lower() if c.isalnum()))
         if found is None:
             report.error(
-                f"the kind “{word[:40]}” is not known; known are TGT or SYSTEM, REPEAT or CHK, "
-                "BAD or BAD_REF, REF, TRAP, GOLD, TUTORIAL and DOCUMENT",
+                message(
+                    "judgments.unknown-kind",
+                    "The kind “{kind}” is unknown. Use TGT or SYSTEM, REPEAT or CHK, BAD or "
+                    "BAD_REF, REF, TRAP, GOLD, TUTORIAL or DOCUMENT.",
+                    kind=word[:40],
+                ),
                 self.at("kind"),
             )
         return found or Item.Kind.TARGET
@@ -120,9 +149,13 @@ def join(rows: Sequence[Row], sheets: Iterable[Sheet], report: Report) -> list[R
         if sheet is None:
             for each in waiting:
                 report.error(
-                    "no column joins this table with the judgments: both need the segment, or the "
-                    "item; say which column that is", each.table.head,
-                )  # fmt: skip
+                    message(
+                        "judgments.table-not-joined",
+                        "No column joins this table with the judgments. Both need a segment or an "
+                        "item; choose its column.",
+                    ),
+                    each.table.head,
+                )
             break
         waiting.remove(sheet)
         others += (found := rows_of(sheet))
@@ -143,10 +176,13 @@ def _fill(rows: Sequence[Row], others: Sequence[Row], shared: list[str], report:
         other = by_key.get(row.key(shared))
         if other is None:
             if is_needed:
-                named = ", ".join(f"{f} “{row.name(f)}”" for f in shared)
-                report.error(
-                    f"{others[0].sheet.name} has no {named}" if others else "", row.at(shared[-1])
+                refusal = message(
+                    "judgments.no-row-in-table",
+                    "{file} has no row with {keys}.",
+                    file=others[0].sheet.name if others else "",
+                    keys=row.named(shared),
                 )
+                report.error(refusal, row.at(shared[-1]))
             continue
         for field, value in other.cells.items():
             if row.cells.get(field) in (None, ""):
@@ -159,7 +195,11 @@ def index(rows: Iterable[Row], fields: Sequence[str], report: Report) -> Mapping
     for row in rows:
         first = found.setdefault(row.key(fields), row)
         if first is not row and first.cells != row.cells:
-            named = ", ".join(f"{field} “{row.name(field)}”" for field in fields)
-            report.error(f"{named} is there already with other contents ({first.place})",
-                         row.at(fields[-1]))  # fmt: skip
+            refusal = message(
+                "judgments.rows-disagree",
+                "The rows with {keys} have different contents. The first one is {place}.",
+                keys=row.named(fields),
+                place=str(first.place),
+            )
+            report.error(refusal, row.at(fields[-1]))
     return found

@@ -9,7 +9,7 @@ from annotation.imports.judgments.rows import Key, Row
 from annotation.models import Item
 from annotation.uploads.problems import Report
 from annotation.uploads.tables.pairs import Pair, of_row
-from core.text import pluralize
+from metaeval.messages import message, plural
 
 
 def read_pair(row: Row, options: Options, report: Report) -> Pair:
@@ -44,8 +44,14 @@ def fill_names(rows: Iterable[Row], options: Options, report: Report) -> None:
             row.cells |= {"document": base, "shown_document": shown}
     if marked:
         report.note(
-            f"in {pluralize(marked, 'row')} the document ends with #SYSTEM, #bad or #duplicate, as "
-            "in Appraise: those marks are not part of the document's name"
+            plural(
+                "judgments.appraise-marks",
+                "The document name in {n} row ends with #SYSTEM, #bad or #duplicate, as in "
+                "Appraise. The mark was removed.",
+                "The document names in {n} rows end with #SYSTEM, #bad or #duplicate, as in "
+                "Appraise. The marks were removed.",
+                n=marked,
+            )
         )
 
 
@@ -62,20 +68,30 @@ def name_segments(rows: Sequence[Row], report: Report) -> None:
     _name_documents(whole, single, report)
     for row in single:
         if not row.name("segment"):
-            report.error("it is not said which segment this is", row.at("segment"))
+            report.error(
+                message("judgments.no-segment", "The segment is missing."), row.at("segment")
+            )
 
 
 def _derive(rows: Sequence[Row], report: Report) -> None:
     if any(row.name("document_place") for row in rows):
         for row in rows:
             row.cells["segment"] = f"{row.name('document')}:{row.name('document_place')}"
-        report.note("segments are named by their document and their place there")
+        report.note(
+            message(
+                "judgments.segments-by-position",
+                "Segments are named by their document and their position in it.",
+            )
+        )
     elif _is_local(rows):
         _count_within_documents(rows)
         report.warn(
-            "the same item stands for several documents: items are numbered anew for every person "
-            "or batch. Segments are therefore named by document and by their place in the order "
-            "shown; name the column of segments if there is one"
+            message(
+                "judgments.local-items",
+                "The same item number occurs in several documents, so items are numbered per "
+                "annotator or batch. Segments are therefore named by their document and their "
+                "position in the order shown. If there is a column of segments, choose it.",
+            )
         )
     else:
         for row in rows:
@@ -99,7 +115,7 @@ def _count_within_documents(rows: Sequence[Row]) -> None:
 
 
 def _name_documents(whole: Sequence[Row], single: Sequence[Row], report: Report) -> None:
-    """A whole document stands at its first segment."""
+    """Set the segment of whole documents to their first one."""
     first: dict[Key, str] = {}
     for row in single:
         first.setdefault(row.key(("document", "system")), row.name("segment"))
@@ -112,4 +128,7 @@ def _name_documents(whole: Sequence[Row], single: Sequence[Row], report: Report)
         key = next((first[key] for key in keys if key in first and row.name("document")), "")
         row.cells["segment"] = key
         if not key:
-            report.error("no row has a segment of this document", row.at("document"))
+            report.error(
+                message("judgments.document-without-segment", "This document has no segments."),
+                row.at("document"),
+            )

@@ -13,7 +13,15 @@ from annotation.uploads import TestSetDraft
 from annotation.uploads.changes import Stored, read_stored
 from annotation.uploads.problems import Place, Report
 from annotation.uploads.spellings import Near, nfc
-from core.text import join_truncated
+from metaeval.messages import Message, message, truncated
+
+FIELD_NAMES = {
+    "source": message("judgments.source", "source"),
+    "document": message("judgments.document", "document"),
+    "reference": message("judgments.reference", "reference"),
+    "reference_B": message("judgments.reference-b", "second reference"),
+    "output": message("judgments.output", "output"),
+}
 
 
 @dataclass(frozen=True)
@@ -29,7 +37,7 @@ class Chosen:
         """The draft that adds nothing."""
         test_set = self.stored.test_set
         if test_set is None:
-            raise ValueError("no stored test set was chosen")
+            raise ValueError("No stored test set was chosen.")
         return TestSetDraft(
             test_set.slug, test_set.name, test_set.source_language, test_set.target_language
         )
@@ -39,7 +47,10 @@ def choose(slug: str, rows: Iterable[Row], report: Report) -> Chosen | None:
     """Read a stored test set; None, with the reason reported, where it cannot be used."""
     stored = read_stored(slug)
     if stored.test_set is None:
-        report.error(f"no test set “{slug}” is stored", Place(field="test_set"))
+        report.error(
+            message("judgments.no-test-set", "There is no test set “{slug}”.", slug=slug),
+            Place(field="test_set"),
+        )
         return None
     _spell_as_stored(stored, rows)
     ratio = _ratio(stored, rows, report)
@@ -72,7 +83,11 @@ def _ratio(stored: Stored, rows: Iterable[Row], report: Report) -> Decimal | Non
     if len(given) > 1:
         row = list(given.values())[1]
         report.error(
-            "the table has several length ratios: import each by itself", row.at("length_ratio")
+            message(
+                "judgments.several-length-ratios",
+                "The table has several length ratios. Import each of them separately.",
+            ),
+            row.at("length_ratio"),
         )
         return None
     wanted = [ratio for ratio in has if not given or float(ratio) in given]
@@ -80,11 +95,14 @@ def _ratio(stored: Stored, rows: Iterable[Row], report: Report) -> Decimal | Non
         return wanted[0]
     if not given and Decimal(1) in has:
         return Decimal(1)
-    known = join_truncated([f"{ratio.normalize():f}" for ratio in has]) or "none"
-    report.error(
-        f"which length ratio was judged? The test set has {known}; give a column length_ratio",
-        Place(field="test_set"),
+    refusal = message(
+        "judgments.unclear-length-ratio",
+        "It is unclear which length ratio was judged. Add a column length_ratio. The test set has "
+        "{n} length ratios ({ratios}).",
+        n=len(has),
+        ratios=truncated([f"{ratio.normalize():f}" for ratio in has]),
     )
+    report.error(refusal, Place(field="test_set"))
     return None
 
 
@@ -103,22 +121,52 @@ def compare(chosen: Chosen, judged: Iterable[Row], others: Iterable[Row], report
                 report.error(_no_system(system, among), row.at("system"))
             continue
         if key not in chosen.stored.segments:
-            message = f"the test set has no segment “{key}”{near(key)}"
-            report.error(message, row.at("segment"))
+            report.error(no_segment(key, near), row.at("segment"))
             continue
         is_output = row.cells["kind"] in (*SHOW_OUTPUT, Item.Kind.DOCUMENT)
         if is_output and system not in systems:
             report.error(_no_system(system, among), row.at("system"))
         elif is_output and (system, key) not in chosen.texts.outputs:
-            report.error(f"“{system}” has no stored output for segment “{key}”", row.at("system"))
+            report.error(
+                message(
+                    "judgments.no-stored-output",
+                    "“{system}” has no stored output for segment “{segment}”.",
+                    system=system,
+                    segment=key,
+                ),
+                row.at("system"),
+            )
         _compare_texts(chosen, row, report)
     for row in others:
         if row.name("segment") in chosen.stored.segments:
             _compare_texts(chosen, row, report)
 
 
-def _no_system(name: str, near: Near) -> str:
-    return f"the test set has no system “{name}”{near(name)}"
+def no_segment(key: str, near: Near) -> Message:
+    """Return the message that refuses an unknown segment, with the known one that it may mean."""
+    if known := near.name(key):
+        return message(
+            "judgments.unknown-segment-near",
+            "The test set has no segment “{segment}”, but it has “{known}”.",
+            segment=key,
+            known=known,
+        )
+    return message(
+        "judgments.unknown-segment", "The test set has no segment “{segment}”.", segment=key
+    )
+
+
+def _no_system(name: str, near: Near) -> Message:
+    if known := near.name(name):
+        return message(
+            "judgments.unknown-system-near",
+            "The test set has no system “{system}”, but it has “{known}”.",
+            system=name,
+            known=known,
+        )
+    return message(
+        "judgments.unknown-system", "The test set has no system “{system}”.", system=name
+    )
 
 
 def _compare_texts(chosen: Chosen, row: Row, report: Report) -> None:
@@ -132,6 +180,10 @@ def _compare_texts(chosen: Chosen, row: Row, report: Report) -> None:
     for field, text in known.items():
         given = row.name(field) if field == "document" else row.text(field, report)
         if given.strip() and text and given != text:
-            what = "document" if field == "document" else f"{field.replace('_', ' ')} text"
-            message = f"the stored {what} of segment “{key}” is another one"
-            report.error(message, row.at(field))
+            refusal = message(
+                "judgments.differs-from-stored",
+                "The {field} differs from the stored one of segment “{segment}”.",
+                field=FIELD_NAMES[field],
+                segment=key,
+            )
+            report.error(refusal, row.at(field))

@@ -9,6 +9,7 @@ from annotation.models import Item
 from annotation.models.corpus import NO_SOURCE
 from annotation.uploads import SegmentDraft, SystemDraft, TestSetDraft
 from annotation.uploads.problems import Place, Report
+from metaeval.messages import message
 
 REFERENCES = {"reference": "A", "reference_B": "B"}
 
@@ -68,20 +69,36 @@ class Collector:
             self.draft.places[kind, i] = row.at(kind)
         elif given.strip() and given != known:
             first = self.draft.place(kind, i)
-            advice = " If segments are numbered within documents, that is the place in the document"
-            self.report.error(
-                f"segment “{segment.key}” has another {kind} in {first}."
-                f"{advice if kind == 'document' else ''}",
-                row.at(kind),
+            refusal = (
+                message(
+                    "judgments.other-document",
+                    "Segment “{segment}” has a different document in {place}. If segments are "
+                    "numbered within documents, choose “place in the document” for their column.",
+                    segment=segment.key,
+                    place=str(first),
+                )
+                if kind == "document"
+                else message(
+                    "judgments.other-source",
+                    "Segment “{segment}” has a different source in {place}.",
+                    segment=segment.key,
+                    place=str(first),
+                )
             )
+            self.report.error(refusal, row.at(kind))
 
     def _reference(self, i: int, column: str, name: str, row: Row) -> None:
         text = row.text(column, self.report)
         segment = self.draft.segments[i]
         if text.strip() and segment.references.setdefault(name, text) != text:
             first = self.draft.place("reference", i, name)
-            message = f"segment “{segment.key}” has another reference in {first}"
-            self.report.error(message, row.at(column))
+            refusal = message(
+                "judgments.other-reference",
+                "Segment “{segment}” has a different reference in {place}.",
+                segment=segment.key,
+                place=str(first),
+            )
+            self.report.error(refusal, row.at(column))
         elif text.strip():
             self.draft.places.setdefault(("reference", i, name), row.at(column))
 
@@ -94,8 +111,14 @@ class Collector:
         self.has_outputs = self.has_outputs or bool(text.strip())
         if text and outputs.get(key, text) not in ("", text):
             first = self.draft.place("output", j, key)
-            message = f"{row.name('system')} has another output for segment “{key}” in {first}"
-            self.report.error(message, row.at("output"))
+            refusal = message(
+                "judgments.other-output",
+                "“{system}” has a different output for segment “{segment}” in {place}.",
+                system=row.name("system"),
+                segment=key,
+                place=str(first),
+            )
+            self.report.error(refusal, row.at("output"))
         elif not outputs.get(key):
             outputs[key] = text
             self.draft.places["output", j, key] = row.at("output")
@@ -128,11 +151,20 @@ def _name_sources(draft: TestSetDraft, report: Report) -> None:
     if lacking and len(lacking) == len(draft.segments):
         for segment in draft.segments:
             segment.source = NO_SOURCE
-        report.warn("the tables hold no source texts: metrics that read the source cannot run here")
+        report.warn(
+            message(
+                "judgments.no-sources",
+                "The tables have no source texts, so metrics that read the source cannot run.",
+            )
+        )
         return
     for i in lacking:
-        message = f"segment “{draft.segments[i].key}” has no source text, while others have one"
-        report.error(message, draft.place("source", i))
+        refusal = message(
+            "judgments.source-missing",
+            "Segment “{segment}” has no source text, but others have one.",
+            segment=draft.segments[i].key,
+        )
+        report.error(refusal, draft.place("source", i))
 
 
 def _keys_alone(collector: Collector, judged: Iterable[Row], report: Report) -> None:
@@ -142,9 +174,12 @@ def _keys_alone(collector: Collector, judged: Iterable[Row], report: Report) -> 
             j = collector.systems[row.name("system")]
             collector.draft.systems[j].outputs[row.name("segment")] = ""
     report.warn(
-        "the tables hold no outputs: a test set of keys alone is made. Judgments can be analysed, "
-        "but no metric can run there. To bring the texts, add tables with them, or choose a stored "
-        "test set"
+        message(
+            "judgments.no-outputs",
+            "The tables have no outputs, so the new test set has only keys. Judgments can be "
+            "analysed, but metrics cannot run. To include the texts, add tables with them or "
+            "choose a stored test set.",
+        )
     )
 
 
@@ -169,7 +204,15 @@ def say_languages(pair: tuple[str, str], place: Place, report: Report) -> None:
     """Ask for the languages that neither the tables nor the person name."""
     for side, code in zip(("source", "target"), pair, strict=True):
         if not code:
-            report.error(
-                f"the {side} language is not said: give a column, or state it",
-                place._replace(field=f"{side} language"),
+            refusal = (
+                message(
+                    "judgments.no-source-language",
+                    "The source language is missing. Add a column or state it.",
+                )
+                if side == "source"
+                else message(
+                    "judgments.no-target-language",
+                    "The target language is missing. Add a column or state it.",
+                )
             )
+            report.error(refusal, place._replace(field=f"{side} language"))

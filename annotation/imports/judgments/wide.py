@@ -12,9 +12,9 @@ from typing import Any
 from annotation.uploads.problems import Report
 from annotation.uploads.tables.pairs import document_of, languages_of
 from annotation.uploads.tables.rows import Table
-from core.text import join_truncated
 from metaeval.files.cells import read_score
 from metaeval.files.names import NAMES, column_of, is_called
+from metaeval.messages import message, truncated
 
 SCORE, OUTPUT, SPANS = "score", "output", "spans"
 # `score_A`: what stands before the name of a system.
@@ -79,21 +79,36 @@ def _unfolded(
     table: Table, field: str, by_name: Mapping[str, Mapping[str, str]], report: Report
 ) -> Table:
     used = {column for columns in by_name.values() for column in columns.values()}
-    kept = [column for column in table.columns if column not in used]
+    others = [column for column in table.columns if column not in used]
     rows = []
     for line, row in table.rows:
-        common = _with_ids({column: row[column] for column in kept if column in row})
+        common = _with_ids({column: row[column] for column in others if column in row})
         for name, columns in by_name.items():
             own = {made: row[column] for made, column in columns.items() if row.get(column)}
             rows += [(line, common | {field: name} | each) for each in _each_score(own)]
     fields = dict.fromkeys(made for _, row in rows for made in row)
-    report.note(
-        f"a column for each {field}: {join_truncated(list(by_name))}; every score is a row",
-        table.head,
+    text = (
+        message(
+            "judgments.column-per-system",
+            "The table has a column for each system ({names}). Every score was read as a judgment.",
+            names=truncated(list(by_name)),
+        )
+        if field == "system"
+        else message(
+            "judgments.column-per-annotator",
+            "The table has a column for each annotator ({names}). Every score was read as a "
+            "judgment.",
+            names=truncated(list(by_name)),
+        )
     )
+    report.note(text, table.head)
     if any("annotator" in row for _, row in rows) and field == "system":
-        report.warn("no annotators are named: those of each output are called 1, 2, … in order",
-                    table.head)  # fmt: skip
+        text = message(
+            "judgments.annotators-numbered",
+            "The table does not name the annotators. Those of each output are called 1, 2, … in "
+            "order.",
+        )
+        report.warn(text, table.head)
     titles = {each: table.titles.get(each, each) for each in fields}
     return replace(table, columns=list(fields), rows=rows, titles=titles)
 

@@ -1,4 +1,4 @@
-"""Scores of a table to whole numbers from 0 to 100: as they stand, or from a scale that is said."""
+"""Scores of a table to whole numbers from 0 to 100: as they are, or from a stated scale."""
 
 import math
 from collections.abc import Sequence
@@ -7,18 +7,14 @@ from dataclasses import dataclass
 from annotation.imports.judgments.rows import Row
 from annotation.models.judgment import MAX_SCORE
 from annotation.uploads.problems import Report
+from metaeval.messages import message
 
 SMALL_SCALE = 10
-ADVICE = (
-    "If the scores are on another scale, state it, such as 0-6, and they are mapped linearly to "
-    "0–100. z-scores and means are no judgments of one person: import them as published human "
-    "scores."
-)
 
 
 @dataclass
 class Scores:
-    """Converts the scores of one campaign; `scale` is None for 0–100 as they stand."""
+    """Converts the scores of one campaign; `scale` is None for unchanged scores of 0–100."""
 
     scale: tuple[float, float] | None
     report: Report
@@ -31,15 +27,29 @@ class Scores:
             return self._rescaled(row, value)
         if 0 <= value <= MAX_SCORE and value == int(value):
             return int(value)
-        what = "is no whole number" if 0 <= value <= MAX_SCORE else "is not from 0 to 100"
-        self.report.error(f"the score {value:g} {what}. {ADVICE}", row.at("score"))
+        refusal = message(
+            "judgments.score-outside",
+            "The score {score} is not a whole number from 0 to {highest}. If the scores are on "
+            "another scale, state it, such as 0-6, and they are mapped linearly to 0–100. Import "
+            "z-scores and means as published human scores: they are not judgments of one "
+            "annotator.",
+            score=value,
+            highest=MAX_SCORE,
+        )
+        self.report.error(refusal, row.at("score"))
         return None
 
     def _rescaled(self, row: Row, value: float) -> int | None:
         low, high = self.scale or (0.0, 100.0)
         if not low <= value <= high:
-            message = f"the score {value:g} is outside the stated scale {low:g}–{high:g}"
-            self.report.error(message, row.at("score"))
+            refusal = message(
+                "judgments.score-outside-scale",
+                "The score {score} is outside the stated scale {low}–{high}.",
+                score=value,
+                low=low,
+                high=high,
+            )
+            self.report.error(refusal, row.at("score"))
             return None
         exact = (value - low) / (high - low) * MAX_SCORE
         score = math.floor(exact + 0.5)
@@ -52,11 +62,23 @@ class Scores:
         if self.scale is not None:
             low, high = self.scale
             self.report.warn(
-                f"{self.converted:,} scores were mapped from {low:g}–{high:g} to 0–100; "
-                f"{self.rounded:,} of them had to be rounded to whole numbers"
+                message(
+                    "judgments.scores-mapped",
+                    "Mapped {n} scores from {low}–{high} to 0–100; {rounded} of them were rounded "
+                    "to whole numbers.",
+                    n=self.converted,
+                    low=low,
+                    high=high,
+                    rounded=self.rounded,
+                )
             )
         elif values and max(values) <= SMALL_SCALE and len(set(values)) > 1:
             self.report.warn(
-                f"all scores are from {min(values):g} to {max(values):g}. If that is their scale, "
-                "state it; they are taken as scores from 0 to 100 otherwise"
+                message(
+                    "judgments.scores-on-small-scale",
+                    "All scores are between {low} and {high}. If that is their scale, state it. "
+                    "Otherwise they are read as scores from 0 to 100.",
+                    low=min(values),
+                    high=max(values),
+                )
             )

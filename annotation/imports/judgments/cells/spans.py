@@ -1,4 +1,4 @@
-"""Error spans of tables: a JSON list in a cell, or one span a row.
+"""Error spans of tables: a JSON list in a cell, or one span per row.
 
 Spans with `start` and `end` count code points, the end excluded unless a person says otherwise.
 Those with `start_i` and `end_i` are Appraise's or Pearmut's: UTF-16 code units, the end included,
@@ -20,6 +20,7 @@ from annotation.uploads.normalising import Normalised, normalise
 from annotation.uploads.problems import Place, Report
 from annotation.uploads.tables.rows import QUOTED_JSON
 from metaeval.files.cells import read_score
+from metaeval.messages import Message, message
 
 NO_ERROR = frozenset({"", "noerror", "none", "ok", "correct", "nan", "na"})
 SIDES = {
@@ -31,11 +32,6 @@ WHOLE = frozenset({"none", "missing", "omission"})
 LONGEST_CATEGORY = 80
 # Where spans repeat the words that they mark.
 WORDS = ("text", "words", "span_text", "marked_text", "error_text")
-# GEMBA-MQM counts 25 (Kocmi and Federmann 2023), Unbabel 10.
-ADVICE = (
-    "Say what a critical error weighs, such as 25 or 10 of which a major one is 5: the campaign "
-    "then has that severity"
-)
 
 
 @dataclass(frozen=True)
@@ -75,14 +71,18 @@ def _values(row: Row, report: Report) -> list[dict[str, Any]]:
         values = json.loads(cell) if isinstance(cell, str) and cell.strip() else cell or []
         values = json.loads(values) if isinstance(values, str) else values
     except (ValueError, RecursionError):
-        report.error("this is no JSON list of error spans", row.at("spans"))
+        report.error(_not_a_list(), row.at("spans"))
         return []
     if isinstance(values, dict):
         values = values.get("payload", values.get("error_spans", []))
     if not isinstance(values, list) or not all(isinstance(each, dict) for each in values):
-        report.error("a list of error spans is expected, each an object", row.at("spans"))
+        report.error(_not_a_list(), row.at("spans"))
         return []
     return values
+
+
+def _not_a_list() -> Message:
+    return message("judgments.spans-not-a-list", "Error spans must be a JSON list of objects.")
 
 
 def _unquoted(cell: Any) -> Any:
@@ -111,16 +111,18 @@ class SpanReader:
     def _span(self, raw: RawSpan, source: str, output: str) -> Span | None:
         scheme = self.protocol.spans
         if scheme is None or raw.severity not in scheme.severity_keys:
-            known = ", ".join(each.key for each in scheme.severities) if scheme else "none"
-            message = (
-                f"the severity “{raw.severity[:40]}” is not known; {self.protocol.name} has {known}"
-            )
-            advice = f". {ADVICE}" if scheme and raw.severity == CRITICAL else ""
-            self.report.error(message + advice, raw.place)
+            self.report.error(self._unknown_severity(raw), raw.place)
             return None
         word = str(raw.values.get("side") or "").strip().lower()
         if word not in SIDES:
-            self.report.error(f"the side “{word[:40]}” is neither source nor target", raw.place)
+            self.report.error(
+                message(
+                    "judgments.unknown-side",
+                    "The side “{side}” is neither source nor target.",
+                    side=word[:40],
+                ),
+                raw.place,
+            )
             return None
         side, text = SIDES[word], source if SIDES[word] == SOURCE else output
         # Offsets are those of the text as its row has it: they move with its line ends.
@@ -136,21 +138,49 @@ class SpanReader:
         start, end = (0, len(text) or 1) if omitted or word in WHOLE else found
         self.counts["unplaced"] += not text
         if text and not 0 <= start < end <= len(text):
-            self.report.error(
-                f"[{start}, {end}) marks nothing in a text of {len(text)} characters", raw.place
+            refusal = message(
+                "judgments.span-outside",
+                "[{start:d}, {end:d}) is outside the text, which has {n} characters.",
+                start=start,
+                end=end,
+                n=len(text),
             )
+            self.report.error(refusal, raw.place)
             return None
         self._compare_words(raw, text[start:end])
         start, end = moved.place(start), moved.place(end)
         return Span(side, start, end, raw.severity, self._category(raw, omitted))
+
+    def _unknown_severity(self, raw: RawSpan) -> Message:
+        scheme = self.protocol.spans
+        if scheme and raw.severity == CRITICAL:
+            # GEMBA-MQM counts 25 (Kocmi and Federmann 2023), Unbabel 10.
+            return message(
+                "judgments.critical-without-weight",
+                "{protocol} has no critical errors. State the weight of a critical error, such as "
+                "25 or 10 where a major error has 5; the campaign then has that severity.",
+                protocol=self.protocol.name,
+            )
+        return message(
+            "judgments.unknown-severity",
+            "The severity “{severity}” is unknown. {protocol} has the severities {severities}.",
+            severity=raw.severity[:40],
+            protocol=self.protocol.name,
+            severities=[each.key for each in scheme.severities] if scheme else [],
+        )
 
     def _compare_words(self, raw: RawSpan, marked: str) -> None:
         """Compare the marked words with those that the file says, where it does."""
         words = next((w for n in WORDS if isinstance(w := raw.values.get(n), str) and w), "")
         if words and marked and words.split() != marked.split():
             self.report.error(
-                f"the span marks “{marked[:40]}”, and the file says “{words[:40]}”: is an offset "
-                "of another text?",
+                message(
+                    "judgments.span-marks-other-words",
+                    "The offsets mark “{marked}”, but the file gives the text “{words}”. Check "
+                    "whether the offsets are of another text.",
+                    marked=marked[:40],
+                    words=words[:40],
+                ),
                 raw.place,
             )
 
@@ -164,8 +194,13 @@ class SpanReader:
             return -1, -1
         ends = [_whole(each) for each in pair]
         if ends[0] is None or ends[1] is None or ends[0] < 0:
-            named = f"{pair[0]!s:.20}, {pair[1]!s:.20}"
-            self.report.error(f"start and end of a span are whole numbers, not {named}", raw.place)
+            refusal = message(
+                "judgments.offsets-not-numbers",
+                "Start and end of a span must be whole numbers, not “{start}” and “{end}”.",
+                start=f"{pair[0]!s:.20}",
+                end=f"{pair[1]!s:.20}",
+            )
+            self.report.error(refusal, raw.place)
             return None
         if not is_tool:
             return self._checked(raw, ends[0], ends[1] + self.ends_included, text)
@@ -175,8 +210,13 @@ class SpanReader:
         if start < end:
             return start, end
         self.report.error(
-            f"the span [{start}, {end}) is empty: its end is not behind its start. If ends name "
-            "the last character, say that ends are included; an omission has the side “missing”",
+            message(
+                "judgments.span-empty",
+                "The span [{start:d}, {end:d}) is empty. If ends name the last character, state "
+                "that ends are included. An omission has the side “missing”.",
+                start=start,
+                end=end,
+            ),
             raw.place,
         )
         return None

@@ -2,15 +2,15 @@
 
 import math
 import re
-from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, tzinfo
 from typing import Any
 from zoneinfo import ZoneInfo
 
 from annotation.imports.judgments.options import ORDERS
 from metaeval.files.cells import is_missing, parse_number
+from metaeval.messages import Message, MessageError, message, plural
 
 # A Unix time this large counts milliseconds: as seconds it would lie in the year 5138.
 MILLISECONDS, MICROSECONDS = 1e11, 1e14
@@ -22,10 +22,13 @@ DATE = re.compile(
     r"(?:,?\s+(?P<hour>\d{1,2}):(?P<minute>\d{2})(?::(?P<second_of>\d{2}))?\s*(?P<half>[AaPp][Mm])?)?"
 )
 DAY, MONTH = ORDERS
-NO_START, REVERSED = "the start is 0", "the end lies before the start"
 
 
-class AmbiguousDateError(ValueError):
+class TimeError(MessageError):
+    """A cell is not a time."""
+
+
+class AmbiguousDateError(TimeError):
     """A date may begin with the day or the month."""
 
 
@@ -40,9 +43,54 @@ class Clock:
     order: str = ""
     twice: int = 0
     never: int = 0
-    written: str = ""
+    written: Message | None = None
     without_zone: int = 0
-    doubtful: Counter[str] = field(default_factory=Counter)
+    without_start: int = 0
+    reversed: int = 0
+
+    def warnings(self) -> list[Message]:
+        """Return warnings of times that were dropped or are uncertain."""
+        texts = []
+        if self.without_start:
+            texts.append(
+                plural(
+                    "judgments.start-is-zero",
+                    "The start time of {n} judgment is 0. Its times were dropped.",
+                    "The start time of {n} judgments is 0. Their times were dropped.",
+                    n=self.without_start,
+                )
+            )
+        if self.reversed:
+            texts.append(
+                plural(
+                    "judgments.end-before-start",
+                    "{n} judgment ends before it starts. Its times were dropped.",
+                    "{n} judgments end before they start. Their times were dropped.",
+                    n=self.reversed,
+                )
+            )
+        if self.never or self.twice:
+            texts.append(
+                message(
+                    "judgments.times-at-clock-change",
+                    "Clock changes in {zone}: {never} times are in an hour that is skipped, and "
+                    "{twice} in an hour that occurs twice, read as the first. Check the time zone.",
+                    zone=self.zone,
+                    never=self.never,
+                    twice=self.twice,
+                )
+            )
+        if self.without_zone:
+            texts.append(
+                plural(
+                    "judgments.times-without-zone",
+                    "{n} time has no time zone and was read as {zone}.",
+                    "{n} times have no time zone and were read as {zone}.",
+                    n=self.without_zone,
+                    zone=self.zone or "UTC",
+                )
+            )
+        return texts
 
     def learn(self, values: Iterable[Any]) -> None:
         """Find what comes first in dates: a number above 12 is no month."""
@@ -54,7 +102,7 @@ class Clock:
             self.order = DAY if first > 12 else MONTH
 
     def read(self, value: Any) -> datetime | None:
-        """Return a time in UTC, None for a missing one. Raises ValueError for anything else."""
+        """Return a time in UTC, None for a missing one. Raises TimeError for anything else."""
         if is_missing(value):
             return None
         number = parse_number(value)
@@ -66,7 +114,13 @@ class Clock:
         except AmbiguousDateError:
             raise
         except ValueError:
-            raise ValueError(f"“{text[:40]}” is no time in ISO 8601 and no Unix time") from None
+            raise TimeError(
+                message(
+                    "judgments.not-a-time",
+                    "“{text}” is neither a time in ISO 8601 nor a Unix time.",
+                    text=text[:40],
+                )
+            ) from None
         if time.tzinfo is None:
             self.without_zone += 1
             zone: tzinfo = ZoneInfo(self.zone) if self.zone else UTC
@@ -74,7 +128,13 @@ class Clock:
         try:
             return time.astimezone(UTC)
         except OverflowError:
-            raise ValueError(f"“{text[:40]}” is no time that can be kept") from None
+            raise TimeError(
+                message(
+                    "judgments.time-out-of-range",
+                    "The time “{text}” is outside the range that can be stored.",
+                    text=text[:40],
+                )
+            ) from None
 
     def _of_date(self, text: str) -> datetime | None:
         """Read `13.08.2025 12:31` and `8/13/2025 12:31 PM`; None for other layouts."""
@@ -84,10 +144,20 @@ class Clock:
         order = DAY if found["sign"] == "." else self.order
         if not order:
             raise AmbiguousDateError(
-                f"“{text[:40]}” may begin with the day or the month: state which (command line: "
-                "--dates day or month; API: dates)"
+                message(
+                    "judgments.ambiguous-date",
+                    "“{text}” may begin with the day or the month. State which (command line: "
+                    "--dates day or month; API: dates).",
+                    text=text[:40],
+                )
             )
-        self.written = f"“{text}” is read with the {order} first"
+        self.written = (
+            message("judgments.day-first", "Dates are read day first, such as “{text}”.", text=text)
+            if order == DAY
+            else message(
+                "judgments.month-first", "Dates are read month first, such as “{text}”.", text=text
+            )
+        )
         day, month = (found["first"], found["second"])[:: 1 if order == DAY else -1]
         hour = int(found["hour"] or 0)
         if found["half"]:
@@ -112,24 +182,34 @@ class Clock:
             start = start or (end and end - timedelta(seconds=seconds))
             end = end or (start and start + timedelta(seconds=seconds))
         if start is not None and start.timestamp() == 0:
-            self.doubtful[NO_START] += 1
+            self.without_start += 1
             return None, None
         if start is not None and end is not None and end < start:
-            self.doubtful[REVERSED] += 1
+            self.reversed += 1
             return None, None
         return start, end
 
 
 def _unix(number: float) -> datetime:
     if not math.isfinite(number) or number < 0:
-        raise ValueError(f"{number:g} is no Unix time")
+        raise _no_unix_time(number)
     if 0 < number < EARLIEST:
-        raise ValueError(
-            f"{number:g} would be a time in the 1970s; a duration belongs into the field “seconds”"
+        raise TimeError(
+            message(
+                "judgments.time-in-the-1970s",
+                "{number} would be a time in the 1970s. Put durations in the field “seconds”.",
+                number=number,
+            )
         )
     if number >= MILLISECONDS:
         number /= 1_000_000 if number >= MICROSECONDS else 1_000
     try:
         return datetime.fromtimestamp(number, tz=UTC)
     except (OverflowError, ValueError, OSError):
-        raise ValueError(f"{number:g} is no Unix time") from None
+        raise _no_unix_time(number) from None
+
+
+def _no_unix_time(number: float) -> TimeError:
+    return TimeError(
+        message("judgments.not-a-unix-time", "{number} is not a Unix time.", number=number)
+    )
