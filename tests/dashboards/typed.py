@@ -20,7 +20,7 @@ HEAD = {
 }
 ASKED = HEAD | {
     "statistic": "tau-b",
-    "statistic_label": "Kendall τ-b",
+    "statistic_label": message("statistic.tau-b", "Kendall τ-b"),
     "level": "Segment level",
     "grouping": "none",
     "test": "perm",

@@ -88,10 +88,10 @@ def test_outputs_with_an_error_of_a_category(rated: Campaign, client: Client, re
 @pytest.mark.parametrize(
     ("fields", "sentence"),
     [
-        ({"x_from": "2", "x_to": "1"}, "nothing is between"),
+        ({"x_from": "2", "x_to": "1"}, "must not be above"),
         ({"y_from": "a"}, "y_from must be a number"),
         ({"x_to": "nan"}, "x_to must be a number"),
-        ({"apart": "-1"}, "apart must not be below 0"),
+        ({"apart": "-1"}, "apart must be at least 0"),
         ({"side": "left"}, "side must be"),
     ],
 )
@@ -144,7 +144,7 @@ def test_a_number_of_thousands_of_digits_is_none(
         ({"name": "a", "query": "?against=nothing"}, "has no scores here"),
         ({"name": "a", "query": "?nonsense=1"}, "nonsense is not taken here"),
         ({"name": "a" * 81, "query": ""}, "at most 80 characters"),
-        ({"name": "taken", "query": ""}, "There is a selection “taken” already."),
+        ({"name": "taken", "query": ""}, "There is already a selection named “taken”."),
     ],
 )
 def test_what_cannot_be_saved_is_told(

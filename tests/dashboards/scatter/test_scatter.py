@@ -119,7 +119,9 @@ def test_systems_as_points(campaign: Campaign) -> None:
 def test_metric_against_metric_needs_no_humans(world: World) -> None:
     for run in starting.start(test_set=world.test_set, metrics=["chrf", "ter"], enqueue=False).runs:
         scoring.work_off(run.pk, worker="test")
-    assert "human score" in compute(world.campaign, ScatterChoice(metric="chrf")).problem
+    problem = compute(world.campaign, ScatterChoice(metric="chrf")).problem
+    assert problem is not None
+    assert problem.code == "outputs.no-human-scores"
     assert compute(world.campaign, ScatterChoice(metric="chrf", against="ter")).n == 8
 
 
@@ -172,8 +174,8 @@ def test_the_figure_says_what_it_shows(campaign: Campaign) -> None:
     spec = drawing(document)
     assert spec is not None
     assert len(spec["data"]["values"]) == 8
-    assert f"{document.statistics.r:.3f}" in spec["description"]
-    assert "turned" in spec["encoding"]["y"]["title"]
+    assert spec["description"].parameters["r"] == document.statistics.r
+    assert spec["encoding"]["y"]["title"].code == "scatter.sign-reversed"
     assert drawing(replace(document, n=0)) is None
 
 
@@ -212,6 +214,6 @@ def test_strangers_outputs_and_unknown_measures(campaign: Campaign, as_researche
     assert as_researcher.get(address, {"output": "x"}).status_code == 400
     assert as_researcher.get(address, {"level": "word"}).status_code == 400
     page = as_researcher.get(address, {"metric": "guess"})
-    assert (page.status_code, "metric: &#x27;guess&#x27; has no scores" in page.text) == (400, True)
+    assert (page.status_code, "“guess” has no scores" in page.text) == (400, True)
     data = as_researcher.get(reverse("scatter-data", args=[campaign.slug, "json"])).json()
     assert data["n"] == 8

@@ -213,7 +213,7 @@ def test_a_statistic_without_a_value_is_no_table_of_dashes(
     document = typed.comparison(metrics=metrics, n_systems=1, **matrices, pvalues=blank)
     monkeypatch.setattr(significance, "compute", lambda *_, **__: document)
     page = as_researcher.get(reverse("significance", args=[world.campaign.slug])).text
-    assert "has no value for any metric here" in page
+    assert "is undefined for every metric here" in page
     assert "Only one system has human scores." in page
     assert "Choose a cell" not in page
     assert "<td" not in page
@@ -230,7 +230,7 @@ def test_over_two_systems_no_page_says_a_correlation(world: World, as_researcher
         answer = as_researcher.get(reverse(f"{name}-data", args=[campaign, "json"])).json()
         rows = answer["rows"] if name == "correlations" else answer["columns"]
         assert [row[value] for row in rows] == [None, None]
-        assert any("two are always at ±1." in said for said in answer["warnings"])
+        assert any("two are always at ±1." in each["text"] for each in answer["warnings"])
 
 
 def test_one_metric_against_all_others(
@@ -258,6 +258,6 @@ def test_without_judgments_the_page_says_what_is_missing(
     world: World, as_researcher: Client
 ) -> None:
     address = reverse("significance", args=[world.campaign.slug])
-    assert "Nothing to compare yet" in as_researcher.get(address).text
+    assert "There is nothing to compare yet" in as_researcher.get(address).text
     for query in ("statistic=x", "grouping=x", "test=x", "correction=x", "scope=x", "scores=x"):
         assert as_researcher.get(f"{address}?{query}").status_code == 400

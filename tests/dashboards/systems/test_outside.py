@@ -74,7 +74,7 @@ def test_weak_systems_beside_those_of_the_task(rated: Campaign, as_researcher: C
         assert sorted(mine, key=lambda name: mine[name]["share"]) == order
         assert (mine["one-word"]["share"], mine[order[-1]]["share"]) == (0, 1)
         assert {name for name in mine if mine[name]["out"]} == {"copied", "one-word"}
-    assert "copied 3 (BLEU)" in drawn["description"]
+    assert drawn["description"][1].code == "systems.above-judged"
     assert len(drawn["hconcat"][1]["data"]["values"]) == len(document.human)
 
     page = reverse("systems", args=[rated.slug])

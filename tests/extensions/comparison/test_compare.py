@@ -202,7 +202,7 @@ def test_a_study_and_its_length_ratios(rated: Campaign, as_researcher: Client) -
         ("campaign=harbour-80&without=X", 400, "no campaign here has an annotator X"),
         ("campaign=harbour-80&documents=X", 400, "has none of the chosen ones"),
         ("&".join(f"published={key}" for key in sorted(published())) + "&campaign=harbour-80",
-         400, "at most 6 columns"),
+         400, "Choose at most 6 campaigns"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_compared(

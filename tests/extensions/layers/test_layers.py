@@ -101,9 +101,9 @@ def test_a_campaign_by_scipy_and_a_study_as_tables_11_to_14(
     assert bounds["ceiling"].value is not None
     shown = {"bounds": "shown"}
     for name, slug in (("layers", campaign.slug), ("study-layers", "demo")):
-        assert "Floor: short outputs" not in client.get(reverse(name, args=[slug])).text
-        assert "Floor: short outputs" in client.get(reverse(name, args=[slug]), shown).text
-        for fmt, said in (("csv", b"floor-output"), ("tex", b"Floor: short outputs")):
+        assert "Baseline: short outputs" not in client.get(reverse(name, args=[slug])).text
+        assert "Baseline: short outputs" in client.get(reverse(name, args=[slug]), shown).text
+        for fmt, said in (("csv", b"floor-output"), ("tex", b"Baseline: short outputs")):
             data = reverse(f"{name}-data", args=[slug, fmt])
             assert said in client.get(data, shown).getvalue()
             assert said not in client.get(data).getvalue()

@@ -15,7 +15,6 @@ from dashboards.correlations.page import choose, tables
 from dashboards.trust.marks import marking
 from extensions.studies.metrics import choose_of_study, combine, study_tables
 from tests.dashboards import typed
-from tests.dashboards.chinese import told
 from tests.world import World
 
 ALPHA = 0.05
@@ -136,14 +135,14 @@ def test_bold_on_most_rows_is_bold_on_the_best_and_says_why(world: World) -> Non
     p[:16, 16:], p[16:, :16] = 1e-9, 1 - 1e-9
     assert bold_of_all(world, values, p) == [{"m00"}] * 5
     page = choose(document(values, p), QueryDict())
-    assert "16 of 22" in page.marks
-    assert "more than half" in page.marks
-    assert page.marks in tables(page)[0].caption
+    (note,) = page.marks
+    assert note.code == "marks.bold-best"
+    assert (note.parameters["n"], note.parameters["total"]) == (16, 22)
+    assert note in tables(page)[0].caption
     study = choose_of_study(combine([world.campaign], [document(values, p)]), QueryDict())
     caption = study_tables(study)[1].caption
     assert study.bold in caption
-    assert "the best of 16" in caption
-    told(page.marks, study.bold)
+    assert "the best of 16" in study_tables(study)[1].heading
     # One campaign: after the metric and its value all columns are averages.
     averages = [c for each in study_tables(study)[1:] for row in each.body for c in row[2:]]
     assert averages
@@ -155,6 +154,6 @@ def test_without_a_correction_the_sentence_says_so() -> None:
     own = replace(document(values, p), trust=typed.trusted())
     assert own.comparison is not None
     found = marking(own.trust, own.comparison, "none", "table")
-    assert "without correction" in found.sentence
-    assert f"{len(found.group)} of 7" in found.sentence
-    told(found.sentence)
+    note = found.notes[0]
+    assert note.parameters["correction"].code == "marks.uncorrected"
+    assert (note.parameters["n"], note.parameters["total"]) == (len(found.group), 7)

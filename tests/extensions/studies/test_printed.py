@@ -42,7 +42,7 @@ def test_every_table_and_figure_is_one_click_away(study: str, as_researcher: Cli
     # Whoever follows the link of table 10 comes to its rows.
     anchor = next(address for address, name in links if name == "Table 10").partition("#")[2]
     block = opened["Table 10"].text.partition(f'id="{anchor}"')[2].partition("</tbody>")[0]
-    assert "Mean absolute deviation from the wanted length" in block
+    assert "Mean absolute deviation from the target length" in block
     assert block.count("<tr>") == 3  # systems
 
 
@@ -71,13 +71,13 @@ def test_floor_and_ceiling_in_every_table_of_a_study(study: str, as_researcher: 
     for address, name in ((study, "correlations"), (f"{study}printed/", "printed")):
         as_researcher.get(address)
         compute_waiting()
-        assert "Floor: random" not in as_researcher.get(address).text
+        assert "Baseline: random" not in as_researcher.get(address).text
         page = as_researcher.get(f"{address}?bounds=shown").text
-        assert "Floor: random" in page
-        assert "Ceiling: people" in page
+        assert "Baseline: random" in page
+        assert "Human ceiling" in page
         csv = as_researcher.get(f"{study}{name}.csv?bounds=shown").getvalue().decode()
         assert "floor-random" in csv
-        assert "Floor: random" in as_researcher.get(f"{study}{name}.tex?bounds=shown").text
+        assert "Baseline: random" in as_researcher.get(f"{study}{name}.tex?bounds=shown").text
     found = as_researcher.get(f"{study}correlations.json?bounds=shown").json()
     kinds = {row["key"]: row["kind"] for row in found["matrix"]["rows"]}
     assert kinds["floor-random"] == "floor"
@@ -88,11 +88,11 @@ def test_floor_and_ceiling_in_every_table_of_a_study(study: str, as_researcher: 
     own = as_researcher.get(f"{study}correlations.json").json()
     assert found["answer"] == own["answer"]
     drawn = as_researcher.get(f"{study}correlations/figures/matrix.json?bounds=shown").text
-    assert "Floor: random" in drawn
+    assert "Baseline: random" in drawn
 
     address = f"{study}significance/?bounds=shown"
     as_researcher.get(address)
     compute_waiting()
-    assert "Floor: random" in as_researcher.get(address).text
+    assert "Baseline: random" in as_researcher.get(address).text
     csv = as_researcher.get(f"{study}significance.csv?bounds=shown").getvalue().decode()
     assert "Floor: the best of all" in csv

@@ -20,8 +20,8 @@ def test_the_caption_of_table_10_is_of_its_numbers(study: TestSet) -> None:
     for rounding, words in (("none", "not rounded"), ("half-even", "rounded half to even")):
         documents = [compute(each, SystemsChoice(rounding=rounding)) for each in campaigns]
         table = study_tables(study_table(campaigns, documents, []))[-1]
-        assert "|length − wanted| / wanted" in table.caption
-        assert words in table.caption
+        assert "|length − target| / target" in table.heading
+        assert words in table.heading
         for place, campaign in enumerate(campaigns):
             sizes = []
             for output in Output.objects.filter(
