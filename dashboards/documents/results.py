@@ -25,7 +25,7 @@ from dashboards.documents.computing import QUICK, SLOW, basis_of, data_of, docum
 from dashboards.documents.state import digest, lately
 from dashboards.documents.stored import sized
 from dashboards.models import Analysis
-from metrics.models.fleet import living
+from metrics.models.fleet import live_workers
 
 # Where no worker takes documents, a request that waited for so long makes the page say so.
 PATIENCE_SECONDS = 15
@@ -174,7 +174,7 @@ def _left_alone(row: Any) -> str:
     waited = row.now - row.not_before
     if row.status != Analysis.Status.QUEUED or waited < timedelta(seconds=PATIENCE_SECONDS):
         return ""
-    queues = read_lately("queues", lambda: list(living().values_list("queues", flat=True)))
+    queues = read_lately("queues", lambda: list(live_workers().values_list("queues", flat=True)))
     return "" if any(row.queue in each for each in queues) else row.queue
 
 

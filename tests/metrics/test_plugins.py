@@ -20,7 +20,7 @@ from metrics.models.fleet import Worker
 from metrics.options import Option, Options
 from metrics.plugins import CONTRACT, Found, Plugin
 from metrics.workers import capability
-from tests.metrics.conftest import start, work_off
+from tests.metrics.conftest import start, drain
 from tests.metrics.wheel import KEY, NAME, install, needs_setuptools
 from tests.world import World
 
@@ -101,7 +101,7 @@ def test_the_web_server_offers_what_only_a_worker_has(
     # It is not installed here: this worker lacks it, and leaves its runs alone.
     [lack] = capability.lacking(info)
     assert f"pip install {NAME}" in lack
-    left = work_off(start(world, "theirs"))
+    left = drain(start(world, "theirs"))
     assert left.status == MetricRun.Status.QUEUED
     with pytest.raises(MetricError, match="Unknown family"):
         registry.get_family(KEY)
@@ -110,7 +110,7 @@ def test_the_web_server_offers_what_only_a_worker_has(
     monkeypatch.setenv("METRIC_PLUGINS", NAME)
     plugins.here.cache_clear()
     try:
-        done = work_off(left)
+        done = drain(left)
     finally:
         plugins.here.cache_clear()
     assert done.status == MetricRun.Status.DONE, done.message

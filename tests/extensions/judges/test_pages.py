@@ -12,7 +12,7 @@ from metrics import catalogue
 from metrics.models import JudgeSpending, JudgeTemplate, MetricRun
 from tests.extensions.judges.answers import score_by_length
 from tests.extensions.judges.server import KEY, Answer, serving
-from tests.metrics.conftest import work_off
+from tests.metrics.conftest import drain
 from tests.world import World
 
 ADDRESS = "/judges/templates/direct-assessment/"
@@ -46,7 +46,7 @@ def test_from_an_endpoint_to_a_run_by_pages_alone(
         assert not MetricRun.objects.exists()
         assert as_admin.post(address, chosen | {"money": "-1"}).status_code == 422
         as_admin.post(address, chosen | {"money": "3.5"})
-        run = work_off(MetricRun.objects.get())
+        run = drain(MetricRun.objects.get())
     assert (run.status, run.failed) == ("done", 0)
     page = as_admin.get(f"/runs/{run.pk}/").text
     row = JudgeSpending.objects.get(run=run)
@@ -134,7 +134,7 @@ def test_its_own_family_is_named(as_admin: Client, world: World, settings: Any) 
         systems = list(world.test_set.systems.values_list("pk", flat=True))
         chosen = {"metrics": ["gem"], "systems": systems}
         as_admin.post(f"/testsets/{world.test_set.slug}/score/", chosen)
-        run = work_off(MetricRun.objects.get())
+        run = drain(MetricRun.objects.get())
     page = as_admin.get(f"/runs/{run.pk}/").text
     assert "its own family of models: GPT-4o." in page
     assert "100.0%" in page  # flawless

@@ -17,18 +17,18 @@ from core.work.models import Now
 from metrics.base import MetricError, MetricWarning, SegmentInput
 from metrics.contents import _unscored
 from metrics.models import FailedText, MetricRun, MetricSignature, SegmentScore, Slice
-from metrics.runs import keeping, scoring, starting
+from metrics.runs import scoring, starting, storing
 from metrics.runs.work import kind
 from metrics.scores import system_scores
 from tests.metrics import fakes
-from tests.metrics.conftest import plan, reread, start, work_off
+from tests.metrics.conftest import plan, reread, start, drain
 from tests.world import World, add_system, make_test_set
 
 Counting = type[fakes.Counting]
 
 
 def test_every_output_gets_its_score(world: World, fake_metrics: Counting) -> None:
-    run = work_off(start(world))
+    run = drain(start(world))
     assert (run.status, run.done, run.total, run.reused) == ("done", 8, 8, 0)
     assert run.signature.signature == "counting|version:1"
     table = system_scores(world.test_set)
@@ -43,7 +43,7 @@ def test_every_output_gets_its_score(world: World, fake_metrics: Counting) -> No
 def test_metrics_see_source_output_and_references(world: World, fake_metrics: Counting) -> None:
     segment = world.test_set.segments.get(position=2)
     segment.references.create(name="B", text="A second reference.")
-    work_off(start(world))
+    drain(start(world))
     seen = [item for item in fake_metrics.seen if item.source == segment.source]
     assert len(seen) == 2
     assert {item.references for item in seen} == {
@@ -53,16 +53,16 @@ def test_metrics_see_source_output_and_references(world: World, fake_metrics: Co
 
 
 def test_running_again_scores_nothing(world: World, fake_metrics: Counting) -> None:
-    work_off(start(world))
-    run = work_off(start(world))
+    drain(start(world))
+    run = drain(start(world))
     assert len(fake_metrics.seen) == 8
     assert (run.status, run.done, run.reused) == ("done", 8, 8)
 
 
 def test_a_new_system_costs_only_itself(world: World, fake_metrics: Counting) -> None:
-    work_off(start(world))
+    drain(start(world))
     add_system(world.test_set, "late")
-    run = work_off(start(world))
+    run = drain(start(world))
     assert {item.hypothesis for item in fake_metrics.seen[8:]} == {
         f"Sentence {n} by etal: the harbour was quiet." for n in range(4)
     }
@@ -75,20 +75,20 @@ def test_equal_contents_are_scored_once(world: World, fake_metrics: Counting) ->
     for output in copy.outputs.all():
         twin = strong.outputs.get(segment=output.segment)
         Output.objects.filter(pk=output.pk).update(text=twin.text, content_key=twin.content_key)
-    run = work_off(start(world))
+    run = drain(start(world))
     assert (run.total, run.done, len(fake_metrics.seen)) == (8, 8, 8)
     assert system_scores(world.test_set).measures["counting-output"].is_complete
 
 
 def test_only_the_chosen_systems_are_scored(world: World, fake_metrics: Counting) -> None:
     weak = world.test_set.systems.filter(name="weak")
-    run = work_off(start(world, systems=weak))
+    run = drain(start(world, systems=weak))
     assert (run.total, SegmentScore.objects.count()) == (4, 4)
 
 
 def test_an_empty_output_is_scored(world: World, fake_metrics: Counting) -> None:
     Output.objects.filter(system__name="weak", segment__position=0).update(text="")
-    assert work_off(start(world)).status == "done"
+    assert drain(start(world)).status == "done"
     assert "" in {item.hypothesis for item in fake_metrics.seen}
 
 
@@ -98,7 +98,7 @@ def test_a_cancelled_run_stops_after_its_chunk(
     monkeypatch.setattr(scoring, "FIRST_CHUNK", 2)
     run = start(world, "acting")
     monkeypatch.setattr(fakes.Acting, "act", staticmethod(lambda: starting.cancel(run)))
-    row = work_off(run)
+    row = drain(run)
     assert (row.status, len(fake_metrics.seen)) == ("cancelled", 2)
     assert SegmentScore.objects.count() == 2
 
@@ -114,7 +114,7 @@ def test_a_worker_that_stops_midway_leaves_the_rest_to_others(
     row = reread(run)
     assert (row.status, row.done, row.rate) == ("queued", 3, None)
     assert row.workers.get().state == "left"
-    assert work_off(row).status == "done"
+    assert drain(row).status == "done"
     assert len(fake_metrics.seen) == 8
 
 
@@ -124,7 +124,7 @@ def test_an_interrupt_hands_the_run_back(
     monkeypatch.setattr(fakes.Failing, "error", KeyboardInterrupt())
     run = start(world, "failing")
     with pytest.raises(KeyboardInterrupt):
-        work_off(run)
+        drain(run)
     assert list(Slice.objects.values_list("status", "attempts")) == [("queued", 0)]
 
 
@@ -133,7 +133,7 @@ def test_what_is_wrong_with_the_metric_fails_the_run(
 ) -> None:
     error = MetricError("no such language", permanent=True)
     monkeypatch.setattr(fakes.Failing, "error", error)
-    row = work_off(start(world, "failing"))
+    row = drain(start(world, "failing"))
     assert (row.status, row.message) == ("failed", "no such language")
     assert row.finished_at is not None
 
@@ -181,11 +181,11 @@ def test_one_bad_text_does_not_end_a_run(
 ) -> None:
     """Where the metric does not say which text it is, the eight are tried one by one."""
     sizes = spoil(monkeypatch, BAD, error)
-    row = work_off(start(world, "acting"))
+    row = drain(start(world, "acting"))
     assert (row.status, row.done, row.failed, row.left) == ("done", 7, 1, 0)
     assert failures(row) == [(BAD, message, 3)]
     assert (SegmentScore.objects.count(), len(sizes)) == (7, n_calls)
-    again = work_off(start(world, "acting"))
+    again = drain(start(world, "acting"))
     assert (again.status, again.reused, again.failed) == ("done", 7, 1)
 
 
@@ -198,7 +198,7 @@ def test_texts_without_a_finite_score_are_recorded(
         return rows
 
     monkeypatch.setattr(fakes.Acting, "score", score)
-    row = work_off(start(world, "acting"))
+    row = drain(start(world, "acting"))
     assert (row.status, row.done, row.failed) == ("done", 7, 1)
     assert failures(row) == [(BAD, "Acting gave no finite score.", 3)]
     assert len(fake_metrics.seen) == 8 + 2
@@ -208,7 +208,7 @@ def test_a_run_without_any_score_has_failed(
     world: World, fake_metrics: Counting, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(fakes.Failing, "error", ZeroDivisionError("division by zero"))
-    row = work_off(start(world, "failing"))
+    row = drain(start(world, "failing"))
     assert (row.status, row.failed) == ("failed", 8)
     error = "ZeroDivisionError: division by zero"
     assert row.message.startswith(f"No text could be scored. {error} (segment ")
@@ -222,7 +222,7 @@ def test_a_hopeless_run_is_given_up_early(
     monkeypatch.setattr(fakes.Failing, "error", ZeroDivisionError("no"))
     test_set = make_test_set(segments=400)
     run = starting.start(test_set=test_set, metrics=["failing"], enqueue=False).runs[0]
-    row = work_off(run)
+    row = drain(run)
     assert (row.status, row.failed) == ("failed", 10)
     assert row.message.startswith("Given up: the first 10 texts failed. ZeroDivisionError: no (")
 
@@ -233,17 +233,17 @@ def test_what_may_pass_is_tried_again_later_and_ever_smaller(
     """Out of memory: the process rests, and no text is thought at fault before it is alone."""
     spoil(monkeypatch, BAD, MetricError("out of memory", permanent=False))
     run = start(world, "acting")
-    row = work_off(run)
+    row = drain(run)
     assert (row.status, row.done, row.failed) == ("running", 0, 0)
     waiting = Slice.objects.filter(not_before__gt=timezone.now())
     assert list(waiting.values_list("size", "attempts")) == [(1, 0)] * 8
     Slice.objects.update(not_before=Now())
-    assert work_off(run).done == 0
+    assert drain(run).done == 0
     for _ in range(3):
         assert reread(run).failed == 0
         scoring.forget()
         Slice.objects.update(not_before=Now())
-        work_off(run)
+        drain(run)
     row = reread(run)
     assert (row.status, row.done, failures(row)) == ("done", 7, [(BAD, "out of memory", 3)])
 
@@ -254,7 +254,7 @@ def test_a_broken_gpu_ends_the_child(
     ended: list[str] = []
     monkeypatch.setattr(processes, "end_child", ended.append)
     spoil(monkeypatch, BAD, RuntimeError("CUDA error: an illegal memory access\nCompile with"))
-    assert work_off(start(world, "acting")).failed == 1
+    assert drain(start(world, "acting")).failed == 1
     assert set(ended) == {"CUDA error: an illegal memory access"}
 
 
@@ -263,7 +263,7 @@ def test_rows_of_another_shape_fail_the_run(
 ) -> None:
     for rows in (np.ones((8, 3)), np.ones((7, 2))):
         monkeypatch.setattr(fakes.Broken, "rows", rows)
-        row = work_off(start(world, "broken"))
+        row = drain(start(world, "broken"))
         message = f"Broken returned {rows.shape} scores, not (8, 2)"
         assert (row.status, row.message) == ("failed", message)
     assert SegmentScore.objects.count() == 0
@@ -272,24 +272,24 @@ def test_rows_of_another_shape_fail_the_run(
 def test_a_metric_that_this_code_does_not_know_is_left_to_others(world: World) -> None:
     run = MetricRun.objects.create(test_set=world.test_set, metric="gone")
     Slice.objects.create(run=run)
-    assert work_off(run).status == "queued"
+    assert drain(run).status == "queued"
     assert Slice.objects.get().attempts == 0
 
 
 def test_a_hiccup_of_the_database_costs_nothing(
     world: World, fake_metrics: Counting, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    store, failures = keeping.store_scores, [OperationalError("server closed the connection")]
+    store, failures = storing.store_scores, [OperationalError("server closed the connection")]
 
     def flaky(*args: object) -> None:
         if failures:
             raise failures.pop()
         store(*args)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(keeping, "store_scores", flaky)
+    monkeypatch.setattr(storing, "store_scores", flaky)
     monkeypatch.setattr(waits, "DATABASE_RETRIES", (0, 0))
     monkeypatch.setattr(waits.connection, "close", lambda: None)
-    row = work_off(start(world))
+    row = drain(start(world))
     assert (row.status, len(fake_metrics.seen)) == ("done", 8)
 
 
@@ -299,12 +299,12 @@ def test_a_database_that_stays_away_leaves_the_run_to_the_next(
     def broken(*args: object) -> None:
         raise OperationalError("no route to host")
 
-    monkeypatch.setattr(keeping, "store_scores", broken)
+    monkeypatch.setattr(storing, "store_scores", broken)
     monkeypatch.setattr(waits, "DATABASE_RETRIES", (0, 0))
     monkeypatch.setattr(waits.connection, "close", lambda: None)
     run = start(world)
     with pytest.raises(OperationalError):
-        work_off(run)
+        drain(run)
     assert reread(run).status == "running"
 
 
@@ -325,18 +325,18 @@ def test_queries_do_not_grow_with_the_outputs(
         test_set = make_test_set(slug, segments=segments, systems=(f"one-{slug}", f"two-{slug}"))
         run = starting.start(test_set=test_set, metrics=["counting"], enqueue=False).runs[0]
         with django_assert_max_num_queries(120):  # type: ignore[operator]
-            scoring.work_off(run.pk, worker="test")
+            scoring.drain(run.pk, worker="test")
     assert SegmentScore.objects.count() == 330
 
 
 def test_progress_is_reported(world: World, fake_metrics: Counting) -> None:
     run, steps = start(world), []
-    work_off(run, report=lambda: steps.append(reread(run).done))
+    drain(run, report=lambda: steps.append(reread(run).done))
     assert steps == [0, 8]
 
 
 def test_the_log_says_what_a_worker_did(world: World, fake_metrics: Counting) -> None:
-    worker = work_off(start(world)).workers.get()
+    worker = drain(start(world)).workers.get()
     assert (worker.name, worker.host, worker.segments) == ("test", socket.gethostname(), 8)
     assert (worker.device, worker.precision, worker.batch) == ("cpu", "", "")
     assert worker.seconds > 0
@@ -360,7 +360,7 @@ def test_what_a_metric_warns_of_is_counted_and_shown(
     run = start(world, "acting")
     plan(run, size=4)
     with pytest.warns(UserWarning, match="not of a metric"):
-        done = work_off(run)
+        done = drain(run)
     n = done.total // 4
     assert (done.status, done.remarks) == ("done", {"{n} texts are odd.": 2 * n})
     client.force_login(world.researcher)

@@ -38,7 +38,7 @@ def test_the_list_names_every_metric_and_what_it_needs(as_researcher: Client, mo
 
 def test_a_metric_with_its_signature_and_runs(world: World, as_researcher: Client) -> None:
     [run] = starting.start(test_set=world.test_set, metrics=["chrf++"], enqueue=False).runs
-    scoring.work_off(run.pk, worker="test")
+    scoring.drain(run.pk, worker="test")
     page = as_researcher.get("/metrics/chrf++/").text
     assert "<dt>version</dt><dd>2.6.0</dd>" in page
     assert f'href="{run.get_absolute_url()}"' in page

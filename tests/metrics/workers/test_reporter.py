@@ -63,13 +63,13 @@ def test_a_child_tells_what_it_has_in_memory(
     mine: Reporter, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     mine.find_children = lambda: [os.getpid()]
-    monkeypatch.setattr(reporter._Child, "told", {})
-    reporter.tell()
-    assert reporter._Child.told == {}, "its worker has not written it yet"
+    monkeypatch.setattr(reporter._Child, "reported", {})
+    reporter.report_child()
+    assert reporter._Child.reported == {}, "its worker has not written it yet"
     mine.beat()
     monkeypatch.setattr(reporter, "resident", lambda: ["acme/x"])
     monkeypatch.setattr(reporter, "device_in_use", lambda: "NVIDIA A100 1")
-    reporter.tell()
+    reporter.report_child()
     (child,) = row().children.all()
     assert (child.resident, child.device) == (["acme/x"], "NVIDIA A100 1")
     mine.beat()
