@@ -75,8 +75,15 @@ def messages_of(error: ValidationError) -> list[Message]:
         each.message
         if isinstance(each.message, Message)
         else message(f"form.{each.code or 'invalid'}", "{text}", text=str(next(iter(each))))
-        for each in ValidationError(error).error_list
+        for each in _errors(error)
     ]
+
+
+def _errors(error: ValidationError) -> list[ValidationError]:
+    """Return the single errors of a refusal, which may have them by field."""
+    if hasattr(error, "error_dict"):
+        return [each for errors in error.error_dict.values() for each in errors]
+    return list(error.error_list)
 
 
 class MessageField(models.TextField):  # type: ignore[type-arg]  # Django has no parameters

@@ -72,7 +72,7 @@ def name_taken(name: str) -> Message:
 
 
 def _taken(name: str) -> ValidationError:
-    return ValidationError({"name": ValidationError(name_taken(name))})
+    return ValidationError({"name": [name_taken(name)]})
 
 
 find = find_info
@@ -141,7 +141,7 @@ def describe(*, family: str, name: str, label: str, options: Mapping[str, Any]) 
         raise _taken(name)
     if name == RESERVED:
         problem = message("metric.name-reserved", "A metric cannot be named {name}.", name=name)
-        raise ValidationError({"name": ValidationError(problem)})
+        raise ValidationError({"name": [problem]})
     _row(info, family).full_clean()
     return info
 
@@ -156,7 +156,7 @@ def configure(
     try:
         info = describe(family=family, name=name, label=label, options=options)
     except (ValueError, MetricError) as error:
-        raise ValidationError({"options": ValidationError(problem_of(error))}) from error
+        raise ValidationError({"options": [problem_of(error)]}) from error
     row = _row(info, family, user)
     try:
         with transaction.atomic():

@@ -152,8 +152,9 @@ def find_tokenised(systems: Iterable[System]) -> tuple[ScoreWarning, ...]:
         .filter(n__gte=TOKENISED_LINES)
     )
     found = [
-        plural("scores.outputs-of", "{system} ({n} output)", "{system} ({n} outputs)",
-               n=n, system=name)
+        plural(
+            "scores.outputs-of", "{system} ({n} output)", "{system} ({n} outputs)", n=n, system=name
+        )
         for name, n in rows
     ]
     if not found:

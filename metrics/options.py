@@ -145,16 +145,14 @@ def _clean(option: Option, value: Any) -> OptionValue:
         cleaned = _CONVERT[option.kind](value)
     except (TypeError, ValueError):
         kind = _KINDS[option.kind]
-        problem = message(
-            "option.kind", "“{value}” is not {kind}.", value=str(value), kind=kind
-        )
+        problem = message("option.kind", "“{value}” is not {kind}.", value=str(value), kind=kind)
         raise OptionError(problem, option.name) from None
-    if problem := _problem(option, cleaned):
-        raise OptionError(problem, option.name)
+    if fault := _fault(option, cleaned):
+        raise OptionError(fault, option.name)
     return cleaned
 
 
-def _problem(option: Option, value: OptionValue) -> Message | None:
+def _fault(option: Option, value: OptionValue) -> Message | None:
     if option.choices and value not in option.choices:
         return message("option.choices", "Choose one of {choices}.", choices=option.choices)
     if option.kind in ("integer", "number"):

@@ -249,8 +249,7 @@ elsewhere: ContextVar[Callable[[], Mapping[str, Found]]] = ContextVar(
 
 
 def everywhere() -> dict[str, Found]:
-    """Return the plug-ins of this machine and of workers; one that works replaces one that does not.
-    """
+    """Return the plug-ins of this machine and of workers, working ones in place of others."""
     found = dict(elsewhere.get()())
     for key, each in here().items():
         if each.plugin is not None or key not in found:

@@ -49,7 +49,7 @@ class Budget:
     def check(self) -> None:
         """Raise ValidationError for a budget of nothing."""
         if any(limit is not None and limit <= 0 for limit in (self.money, self.tokens)):
-            raise ValidationError(NO_BUDGET)
+            raise ValidationError([NO_BUDGET])
 
 
 NO_LIMIT = Budget()
@@ -84,7 +84,7 @@ class Support:
         """Store what a new run needs, in the transaction that creates it."""
 
     def attach(self, metric: Metric, run: int | None) -> None:
-        """Give a scorer what it needs of its run; raise InputError where a needed run is missing."""
+        """Give a scorer what it needs of its run; raise InputError if it needs one and has none."""
 
     def end_seconds(self, info: MetricInfo) -> float:
         """Return how many seconds longer than usual a worker that is stopping waits for it."""

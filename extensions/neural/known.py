@@ -127,9 +127,7 @@ _STUDY: tuple[Entry, ...] = (
     ),
     _comet(
         *("Unbabel/wmt21-comet-qe-da", "COMET-QE-DA-21", False),
-        message(
-            "known.comet-qe-21", "Trained on direct assessments; does not use a reference."
-        ),
+        message("known.comet-qe-21", "Trained on direct assessments; does not use a reference."),
         _REI_2021,
     ),
     _comet(

@@ -78,7 +78,7 @@ class MetricForm(forms.Form):
         """Refuse names that are taken, by retired metrics too: scores are stored under them."""
         name = str(self.cleaned_data["name"])
         if catalogue.find(name):
-            raise ValidationError(catalogue.name_taken(name))
+            raise ValidationError([catalogue.name_taken(name)])
         return name
 
     def clean(self) -> None:
@@ -94,7 +94,7 @@ class MetricForm(forms.Form):
         try:
             options.clean(alone, given)
         except OptionError as error:
-            self.add_error(PREFIX + option.name, ValidationError(error.problem))
+            self.add_error(PREFIX + option.name, ValidationError([error.problem]))
 
     def _describe(self) -> None:
         try:
@@ -109,13 +109,13 @@ class MetricForm(forms.Form):
         except MetricError as error:
             checkpoint = next((o for o in self.family.options if o.kind == "checkpoint"), None)
             field = PREFIX + checkpoint.name if checkpoint else None
-            self.add_error(field, ValidationError(error.message))
+            self.add_error(field, ValidationError([error.message]))
         except OptionError as error:
             is_own = any(option.name == error.option for option in self.family.options)
             field = PREFIX + error.option if is_own else None
-            self.add_error(field, ValidationError(error.problem))
+            self.add_error(field, ValidationError([error.problem]))
         except (ValueError, OSError) as error:
-            self.add_error(None, ValidationError(catalogue.problem_of(error)))
+            self.add_error(None, ValidationError([catalogue.problem_of(error)]))
 
 
 def field_of(option: Option, choices: Sequence[tuple[str, Message | str]] = ()) -> forms.Field:

@@ -100,7 +100,9 @@ class Recommended:
 
 
 SETS = {
-    "lexical": Recommended(message("metric-set.lexical", "Lexical"), lambda one: one.info.name in LEXICAL),
+    "lexical": Recommended(
+        message("metric-set.lexical", "Lexical"), lambda one: one.info.name in LEXICAL
+    ),
     "here": Recommended(
         message("metric-set.here", "All that can run now"),
         lambda one: one.is_here and not _is_aside(one.info),
@@ -109,13 +111,14 @@ SETS = {
         message("metric-set.no-reference", "Without a reference"),
         lambda one: one.is_here and not one.info.needs_reference and not _is_aside(one.info),
     ),
-    "study": Recommended(message("metric-set.study", "The 18 of the study"), lambda one: one.info.name in STUDY),
+    "study": Recommended(
+        message("metric-set.study", "The 18 of the study"), lambda one: one.info.name in STUDY
+    ),
 }
 
 
 def _by_family(choices: Sequence[Choice], query: str) -> list[Family]:
-    """Group the choices that match a search; fold families if there are many and none is selected.
-    """
+    """Group the choices that match a search; fold families if there are many and none is selected."""
     groups: dict[Message | str, list[Choice]] = {}
     for choice in choices:
         if choice.fits(query):
@@ -138,7 +141,9 @@ class StartForm(forms.Form):
         error_messages={"required": _("Choose at least one system.")},
     )
 
-    money = forms.FloatField(required=False, min_value=0, label=_("Money, in the endpoint's currency"))
+    money = forms.FloatField(
+        required=False, min_value=0, label=_("Money, in the endpoint's currency")
+    )
     tokens = forms.IntegerField(required=False, min_value=1, label=_("Tokens"))
 
     def __init__(
@@ -221,7 +226,7 @@ class StartForm(forms.Form):
         return any(family.n_checked for family in self.elsewhere)
 
     def sets(self) -> list[tuple[str, Message, int, int]]:
-        """Return sets to choose in one click: name, label, how many metrics, and how many run now."""
+        """Return sets to choose in one click: name, label, number of metrics, number that run now."""
         return [
             (name, each.label, len(of), sum(one.is_here for one in of))
             for name, each in SETS.items()

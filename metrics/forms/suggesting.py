@@ -69,7 +69,9 @@ class SuggestForm(forms.Form):
             "from 0."
         ),
     )
-    ends = forms.ChoiceField(label=_("The end offset is"), choices=list(ENDS.items()), required=False)
+    ends = forms.ChoiceField(
+        label=_("The end offset is"), choices=list(ENDS.items()), required=False
+    )
 
     def __init__(
         self, *args: Any, metrics: Sequence[str], has_files: bool = False, **kwargs: Any

@@ -200,7 +200,9 @@ def _record(
     """Record a text that failed; the run goes on if it `is_hopeful` or a text has a score."""
     (output_id,) = load_part(run.pk, position, 1)
     FailedText.objects.update_or_create(
-        run=run, output_id=output_id, defaults={"error": error, "attempts": attempts}
+        run=run,
+        output_id=output_id,
+        defaults={"error": error, "attempts": attempts},  # type: ignore[misc]  # MessageField
     )
     count(run, failed=1)
     run.refresh_from_db(fields=["done", "reused", "failed"])
@@ -306,7 +308,5 @@ def lose(row: Slice) -> None:
         )
         put_off(row, problem, 0)
     else:
-        problem = message(
-            "run.worker-lost-scoring", "{worker} stopped responding.", worker=worker
-        )
+        problem = message("run.worker-lost-scoring", "{worker} stopped responding.", worker=worker)
         shrink(row, problem)

@@ -60,7 +60,7 @@ def start(
     chosen = _check_systems(test_set, systems)
     total = Output.objects.filter(system__in=chosen).values("content_key").distinct().count()
     if not total:
-        raise ValidationError(NO_SYSTEMS)
+        raise ValidationError([NO_SYSTEMS])
     active = _active_runs(test_set)
     budget.check()
     refusals, known = refusals_for(test_set, chosen), catalogue.infos()
@@ -123,9 +123,7 @@ def _enqueue(runs: Sequence[MetricRun], *, is_sent: bool) -> None:
         Slice.objects.filter(pk__in=[row.pk for row in rows]).update(sent_at=later)
 
 
-def refusals_for(
-    test_set: TestSet, systems: Sequence[System] | None = None
-) -> dict[str, Message]:
+def refusals_for(test_set: TestSet, systems: Sequence[System] | None = None) -> dict[str, Message]:
     """Return, by metric name, why a metric cannot run over these systems (None: all of the set)."""
     return _without_reference(test_set, systems) | _without_texts(test_set, systems)
 

@@ -69,7 +69,9 @@ def idle(runs: Iterable[MetricRun]) -> list[Idle]:
     """
     runs = list(runs)
     queues = set(starting.idle_queues(runs))
-    lacking: dict[str, list[Mapping[str, Sequence[Message | str]]]] = {queue: [] for queue in queues}
+    lacking: dict[str, list[Mapping[str, Sequence[Message | str]]]] = {
+        queue: [] for queue in queues
+    }
     for run in runs:
         turn: Turn | None = run.turn  # type: ignore[attr-defined]
         if run.status == MetricRun.Status.QUEUED and run.queue in queues and turn:

@@ -80,7 +80,7 @@ def under_way() -> set[tuple[str, str]]:
     return set(active.values_list("host", "checkpoint"))
 
 
-def add_results(hosts: dict[str, dict[str, Any]]) -> None:
+def add_results(hosts: dict[Message | str, dict[str, Any]]) -> None:
     """Add the results of comparisons to the checkpoints of hosts whose files have not changed."""
     for row in HashCheck.objects.exclude(checked_at=None):
         about = hosts.get(row.host, {}).get(row.checkpoint)

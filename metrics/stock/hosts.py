@@ -78,7 +78,7 @@ def survey(workers: Iterable[Worker], here: dict[str, Found] | None = None) -> l
     `here` is what this machine has; it counts as a place where no worker reports from it.
     """
     rows = list(workers)
-    hosts: dict[Message | str, dict[str, Any]] = {**_by_host(rows)}
+    hosts = _by_host(rows)
     if here and socket.gethostname() not in hosts:
         hosts[HERE] = here
     asked = checks.under_way()
@@ -109,9 +109,9 @@ def _lacking(stock: Stock, workers: Iterable[Worker]) -> list[str]:
     return list(dict.fromkeys(hosts))
 
 
-def _by_host(workers: Iterable[Worker]) -> dict[str, dict[str, Any]]:
+def _by_host(workers: Iterable[Worker]) -> dict[Message | str, dict[str, Any]]:
     """Merge the reports of the workers of a host."""
-    hosts: dict[str, dict[str, Any]] = {}
+    hosts: dict[Message | str, dict[str, Any]] = {}
     for row in workers:
         has = hosts.setdefault(row.host, {})
         for name, found in row.checkpoints.items():

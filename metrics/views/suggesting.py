@@ -165,9 +165,7 @@ def _keep(
 
 
 def _stored(fitted: Fitted) -> Message:
-    outputs = plural(
-        "suggestions.outputs", "{n} output", "{n} outputs", n=len(fitted.spans)
-    )
+    outputs = plural("suggestions.outputs", "{n} output", "{n} outputs", n=len(fitted.spans))
     return plural(
         "suggestions.stored",
         "Stored {n} error in {outputs}; {clean} of them have no errors.",

@@ -77,8 +77,7 @@ def fit() -> set[int]:
     return {
         run.pk
         for run in runs
-        if _about(run) in able
-        and not (run.metric in unloadable and signatures.load_problem(run))
+        if _about(run) in able and not (run.metric in unloadable and signatures.load_problem(run))
     }
 
 

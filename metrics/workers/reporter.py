@@ -20,9 +20,9 @@ from celery.signals import (
 )
 from django.db import connections
 
+from core.messages import as_json
 from core.work import processes
 from core.work.models import Now
-from core.messages import as_json
 from core.work.processes import Periodic
 from metrics import catalogue, plugins
 from metrics.base import MetricError

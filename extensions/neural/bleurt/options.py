@@ -56,9 +56,7 @@ def describe(name: str, label: str, options: Options) -> MetricInfo:
 FAMILY = Family(
     key="bleurt",
     label="BLEURT",
-    description=message(
-        "bleurt.family", "A trained BLEURT model in the format of bleurt-pytorch."
-    ),
+    description=message("bleurt.family", "A trained BLEURT model in the format of bleurt-pytorch."),
     scorer="extensions.neural.bleurt.scorer:Bleurt",
     options=(
         Option("checkpoint", CHECKPOINT_LABEL, "checkpoint", help=CHECKPOINT_HELP),

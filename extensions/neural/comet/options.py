@@ -116,9 +116,7 @@ FAMILY = Family(
     scorer="extensions.neural.comet.scorer:Comet",
     options=(
         Option("checkpoint", CHECKPOINT_LABEL, "checkpoint", help=CHECKPOINT_HELP),
-        Option(
-            "reference", message("option.reads-reference", "Uses a reference"), "boolean", True
-        ),
+        Option("reference", message("option.reads-reference", "Uses a reference"), "boolean", True),
         references.option("first"),
         Option(
             "input",

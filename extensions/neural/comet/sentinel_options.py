@@ -60,7 +60,9 @@ FAMILY = Family(
     scorer="extensions.neural.comet.scorer:Comet",
     options=(
         Option("checkpoint", CHECKPOINT_LABEL, "checkpoint", help=CHECKPOINT_HELP),
-        Option("reads", message("sentinel.reads", "Uses"), "choice", "output", choices=tuple(SIDES)),
+        Option(
+            "reads", message("sentinel.reads", "Uses"), "choice", "output", choices=tuple(SIDES)
+        ),
         PRECISION,
     ),
     describe=describe,

@@ -11,6 +11,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from metaeval.messages import message
+from metrics.options import OptionError
+
 Array = NDArray[np.float64]
 PARTS = ("cosine", "f", "wmd")
 

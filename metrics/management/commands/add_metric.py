@@ -23,7 +23,9 @@ class Command(BaseCommand):
         parser.add_argument(
             "--option", action="append", default=[], metavar="KEY=VALUE", help="may be repeated"
         )
-        parser.add_argument("--dry-run", action="store_true", help="describe the metric, but do not add it")
+        parser.add_argument(
+            "--dry-run", action="store_true", help="describe the metric, but do not add it"
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         with everything_known():

@@ -66,7 +66,7 @@ class Command(BaseCommand):
             self.stdout.write(f"  there is no {places.SUMS} to compare with")
             return False
         problems = places.verify(Path(found["path"]))
-        for problem in problems or ["the hashes are correct"]:
+        for problem in [*map(str, problems)] or ["the hashes are correct"]:
             self.stdout.write(f"  {problem}")
         return bool(problems)
 

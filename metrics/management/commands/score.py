@@ -14,8 +14,8 @@ from annotation.management.command_line import BaseCommand
 from annotation.models import System, TestSet
 from core.messages import messages_of
 from core.text import pluralize
-from metrics import catalogue
 from metaeval.messages import Message
+from metrics import catalogue
 from metrics.base import ScoreWarning
 from metrics.contents import warnings_of
 from metrics.models import MetricRun

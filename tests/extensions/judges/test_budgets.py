@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from extensions.judges import spending
-from extensions.judges.replies import Connections, RunDesk, account
+from extensions.judges.replies import Connections, RunContext, account
 from extensions.judges.scoring.scorer import Judge
 from metrics import catalogue
 from metrics.models import (
@@ -68,17 +68,17 @@ def test_a_budget_is_spent_by_one_process_at_a_time(
     judge: Callable[..., MetricRun], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Half of the connections are free for a second worker, the budget is not."""
-    keep, seen = RunDesk.keep_connections, []
+    keep, seen = RunContext.keep_connections, []
 
-    def look(desk: RunDesk) -> None:
+    def look(context: RunContext) -> None:
         JudgeConnection.objects.filter(endpoint="local", number__gt=1).update(
             holder="", expires_at="2000-01-01T00:00:00Z"
         )
         other = account(run.pk)
-        seen.append((other.take(), Connections(desk.endpoint).take()))
-        keep(desk)
+        seen.append((other.take(), Connections(context.endpoint).take()))
+        keep(context)
 
-    monkeypatch.setattr(RunDesk, "keep_connections", look)
+    monkeypatch.setattr(RunContext, "keep_connections", look)
     with serving(score_by_length) as server:
         run = judge(server, Budget(tokens=10**6), endpoint={"connections": 4})
         assert drain(run).status == Status.DONE

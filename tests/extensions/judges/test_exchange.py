@@ -12,7 +12,7 @@ import pytest
 from extensions.judges.calls import client
 from extensions.judges.calls.client import Client, UnavailableError
 from extensions.judges.calls.exchange import LARGEST_BODY, LARGEST_HEAD, Connection, Response
-from extensions.judges.desk import Endpoint
+from extensions.judges.context import Endpoint
 from metrics.base import MetricError
 
 REQUEST = b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"

@@ -21,7 +21,7 @@ from metrics.models import (
 from metrics.runs import scoring, slices
 from tests.extensions.judges.answers import bad, score_by_length, scores
 from tests.extensions.judges.server import KEY, Answer, prompt_of, serving
-from tests.metrics.conftest import reread, drain
+from tests.metrics.conftest import drain, reread
 from tests.world import World
 
 Status = MetricRun.Status

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from extensions.judges import report
-from extensions.judges.calls.crew import Crew
-from extensions.judges.replies import RunDesk
+from extensions.judges.calls.request_pool import RequestPool
+from extensions.judges.replies import RunContext
 from extensions.judges.scoring.scorer import Judge
 from metrics.models import (
     FailedText,
@@ -82,16 +82,16 @@ def test_a_run_that_ends_meanwhile_is_asked_about_no_more(
     """Cancelled over its first text: nothing else is asked, and what is on its way is kept."""
     monkeypatch.setattr(Judge, "first_slice", 1)
     monkeypatch.setattr(streaming, "STORE_SECONDS", 0)
-    keep, stop, is_stopped = RunDesk.store, Crew.stop, threading.Event()
+    keep, stop, is_stopped = RunContext.store, RequestPool.stop, threading.Event()
 
-    def store(desk: RunDesk, replies: Any) -> Any:
-        tokens = keep(desk, replies)
+    def store(context: RunContext, replies: Any) -> Any:
+        tokens = keep(context, replies)
         if len(server.seen) > 1:
             starting.cancel(run)
         return tokens
 
-    def stop_and_tell(crew: Crew) -> None:
-        stop(crew)
+    def stop_and_tell(pool: RequestPool) -> None:
+        stop(pool)
         is_stopped.set()
 
     def respond(asked: dict[str, Any], times: int) -> Answer:
@@ -99,8 +99,8 @@ def test_a_run_that_ends_meanwhile_is_asked_about_no_more(
             assert is_stopped.wait(60)
         return score_by_length(asked, times)
 
-    monkeypatch.setattr(RunDesk, "store", store)
-    monkeypatch.setattr(Crew, "stop", stop_and_tell)
+    monkeypatch.setattr(RunContext, "store", store)
+    monkeypatch.setattr(RequestPool, "stop", stop_and_tell)
     with serving(respond) as server:
         run = judge(server, endpoint={"connections": 1, "timeout": 120})
         run = drain(run)
