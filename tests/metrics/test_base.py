@@ -5,6 +5,7 @@ import dataclasses
 import numpy as np
 import pytest
 
+from metaeval.messages import message
 from metrics.base import (
     MeanOfSegments,
     MetricError,
@@ -54,7 +55,7 @@ def test_missing_reference_is_permanent_and_placed():
 
 
 def test_error_may_be_temporary():
-    error = MetricError("out of memory", permanent=False)
+    error = MetricError(message("test.problem", "out of memory"), permanent=False)
     assert (error.permanent, error.index) == (False, None)
 
 

@@ -4,6 +4,7 @@ from io import StringIO
 import pytest
 from django.core.management import CommandError, call_command
 
+from metaeval.messages import message
 from metrics.base import MetricError
 from metrics.models import MetricRun
 from metrics.runs import scoring, starting
@@ -75,7 +76,7 @@ def test_the_line_is_live_on_a_terminal(
 def test_a_failed_run_fails_the_command(
     world: World, fake_metrics: Counting, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    error = MetricError("no such language", permanent=True)
+    error = MetricError(message("test.problem", "no such language"), permanent=True)
     monkeypatch.setattr(fakes.Failing, "error", error)
     out = StringIO()
     with pytest.raises(CommandError, match="1 of 2 runs did not end well"):

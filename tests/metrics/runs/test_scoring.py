@@ -113,7 +113,7 @@ def test_a_worker_that_stops_midway_leaves_the_rest_to_others(
     kind.left()
     row = reread(run)
     assert (row.status, row.done, row.rate) == ("queued", 3, None)
-    assert row.workers.get().state == "left"
+    assert row.workers.get().state.code == "run.worker-state-finished"
     assert drain(row).status == "done"
     assert len(fake_metrics.seen) == 8
 
@@ -131,10 +131,10 @@ def test_an_interrupt_hands_the_run_back(
 def test_what_is_wrong_with_the_metric_fails_the_run(
     world: World, fake_metrics: Counting, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    error = MetricError("no such language", permanent=True)
+    error = MetricError(message("test.problem", "no such language"), permanent=True)
     monkeypatch.setattr(fakes.Failing, "error", error)
     row = drain(start(world, "failing"))
-    assert (row.status, row.message) == ("failed", "no such language")
+    assert (row.status, row.message) == ("failed", message("test.problem", "no such language"))
     assert row.finished_at is not None
 
 
@@ -164,9 +164,9 @@ BAD = "Sentence 2 by kaew: the harbour was quiet."
 
 
 @pytest.mark.parametrize(
-    ("error", "message", "n_calls"),
+    ("error", "told", "n_calls"),
     [
-        (MetricError("too long", permanent=True, index=0), "too long", 5),
+        (MetricError(message("test.problem", "too long"), permanent=True, index=0), "too long", 5),
         (ValueError("no words"), "ValueError: no words", 11),
         (MemoryError("full"), "MemoryError: full", 11),
     ],
@@ -176,14 +176,14 @@ def test_one_bad_text_does_not_end_a_run(
     fake_metrics: Counting,
     monkeypatch: pytest.MonkeyPatch,
     error: Exception,
-    message: str,
+    told: str,
     n_calls: int,
 ) -> None:
     """Where the metric does not say which text it is, the eight are tried one by one."""
     sizes = spoil(monkeypatch, BAD, error)
     row = drain(start(world, "acting"))
     assert (row.status, row.done, row.failed, row.left) == ("done", 7, 1, 0)
-    assert failures(row) == [(BAD, message, 3)]
+    assert failures(row) == [(BAD, told, 3)]
     assert (SegmentScore.objects.count(), len(sizes)) == (7, n_calls)
     again = drain(start(world, "acting"))
     assert (again.status, again.reused, again.failed) == ("done", 7, 1)
@@ -211,7 +211,8 @@ def test_a_run_without_any_score_has_failed(
     row = drain(start(world, "failing"))
     assert (row.status, row.failed) == ("failed", 8)
     error = "ZeroDivisionError: division by zero"
-    assert row.message.startswith(f"No text could be scored. {error} (segment ")
+    assert row.message.code == "run.no-text-scored-because"
+    assert str(row.message.parameters["error"]) == str(error)
 
 
 @pytest.mark.django_db
@@ -224,14 +225,15 @@ def test_a_hopeless_run_is_given_up_early(
     run = starting.start(test_set=test_set, metrics=["failing"], enqueue=False).runs[0]
     row = drain(run)
     assert (row.status, row.failed) == ("failed", 10)
-    assert row.message.startswith("Given up: the first 10 texts failed. ZeroDivisionError: no (")
+    assert (row.message.code, row.message.parameters["count"]) == ("run.first-texts-failed", 10)
+    assert str(row.message.parameters["error"]) == "ZeroDivisionError: no"
 
 
 def test_what_may_pass_is_tried_again_later_and_ever_smaller(
     world: World, fake_metrics: Counting, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Out of memory: the process rests, and no text is thought at fault before it is alone."""
-    spoil(monkeypatch, BAD, MetricError("out of memory", permanent=False))
+    spoil(monkeypatch, BAD, MetricError(message("test.problem", "out of memory"), permanent=False))
     run = start(world, "acting")
     row = drain(run)
     assert (row.status, row.done, row.failed) == ("running", 0, 0)
@@ -264,8 +266,8 @@ def test_rows_of_another_shape_fail_the_run(
     for rows in (np.ones((8, 3)), np.ones((7, 2))):
         monkeypatch.setattr(fakes.Broken, "rows", rows)
         row = drain(start(world, "broken"))
-        message = f"Broken returned {rows.shape} scores, not (8, 2)"
-        assert (row.status, row.message) == ("failed", message)
+        assert (row.status, row.message.code) == ("failed", "run.wrong-shape")
+        assert row.message.parameters["shape"] == str(rows.shape)
     assert SegmentScore.objects.count() == 0
 
 
@@ -341,7 +343,7 @@ def test_the_log_says_what_a_worker_did(world: World, fake_metrics: Counting) ->
     assert (worker.device, worker.precision, worker.batch) == ("cpu", "", "")
     assert worker.seconds > 0
     assert worker.peak_bytes > 2**20
-    assert (worker.device_peak_bytes, worker.state) == (None, "left")
+    assert (worker.device_peak_bytes, worker.state.code) == (None, "run.worker-state-finished")
 
 
 def test_what_a_metric_warns_of_is_counted_and_shown(
@@ -353,7 +355,8 @@ def test_what_a_metric_warns_of_is_counted_and_shown(
     """The texts of a warning are added up over slices; other warnings are none of the metric's."""
 
     def act() -> None:
-        warnings.warn(MetricWarning("{n} texts are odd.", 2), stacklevel=1)
+        odd = plural("test.odd", "{n} text is odd.", "{n} texts are odd.", n=2)
+        warnings.warn(MetricWarning(odd), stacklevel=1)
         warnings.warn("not of a metric", UserWarning, stacklevel=1)
 
     monkeypatch.setattr(fakes.Acting, "act", staticmethod(act))
@@ -362,7 +365,8 @@ def test_what_a_metric_warns_of_is_counted_and_shown(
     with pytest.warns(UserWarning, match="not of a metric"):
         done = drain(run)
     n = done.total // 4
-    assert (done.status, done.remarks) == ("done", {"{n} texts are odd.": 2 * n})
+    ((warning, count),) = done.remarks.items()
+    assert (done.status, json.loads(warning)["code"], count) == ("done", "test.odd", 2 * n)
     client.force_login(world.researcher)
     assert f"{2 * n} texts are odd." in client.get(done.get_absolute_url()).text
 

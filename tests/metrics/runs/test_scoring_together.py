@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from core.work import processes, reconciling
 from core.work.models import Now
+from metaeval.messages import message
 from metrics.base import MetricError
 from metrics.models import MetricRun, RunPlan, SegmentScore, Slice
 from metrics.runs import scoring, starting
@@ -114,7 +115,7 @@ def test_others_go_on_while_one_worker_rests(
 ) -> None:
     """One runs out of memory on its first slice; another takes the rest, then that one."""
     monkeypatch.setattr(scoring, "FIRST_CHUNK", 3)
-    run, error = start(world, "acting"), MetricError("out of memory", permanent=False)
+    run, error = start(world, "acting"), MetricError(message("test.problem", "out of memory"), permanent=False)
 
     def fail() -> None:
         monkeypatch.setattr(fakes.Acting, "act", staticmethod(lambda: None))

@@ -37,7 +37,7 @@ def test_hosts_that_can_and_what_others_lack(world: World) -> None:
     make_worker("gpu0@gone", silent=60)
     (run,) = begin(world, "bleurt-20")
     hosts = waiting.turns()[run.pk].hosts
-    assert (hosts.able, dict(hosts.lacking)) == (("able",), {"poor": LACKS["bleurt-20"]})
+    assert (hosts.able, _texts(hosts.lacking)) == (("able",), {"poor": LACKS["bleurt-20"]})
     assert not hosts.is_stuck
     Worker.objects.filter(host="able").delete()
     assert waiting.turns()[run.pk].hosts.is_stuck
@@ -53,7 +53,7 @@ def test_a_host_may_lack_what_one_language_takes(world: World) -> None:
     world.test_set.save()
     bleu, chrf = begin(world, "bleu", "chrf")
     turns = waiting.turns()
-    assert turns[bleu.pk].hosts.lacking == {"poor": ["The tokenizer is missing."]}
+    assert _texts(turns[bleu.pk].hosts.lacking) == {"poor": ["The tokenizer is missing."]}
     assert turns[chrf.pk].hosts.able == ("poor",)
     infos = [run.info for run in (bleu, chrf)]
     assert waiting.hosts_for(infos)["bleu"].able == ("poor",)
@@ -135,7 +135,7 @@ def test_what_lacks_is_told_before_a_run_is_started(as_researcher: Client, world
     make_worker("gpu0@poor", lacks=LACKS)
     page = as_researcher.get("/testsets/harbour/score/").text
     about = page.split('value="bleurt-20"')[1].split("</li>\n")[0]
-    assert "No host can run it now: a run waits until one can." in about
+    assert "No host can run it now. A run waits until one can." in about
     assert "poor: The checkpoint is missing: fetch it." in about
     assert "disabled" not in about.split("</label>")[0]
     about = page.split('value="chrf"')[1].split("</label>")[1].split("<label")[0]
@@ -151,12 +151,12 @@ def test_the_page_of_a_run_says_what_it_waits_for(as_researcher: Client, world: 
     stuck, other = begin(world, "bleurt-20", "chrf")
     page = as_researcher.get(stuck.get_absolute_url()).text
     assert "poor: The checkpoint is missing: fetch it." in page
-    assert "waits: no host can run it" in page
+    assert "waiting: no host can run it" in page
     page = as_researcher.get(other.get_absolute_url()).text
     assert "no. 1 in the queue cpu, next" in page
     assert "not known: it has not run on these devices yet" in page
     listed = as_researcher.get("/runs/").text
-    assert "waits: no host can run it" in listed
+    assert "waiting: no host can run it" in listed
     assert "no. 1 in the queue cpu, next" in listed
 
 
