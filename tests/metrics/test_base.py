@@ -51,7 +51,8 @@ def test_missing_reference_is_permanent_and_placed():
     with pytest.raises(MetricError, match="QE: segment 1") as caught:
         check_inputs(info, inputs)
     error = caught.value
-    assert (error.permanent, error.index, error.message) == (True, 1, str(error))
+    assert (error.permanent, error.index) == (True, 1)
+    assert error.message.code == "metric.segment-without-reference"
 
 
 def test_error_may_be_temporary():

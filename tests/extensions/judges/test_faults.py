@@ -9,6 +9,7 @@ import pytest
 
 from extensions.judges.calls import client
 from extensions.judges.scoring.scorer import Judge
+from metaeval.messages import message
 from metrics.base import MetricError, UnfinishedError
 from metrics.models import (
     FailedText,

@@ -15,7 +15,7 @@ from metrics.runs import queue, starting
 from metrics.runs.work import kind
 from metrics.workers import capability
 from tests.metrics import fakes
-from tests.metrics.conftest import plan, reread, drain
+from tests.metrics.conftest import drain, plan, reread
 from tests.world import World
 
 CHECKPOINTS = {"plain": "", "bert": "bert", "xlm": "xlm", "bert2": "bert", "other": ""}

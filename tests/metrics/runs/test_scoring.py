@@ -14,6 +14,7 @@ from annotation.models import Output
 from core.database import waits
 from core.work import processes, working
 from core.work.models import Now
+from metaeval.messages import message, plural
 from metrics.base import MetricError, MetricWarning, SegmentInput
 from metrics.contents import _unscored
 from metrics.models import FailedText, MetricRun, MetricSignature, SegmentScore, Slice
@@ -21,7 +22,7 @@ from metrics.runs import scoring, starting, storing
 from metrics.runs.work import kind
 from metrics.scores import system_scores
 from tests.metrics import fakes
-from tests.metrics.conftest import plan, reread, start, drain
+from tests.metrics.conftest import drain, plan, reread, start
 from tests.world import World, add_system, make_test_set
 
 Counting = type[fakes.Counting]
@@ -183,7 +184,7 @@ def test_one_bad_text_does_not_end_a_run(
     sizes = spoil(monkeypatch, BAD, error)
     row = drain(start(world, "acting"))
     assert (row.status, row.done, row.failed, row.left) == ("done", 7, 1, 0)
-    assert failures(row) == [(BAD, told, 3)]
+    assert [(text, str(error), n) for text, error, n in failures(row)] == [(BAD, told, 3)]
     assert (SegmentScore.objects.count(), len(sizes)) == (7, n_calls)
     again = drain(start(world, "acting"))
     assert (again.status, again.reused, again.failed) == ("done", 7, 1)
@@ -200,7 +201,7 @@ def test_texts_without_a_finite_score_are_recorded(
     monkeypatch.setattr(fakes.Acting, "score", score)
     row = drain(start(world, "acting"))
     assert (row.status, row.done, row.failed) == ("done", 7, 1)
-    assert failures(row) == [(BAD, "Acting gave no finite score.", 3)]
+    assert failures(row) == [(BAD, "Acting returned no finite score.", 3)]
     assert len(fake_metrics.seen) == 8 + 2
 
 
@@ -247,7 +248,8 @@ def test_what_may_pass_is_tried_again_later_and_ever_smaller(
         Slice.objects.update(not_before=Now())
         drain(run)
     row = reread(run)
-    assert (row.status, row.done, failures(row)) == ("done", 7, [(BAD, "out of memory", 3)])
+    assert (row.status, row.done) == ("done", 7)
+    assert [(text, str(error), n) for text, error, n in failures(row)] == [(BAD, "out of memory", 3)]
 
 
 def test_a_broken_gpu_ends_the_child(

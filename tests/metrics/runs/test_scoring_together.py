@@ -15,7 +15,7 @@ from metrics.base import MetricError
 from metrics.models import MetricRun, RunPlan, SegmentScore, Slice
 from metrics.runs import scoring, starting
 from tests.metrics import fakes
-from tests.metrics.conftest import reread, start, drain
+from tests.metrics.conftest import drain, reread, start
 from tests.world import World, make_test_set
 
 Counting = type[fakes.Counting]
@@ -115,7 +115,10 @@ def test_others_go_on_while_one_worker_rests(
 ) -> None:
     """One runs out of memory on its first slice; another takes the rest, then that one."""
     monkeypatch.setattr(scoring, "FIRST_CHUNK", 3)
-    run, error = start(world, "acting"), MetricError(message("test.problem", "out of memory"), permanent=False)
+    run, error = (
+        start(world, "acting"),
+        MetricError(message("test.problem", "out of memory"), permanent=False),
+    )
 
     def fail() -> None:
         monkeypatch.setattr(fakes.Acting, "act", staticmethod(lambda: None))

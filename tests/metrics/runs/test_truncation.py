@@ -14,7 +14,7 @@ from metrics.runs import scoring, starting
 from metrics.scores import system_scores, truncation_of
 from metrics.truncation import Counts
 from tests.metrics import fakes
-from tests.metrics.conftest import reread, start, take, drain
+from tests.metrics.conftest import drain, reread, start, take
 from tests.world import World, add_system
 
 Counting = type[fakes.Counting]

@@ -18,6 +18,10 @@ LACKS = {"bleurt-20": ["The checkpoint is missing: fetch it."]}
 GPU = [{"kind": "gpu", "name": "NVIDIA A100", "total": 1, "free": 1}]
 
 
+def _texts(lacking: Any) -> dict[str, list[str]]:
+    return {host: [str(each) for each in missing] for host, missing in lacking.items()}
+
+
 def begin(world: World, *metrics: str) -> list[MetricRun]:
     """Runs that wait."""
     return starting.start(test_set=world.test_set, metrics=metrics, enqueue=False).runs
@@ -142,7 +146,7 @@ def test_what_lacks_is_told_before_a_run_is_started(as_researcher: Client, world
     assert "No host" not in about
     Worker.objects.all().delete()
     page = as_researcher.get("/testsets/harbour/score/").text
-    assert "No worker takes from the queue cpu now: a run waits until one does." in page
+    assert "No worker serves the queue cpu now, so a run has to wait." in page
 
 
 @pytest.mark.needs("extensions.neural")
@@ -153,11 +157,11 @@ def test_the_page_of_a_run_says_what_it_waits_for(as_researcher: Client, world: 
     assert "poor: The checkpoint is missing: fetch it." in page
     assert "waiting: no host can run it" in page
     page = as_researcher.get(other.get_absolute_url()).text
-    assert "no. 1 in the queue cpu, next" in page
-    assert "not known: it has not run on these devices yet" in page
+    assert "number 1 in the queue cpu; begins next" in page
+    assert "unknown, because the metric has not run on these devices yet" in page
     listed = as_researcher.get("/runs/").text
     assert "waiting: no host can run it" in listed
-    assert "no. 1 in the queue cpu, next" in listed
+    assert "number 1 in the queue cpu; begins next" in listed
 
 
 @pytest.mark.needs("extensions.neural")
@@ -167,11 +171,9 @@ def test_the_api_says_the_same(as_researcher: Client, world: World) -> None:
     found: dict[int, Any] = {
         run["id"]: run["turn"] for run in as_researcher.get("/api/runs/").json()["results"]
     }
-    assert found[stuck.pk]["hosts"] == {
-        "able": [],
-        "lacking": {"poor": LACKS["bleurt-20"]},
-        "is_stuck": True,
-    }
+    hosts = found[stuck.pk]["hosts"]
+    assert (hosts["able"], hosts["is_stuck"]) == ([], True)
+    assert [each["text"] for each in hosts["lacking"]["poor"]] == LACKS["bleurt-20"]
     assert found[other.pk] == {
         "place": 1,
         "begins_in": 0.0,

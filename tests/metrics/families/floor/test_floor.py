@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 from metrics.base import SegmentInput
-from metrics.families.floor.options import FAMILY, DESCRIPTIONS
+from metrics.families.floor.options import DESCRIPTIONS, FAMILY
 from metrics.families.floor.scorer import Floor
 from metrics.options import clean
 

@@ -136,7 +136,7 @@ def test_the_page_shows_where_rouge_score_differs() -> None:
     notes = str(get_info("rouge").notes)
     assert EXAMPLE in notes
     assert f"keeps: {' '.join(tokenize(EXAMPLE, stemmer=None))};" in notes
-    assert f"here: {' '.join(metric('de').tokenizer.tokenize(EXAMPLE))}." in notes
+    assert f"here keeps: {' '.join(metric('de').tokenizer.tokenize(EXAMPLE))}." in notes
     assert tokenize("Café", stemmer=None) == ["caf"]
     theirs = RougeScorer(["rouge1"], use_stemmer=False).score(EXAMPLE, EXAMPLE[::-1])
     ours = metric("de").score([SegmentInput("", EXAMPLE[::-1], (EXAMPLE,))])[0]
