@@ -22,6 +22,7 @@ from annotation.web.parameters import Parameters, takes
 from annotation.web.sentences import said
 from core import extensions
 from core.extensions import Place
+from core.templatetags.messages import translated as shown
 from metrics import catalogue
 
 # So many of each kind are shown.
@@ -104,7 +105,7 @@ def _systems(request: HttpRequest, words: list[str]) -> Iterator[Hit]:
 def _metrics(words: list[str]) -> Iterator[Hit]:
     for info in catalogue.infos().values():
         if _has(words, info.label, info.name):
-            yield Hit(info.label, reverse("metric", args=[info.name]), said(info.description))
+            yield Hit(info.label, reverse("metric", args=[info.name]), shown(info.description))
 
 
 def _pages(words: list[str]) -> Iterator[Hit]:

@@ -196,7 +196,7 @@ def _all_layers(
     right_sides = torch.tensor([right for _, _, right in pairs], device=mask.device)
     layers = []
     while states:
-        # Each layer is let go once it is used.
+        # Release each layer after use.
         layers.append(greedy_match(states.pop(0), mask, weights, hypotheses, right_sides))
     return np.asarray(torch.cat(layers, dim=1).double().cpu().numpy())
 

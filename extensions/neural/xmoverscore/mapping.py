@@ -60,7 +60,7 @@ class Mapping:
 
     @property
     def digest(self) -> str:
-        """Sixteen characters that tell it from every other mapping; part of signatures."""
+        """Sixteen characters that identify the mapping; part of signatures."""
         text = json.dumps(asdict(self.about), sort_keys=True).encode()
         return hashlib.sha256(text + self.array.tobytes()).hexdigest()[:16]
 
