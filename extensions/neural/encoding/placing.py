@@ -80,7 +80,8 @@ def layout_of(model: Any, rooms: Mapping[int | str, int]) -> dict[str, int | str
     if not set(layout.values()) <= set(rooms):
         problem = message(
             "encoder.gpus-full",
-            "A model of {size:.1f} GiB does not fit on {count} GPUs with {room:.1f} GiB for models.",
+            "A model of {size:.1f} GiB does not fit on {count} GPUs with {room:.1f} GiB for "
+            "models.",
             size=size_of(model) / 2**30,
             count=len(rooms),
             room=sum(rooms.values()) / 2**30,

@@ -55,7 +55,7 @@ def test_a_budget_is_never_exceeded_and_what_was_answered_stays(
         n = len(server.seen)
         row = JudgeSpending.objects.get(run=run)
         assert run.status == Status.FAILED
-        assert run.message.startswith("Stopped at the budget.")
+        assert run.message.code == "judge.budget-spent"
         assert 0 < row.money <= 800
         assert 0 < sum(np.isfinite(list(scores(world).values()))) < run.total
         # With more money it goes on, and pays for the rest alone.
@@ -95,7 +95,7 @@ def test_without_a_budget_nobody_waits(judge: Callable[..., MetricRun]) -> None:
 def test_what_costs_money_does_not_start_without_a_budget(
     world: World, judge: Callable[..., MetricRun]
 ) -> None:
-    with serving(score_by_length) as server, pytest.raises(AssertionError, match="give it a budg"):
+    with serving(score_by_length) as server, pytest.raises(AssertionError, match="judge.no-budget"):
         judge(server, endpoint={"completion_price": 2.0})
     assert not MetricRun.objects.exists()
 

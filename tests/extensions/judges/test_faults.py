@@ -29,17 +29,17 @@ Status = MetricRun.Status
 
 
 FAULTS = {
-    "refused": ({"refusal": "I cannot help with that."}, "Refused: “I cannot help"),
-    "filtered": ({"content": "", "finish_reason": "content_filter"}, "Refused: the server's"),
-    "cut": ({"content": '{"score": 8', "finish_reason": "length"}, "Cut: the reply is longer"),
-    "half JSON": ({"raw": '{"choices": [{"mess'}, "Unreadable: the reply is no JSON"),
-    "other schema": ({"content": '{"rating": 80}'}, "Unreadable: it has no “score”"),
-    "too much": ({"content": '{"score": 850}'}, "Unreadable: the score 850 is not between"),
-    "other language": ({"content": "Die Bewertung ist gut."}, "Unreadable: it is no number"),
-    "empty": ({"content": ""}, "Unreadable: the reply is empty"),
-    "words": ({"content": "I cannot help with that."}, "Unreadable: it is no number"),
-    "of the text": ({"status": 400, "raw": "{}"}, "Unreadable: the reply has status 400"),
-    "no object": ({"raw": "[1]"}, "Unreadable: the reply is no JSON"),
+    "refused": ({"refusal": "I cannot help with that."}, "reply.refused"),
+    "filtered": ({"content": "", "finish_reason": "content_filter"}, "reply.filtered"),
+    "cut": ({"content": '{"score": 8', "finish_reason": "length"}, "reply.truncated"),
+    "half JSON": ({"raw": '{"choices": [{"mess'}, "reply.not-json"),
+    "other schema": ({"content": '{"rating": 80}'}, "reply.no-key"),
+    "too much": ({"content": '{"score": 850}'}, "reply.score-range"),
+    "other language": ({"content": "Die Bewertung ist gut."}, "reply.not-a-number"),
+    "empty": ({"content": ""}, "reply.empty"),
+    "words": ({"content": "I cannot help with that."}, "reply.not-a-number"),
+    "of the text": ({"status": 400, "raw": "{}"}, "reply.status"),
+    "no object": ({"raw": "[1]"}, "reply.not-json"),
 }
 
 
@@ -54,7 +54,8 @@ def test_an_unusable_reply_is_asked_for_once_more_and_then_missing(
     assert (run.status, run.failed, len(about)) == (Status.DONE, 1, 2)
     failed = FailedText.objects.get(run=run)
     assert failed.output.text == bad.text  # type: ignore[attr-defined]
-    assert failed.error.startswith(why)
+    problem = failed.error.parameters.get("problem", failed.error)
+    assert problem.code == why
     assert np.isnan(scores(world)[bad.text])  # type: ignore[attr-defined]
 
 
@@ -119,7 +120,7 @@ def test_what_does_not_pass_ends_the_run_and_shows_no_key(
         run = drain(judge(server, endpoint={"key_variable": "LOCAL_KEY"}))
         assert server.keys == {f"Bearer {KEY}"}
     assert run.status == Status.FAILED
-    assert f"The endpoint local answered {status}" in run.message
+    assert run.message.parameters["status"] == str(status)
     assert KEY not in run.message + logged.getvalue()
     assert not any(KEY in reply.body for reply in JudgeReply.objects.all())
     assert KEY not in run.signature.signature  # type: ignore[union-attr]
@@ -138,7 +139,7 @@ def test_an_endpoint_that_never_answers_ends_the_run(
             run = drain(run)
         n_calls = len(server.seen)
     assert run.status == Status.FAILED
-    assert str(status) in run.message
+    assert str(status) in str(run.message)
     assert n_calls <= 2 * slices.MAX_LOADS
 
 
@@ -165,7 +166,7 @@ def test_a_key_that_comes_back_is_not_kept(
     assert run.failed
     assert JudgeReply.objects.exists()
     assert not any(KEY in reply.body for reply in JudgeReply.objects.all())
-    assert not any(KEY in failed.error for failed in FailedText.objects.all())
+    assert not any(KEY in str(failed.error) for failed in FailedText.objects.all())
 
 
 def test_a_private_address_is_refused_unless_it_is_allowed(
@@ -193,7 +194,7 @@ def test_a_server_that_is_down_holds_nothing_against_the_texts(
         monkeypatch.setattr(scoring, "RETRY_SECONDS", 1000.0)
         run = drain(run)
         assert (run.status, run.failed) == (Status.QUEUED, 0)
-        assert "cannot be used now: status 502" in run.message
+        assert "status 502" in str(run.message)
         is_down[0] = False
         run.slices.update(not_before="2000-01-01T00:00:00Z")
         scoring.forget()
@@ -253,7 +254,7 @@ def test_a_server_that_refuses_everything_is_given_up(judge: Callable[..., Metri
     with serving(respond) as server:
         run = drain(judge(server))
     assert run.status == Status.FAILED
-    assert "Refused: “No.”" in run.message
+    assert run.message.parameters["error"].code == "reply.refused"
 
 
 def test_a_new_run_tries_what_was_missing_once_more_and_ends_well(

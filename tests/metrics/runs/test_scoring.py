@@ -249,7 +249,9 @@ def test_what_may_pass_is_tried_again_later_and_ever_smaller(
         drain(run)
     row = reread(run)
     assert (row.status, row.done) == ("done", 7)
-    assert [(text, str(error), n) for text, error, n in failures(row)] == [(BAD, "out of memory", 3)]
+    assert [(text, str(error), n) for text, error, n in failures(row)] == [
+        (BAD, "out of memory", 3)
+    ]
 
 
 def test_a_broken_gpu_ends_the_child(

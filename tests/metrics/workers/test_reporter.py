@@ -85,10 +85,9 @@ def test_what_metrics_of_its_queues_lack_here(mine: Reporter, models: Path) -> N
     lacks = row().lacks
     assert "chrf" not in lacks
     assert "bleurt-20" not in lacks
-    assert lacks["bertscore-bart"] == [
-        "The checkpoint facebook/bart-large-mnli is missing: "
-        "python manage.py models --fetch facebook/bart-large-mnli"
-    ]
+    (lack,) = lacks["bertscore-bart"]
+    assert lack["code"] == "worker.checkpoint-missing"
+    assert row().lacking["bertscore-bart"][0].text == lack["text"]
 
 
 def test_a_row_that_was_dropped_comes_back(mine: Reporter) -> None:
