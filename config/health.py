@@ -24,7 +24,7 @@ from core.work.brokers import app
 from core.work.models import Now, Work
 from dashboards.documents.computing import QUICK, SLOW
 from dashboards.models import Analysis
-from metrics.models.fleet import living
+from metrics.models.fleet import live_workers
 
 logger = logging.getLogger(__name__)
 # A document that waits for longer than this means that its workers do not keep up.
@@ -93,7 +93,7 @@ def _storage() -> dict[str, Any]:
 
 def _workers() -> dict[str, Any]:
     """Queues that compute pages need a worker each; others are a choice of the site."""
-    served = {name for queues in living().values_list("queues", flat=True) for name in queues}
+    served = {name for queues in live_workers().values_list("queues", flat=True) for name in queues}
     missing = sorted({QUICK, SLOW} - served)
     is_ok = not missing or settings.ANALYSES_IN_PLACE
     return {"ok": is_ok, "queues": sorted(served), "missing": missing}

@@ -10,17 +10,20 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from metaeval.messages import Message, MessageError, untranslated
+from metaeval.messages import Message, MessageError, message
 
 Scores = NDArray[np.float64]
-FAMILY_LABELS = {
-    "": "Lexical metrics",
+_LEXICAL = message("family.lexical", "Lexical metrics")
+_SENTINELS = message("family.sentinels", "Sentinels")
+# Names of families are text, and words of the interface are messages.
+FAMILY_LABELS: dict[str, Message | str] = {
+    "": _LEXICAL,
     "bertscore": "BERTScore",
     "comet": "COMET",
     "bleurt": "BLEURT",
-    "likelihood": "Likelihood",
+    "likelihood": message("family.likelihood", "Likelihood"),
     "metricx": "MetricX",
-    "sentinel": "Sentinels",
+    "sentinel": _SENTINELS,
     "moverscore": "MoverScore",
     "xmoverscore": "XMoverScore",
     "xbertscore": "XBERTScore",
@@ -30,24 +33,25 @@ FAMILY_LABELS = {
     "yisi": "YiSi",
     "yisi-static": "YiSi",
     "yisi-0": "YiSi",
-    "cosine": "Cosine",
+    "cosine": message("family.cosine", "Cosine"),
     "wmd": "Word mover's distance",
-    "sentbleu-wmt": "Lexical metrics",
-    "lexical": "Lexical metrics",
-    "floor": "Floor",
-    "trained-sentinel": "Sentinels",
-    "judge": "Judges",
-    "imported": "Imported scores",
+    "sentbleu-wmt": _LEXICAL,
+    "lexical": _LEXICAL,
+    "floor": message("family.baselines", "Baselines"),
+    "trained-sentinel": _SENTINELS,
+    "judge": message("family.judges", "Judges"),
+    "imported": message("family.imported", "Imported scores"),
 }
 # The family of metrics whose scores were computed elsewhere: they are shown, and never run.
 IMPORTED = "imported"
 # What a metric reads besides the output, by whether it needs the source and a reference.
 READS = {
-    (False, False): "output only",
-    (True, False): "source",
-    (False, True): "reference",
-    (True, True): "source and reference",
+    (False, False): message("reads.output", "output only"),
+    (True, False): message("reads.source", "source"),
+    (False, True): message("reads.reference", "reference"),
+    (True, True): message("reads.source-and-reference", "source and reference"),
 }
+UNKNOWN_READS = message("reads.unknown", "unknown")
 # How several references are read unless an option says otherwise, by family or, of metrics
 # without one, by name. All others read them all at once, as BLEU does.
 READINGS = {
@@ -62,10 +66,10 @@ READINGS = {
     **dict.fromkeys(("chrf", "chrf++", "rouge", "rouge-characters"), "best"),
 }
 READING_WORDS = {
-    "first": "the first by name is read",
-    "best": "the best counts, for each value",
-    "mean": "the mean over all of them counts",
-    "all": "all are read at once",
+    "first": message("references.first", "only the first by name is used"),
+    "best": message("references.best", "each value is the best over all references"),
+    "mean": message("references.mean", "each value is the mean over all references"),
+    "all": message("references.all", "all references are used at once"),
 }
 OptionValue = str | int | float | bool
 
@@ -73,40 +77,44 @@ OptionValue = str | int | float | bool
 class MetricError(MessageError):
     """A metric cannot score.
 
-    ``permanent`` is true where a retry cannot help (missing reference, missing package), false
-    where it may (out of memory). ``index`` is the position in the given inputs of the segment at
-    fault, where one segment is.
+    Attributes
+    ----------
+    permanent
+        True where a retry cannot help (missing reference, missing package), False where it may
+        (out of memory).
+    index
+        The position of the segment at fault among the given inputs; None where no single segment
+        is at fault.
     """
 
-    def __init__(
-        self, message: Message | str, *, permanent: bool, index: int | None = None
-    ) -> None:
+    def __init__(self, message: Message, *, permanent: bool, index: int | None = None) -> None:
         super().__init__(message)
         self.permanent = permanent
         self.index = index
 
 
 class InputError(MetricError):
-    """The texts or languages of a run are at fault, on whichever host the metric is loaded."""
+    """The texts or languages of a run are at fault: no host can load the metric for it."""
 
-    def __init__(self, message: Message | str) -> None:
+    def __init__(self, message: Message) -> None:
         super().__init__(message, permanent=True)
 
 
 class EndpointError(MetricError):
-    """The endpoint that a metric asks refused, or did not answer: whichever host asks it."""
+    """The endpoint of a metric refused or did not answer; another host would fail as well."""
 
 
 class UnfinishedError(MetricError):
-    """Scoring ended before the last text, through no fault of the texts.
+    """Scoring ended before the last text, and the texts are not at fault.
 
-    ``rows`` (n, width) holds what there is, nan elsewhere, and ``spans`` the same of a metric that
-    finds any. The run fails where the error is permanent; else the rest is tried again later.
+    ``rows`` (n, width) holds the scores so far, nan elsewhere; ``spans`` holds the spans so far of
+    a metric that finds any. The run fails if the error is permanent; otherwise the remaining texts
+    are tried again later.
     """
 
     def __init__(
         self,
-        message: Message | str,
+        message: Message,
         rows: "Scores",
         spans: "Sequence[Any] | None",
         *,
@@ -119,13 +127,13 @@ class UnfinishedError(MetricError):
 class MetricWarning(UserWarning):
     """Values are defined, but not by the usual computation.
 
-    ``about`` says how, with ``{n}`` where the number of texts stands; a run adds up ``n`` over its
-    texts, and its page shows the sentence.
+    The parameter ``n`` of the message is the number of texts. A run adds it up over all of its
+    texts and shows the message on its page.
     """
 
-    def __init__(self, about: str, n: int = 1) -> None:
-        super().__init__(about.replace("{n}", f"{n:,}"))
-        self.about, self.n = about, n
+    def __init__(self, message: Message) -> None:
+        super().__init__(message.text)
+        self.message = message
 
 
 @dataclass(frozen=True)
@@ -135,25 +143,39 @@ class ScoreWarning:
     code: str
     message: Message
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "message", untranslated(self.message))
-
 
 @dataclass(frozen=True)
 class MetricInfo:
-    """One row of the registry.
+    """Describe a metric.
 
-    ``measures`` are the keys of the segment-level values in column order, unique over all metrics,
-    and ``measure_labels`` their names for people. ``statistics`` name the sufficient statistics
-    that are added over segments before :meth:`Metric.corpus`; where empty, a system's score is the
-    mean of its segments. ``shown`` are the measures that tables show, where there are many more.
-    Where a segment's score ``depends_on_set``, it hangs on all references of its test set, and the
-    metric is an :class:`OnTestSet`. One that ``expects_raw_text`` cuts it into words itself.
-    ``remarks`` are for its page alone, where ``description`` stands in lists.
-    One that ``compares_systems`` judges an output beside the others of its segment: its signature
-    names the systems of a run.
-    ``checkpoint`` is the hub's name, or the directory, of the model that scores. ``family`` and
-    ``options`` are those of a metric that an admin configured (:mod:`metrics.options`).
+    Attributes
+    ----------
+    name, label
+        What addresses, files and commands call it; what tables and charts call it.
+    measures, measure_labels
+        The keys of the segment-level values in column order, unique over all metrics, and their
+        labels.
+    needs_source, needs_reference
+        What it reads besides the output.
+    statistics
+        The sufficient statistics that are added over segments before :meth:`Metric.corpus`. If
+        empty, the score of a system is the mean of its segments.
+    description, notes
+        What it computes, for lists; what readers of its own page should also know. Text is shown
+        as it is, a message in the language of the page.
+    shown
+        The measures that tables show, where there are many more.
+    checkpoint
+        The hub's name, or the directory, of the model that scores.
+    family, options
+        Those of a metric that an admin configured (:mod:`metrics.options`).
+    depends_on_set
+        True if the score of a segment depends on all references of its test set; the metric is
+        an :class:`OnTestSet`.
+    expects_raw_text
+        True if it splits texts into words itself.
+    compares_systems
+        True if it compares the outputs of a segment; its signature names the systems of a run.
     """
 
     name: str
@@ -165,7 +187,7 @@ class MetricInfo:
     statistics: tuple[str, ...] = ()
     higher_is_better: bool = True
     queue: str = "cpu"
-    description: str = ""
+    description: Message | str = ""
     citation: str = ""
     shown: tuple[str, ...] = ()
     checkpoint: str = ""
@@ -173,7 +195,7 @@ class MetricInfo:
     depends_on_set: bool = False
     expects_raw_text: bool = False
     compares_systems: bool = False
-    remarks: str = ""
+    notes: Message | str = ""
     options: tuple[tuple[str, OptionValue], ...] = ()
 
     def __post_init__(self) -> None:
@@ -192,10 +214,10 @@ class MetricInfo:
         return self.family == IMPORTED
 
     @property
-    def reads(self) -> str:
-        """What it reads besides the output, in words."""
+    def reads(self) -> Message:
+        """What it reads besides the output."""
         if self.is_imported:
-            return "not known here"
+            return UNKNOWN_READS
         return READS[self.needs_source, self.needs_reference]
 
     @property
@@ -210,12 +232,12 @@ class MetricInfo:
         return str(chosen or READINGS.get(self.family or self.name, "all"))
 
     @property
-    def reading(self) -> str:
-        """The same in words."""
-        return READING_WORDS.get(self.references, "")
+    def reading(self) -> Message | None:
+        """How several references are read, as a message; None where none is read."""
+        return READING_WORDS.get(self.references)
 
     @property
-    def family_label(self) -> str:
+    def family_label(self) -> Message | str:
         """The heading under which lists show it."""
         return FAMILY_LABELS.get(self.family, self.family.capitalize())
 
@@ -231,7 +253,7 @@ class MetricInfo:
 
 
 def one_measure(name: str, label: str, **fields: Any) -> MetricInfo:
-    """Describe a metric of one value a segment, which is called as the metric."""
+    """Describe a metric with one value per segment; the value has the name of the metric."""
     return MetricInfo(name, label, measures=(name,), measure_labels=(label,), **fields)
 
 
@@ -264,7 +286,7 @@ class Metric(Protocol):
 
 @runtime_checkable
 class ComparesSystems(Protocol):
-    """A metric that judges outputs beside the others of their segment."""
+    """A metric that compares the outputs of a segment with each other."""
 
     def compare(self, outputs: Iterable[tuple[str, tuple[str, ...], Sequence[str]]]) -> None:
         """Take in source, references and the distinct outputs of each segment."""
@@ -281,12 +303,12 @@ class OnTestSet(Protocol):
 
 
 class Telemetry(Protocol):
-    """What a metric may tell of its work, for the log of a run. Every part is optional.
+    """What a metric may report for the log of a run. Every part is optional.
 
-    Where ``device`` is missing the log says ``cpu``. ``budget`` is the padded tokens of one
-    forward pass, as it stands after the last one; ``batch_size`` the same in texts.
-    ``peak_bytes`` is the most memory of the device since the metric was made; where it is missing
-    and the device is a CUDA one, torch is asked.
+    Where ``device`` is missing the log says ``cpu``. ``budget`` is the number of padded tokens of
+    one forward pass, as of the last one; ``batch_size`` is the same in texts. ``peak_bytes`` is
+    the largest memory of the device since the metric was made; where it is missing and the device
+    is a CUDA one, torch is asked.
     """
 
     device: str
@@ -303,19 +325,19 @@ class Telemetry(Protocol):
 class NamesMissing(Protocol):
     """A metric that knows why a text of the last call has no score: trying again would not help."""
 
-    missing: Mapping[int, str]
+    missing: Mapping[int, Message]
 
 
 @dataclass(frozen=True)
 class Scored:
-    """What became of a text: its row (width,), its spans, or why it has neither.
+    """The result for one text: its row (width,) and its spans, or why it has neither.
 
-    ``is_truncated`` says whether a part of the texts was not read; None where that is not known.
+    ``is_truncated`` is True if a part of the texts was not read; None if that is unknown.
     """
 
     row: Scores
     spans: Sequence[Any] = ()
-    problem: str = ""
+    problem: Message | None = None
     is_truncated: bool | None = None
 
 
@@ -323,11 +345,11 @@ class Feed(Protocol):
     """Texts that come while others are scored, numbered from 0 in the order in which they come."""
 
     def more(self, n: int) -> Sequence[SegmentInput]:
-        """Return further texts, about n; none where no more come."""
+        """Return about n further texts; none if no more come."""
         ...
 
     def done(self, scored: Mapping[int, Scored]) -> None:
-        """Take what became of texts, in any order, by their numbers."""
+        """Take the results of texts by their numbers, in any order."""
         ...
 
 
@@ -349,14 +371,14 @@ class ScoresAsTextsCome(Protocol):
 
 @runtime_checkable
 class HearsOfScores(Protocol):
-    """A metric that is told when scores of its run were stored.
+    """A metric with a callback after scores of its run were stored.
 
-    Now and then while the run goes, at its end, and when scoring ended early. What it raises is
-    logged and changes nothing.
+    It is called from time to time during the run, at its end, and when scoring ended early.
+    Exceptions are logged and change nothing.
     """
 
     def stored(self) -> None:
-        """Do what is to be done with the scores so far."""
+        """Process the scores so far."""
         ...
 
 
@@ -368,7 +390,11 @@ class MeanOfSegments:
     def corpus(self, summed: Scores) -> Scores:
         """Refuse: the system score is the mean of the segment scores."""
         raise MetricError(
-            f"{self.info.label} has no corpus statistics: its system score is the mean of segments",
+            message(
+                "metric.no-corpus-statistics",
+                "{metric} has no corpus statistics: its system score is the mean of segments.",
+                metric=self.info.label,
+            ),
             permanent=True,
         )
 
@@ -383,24 +409,40 @@ def check_inputs(info: MetricInfo, inputs: Sequence[SegmentInput]) -> None:
     for index, segment in enumerate(inputs):
         if info.needs_reference and not segment.references:
             raise MetricError(
-                f"{info.label}: segment {index} of the batch has no reference",
+                message(
+                    "metric.segment-without-reference",
+                    "{metric}: segment {number} of the batch has no reference.",
+                    metric=info.label,
+                    number=index,
+                ),
                 permanent=True,
                 index=index,
             )
         for field, text in _texts(segment):
             if not _is_encodable(text):
                 raise MetricError(
-                    f"{info.label}: {field} of segment {index} of the batch holds a lone surrogate",
+                    message(
+                        "metric.lone-surrogate",
+                        "{metric}: the {field} of segment {number} of the batch contains a lone "
+                        "surrogate.",
+                        metric=info.label,
+                        field=field,
+                        number=index,
+                    ),
                     permanent=True,
                     index=index,
                 )
 
 
-def _texts(segment: SegmentInput) -> Iterator[tuple[str, str]]:
-    yield "source", segment.source
-    yield "hypothesis", segment.hypothesis
+_SOURCE = message("metric.field-source", "source")
+_OUTPUT = message("metric.field-output", "output")
+
+
+def _texts(segment: SegmentInput) -> Iterator[tuple[Message, str]]:
+    yield _SOURCE, segment.source
+    yield _OUTPUT, segment.hypothesis
     for number, reference in enumerate(segment.references, start=1):
-        yield f"reference {number}", reference
+        yield message("metric.field-reference", "reference {number}", number=number), reference
 
 
 def _is_encodable(text: str) -> bool:
@@ -412,7 +454,7 @@ def _is_encodable(text: str) -> bool:
 
 
 def group_by_references(inputs: Sequence[SegmentInput]) -> dict[tuple[str, ...], list[int]]:
-    """Map each set of references to the positions that use it, so it is prepared only once."""
+    """Map each set of references to the positions that use it, to prepare each set once."""
     groups: dict[tuple[str, ...], list[int]] = {}
     for index, segment in enumerate(inputs):
         groups.setdefault(segment.references, []).append(index)

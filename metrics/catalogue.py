@@ -1,4 +1,4 @@
-"""All metrics that this installation knows: those of the registry, then those configured here."""
+"""List all metrics of this installation: those of the registry, then those configured here."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -7,16 +7,17 @@ from typing import Any
 from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
 
+from core.messages import as_json
 from core.work.models import Now
+from metaeval.messages import Message, MessageError, message
 from metrics import plugins, registry
 from metrics.base import IMPORTED, ComparesSystems, Metric, MetricError, MetricInfo, OnTestSet
 from metrics.models import ConfiguredMetric, find_info
-from metrics.models.fleet import layers_on_workers, living
+from metrics.models.fleet import layers_on_workers, live_workers
 from metrics.options import layers_elsewhere
 from metrics.plugins import Found
 from metrics.support import binding, of_family, support_of
 
-_TAKEN = "There is a metric named {} already."
 # The page of a metric has its name in the address, where this one means something else.
 RESERVED = "add"
 
@@ -40,16 +41,38 @@ def _may_run(family: str) -> bool:
     return family in registry.FAMILIES or "--" in family
 
 
-def refusal(name: str) -> str:
-    """Say why there can be no run of a metric of this name."""
+def refusal(name: str) -> Message:
+    """Return why there can be no run of a metric of this name."""
     info = find(name)
     if info is None:
-        return f"There is no metric named {name}."
+        return message("metric.unknown", "There is no metric named {metric}.", metric=name)
     if info.is_imported:
-        return f"{info.label}: its scores were computed elsewhere; it cannot be run here."
+        return message(
+            "metric.imported",
+            "{metric} cannot be run here, because its scores were computed elsewhere.",
+            metric=info.label,
+        )
     if name not in registry.METRICS and not _may_run(info.family):
-        return f"{info.label}: its family {info.family} is not installed; it cannot be run here."
-    return f"{info.label} is retired: it is not offered for new runs."
+        return message(
+            "metric.family-missing",
+            "{metric} cannot be run here, because its family {family} is not installed.",
+            metric=info.label,
+            family=info.family,
+        )
+    return message(
+        "metric.retired",
+        "{metric} is retired and cannot be used for new runs.",
+        metric=info.label,
+    )
+
+
+def name_taken(name: str) -> Message:
+    """Return that there is a metric of a name."""
+    return message("metric.name-taken", "There is already a metric named {metric}.", metric=name)
+
+
+def _taken(name: str) -> ValidationError:
+    return ValidationError({"name": [name_taken(name)]})
 
 
 find = find_info
@@ -59,7 +82,7 @@ def get(name: str) -> MetricInfo:
     """Return the description of a metric; a permanent :class:`MetricError` for unknown names."""
     info = find(name)
     if info is None:
-        raise MetricError(f"Unknown metric {name!r}.", permanent=True)
+        raise MetricError(refusal(name), permanent=True)
     return info
 
 
@@ -109,15 +132,16 @@ def _fitted(metric: Metric, references: References | None) -> Metric:
 def describe(*, family: str, name: str, label: str, options: Mapping[str, Any]) -> MetricInfo:
     """Return what :func:`configure` would store.
 
-    ValidationError names the field at fault; ValueError and MetricError are about the options.
-    What only workers have on their disks, they are asked for.
+    Raises ValidationError with the field at fault, and ValueError or MetricError where the options
+    are wrong. Files that only workers have are looked up in their reports.
     """
     with everything_known(), of_family(family).known():
         info = registry.configure(family, name, label, options)
     if find(name):
-        raise ValidationError({"name": _TAKEN.format(name)})
+        raise _taken(name)
     if name == RESERVED:
-        raise ValidationError({"name": f"A metric cannot be named {RESERVED}."})
+        problem = message("metric.name-reserved", "A metric cannot be named {name}.", name=name)
+        raise ValidationError({"name": [problem]})
     _row(info, family).full_clean()
     return info
 
@@ -125,32 +149,43 @@ def describe(*, family: str, name: str, label: str, options: Mapping[str, Any]) 
 def configure(
     *, family: str, name: str, label: str, options: Mapping[str, Any], user: Any = None
 ) -> ConfiguredMetric:
-    """Add a metric of a family; ValidationError with a sentence where that cannot be.
+    """Add a metric of a family; raise ValidationError where that is not possible.
 
-    What it is called and how it is set never changes afterwards: scores are stored under it.
+    Its name and options never change afterwards, because scores are stored under them.
     """
     try:
         info = describe(family=family, name=name, label=label, options=options)
     except (ValueError, MetricError) as error:
-        raise ValidationError({"options": str(error)}) from error
+        raise ValidationError({"options": [problem_of(error)]}) from error
     row = _row(info, family, user)
     try:
         with transaction.atomic():
             row.save()
     except IntegrityError:
-        raise ValidationError({"name": _TAKEN.format(name)}) from None
+        raise _taken(name) from None
     return row
 
 
+def problem_of(error: Exception) -> Message:
+    """Return what is wrong with options; the text of an error that is not ours, as it is."""
+    if isinstance(error, MessageError):
+        return error.message
+    return message("metric.options-refused", "{text}", text=str(error))
+
+
 def _row(info: MetricInfo, family: str, user: Any = None) -> ConfiguredMetric:
-    document = {**vars(info), "options": dict(info.options)}
+    fields = {
+        name: as_json(value) if isinstance(value, Message) else value
+        for name, value in vars(info).items()
+    }
+    document = {**fields, "options": dict(info.options)}
     return ConfiguredMetric(
         name=info.name, label=info.label, family=family, description=document, created_by=user
     )
 
 
 def retire(name: str) -> bool:
-    """Take a configured metric out of the lists; its scores stay. False where there is none.
+    """Remove a configured metric from the lists; its scores stay. False where there is none.
 
     Imported scores are withdrawn, test set by test set (`metrics.imported.storing.withdraw`).
     """
@@ -175,9 +210,9 @@ def everything_known() -> Iterator[None]:
 
 
 def plugins_on_workers() -> dict[str, Found]:
-    """Return the plug-ins that living workers report, those that work before those that do not."""
+    """Return the plug-ins that live workers report; one that works replaces one that does not."""
     found: dict[str, Found] = {}
-    for row in living():
+    for row in live_workers():
         for data in row.plugins:
             each = plugins.from_data(data)
             if each.plugin is not None or each.key not in found:

@@ -14,6 +14,7 @@ from django.db.models.functions import Substr
 
 from annotation.models import Output, Reference, System, TestSet
 from annotation.models.corpus import in_order
+from metaeval.messages import Message, message, plural, truncated
 from metrics.base import ScoreWarning, SegmentInput
 from metrics.models import FailedText, MetricRun, MetricSignature, RunPlan, SegmentScore
 
@@ -110,10 +111,15 @@ def load_part(run_id: int, first: int, size: int) -> Sequence[int]:
     return ids
 
 
-def describe(output_id: int) -> str:
+def describe(output_id: int) -> Message:
     """Name an output for people: `segment 12 of prefix-token`."""
     output = Output.objects.select_related("segment", "system").get(pk=output_id)
-    return f"segment {output.segment.key} of {output.system.name}"
+    return message(
+        "run.output",
+        "segment {segment} of {system}",
+        segment=output.segment.key,
+        system=output.system.name,
+    )
 
 
 def failed_texts(run: MetricRun) -> QuerySet[FailedText]:
@@ -145,14 +151,22 @@ def find_tokenised(systems: Iterable[System]) -> tuple[ScoreWarning, ...]:
         .annotate(n=Count("pk"))
         .filter(n__gte=TOKENISED_LINES)
     )
-    found = [f"{name} ({n:,} outputs)" for name, n in rows]
+    found = [
+        plural(
+            "scores.outputs-of", "{system} ({n} output)", "{system} ({n} outputs)", n=n, system=name
+        )
+        for name, n in rows
+    ]
     if not found:
         return ()
-    message = (
-        f"BLEU: the outputs of {', '.join(found)} end in a full stop with a blank before it and "
-        "look tokenised. BLEU cuts text itself: forgetting to detokenise may hurt the score."
+    about = message(
+        "scores.tokenised-outputs",
+        "BLEU: the outputs of {systems} look tokenised: they end in a space and a full stop. "
+        "BLEU tokenises texts itself, so detokenise the outputs before you upload them; otherwise "
+        "the score may be too low.",
+        systems=truncated(found),
     )
-    return (ScoreWarning("tokenised_outputs", message),)
+    return (ScoreWarning("tokenised_outputs", about),)
 
 
 def warnings_of(run: MetricRun) -> tuple[ScoreWarning, ...]:
@@ -169,8 +183,8 @@ def _scores(signature: MetricSignature) -> QuerySet[SegmentScore]:
 def _unscored(signature: MetricSignature, output_ids: Sequence[int]) -> QuerySet[Output]:
     """Some outputs less those that are scored.
 
-    Each is looked up by itself. Asked which exist, PostgreSQL joins, and reads all scores of a
-    signature again for each output: it has not noticed yet that a new one has any.
+    Each output is looked up alone. With an EXISTS, PostgreSQL joins and reads all scores of a
+    signature again for each output, because it has no statistics of a new signature yet.
     """
     known = Subquery(_scores(signature).values("signature")[:1])
     rows = Output.objects.annotate(known=known)

@@ -1,4 +1,4 @@
-"""Where every output stands among the systems and segments that a table is made of."""
+"""Arrange outputs in a grid of systems × segments."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,8 +22,8 @@ class Grid:
     """Outputs over systems × segments, in the order that was asked for.
 
     `outputs` holds primary keys, NOTHING where a system has no output for a segment. The n outputs
-    that there are stand at `cells` of the flattened grid and have the content `keys`. `state` is
-    the same for the same outputs in the same places.
+    that there are occupy `cells` of the flattened grid and have the content `keys`. `state` is the
+    same for the same outputs in the same cells.
     """
 
     outputs: Integers
@@ -45,7 +45,7 @@ class Grid:
         return table.reshape(self.outputs.shape)
 
     def places(self, outputs: Integers) -> Integers:
-        """Return where some outputs stand in the flattened grid, NOTHING for those of others."""
+        """Return the cells of some outputs in the flattened grid, NOTHING for unknown ones."""
         own = self.outputs.ravel()[self.cells]
         order = np.argsort(own)
         found = np.searchsorted(own, outputs, sorter=order)
@@ -56,20 +56,20 @@ class Grid:
         return places
 
 
-_kept: Cache[Grid] = Cache(BYTES)
+_cache: Cache[Grid] = Cache(BYTES)
 
 
 @memo
 def read_grid(systems: tuple[System, ...], segments: tuple[int, ...]) -> Grid:
-    """Return the grid of some systems; texts never change, so what is known is only counted."""
+    """Return the grid of some systems; outputs never change, so a cached grid is only counted."""
     rows = Output.objects.filter(system__in=systems).order_by()
     there = tuple(rows.aggregate(Count("pk"), Max("pk")).values())
     state = (tuple(system.pk for system in systems), segments, *there)
-    found = _kept.get(state)
+    found = _cache.get(state)
     if found is None:
         found = _read(state, list(rows.values_list("content_key", "pk", "system_id", "segment_id")))
         # A content key is 64 characters, and there are two numbers an output.
-        _kept.put(state, found, len(found.keys) * 136 + found.outputs.nbytes)
+        _cache.put(state, found, len(found.keys) * 136 + found.outputs.nbytes)
     return found
 
 

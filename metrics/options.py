@@ -1,4 +1,4 @@
-"""What an admin can set of a metric family, as data: forms, checks and help follow from it.
+"""Describe what an admin can set of a metric family, as data for forms, checks and help.
 
 Pure: neither Django nor torch. A family's module ``options.py`` holds one :class:`Family`.
 """
@@ -10,7 +10,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+<<<<<<< HEAD
 from metaeval.messages import Message
+||||||| 276b6644
+=======
+from metaeval.messages import Message, MessageError, message
+>>>>>>> w-e1
 from metrics.base import MetricError, MetricInfo, OptionValue
 from metrics.checkpoints import places
 
@@ -21,13 +26,27 @@ Options = Mapping[str, OptionValue]
 Given = Iterable[tuple[str, OptionValue]]
 
 
+class OptionError(MessageError, ValueError):
+    """A value of an option is wrong, or options do not fit together.
+
+    ``problem`` is what is wrong, ``option`` the name of the option at fault; empty where no single
+    option is. As a string it begins with that name.
+    """
+
+    def __init__(self, problem: Message, option: str = "") -> None:
+        named = message("option.problem", "{option}: {problem}", option=option, problem=problem)
+        super().__init__(named if option else problem)
+        self.problem, self.option = problem, option
+
+
 @dataclass(frozen=True)
 class Option:
     """One setting. ``default`` None means that a value must be given.
 
     A ``checkpoint`` is a hub's name or a local directory, a ``file`` an absolute path or empty; an
-    ``endpoint`` and a ``template`` are chosen from what the family's support knows.
-    What few people change, whatever its kind, ``is_rare``.
+    ``endpoint`` and a ``template`` are chosen from those that the family's support lists.
+    ``is_rare`` marks options that few people change. Labels and help are messages, or text that is
+    shown as it is.
     """
 
     name: str
@@ -42,33 +61,39 @@ class Option:
 
     @property
     def is_main(self) -> bool:
-        """Whether a form shows it at once: it has to be given, or says what the metric is.
+        """Return True if a form shows it at once: it is required, or identifies the metric.
 
-        The others fine-tune, as those that ``is_rare`` marks; their defaults are what the
-        literature uses.
+        The others fine-tune; their defaults are those of the literature.
         """
         if self.is_rare:
             return False
         names_the_metric = self.kind in (
             *("checkpoint", "choice", "integer", "boolean", "template"),
         )
-        is_telling = names_the_metric and self.default != "" and not self.is_rare
-        return self.default is None or is_telling
+        return self.default is None or (names_the_metric and self.default != "")
 
 
 @dataclass(frozen=True)
 class Family:
     """A kind of metric that can be configured.
 
-    ``scorer`` is the dotted path of the class, ``describe`` turns (name, label, checked options)
-    into a :class:`MetricInfo` and raises ValueError with a sentence where they do not fit together.
+    ``scorer`` is the dotted path of the class. ``describe`` turns (name, label, checked options)
+    into a :class:`MetricInfo` and raises :class:`OptionError` where they do not fit together.
     ``packages`` are imported by the scorer besides those of every encoder. ``support`` is the
     dotted path of what the family does around its scorer (:class:`metrics.support.Support`).
     """
 
     key: str
+<<<<<<< HEAD
     label: str
     description: Message | str
+||||||| 276b6644
+    label: str
+    description: str
+=======
+    label: Message | str
+    description: Message | str
+>>>>>>> w-e1
     scorer: str
     options: tuple[Option, ...]
     describe: Callable[[str, str, Options], MetricInfo]
@@ -76,59 +101,81 @@ class Family:
     support: str = ""
 
 
+# Texts that several families share.
+CHECKPOINT_LABEL = message("option.checkpoint", "Checkpoint")
+CHECKPOINT_HELP = message("option.checkpoint-help", "A name on the hub or a local directory.")
+ENCODER_LABEL = message("option.encoder", "Encoder")
+LAYER_LABEL = message("option.layer", "Layer")
+LAYER_HELP = message("option.layer-help", "Layer 0 is the embedding.")
 PRECISION = Option(
     "precision",
-    "Precision",
+    message("option.precision", "Precision"),
     "choice",
     "float32",
     choices=("float32", "tf32", "bfloat16", "int8"),
-    help="In which the model computes. bfloat16 and tf32 are faster on a GPU and change scores; "
-    "tf32 needs an NVIDIA GPU. With int8, large models take a quarter of the memory.",
+    help=message(
+        "option.precision-help",
+        "The number format of the model. bfloat16 and tf32 are faster on a GPU and change scores; "
+        "tf32 needs an NVIDIA GPU. With int8, large models need a quarter of the memory.",
+    ),
     is_rare=True,
 )
 
 
 def precision_of(info: MetricInfo) -> str:
-    """Return the precision that was chosen for a metric; ``float32`` where nobody was asked."""
+    """Return the precision of a metric; ``float32`` where its family has no such option."""
     return str(dict(info.options).get(PRECISION.name, PRECISION.default))
 
 
 def clean(family: Family, given: Mapping[str, Any]) -> dict[str, OptionValue]:
-    """Return every option with a value of its kind; ValueError names the option at fault."""
+    """Return every option with a value of its kind; raise :class:`OptionError` otherwise."""
     unknown = sorted(set(given) - {option.name for option in family.options})
     if unknown:
-        raise ValueError(f"{family.label} has no option {', '.join(unknown)}.")
+        known = [option.name for option in family.options]
+        raise OptionError(
+            message(
+                "option.unknown",
+                "{family} has no option {names}. Its options are {known}.",
+                family=family.label,
+                names=unknown,
+                known=known,
+            )
+        )
     return clean_all(family.options, given)
 
 
 def clean_all(options: Iterable[Option], given: Mapping[str, Any]) -> dict[str, OptionValue]:
-    """Return every option with a value of its kind; ValueError names the option at fault."""
+    """Return every option with a value of its kind; raise :class:`OptionError` otherwise."""
     return {option.name: _clean(option, given.get(option.name)) for option in options}
 
 
 def _clean(option: Option, value: Any) -> OptionValue:
     if value is None or value == "":
         if option.default is None:
-            raise ValueError(f"{option.label}: a value is needed.")
+            raise OptionError(message("option.needed", "Enter a value."), option.name)
         return option.default
     try:
         cleaned = _CONVERT[option.kind](value)
     except (TypeError, ValueError):
-        raise ValueError(f"{option.label}: {value!r} is not {_MEANT[option.kind]}.") from None
-    _check(option, cleaned)
+        kind = _KINDS[option.kind]
+        problem = message("option.kind", "“{value}” is not {kind}.", value=str(value), kind=kind)
+        raise OptionError(problem, option.name) from None
+    if fault := _fault(option, cleaned):
+        raise OptionError(fault, option.name)
     return cleaned
 
 
-def _check(option: Option, value: OptionValue) -> None:
+def _fault(option: Option, value: OptionValue) -> Message | None:
     if option.choices and value not in option.choices:
-        raise ValueError(f"{option.label}: choose one of {', '.join(option.choices)}.")
+        return message("option.choices", "Choose one of {choices}.", choices=option.choices)
     if option.kind in ("integer", "number"):
         if option.minimum is not None and float(value) < option.minimum:
-            raise ValueError(f"{option.label}: at least {option.minimum:g}.")
+            return message("option.minimum", "Enter at least {minimum}.", minimum=option.minimum)
         if option.maximum is not None and float(value) > option.maximum:
-            raise ValueError(f"{option.label}: at most {option.maximum:g}.")
+            return message("option.maximum", "Enter at most {maximum}.", maximum=option.maximum)
     if option.kind == "file" and not Path(str(value)).is_absolute():
-        raise ValueError(f"{option.label}: give an absolute path.")
+        return message("option.absolute-path", "Enter an absolute path.")
+    return None
 
 
 def _boolean(value: Any) -> bool:
@@ -162,16 +209,20 @@ _CONVERT: dict[str, Callable[[Any], OptionValue]] = {
     "number": _finite,
     "boolean": _boolean,
 }
-_MEANT = {"integer": "a whole number", "number": "a number", "boolean": "yes or no"}
+_KINDS = {
+    "integer": message("option.kind-integer", "a whole number"),
+    "number": message("option.kind-number", "a number"),
+    "boolean": message("option.kind-boolean", "yes or no"),
+}
 
 
-def _nobody_knows(checkpoint: str) -> int | None:
+def _no_layers(checkpoint: str) -> int | None:
     return None
 
 
-# Who is asked for the layers of an encoder that only other machines have.
+# Returns the layers of an encoder that only other machines have.
 layers_elsewhere: contextvars.ContextVar[Callable[[str], int | None]] = contextvars.ContextVar(
-    "layers_elsewhere", default=_nobody_knows
+    "layers_elsewhere", default=_no_layers
 )
 
 
@@ -180,8 +231,8 @@ def count_layers(checkpoint: str) -> int:
 
     Where it is not on this machine, :data:`layers_elsewhere` is asked.
 
-    Raises :class:`metrics.base.MetricError` where the checkpoint is missing and ValueError where
-    its configuration does not say.
+    Raises :class:`metrics.base.MetricError` where the checkpoint is missing and
+    :class:`OptionError` where its configuration does not name the number.
     """
     try:
         path = Path(places.find(checkpoint)) / "config.json"
@@ -193,16 +244,34 @@ def count_layers(checkpoint: str) -> int:
     try:
         config = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise ValueError(f"The config.json of {checkpoint} cannot be read.") from error
+        problem = message(
+            "checkpoint.config-unreadable",
+            "The config.json of {checkpoint} cannot be read.",
+            checkpoint=checkpoint,
+        )
+        raise OptionError(problem) from error
     # As transformers' configurations name it: BERT, BART, DistilBERT, GPT-2 and XLM.
     for key in ("num_hidden_layers", "encoder_layers", "n_layers", "n_layer", "num_layers"):
         if isinstance(config.get(key), int):
             return int(config[key]) + 1
-    raise ValueError(f"The config.json of {checkpoint} does not say how many layers it has.")
+    raise OptionError(
+        message(
+            "checkpoint.layers-unknown",
+            "The config.json of {checkpoint} does not give the number of layers.",
+            checkpoint=checkpoint,
+        )
+    )
 
 
-def check_layer(checkpoint: str, layer: int) -> None:
-    """Raise ValueError where an encoder has no such layer; errors as :func:`count_layers`."""
+def check_layer(checkpoint: str, layer: int) -> int:
+    """Raise :class:`OptionError` where an encoder has no such layer; return how many it has."""
     layers = count_layers(checkpoint)
     if layer >= layers:
-        raise ValueError(f"Layer: {checkpoint} has layers 0 to {layers - 1}.")
+        problem = message(
+            "checkpoint.layers",
+            "{checkpoint} has layers 0 to {last}.",
+            checkpoint=checkpoint,
+            last=layers - 1,
+        )
+        raise OptionError(problem, "layer")
+    return layers

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from metaeval.messages import Message, from_json, message
 from metrics.base import (
     MeanOfSegments,
     Metric,
@@ -26,7 +27,7 @@ from metrics.base import (
     format_signature,
 )
 from metrics.checkpoints import hashes, places
-from metrics.options import Family, Option, Options
+from metrics.options import Family, Option, OptionError, Options
 
 GROUP, CONTRACT = "touchstone.metrics", 1
 LONGEST_KEY = 40
@@ -34,17 +35,18 @@ LONGEST_KEY = 40
 
 @dataclass(frozen=True)
 class Plugin:
-    """What a package says of a family of metrics, as data.
+    """The description of a family of metrics in a package, as data.
 
-    ``scorer`` is the dotted path of its class (``package.module:Class``), ``measures`` the values
-    of a segment as (key, label), the first of which has neither and is called as the metric.
-    Where what it reads or returns hangs on its options, ``describe`` says it in place of these
-    fields, from (name, label, checked options); ValueError where these do not fit together. Code
-    does not travel: the web server needs such a package, too.
+    ``scorer`` is the dotted path of its class (``package.module:Class``). ``measures`` are the
+    values of a segment as (key, label); the first has empty ones and is named like the metric.
+    If what the metric reads or returns depends on its options, ``describe`` replaces these fields:
+    it gets (name, label, checked options) and raises ValueError where these do not fit together.
+    Code is not sent over the network, so the web server needs such a package, too.
+    Texts are English, shown as they are; messages are shown in the language of the page.
     """
 
-    label: str
-    description: str
+    label: Message | str
+    description: Message | str
     scorer: str
     needs_source: bool = False
     needs_reference: bool = False
@@ -60,17 +62,20 @@ class Plugin:
 
 @dataclass(frozen=True)
 class Found:
-    """A plug-in that is installed here, or that a worker reported; ``error`` says why it is off."""
+    """A plug-in that is installed here, or that a worker reported.
+
+    ``error`` is why it cannot be used; None where it can.
+    """
 
     key: str
     distribution: str
     version: str
     plugin: Plugin | None = None
-    error: str = ""
+    error: Message | None = None
 
     @property
     def scorer(self) -> str:
-        """The dotted path of its class; empty where it is off."""
+        """The dotted path of its class; empty where it cannot be used."""
         return self.plugin.scorer if self.plugin else ""
 
     @property
@@ -80,14 +85,20 @@ class Found:
 
     @property
     def family(self) -> Family | None:
-        """As families of our own are; None where it is off."""
+        """The family as the registry describes its own; None where it cannot be used."""
         if self.plugin is None:
             return None
         plugin = self.plugin
         return Family(
             key=self.key,
             label=plugin.label,
-            description=f"{plugin.description} (plug-in {self.distribution} {self.version})"
+            description=message(
+                "plugin.description",
+                "{description} (plug-in {package} {version})",
+                description=plugin.description,
+                package=self.distribution,
+                version=self.version,
+            )
             if self.distribution
             else plugin.description,
             scorer=plugin.scorer,
@@ -119,38 +130,51 @@ class Found:
         )
 
     def as_data(self) -> dict[str, Any]:
-        """For a worker's report: JSON; of code it says that there is some."""
+        """Return JSON for a worker's report; code is replaced by True."""
         data = asdict(self)
         if self.plugin and self.plugin.describe:
             data["plugin"]["describe"] = True
         return data
 
 
+def _words(value: Any) -> Any:
+    """Return a message that was sent as JSON, or text as it is."""
+    return from_json(value) if isinstance(value, Mapping) else value
+
+
 def from_data(data: Mapping[str, Any]) -> Found:
-    """Read what a worker reported; ValueError or TypeError where it is of another version."""
+    """Read the report of a worker; raise ValueError or TypeError for one of another version."""
     given = data.get("plugin")
     plugin = None
     if given is not None:
         known = {each.name for each in fields(Plugin)}
         listed = {key: value for key, value in given.items() if key in known}
+        listed |= {name: _words(given[name]) for name in ("label", "description")}
         listed["options"] = tuple(_option(each) for each in given["options"])
         listed["measures"] = tuple((key, word) for key, word in given["measures"])
         listed["packages"] = tuple(given["packages"])
         if listed.get("describe"):
             listed["describe"] = _elsewhere
         plugin = Plugin(**listed)
-    return Found(data["key"], data["distribution"], data["version"], plugin, data["error"])
+    error = _words(data["error"])
+    if isinstance(error, str):  # from a worker of an earlier version
+        error = message("plugin.error", "{error}", error=error) if error else None
+    return Found(data["key"], data["distribution"], data["version"], plugin, error)
 
 
 def _elsewhere(name: str, label: str, options: Options) -> MetricInfo:
-    raise ValueError(
-        "What this plug-in returns hangs on its options, which its own code reads: install it on "
-        "the web server, too, and name it in METRIC_PLUGINS."
+    raise OptionError(
+        message(
+            "plugin.code-needed",
+            "The measures of this plug-in depend on its options. Install the plug-in on the web "
+            "server, too, and name it in METRIC_PLUGINS.",
+        )
     )
 
 
 def _option(data: Mapping[str, Any]) -> Option:
-    return Option(**{**data, "choices": tuple(data["choices"])})
+    words = {name: _words(data[name]) for name in ("label", "help")}
+    return Option(**{**data, **words, "choices": tuple(data["choices"])})
 
 
 def allowed() -> frozenset[str]:
@@ -167,7 +191,7 @@ def _plain(name: str) -> str:
 def here() -> dict[str, Found]:
     """Return the plug-ins that are installed here and named in the setting, by key.
 
-    One that cannot be read is there with its error, and stops nothing.
+    One that cannot be read has its error and does not affect the others.
     """
     permitted = allowed()
     listed = [read(entry) for entry in entry_points(group=GROUP) if _is_in(permitted, entry)]
@@ -179,7 +203,7 @@ def _is_in(permitted: frozenset[str], entry: EntryPoint) -> bool:
 
 
 def read(entry: EntryPoint) -> Found:
-    """Load the description that an entry point names; what is wrong with it is its error."""
+    """Load the description that an entry point names; a fault in it becomes its error."""
     distribution = _plain(entry.dist.name) if entry.dist else ""
     version = entry.dist.version if entry.dist else ""
     key = f"{distribution}--{entry.name}" if distribution else entry.name
@@ -187,33 +211,45 @@ def read(entry: EntryPoint) -> Found:
         plugin = entry.load()
         problem = _problem(key, plugin)
     except Exception as error:  # whatever foreign code raises
-        plugin, problem = None, f"{type(error).__name__}: {error}"
+        text = f"{type(error).__name__}: {error}"
+        plugin, problem = None, message("plugin.error", "{error}", error=text)
     return Found(key, distribution, version, None if problem else plugin, problem)
 
 
-def _problem(key: str, plugin: object) -> str:
+def _problem(key: str, plugin: object) -> Message | None:
     if not isinstance(plugin, Plugin):
-        return "its entry point names no Plugin"
+        return message("plugin.no-plugin", "Its entry point is not a metrics.plugins.Plugin.")
     if plugin.contract != CONTRACT:
-        return f"it is written for contract {plugin.contract}, and this is {CONTRACT}"
+        return message(
+            "plugin.contract",
+            "It was written for contract {theirs}; this Touchstone has contract {ours}.",
+            theirs=plugin.contract,
+            ours=CONTRACT,
+        )
     if len(key) > LONGEST_KEY:
-        return f"its key {key} is longer than {LONGEST_KEY} characters"
-    is_named = bool(plugin.measures) and plugin.measures[0] == ("", "")
-    return "" if is_named else "its first measure must be ('', '')"
+        return message(
+            "plugin.key-too-long",
+            "Its key {key} is longer than {limit} characters.",
+            key=key,
+            limit=LONGEST_KEY,
+        )
+    if not plugin.measures or plugin.measures[0] != ("", ""):
+        return message("plugin.first-measure", "Its first measure must be ('', '').")
+    return None
 
 
-def _nobody() -> dict[str, Found]:
+def _none_elsewhere() -> dict[str, Found]:
     return {}
 
 
-# Who is asked for the plug-ins that only workers have.
+# Returns the plug-ins that only workers have.
 elsewhere: ContextVar[Callable[[], Mapping[str, Found]]] = ContextVar(
-    "plugins_elsewhere", default=_nobody
+    "plugins_elsewhere", default=_none_elsewhere
 )
 
 
 def everywhere() -> dict[str, Found]:
-    """Return the plug-ins of this machine and of workers; what works comes before what does not."""
+    """Return the plug-ins of this machine and of workers, working ones in place of others."""
     found = dict(elsewhere.get()())
     for key, each in here().items():
         if each.plugin is not None or key not in found:
@@ -247,7 +283,7 @@ class PluginScorer(MeanOfSegments):
 
 @dataclass
 class Signed:
-    """What a plug-in's metric is signed with besides its own signature."""
+    """The signature of a plug-in's metric: its own one, its package and the files it names."""
 
     metric: Metric
     found: Found
@@ -265,7 +301,7 @@ class Signed:
         )
 
     def _contents(self) -> Iterator[str]:
-        """What files and checkpoints hold that its options name: they may change in their place."""
+        """Fingerprint files and checkpoints of its options: they may change under the same name."""
         given = dict(self.metric.info.options)
         for option in self.found.plugin.options if self.found.plugin else ():
             value = str(given.get(option.name, ""))
@@ -279,7 +315,7 @@ def _of_checkpoint(name: str) -> str:
 
 
 def _of_files(name: str) -> str:
-    """A file, or all files of a folder, in twelve digits."""
+    """Return twelve digits that change with a file, or with any file of a folder."""
     path = Path(name)
     found = sorted(each for each in path.rglob("*") if each.is_file()) if path.is_dir() else [path]
     lines = [f"{hashes.of_file(each)}  {each.relative_to(path).as_posix()}\n" for each in found]
@@ -287,7 +323,7 @@ def _of_files(name: str) -> str:
 
 
 def sign(metric: Metric, key: str) -> Metric:
-    """Let the signature of a plug-in's metric name its package and version."""
+    """Add package and version to the signature of a plug-in's metric."""
     if found := here().get(key):
         metric.signature = Signed(metric, found)  # type: ignore[method-assign]
     return metric

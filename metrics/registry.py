@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from importlib import import_module
 from typing import Any
 
+from metaeval.messages import message
 from metrics import options, plugins
 from metrics.base import Metric, MetricError, MetricInfo
 from metrics.families.lexical import infos as lexical
@@ -46,8 +47,13 @@ def get_family(key: str) -> options.Family:
         found = plugins.everywhere().get(key)
         if found is not None and found.family is not None:
             return found.family
-        known = ", ".join(family_keys())
-        raise MetricError(f"Unknown family {key!r}; known: {known}", permanent=True)
+        problem = message(
+            "metric.unknown-family",
+            "There is no family {family}. The families are {known}.",
+            family=key,
+            known=family_keys(),
+        )
+        raise MetricError(problem, permanent=True)
     module, _, name = FAMILIES[key].partition(":")
     described = getattr(import_module(module), name)
     if isinstance(described, plugins.Plugin):
@@ -57,7 +63,7 @@ def get_family(key: str) -> options.Family:
 
 
 def configure(key: str, name: str, label: str, given: Mapping[str, Any]) -> MetricInfo:
-    """Describe a metric of a family; ValueError with a sentence for options that do not fit."""
+    """Describe a metric of a family; raise ValueError for options that do not fit together."""
     family = get_family(key)
     return family.describe(name, label, options.clean(family, given))
 
@@ -83,7 +89,12 @@ def build(info: MetricInfo, path: str, *, source_language: str, target_language:
         scorer = getattr(import_module(module), class_name)
     except ModuleNotFoundError as error:
         raise MetricError(
-            f"{info.label} needs the package {error.name}: pip install -r requirements.txt",
+            message(
+                "metric.needs-package",
+                "{metric} needs the package {package}: pip install -r requirements.txt",
+                metric=info.label,
+                package=error.name,
+            ),
             permanent=True,
         ) from error
     metric: Metric = scorer(info, source_language=source_language, target_language=target_language)
@@ -92,5 +103,11 @@ def build(info: MetricInfo, path: str, *, source_language: str, target_language:
 
 def _entry(name: str) -> Entry:
     if name not in METRICS:
-        raise MetricError(f"Unknown metric {name!r}; known: {', '.join(METRICS)}", permanent=True)
+        problem = message(
+            "metric.unknown-of",
+            "There is no metric {metric}. The metrics are {known}.",
+            metric=name,
+            known=list(METRICS),
+        )
+        raise MetricError(problem, permanent=True)
     return METRICS[name]

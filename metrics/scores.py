@@ -34,7 +34,7 @@ __all__ = [
     "unpack",
 ]
 MARK = "is_truncated"
-# Where the newest run of the test set itself stands in the rank of a signature.
+# The position of the newest run of the test set itself in the rank of a signature.
 HERE = 2
 _INTO = (
     f"INSERT INTO {SegmentScore._meta.db_table} "
@@ -64,7 +64,7 @@ class _Table(NamedTuple):
     n_scores: int
 
 
-_kept: Cache[_Table] = Cache(BYTES)
+_cache: Cache[_Table] = Cache(BYTES)
 
 
 def pack(rows: Scores) -> list[bytes]:
@@ -160,7 +160,7 @@ def latest_signatures(test_set: TestSet) -> dict[str, MetricSignature]:
 
     Of imported scores that is the newest import's that is not withdrawn. Of our own it is the
     signature of the newest finished run on the test set, otherwise of the newest finished run of
-    its language pair, otherwise of the newest run that has begun. Scores that hang on all
+    its language pair, otherwise of the newest run that has begun. Scores that depend on all
     references of a test set are never those of another one.
     """
     here, finished = Q(test_set=test_set), Q(status=MetricRun.Status.DONE)
@@ -289,21 +289,21 @@ def _table(
 ) -> tuple[Scores, int, Mapping[Mark, int]]:
     """Return systems × segments × numbers, how many outputs lack one, and how many scores by mark.
 
-    Scores are only added, and a content has one: a full table stays, another one as long as the
-    signature has no more scores than before.
+    Scores are only added, and a content has one: a full table is cached for good, another one as
+    long as the signature has no new scores.
     """
     key = (signature.pk, signature.signature, grid.state)
-    kept = _kept.get(key)
-    if kept is not None and not kept.n_missing:
-        return kept.table, 0, kept.marks
+    cached = _cache.get(key)
+    if cached is not None and not cached.n_missing:
+        return cached.table, 0, cached.marks
     n_scores = SegmentScore.objects.filter(signature=signature).count()
-    if kept is None or kept.n_scores != n_scores:
+    if cached is None or cached.n_scores != n_scores:
         loaded, marks = _load(signature, systems, grid.keys)
         n_missing = int(np.isnan(loaded).any(axis=1).sum())
-        kept = _Table(grid.spread(loaded), n_missing, marks, n_scores)
-        kept.table.flags.writeable = False
-        _kept.put(key, kept, kept.table.nbytes)
-    return kept.table, kept.n_missing, kept.marks
+        cached = _Table(grid.spread(loaded), n_missing, marks, n_scores)
+        cached.table.flags.writeable = False
+        _cache.put(key, cached, cached.table.nbytes)
+    return cached.table, cached.n_missing, cached.marks
 
 
 def _label(info: MetricInfo, key: str) -> str:

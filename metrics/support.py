@@ -1,4 +1,4 @@
-"""What a family does around its scorer: refuse a run, keep its budget, attach what it needs.
+"""Support of a family around its scorer: refusals, budgets, and what a run attaches to it.
 
 A family whose metrics ask a server, or cost something, names a :class:`Support`
 (`metrics.options.Family.support`). All others have the one here, which does nothing.
@@ -14,12 +14,14 @@ from django.core.exceptions import ValidationError
 from django.utils.module_loading import import_string
 
 from annotation.models import TestSet
+from metaeval.messages import Message, message
 from metrics import registry
 from metrics.base import Metric, MetricInfo
 from metrics.models import MetricRun
 from metrics.options import Option
 
 T = TypeVar("T")
+NO_BUDGET = message("budget.positive", "Enter a budget of more than 0.")
 
 
 @contextmanager
@@ -34,7 +36,7 @@ def binding(variable: ContextVar[T], value: T) -> Iterator[None]:
 
 @dataclass(frozen=True)
 class Budget:
-    """What each metric of a start that costs something may spend: money, tokens, or both."""
+    """The most that each paid metric of a start may spend: money, tokens, or both."""
 
     money: float | None = None
     tokens: int | None = None
@@ -47,7 +49,7 @@ class Budget:
     def check(self) -> None:
         """Raise ValidationError for a budget of nothing."""
         if any(limit is not None and limit <= 0 for limit in (self.money, self.tokens)):
-            raise ValidationError("A budget must be more than nothing.")
+            raise ValidationError([NO_BUDGET])
 
 
 NO_LIMIT = Budget()
@@ -62,30 +64,30 @@ class Support:
         """Let descriptions and scorers find what is declared and stored here."""
         return nullcontext()
 
-    def choices(self, option: Option) -> list[tuple[str, str]]:
+    def choices(self, option: Option) -> list[tuple[str, Message | str]]:
         """Return values and labels to choose an option from; none where it is typed."""
         return []
 
-    def lacking(self, info: MetricInfo) -> list[str]:
-        """Say what this host lacks besides packages, checkpoints and files."""
+    def lacking(self, info: MetricInfo) -> list[Message]:
+        """Return what this host lacks besides packages, checkpoints and files."""
         return []
 
     def estimate(self, info: MetricInfo, test_set: TestSet) -> Any:
         """Estimate what a metric costs over a test set; None where it costs nothing."""
         return None
 
-    def refusal(self, info: MetricInfo, budget: Budget) -> str:
-        """Say why a metric cannot start; empty where it can."""
-        return ""
+    def refusal(self, info: MetricInfo, budget: Budget) -> Message | None:
+        """Return why a metric cannot start; None where it can."""
+        return None
 
     def started(self, run: MetricRun, info: MetricInfo, budget: Budget) -> None:
-        """Store what a new run is to have, in the transaction that makes it."""
+        """Store what a new run needs, in the transaction that creates it."""
 
     def attach(self, metric: Metric, run: int | None) -> None:
-        """Give a scorer what it needs of its run; InputError where it needs one and has none."""
+        """Give a scorer what it needs of its run; raise InputError if it needs one and has none."""
 
     def end_seconds(self, info: MetricInfo) -> float:
-        """Return for how many seconds more than others a worker that is to end waits for it."""
+        """Return how many seconds longer than usual a worker that is stopping waits for it."""
         return 0.0
 
 

@@ -1,4 +1,4 @@
-"""Which outputs a metric scored without reading all of their texts, because these are too long.
+"""Record which outputs a metric truncated because a text is longer than its limit.
 
 A model reads a limited number of tokens: two outputs that differ only after that get the same
 score. Pure: neither Django nor torch.
@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import wraps
 from typing import Any, Protocol, Self, TypeVar, runtime_checkable
 
+from metaeval.messages import plural
 from metrics.base import MetricInfo, Scores, ScoreWarning, SegmentInput
 
 Subject = TypeVar("Subject")
@@ -124,16 +125,27 @@ class Counts:
         """Return what readers of a metric's scores must know; nothing where it read all texts."""
         found = []
         if self.n_truncated:
-            message = (
-                f"{label}: for {self.n_truncated:,} of {self.n_scored:,} outputs, the metric "
-                "truncated the output, its source or its reference, which is longer than it "
-                "reads. What follows the limit does not change the score."
+            about = plural(
+                "scores.truncated",
+                "{metric} truncated the output, source or reference of {n} of {total} outputs, "
+                "because a text is longer than its limit. Text after the limit does not change "
+                "the score.",
+                "{metric} truncated the output, source or reference of {n} of {total} outputs, "
+                "because these texts are longer than its limit. Text after the limit does not "
+                "change the score.",
+                n=self.n_truncated,
+                metric=label,
+                total=self.n_scored,
             )
-            found.append(ScoreWarning("truncated", message))
+            found.append(ScoreWarning("truncated", about))
         if self.n_unknown:
-            message = (
-                f"{label}: for {self.n_unknown:,} of {self.n_scored:,} outputs, it is not known "
-                "whether the metric truncated a text."
+            about = plural(
+                "scores.truncation-unknown",
+                "{metric}: it is unknown whether {n} of {total} outputs was truncated.",
+                "{metric}: it is unknown whether {n} of {total} outputs were truncated.",
+                n=self.n_unknown,
+                metric=label,
+                total=self.n_scored,
             )
-            found.append(ScoreWarning("truncation_unknown", message))
+            found.append(ScoreWarning("truncation_unknown", about))
         return tuple(found)

@@ -130,7 +130,7 @@ def make_dataset(name: str, *metrics: str) -> TestSet:
 def score(test_set: TestSet, *metrics: str) -> None:
     """Have the outputs scored here and now."""
     for run in starting.start(test_set=test_set, metrics=metrics, enqueue=False).runs:
-        scoring.work_off(run.pk, worker="test")
+        scoring.drain(run.pk, worker="test")
         run.refresh_from_db()
         assert run.status == "done", run.message
 

@@ -128,7 +128,7 @@ def main() -> None:
     for run in starting.start(
         test_set=test_set, metrics=["bleu-star", "sentbleu", "chrf", "rouge"], enqueue=False
     ).runs:
-        timed(f"score with {run.metric}", lambda run=run: scoring.work_off(run.pk, worker="here"))
+        timed(f"score with {run.metric}", lambda run=run: scoring.drain(run.pk, worker="here"))
     client = Client(headers={"host": "localhost"})
     client.force_login(make_user("reader", "researcher"))
     pages(client)

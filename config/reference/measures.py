@@ -25,8 +25,8 @@ def metrics_page() -> str:
 
 
 def _metrics() -> Iterable[str]:
-    entries = sorted(METRICS.values(), key=lambda entry: entry[0].family_label)
-    for label, group in groupby(entries, key=lambda entry: entry[0].family_label):
+    entries = sorted(METRICS.values(), key=lambda entry: str(entry[0].family_label))
+    for label, group in groupby(entries, key=lambda entry: str(entry[0].family_label)):
         members = list(group)
         yield f"### {label}"
         yield table(METRIC_COLUMNS, [_row(info) for info, _ in members])
@@ -64,7 +64,7 @@ def _scorer_texts(paths: Iterable[str]) -> Iterable[str]:
 def _row(info: MetricInfo) -> tuple[str, ...]:
     checkpoint = f"<br>{code(info.checkpoint)}" if info.checkpoint else ""
     name = code(info.name) + checkpoint
-    return name, info.label, info.reads, info.references, _values(info), info.citation
+    return name, info.label, str(info.reads), info.references, _values(info), info.citation
 
 
 def _values(info: MetricInfo) -> str:

@@ -12,6 +12,7 @@ from django.conf import settings
 from django.db import models
 from django.db.models import functions
 from django.utils.module_loading import import_string
+from django.utils.translation import gettext_lazy as _
 
 from core.messages import MessageField
 
@@ -41,11 +42,11 @@ class Work(models.Model):
     """
 
     class Status(models.TextChoices):
-        QUEUED = "queued", "Queued"
-        RUNNING = "running", "Running"
-        DONE = "done", "Done"
-        FAILED = "failed", "Failed"
-        CANCELLED = "cancelled", "Cancelled"
+        QUEUED = "queued", _("Queued")
+        RUNNING = "running", _("Running")
+        DONE = "done", _("Done")
+        FAILED = "failed", _("Failed")
+        CANCELLED = "cancelled", _("Cancelled")
 
     ACTIVE = (Status.QUEUED, Status.RUNNING)
 

@@ -25,7 +25,7 @@ from dashboards.documents.state import cached_state, digest
 from dashboards.documents.stored import sized
 from dashboards.models import Analysis
 from metaeval.messages import Message, message
-from metrics.models.fleet import living
+from metrics.models.fleet import live_workers
 
 # After a document has waited for so long without a worker, the page says so.
 PATIENCE_SECONDS = 15
@@ -184,7 +184,7 @@ def _left_alone(row: Any) -> str:
     waited = row.now - row.not_before
     if row.status != Analysis.Status.QUEUED or waited < timedelta(seconds=PATIENCE_SECONDS):
         return ""
-    queues = ttl_cache("queues", lambda: list(living().values_list("queues", flat=True)))
+    queues = ttl_cache("queues", lambda: list(live_workers().values_list("queues", flat=True)))
     return "" if any(row.queue in each for each in queues) else row.queue
 
 

@@ -1,12 +1,14 @@
-"""The endpoints that the settings declare, and their keys, which are read and never shown."""
+"""Read the endpoints that the settings declare, and their keys, which are never shown."""
 
 import os
 
 from django.conf import settings
 
-from extensions.judges.desk import Endpoint
+from extensions.judges.context import Endpoint
 from extensions.judges.options import KEY
+from metaeval.messages import Message, message
 from metrics.base import MetricInfo
+from metrics.options import OptionError
 
 
 def declared() -> dict[str, Endpoint]:
@@ -15,16 +17,22 @@ def declared() -> dict[str, Endpoint]:
 
 
 def get(name: str) -> Endpoint:
-    """Return an endpoint; ValueError where nobody declares it."""
+    """Return an endpoint; raise OptionError where it is not declared."""
     known = declared()
     if name not in known:
-        names = ", ".join(known) or "none"
-        raise ValueError(f"Endpoint: {name!r} is not declared in JUDGE_ENDPOINTS; there: {names}.")
+        raise OptionError(
+            message(
+                "judge.unknown-endpoint",
+                "JUDGE_ENDPOINTS does not declare an endpoint “{endpoint}”.",
+                endpoint=name,
+            ),
+            "endpoint",
+        )
     return known[name]
 
 
 def longest_reply(info: MetricInfo | None) -> float:
-    """Return the seconds that a judge's reply may take; 0 for other metrics and lost endpoints."""
+    """Return the timeout of a judge's replies in seconds; 0 for other metrics and lost endpoints."""
     if info is None or info.family != KEY:
         return 0.0
     endpoint = declared().get(str(info.option("endpoint")))
@@ -32,19 +40,22 @@ def longest_reply(info: MetricInfo | None) -> float:
 
 
 def key_of(endpoint: Endpoint) -> str:
-    """Return the key of an endpoint; empty where it needs none or has none here."""
+    """Return the key of an endpoint; empty where it needs none or this host has none."""
     return os.environ.get(endpoint.key_variable, "") if endpoint.key_variable else ""
 
 
-def lacking(name: str) -> str:
-    """Say what this host lacks to ask an endpoint; empty where it can."""
+def lacking(name: str) -> Message | None:
+    """Return what this host lacks to send requests to an endpoint; None where nothing is."""
     try:
         endpoint = get(name)
-    except ValueError as error:
-        return str(error)
+    except OptionError as error:
+        return error.problem
     if endpoint.key_variable and not key_of(endpoint):
-        return (
-            f"The key of the endpoint {name} is missing: set {endpoint.key_variable} for the "
-            "worker, and start it again."
+        return message(
+            "judge.no-key",
+            "The key of the endpoint {endpoint} is missing. Set {variable} for the worker and "
+            "restart it.",
+            endpoint=name,
+            variable=endpoint.key_variable,
         )
-    return ""
+    return None

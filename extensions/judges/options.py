@@ -1,6 +1,7 @@
-"""Any language model as a judge. Neither Django nor torch nor a client: web and workers read it."""
+"""Describe judges: language models that score. Neither Django nor torch: web and workers read it."""
 
-from extensions.judges import desk, prompts
+from extensions.judges import context, prompts
+from metaeval.messages import message
 from metrics.base import MetricInfo
 from metrics.options import Family, Option, Options
 
@@ -16,8 +17,8 @@ _MEASURES = {
 
 
 def describe(name: str, label: str, options: Options) -> MetricInfo:
-    """Describe a judge; ValueError for an endpoint or a template that is not there."""
-    endpoint = desk.find_endpoint.get()(str(options["endpoint"]))
+    """Describe a judge; raise OptionError for an unknown endpoint or template."""
+    endpoint = context.find_endpoint.get()(str(options["endpoint"]))
     template = prompts.find.get()(str(options["template"]))
     columns = [(name, label)]
     if int(options["passes"]) > 1:
@@ -32,8 +33,14 @@ def describe(name: str, label: str, options: Options) -> MetricInfo:
         needs_source="source" in template.placeholders,
         needs_reference="reference" in template.placeholders,
         queue=QUEUE,
-        description=f"{options['model']} is asked for {prompts.KINDS[template.kind]}. The texts "
-        f"leave this machine: they are sent to the endpoint {endpoint.name}.",
+        description=message(
+            "judge.about",
+            "{model} is asked for {kind}. The texts leave this machine: they are sent to the "
+            "endpoint {endpoint}.",
+            model=str(options["model"]),
+            kind=prompts.KINDS[template.kind],
+            endpoint=endpoint.name,
+        ),
         citation="Kocmi & Federmann 2023, Large language models are state-of-the-art evaluators "
         "of translation quality",
         family=KEY,
@@ -44,49 +51,122 @@ def describe(name: str, label: str, options: Options) -> MetricInfo:
 
 FAMILY = Family(
     key=KEY,
-    label="Language model as a judge",
-    description="Asks a model on any OpenAI-compatible server (vLLM, llama.cpp, Ollama, or a paid "
-    "one) for a score, for error spans, or for a comparison. The texts leave this machine: they "
-    "are sent to the endpoint.",
+    label=message("judge.family", "Language model as a judge"),
+    description=message(
+        "judge.family-about",
+        "Asks a model on any OpenAI-compatible server (vLLM, llama.cpp, Ollama, or a paid one) for "
+        "a score, for error spans, or for a comparison. The texts leave this machine: they are "
+        "sent to the endpoint.",
+    ),
     scorer="extensions.judges.scoring.scorer:make",
     support="extensions.judges.support.SUPPORT",
     options=(
-        Option("endpoint", "Endpoint", "endpoint", help="The site's admin declares endpoints."),
-        Option("model", "Model", "text", help="As the endpoint calls it."),
-        Option("template", "Template", "template", "error-spans@1", help="What it is asked."),
         Option(
-            "passes", "Passes", "integer", 1, minimum=1, maximum=MOST_PASSES,
-            help="How often each question is asked, each time with another seed.",
+            "endpoint",
+            message("judge.endpoint", "Endpoint"),
+            "endpoint",
+            help=message("judge.endpoint-help", "The administrator of the site declares them."),
         ),
         Option(
-            "temperature", "Temperature", "number", 0.0, minimum=0, maximum=2,
-            help="At 0 a model mostly gives the same answer; several passes want more.",
+            "model",
+            message("judge.model", "Model"),
+            "text",
+            help=message("judge.model-help", "The name of the model at the endpoint."),
+        ),
+        Option(
+            "template",
+            message("judge.template", "Template"),
+            "template",
+            "error-spans@1",
+            help=message("judge.template-help", "The prompt of the judge."),
+        ),
+        Option(
+            "passes",
+            message("judge.passes", "Passes"),
+            "integer",
+            1,
+            minimum=1,
+            maximum=MOST_PASSES,
+            help=message(
+                "judge.passes-help",
+                "How many times each question is asked, each time with another seed.",
+            ),
+        ),
+        Option(
+            "temperature",
+            message("judge.temperature", "Temperature"),
+            "number",
+            0.0,
+            minimum=0,
+            maximum=2,
+            help=message(
+                "judge.temperature-help",
+                "At 0, a model usually gives the same answer each time. For several passes, use a "
+                "higher temperature.",
+            ),
             is_rare=True,
         ),
         Option("top_p", "Top p", "number", 1.0, minimum=0, maximum=1, is_rare=True),
-        Option("seed", "Seed", "integer", 1, minimum=0, maximum=2**31 - 1, is_rare=True),
         Option(
-            "sampling", "Temperature, top p and seed", "choice", "sent",
-            choices=("sent", "left out"), help="Some hosted models refuse them.", is_rare=True,
+            "seed",
+            message("option.seed", "Seed"),
+            "integer",
+            1,
+            minimum=0,
+            maximum=2**31 - 1,
+            is_rare=True,
         ),
         Option(
-            "pooling", "Passes are pooled by", "choice", "trimmed mean",
+            "sampling",
+            message("judge.sampling", "Temperature, top p and seed"),
+            "choice",
+            "sent",
+            choices=("sent", "left out"),
+            help=message("judge.sampling-help", "Some hosted models refuse these parameters."),
+            is_rare=True,
+        ),
+        Option(
+            "pooling",
+            message("judge.pooling", "Pooling of passes"),
+            "choice",
+            "trimmed mean",
             choices=("trimmed mean", "mean", "median"),
-            help="Trimmed: without those beyond two standard deviations.", is_rare=True,
+            help=message(
+                "judge.pooling-help",
+                "The trimmed mean excludes scores beyond two standard deviations.",
+            ),
+            is_rare=True,
         ),
         Option(
-            "structure", "Structured output", "choice", "as the server can",
+            "structure",
+            message("judge.structure", "Structured output"),
+            "choice",
+            "as the server can",
             choices=("as the server can", "schema", "plain"),
-            help="A JSON schema where the server has it.", is_rare=True,
+            help=message(
+                "judge.structure-help",
+                "By default a JSON schema is used if the server supports it.",
+            ),
+            is_rare=True,
         ),
         Option(
-            "limit", "Tokens of a reply", "integer", 1024, minimum=1, maximum=100_000,
-            help="At most; what is longer is cut and counts as missing.", is_rare=True,
+            "limit",
+            message("judge.limit", "Maximum tokens of a reply"),
+            "integer",
+            1024,
+            minimum=1,
+            maximum=100_000,
+            help=message("judge.limit-help", "A longer reply is truncated and counts as missing."),
+            is_rare=True,
         ),
         Option(
-            "limit_name", "The limit is sent as", "choice", "max_tokens",
-            choices=("max_tokens", "max_completion_tokens"), is_rare=True,
+            "limit_name",
+            message("judge.limit-name", "Name of the limit in requests"),
+            "choice",
+            "max_tokens",
+            choices=("max_tokens", "max_completion_tokens"),
+            is_rare=True,
         ),
     ),
     describe=describe,
-)  # fmt: skip
+)

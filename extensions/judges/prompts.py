@@ -1,7 +1,7 @@
-"""Templates of what judges are asked: data with versions, and placeholders that are checked.
+"""Prompt templates of judges, with versions and checked placeholders.
 
-Pure, and read by the web process. The words are our own: GEMBA's are CC BY-SA (Kocmi & Federmann
-2023), so that scores of these templates are not GEMBA's.
+Pure, and read by the web process. The wording is our own, because GEMBA's is CC BY-SA (Kocmi &
+Federmann 2023); so scores of these templates are not GEMBA's.
 """
 
 import contextvars
@@ -9,14 +9,17 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from metaeval.messages import message
+from metrics.options import OptionError
+
 SCORE, SPANS, PAIRS, LISTS = "score", "spans", "pairs", "lists"
 KINDS = {
-    SCORE: "one number from 0 to 100",
-    SPANS: "error spans with severities (MQM)",
-    PAIRS: "which of two outputs is better",
-    LISTS: "all outputs of a segment in order",
+    SCORE: message("judge.kind-score", "one number from 0 to 100"),
+    SPANS: message("judge.kind-spans", "error spans with severities (MQM)"),
+    PAIRS: message("judge.kind-pairs", "the better one of two outputs"),
+    LISTS: message("judge.kind-lists", "a ranking of all outputs of a segment"),
 }
-# What a template of a kind must name, besides which it may name the others.
+# The placeholders that a template of a kind must have; others are optional.
 NEEDED = {SCORE: {"output"}, SPANS: {"output"}, PAIRS: {"a", "b"}, LISTS: {"outputs"}}
 ANYWHERE = {"source", "reference", "source_language", "target_language"}
 LONGEST = 20_000
@@ -35,29 +38,47 @@ class Template:
 
     @property
     def key(self) -> str:
-        """How options and signatures name it."""
+        """Its name in options and signatures."""
         return f"{self.name}@{self.version}"
 
     @property
     def placeholders(self) -> set[str]:
-        """All that is filled in."""
+        """The names of all placeholders."""
         return set(_PLACEHOLDER.findall(self.system + self.user))
 
     def check(self) -> None:
-        """Raise ValueError with a sentence for placeholders that are unknown or lacking."""
+        """Raise OptionError for placeholders that are unknown or missing."""
         if self.kind not in KINDS:
-            raise ValueError(f"There is no kind of template {self.kind!r}.")
+            problem = message(
+                "judge.unknown-kind", "There is no kind of template “{kind}”.", kind=self.kind
+            )
+            raise OptionError(problem)
         if len(self.system) + len(self.user) > LONGEST:
-            raise ValueError(f"A template has at most {LONGEST:,} characters.")
+            problem = message(
+                "judge.template-too-long",
+                "A template can have at most {limit} characters.",
+                limit=LONGEST,
+            )
+            raise OptionError(problem)
         allowed = NEEDED[self.kind] | ANYWHERE
         if unknown := sorted(self.placeholders - allowed):
-            known = ", ".join(f"{{{name}}}" for name in sorted(allowed))
-            raise ValueError(f"{{{unknown[0]}}} is no placeholder here; known: {known}.")
+            problem = message(
+                "judge.unknown-placeholder",
+                "{name} is not a placeholder of this kind of template. Use {known}.",
+                name=f"{{{unknown[0]}}}",
+                known=[f"{{{name}}}" for name in sorted(allowed)],
+            )
+            raise OptionError(problem)
         if missing := sorted(NEEDED[self.kind] - set(_PLACEHOLDER.findall(self.user))):
-            raise ValueError(f"The question does not hold {{{missing[0]}}}.")
+            problem = message(
+                "judge.placeholder-missing",
+                "The question does not contain the placeholder {name}.",
+                name=f"{{{missing[0]}}}",
+            )
+            raise OptionError(problem)
 
     def messages(self, values: Mapping[str, str]) -> list[dict[str, str]]:
-        """Fill every placeholder in once: what a text holds in braces stays as it is."""
+        """Fill in every placeholder once: braces within a text stay as they are."""
         parts = {"system": self.system, "user": self.user}
         return [
             {"role": role, "content": _PLACEHOLDER.sub(lambda m: values[m[1]], text)}
@@ -115,13 +136,19 @@ BUILT_IN = {
 
 
 def built_in(key: str) -> Template:
-    """Return a template of this module; ValueError for others."""
+    """Return a template of this module; raise OptionError for others."""
     if key not in BUILT_IN:
-        raise ValueError(f"Template: there is no template {key!r}.")
+        raise unknown(key)
     return BUILT_IN[key]
 
 
-# Who is asked for a template by its key: the database knows more than this module.
+def unknown(key: str) -> OptionError:
+    """Return the error for a template that does not exist."""
+    problem = message("judge.unknown-template", "There is no template “{template}”.", template=key)
+    return OptionError(problem, "template")
+
+
+# Finds a template by its key, also in the database.
 find: contextvars.ContextVar[Callable[[str], Template]] = contextvars.ContextVar(
     "find_template", default=built_in
 )

@@ -1,9 +1,9 @@
-"""The desk of a judge in a run: replies are stored as they come, and counted where they are stored.
+"""The context of a judge in a run: it stores replies as they come, and counts their costs.
 
-Connections of an endpoint are counted over all workers, a row for each that may be open. Who holds
-one says so every few seconds; the rows of a process that was killed are free after `HELD_SECONDS`.
-A run's budget is held in the same way, by one process at a time: two that read what is left at the
-same moment would spend it twice.
+Connections of an endpoint are counted over all workers, with one row per possible connection. A
+process extends its hold every few seconds; the rows of a process that was killed are free after
+`HOLD_SECONDS`. A run's budget is held in the same way, by one process at a time, because two that
+read the remaining budget at the same moment would spend it twice.
 """
 
 import json
@@ -23,26 +23,27 @@ from core.database.waits import db_retry
 from core.languages import display_name
 from core.work.models import Now
 from extensions.judges import endpoints, report, templates
-from extensions.judges.desk import Endpoint, Question, Reply
+from extensions.judges.context import Endpoint, Question, Reply
 from extensions.judges.prompts import Template
 from metrics.base import InputError, MetricInfo
 from metrics.models import JudgeConnection, JudgeReply, JudgeSpending, MetricRun
+from metrics.options import OptionError
 
 AT_ONCE = 900
 CHARACTERS_A_TOKEN = 3
 Counted = tuple[Question, JudgeReply]
 
 
-class RunDesk:
-    """A desk (:class:`extensions.judges.desk.Desk`) of one run; InputError without one."""
+class RunContext:
+    """A context (:class:`extensions.judges.context.JudgeContext`) of one run; InputError without one."""
 
     def __init__(self, info: MetricInfo, run_id: int) -> None:
         self._run = run_id
         try:
             self.endpoint: Endpoint = endpoints.get(str(info.option("endpoint")))
             self.template: Template = templates.get(str(info.option("template")))
-        except ValueError as error:
-            raise InputError(str(error)) from error
+        except OptionError as error:
+            raise InputError(error.problem) from error
         self._connections, self._account = Connections(self.endpoint), account(run_id)
 
     def language(self, code: str) -> str:
@@ -54,7 +55,7 @@ class RunDesk:
         return endpoints.key_of(self.endpoint)
 
     def stored(self, keys: Sequence[str]) -> Mapping[str, Sequence[Reply]]:
-        """Return the replies there are, the oldest first, by the keys of their questions."""
+        """Return the stored replies, the oldest first, by the keys of their questions."""
         found: defaultdict[str, list[Reply]] = defaultdict(list)
         for some in range(0, len(keys), AT_ONCE):
             rows = JudgeReply.objects.filter(key__in=keys[some : some + AT_ONCE])
@@ -65,7 +66,7 @@ class RunDesk:
         return found
 
     def store(self, replies: Sequence[tuple[Question, Reply]]) -> Sequence[int]:
-        """Keep replies and count them in one transaction; return their prompt tokens."""
+        """Store replies and count them in one transaction; return their prompt tokens."""
         counted = [(question, self._row(question, reply)) for question, reply in replies]
         db_retry(partial(self._store, counted))
         return [row.prompt_tokens for _, row in counted]
@@ -73,7 +74,7 @@ class RunDesk:
     def _row(self, question: Question, reply: Reply) -> JudgeReply:
         prompt, completion, served = _usage(reply.body)
         if reply.status == 200 and not prompt:
-            # The server does not count: better a rough count than a budget without an end.
+            # The server does not count tokens: a rough count still keeps the budget.
             prompt = -(-question.n_characters // CHARACTERS_A_TOKEN)
             completion = completion or -(-len(reply.body) // CHARACTERS_A_TOKEN)
         return JudgeReply(
@@ -124,15 +125,15 @@ class RunDesk:
     def connections(self) -> Iterator[int]:
         """Hold the budget, where there is one, and as many connections as are free.
 
-        The budget comes first, so that who waits for it keeps no connection from others.
+        The budget comes first, so that a process that waits for it does not block connections.
         """
-        with ExitStack() as held:
+        with ExitStack() as stack:
             if self.left() != (None, None):
-                held.enter_context(self._account.hold())
-            yield held.enter_context(self._connections.hold(self._account.keep))
+                stack.enter_context(self._account.hold())
+            yield stack.enter_context(self._connections.hold(self._account.keep))
 
     def keep_connections(self) -> None:
-        """Say that they are still in use."""
+        """Extend the hold on the connections and the budget."""
         self._connections.keep()
         self._account.keep()
 
@@ -146,11 +147,11 @@ _INSERT = f"INSERT INTO {JudgeReply._meta.db_table} ({', '.join(_COLUMNS)}) VALU
 
 
 def _insert(rows: Sequence[JudgeReply]) -> None:
-    """Insert replies; another worker may have had one to the same question a moment ago."""
+    """Insert replies; another worker may have stored one to the same question a moment ago."""
     _number(rows)
     try:
         with transaction.atomic(), connection.cursor() as cursor:
-            # Several times the speed of bulk_create, which holds up the threads that ask.
+            # Several times as fast as bulk_create, which would delay the threads that send.
             cursor.executemany(_INSERT, [[getattr(row, c) for c in _COLUMNS] for row in rows])
     except IntegrityError:
         for row in rows:
@@ -160,15 +161,15 @@ def _insert(rows: Sequence[JudgeReply]) -> None:
 def _number(rows: Iterable[JudgeReply]) -> None:
     """Number the replies to each question, beginning after those that are there."""
     rows = list(rows)
-    kept = JudgeReply.objects.filter(key__in=[row.key for row in rows]).order_by()
-    last = dict(kept.values_list("key").annotate(Max("attempt")))
+    stored = JudgeReply.objects.filter(key__in=[row.key for row in rows]).order_by()
+    last = dict(stored.values_list("key").annotate(Max("attempt")))
     for row in rows:
         row.attempt = last[row.key] = last.get(row.key, 0) + 1
 
 
 def _usage(body: str) -> tuple[int, int, str]:
     """Return tokens of prompt and completion and the model that a reply names; 0 and empty where
-    it does not say."""
+    it names none."""
     try:
         reply = json.loads(body)
         usage, model = reply.get("usage") or {}, str(reply.get("model") or "")[:200]
@@ -179,15 +180,15 @@ def _usage(body: str) -> tuple[int, int, str]:
     return prompt, completion, model
 
 
-HELD_SECONDS, BEAT_SECONDS, LOOK_SECONDS = 20.0, 5.0, 0.2
+HOLD_SECONDS, BEAT_SECONDS, LOOK_SECONDS = 20.0, 5.0, 0.2
 
 
 class Connections:
-    """Those that this process holds of one endpoint."""
+    """The connections of one endpoint that this process holds."""
 
     def __init__(self, endpoint: Endpoint) -> None:
         self.endpoint, self.holder = endpoint, uuid.uuid4().hex
-        self._told_at = 0.0
+        self._extended_at = 0.0
 
     @contextmanager
     def hold(self, meanwhile: Callable[[], None] = lambda: None) -> Iterator[int]:
@@ -200,21 +201,21 @@ class Connections:
             while not (n := db_retry(self.take)):
                 meanwhile()
                 time.sleep(LOOK_SECONDS)
-            self._told_at = time.monotonic()
+            self._extended_at = time.monotonic()
             yield n
         finally:
             mine = JudgeConnection.objects.filter(holder=self.holder)
             db_retry(partial(mine.update, holder="", expires_at=Now()))
 
     def keep(self) -> None:
-        """Say that they are in use, now and then."""
-        if time.monotonic() - self._told_at > BEAT_SECONDS:
-            self._told_at = time.monotonic()
+        """Extend the hold at intervals."""
+        if time.monotonic() - self._extended_at > BEAT_SECONDS:
+            self._extended_at = time.monotonic()
             mine = JudgeConnection.objects.filter(holder=self.holder)
             db_retry(partial(mine.update, expires_at=self._end()))
 
     def _end(self) -> object:
-        return Now() + timedelta(seconds=HELD_SECONDS)
+        return Now() + timedelta(seconds=HOLD_SECONDS)
 
     def _prepare(self) -> None:
         wanted = range(self.endpoint.connections)

@@ -1,4 +1,4 @@
-"""What a judge's run will cost, may cost, and has cost."""
+"""Estimate and count the costs of a judge's run."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,10 +8,12 @@ from django.db.models.functions import Length
 
 from annotation.models import Output, Reference, System, TestSet
 from extensions.judges import endpoints, prompts, templates
-from extensions.judges.desk import Endpoint
+from extensions.judges.context import Endpoint
 from extensions.judges.options import KEY
+from metaeval.messages import Message, message
 from metrics.base import MetricInfo
 from metrics.models import JudgeSpending, MetricRun
+from metrics.options import OptionError
 from metrics.support import Budget
 
 # Until a model has answered here: tokens for a character of a prompt, and tokens of a reply.
@@ -21,7 +23,7 @@ TOKENS_A_REPLY = {prompts.SCORE: 12, prompts.SPANS: 160, prompts.PAIRS: 10, prom
 
 @dataclass(frozen=True)
 class Estimate:
-    """What asking for all texts anew takes. `is_seen` where replies of the model are known."""
+    """The costs of scoring all texts again; `is_seen` if they are based on replies of the model."""
 
     calls: int
     prompt_tokens: float
@@ -41,7 +43,7 @@ class Estimate:
 
 
 def open_account(run: MetricRun, info: MetricInfo, budget: Budget) -> None:
-    """Make the row in which a judge's run counts; nothing for other metrics."""
+    """Create the row that counts the costs of a judge's run; none for other metrics."""
     if info.family != KEY:
         return
     endpoint = endpoints.get(str(info.option("endpoint")))
@@ -58,18 +60,22 @@ def open_account(run: MetricRun, info: MetricInfo, budget: Budget) -> None:
     )
 
 
-def refusal(info: MetricInfo, budget: Budget) -> str:
-    """Say why a judge cannot start; empty where it can, and for other metrics."""
+def refusal(info: MetricInfo, budget: Budget) -> Message | None:
+    """Return why a judge cannot start; None where it can, and for other metrics."""
     if info.family != KEY:
-        return ""
+        return None
     try:
         endpoint = endpoints.get(str(info.option("endpoint")))
         templates.get(str(info.option("template")))
-    except ValueError as error:
-        return f"{info.label}: {error}"
+    except OptionError as error:
+        return message(
+            "judge.refused", "{metric}: {problem}", metric=info.label, problem=error.problem
+        )
     if endpoint.is_paid and budget.is_empty:
-        return f"{info.label} costs money: give it a budget."
-    return ""
+        return message(
+            "judge.no-budget", "{metric} costs money. Enter a budget for it.", metric=info.label
+        )
+    return None
 
 
 def estimate(

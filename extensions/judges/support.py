@@ -1,13 +1,14 @@
-"""What judges do around their scorers: endpoints, accounts, desks (:mod:`metrics.support`)."""
+"""Support of judges around their scorers: endpoints, accounts, contexts (:mod:`metrics.support`)."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 from annotation.models import TestSet
-from extensions.judges import desk, endpoints, prompts, spending, templates
-from extensions.judges.desk import NeedsDesk
-from extensions.judges.replies import RunDesk
+from extensions.judges import context, endpoints, prompts, spending, templates
+from extensions.judges.context import NeedsContext
+from extensions.judges.replies import RunContext
 from extensions.judges.spending import Estimate
+from metaeval.messages import Message, message
 from metrics.base import InputError, Metric, MetricInfo
 from metrics.models import MetricRun
 from metrics.options import Option
@@ -15,36 +16,47 @@ from metrics.support import Budget, Support, binding
 
 
 class JudgeSupport(Support):
-    """Judges ask an endpoint, which may cost something, and only a run may ask."""
+    """Judges send requests to an endpoint, which may cost money and needs a run."""
 
     has_budget = True
 
     @contextmanager
     def known(self) -> Iterator[None]:
         """Let descriptions and scorers find the endpoints and templates of this installation."""
-        with binding(desk.find_endpoint, endpoints.get), binding(prompts.find, templates.get):
+        with binding(context.find_endpoint, endpoints.get), binding(prompts.find, templates.get):
             yield
 
-    def choices(self, option: Option) -> list[tuple[str, str]]:
+    def choices(self, option: Option) -> list[tuple[str, Message | str]]:
         """Return the endpoints or the templates; without any the field stays empty."""
         if option.kind == "endpoint":
             return [(name, name) for name in endpoints.declared()]
         if option.kind == "template":
             found = templates.all_templates()
-            return [(key, f"{key}: {prompts.KINDS[each.kind]}") for key, each in found.items()]
+            return [
+                (
+                    key,
+                    message(
+                        "judge.template-choice",
+                        "{template}: {kind}",
+                        template=key,
+                        kind=prompts.KINDS[each.kind],
+                    ),
+                )
+                for key, each in found.items()
+            ]
         return []
 
-    def lacking(self, info: MetricInfo) -> list[str]:
-        """Say where the endpoint or its key is missing."""
-        sentence = endpoints.lacking(str(info.option("endpoint")))
-        return [sentence] if sentence else []
+    def lacking(self, info: MetricInfo) -> list[Message]:
+        """Return that the endpoint or its key is missing."""
+        problem = endpoints.lacking(str(info.option("endpoint")))
+        return [problem] if problem else []
 
     def estimate(self, info: MetricInfo, test_set: TestSet) -> Estimate | None:
         """Estimate questions, tokens and money."""
         return spending.estimate(info, test_set)
 
-    def refusal(self, info: MetricInfo, budget: Budget) -> str:
-        """Say where endpoint, template or budget are missing."""
+    def refusal(self, info: MetricInfo, budget: Budget) -> Message | None:
+        """Return that endpoint, template or budget is missing."""
         return spending.refusal(info, budget)
 
     def started(self, run: MetricRun, info: MetricInfo, budget: Budget) -> None:
@@ -52,15 +64,20 @@ class JudgeSupport(Support):
         spending.open_account(run, info, budget)
 
     def attach(self, metric: Metric, run: int | None) -> None:
-        """Give a judge the desk of its run, where its replies are stored and counted."""
-        if not isinstance(metric, NeedsDesk):
+        """Give a judge the context of its run, which stores and counts its replies."""
+        if not isinstance(metric, NeedsContext):
             return
         if run is None:
-            raise InputError(f"{metric.info.label} asks an endpoint, which only a run may do.")
-        metric.sit(RunDesk(metric.info, run))
+            problem = message(
+                "judge.needs-run",
+                "{metric} sends requests to an endpoint and can be used in a run only.",
+                metric=metric.info.label,
+            )
+            raise InputError(problem)
+        metric.attach(RunContext(metric.info, run))
 
     def end_seconds(self, info: MetricInfo) -> float:
-        """Wait for the replies that are on their way: they are paid for."""
+        """Wait for replies to requests that were sent, because they cost money."""
         return endpoints.longest_reply(info)
 
 

@@ -1,4 +1,4 @@
-"""Templates by name and version: those of the code, and those that people wrote here."""
+"""Templates by name and version: those of the code, and those that were written here."""
 
 from typing import Any
 
@@ -6,9 +6,11 @@ from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
 
 from core.text import whole
-from extensions.judges.prompts import BUILT_IN, KINDS, Template
+from extensions.judges.prompts import BUILT_IN, KINDS, Template, unknown
+from metaeval.messages import message
 from metrics.base import MetricInfo
 from metrics.models import JudgeTemplate
+from metrics.options import OptionError
 
 
 def all_templates() -> dict[str, Template]:
@@ -21,13 +23,13 @@ def all_templates() -> dict[str, Template]:
 
 
 def get(key: str) -> Template:
-    """Return a template by its key (`error-spans@1`); ValueError where there is none."""
+    """Return a template by its key (`error-spans@1`); raise OptionError where there is none."""
     if key in BUILT_IN:
         return BUILT_IN[key]
     name, _, version = key.partition("@")
     row = JudgeTemplate.objects.filter(name=name, version=whole(version) or 0).first()
     if row is None:
-        raise ValueError(f"Template: there is no template {key!r}.")
+        raise unknown(key)
     return _of_row(row)
 
 
@@ -36,7 +38,7 @@ def _of_row(row: JudgeTemplate) -> Template:
 
 
 def of_judge(info: MetricInfo | None) -> Template | None:
-    """Return the template of a judge; None for other metrics, and where the template is gone."""
+    """Return the template of a judge; None for other metrics, and if it no longer exists."""
     key = dict(info.options).get("template", "") if info else ""
     return all_templates().get(str(key)) if key else None
 
@@ -47,10 +49,10 @@ def versions_of(name: str) -> list[Template]:
 
 
 def add(*, name: str, kind: str, system: str, user: str, by: Any = None) -> Template:
-    """Keep a new version of a template; a name that is new begins with version 1.
+    """Store a new version of a template; a new name begins with version 1.
 
-    Raises ValidationError with a sentence: for placeholders, another kind than that of the older
-    versions, words that are those of the newest version, or one who was faster.
+    Raises ValidationError for wrong placeholders, for another kind than that of older versions, for
+    the text of the newest version, and if another user stored this version first.
     """
     older = versions_of(name)
     _check(older, kind, system, user)
@@ -64,7 +66,11 @@ def add(*, name: str, kind: str, system: str, user: str, by: Any = None) -> Temp
         with transaction.atomic():
             row.save()
     except IntegrityError:
-        raise ValidationError("Somebody else has just saved a version: look at it first.") from None
+        problem = message(
+            "judge.version-taken",
+            "Another user has just saved a version. Review that version first.",
+        )
+        raise ValidationError([problem]) from None
     return _of_row(row)
 
 
@@ -72,13 +78,21 @@ def _check(older: list[Template], kind: str, system: str, user: str) -> None:
     if not older:
         return
     if older[0].kind != kind:
-        raise ValidationError(f"All versions ask for {KINDS[older[0].kind]}: take another name.")
+        problem = message(
+            "judge.other-kind",
+            "All versions of this template ask for {kind}. Choose another name.",
+            kind=KINDS[older[0].kind],
+        )
+        raise ValidationError([problem])
     if (older[0].system, older[0].user) == (system, user):
-        raise ValidationError("These are the words of the newest version.")
+        problem = message(
+            "judge.same-text", "This is the text of the newest version. Change it first."
+        )
+        raise ValidationError([problem])
 
 
 def _check_words(template: Template) -> None:
     try:
         template.check()
-    except ValueError as error:
-        raise ValidationError(str(error)) from error
+    except OptionError as error:
+        raise ValidationError([error.problem]) from error

@@ -1,44 +1,49 @@
-"""Pages and forms of judges: endpoints, templates, one template with its versions, a new one."""
+"""Pages and forms of judges: endpoints, templates, versions of a template, new templates."""
+
+from typing import Any
 
 from django import forms
 from django.contrib import messages
 from django.core.exceptions import ValidationError
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_GET, require_http_methods
 
 from annotation.access import is_site_admin, researcher_required, site_admin_required
+from core.messages import messages_of, translated
 from extensions.judges import endpoints, templates
 from extensions.judges.prompts import KINDS, LONGEST
 from metrics.models import JudgeSpending, JudgeTemplate
 
-PLACEHOLDERS = (
-    "Filled in: {source}, {reference}, {source_language}, {target_language} and {output}; of two "
-    "outputs {a} and {b}, of all of them {outputs}."
+PLACEHOLDERS = _(
+    "Placeholders: {source}, {reference}, {source_language}, {target_language} and {output}; {a} "
+    "and {b} for two outputs, {outputs} for all of them."
 )
 
 
 class VersionForm(forms.Form):
-    """The words of a version."""
+    """The text of a version."""
 
     system = forms.CharField(
         required=False,
         max_length=LONGEST,
-        label="Role",
-        help_text="Sent first, as the system's message; may be empty.",
+        label=_("Role"),
+        help_text=_("Sent first, as the system message. May be blank."),
         widget=forms.Textarea(attrs={"rows": 4}),
         strip=False,
     )
     user = forms.CharField(
         max_length=LONGEST,
-        label="Question",
+        label=_("Question"),
         help_text=PLACEHOLDERS,
         widget=forms.Textarea(attrs={"rows": 14}),
         strip=False,
     )
 
     def clean(self) -> None:
-        """Browsers send line ends of their own."""
+        """Normalise the line ends that browsers send."""
         for name in ("system", "user"):
             if name in self.cleaned_data:
                 self.cleaned_data[name] = self.cleaned_data[name].replace("\r\n", "\n")
@@ -49,25 +54,30 @@ class NewTemplateForm(VersionForm):
 
     name = forms.CharField(
         max_length=40,
-        label="Name",
-        help_text="a–z, 0–9 and -",
+        label=_("Name"),
+        help_text=_("Use a–z, 0–9 and -"),
         validators=JudgeTemplate._meta.get_field("name").validators,
     )
-    kind = forms.ChoiceField(choices=list(KINDS.items()), label="What it asks for")
+    kind = forms.ChoiceField(label=_("Kind of answer"))
     field_order = ("name", "kind", "system", "user")
 
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        kinds: Any = self.fields["kind"]
+        kinds.choices = [(kind, translated(label)) for kind, label in KINDS.items()]
+
     def clean_name(self) -> str:
-        """Refuse the names of other templates, and the one that means something in addresses."""
+        """Refuse names of other templates, and the name that is part of an address."""
         name = str(self.cleaned_data["name"])
         if name == "add" or templates.versions_of(name):
-            raise ValidationError("There is a template of this name already.")
+            raise ValidationError(gettext("There is already a template with this name."))
         return name
 
 
 @researcher_required
 @require_GET
 def judge_list(request: HttpRequest) -> HttpResponse:
-    """Endpoints as declared, without their keys, and the newest version of each template."""
+    """List declared endpoints, without their keys, and the newest version of each template."""
     newest = {template.name: template for template in reversed(templates.all_templates().values())}
     context = {
         "section": "metrics",
@@ -85,7 +95,7 @@ def judge_list(request: HttpRequest) -> HttpResponse:
 @site_admin_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def judge_template_add(request: HttpRequest) -> HttpResponse:
-    """Write a template of a new name."""
+    """Write a template with a new name."""
     form = NewTemplateForm(request.POST if request.method == "POST" else None)
     if form.is_valid() and _save(request, form, **form.cleaned_data):
         return redirect("judge-template", form.cleaned_data["name"])
@@ -97,7 +107,7 @@ def judge_template_add(request: HttpRequest) -> HttpResponse:
 @researcher_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def judge_template(request: HttpRequest, template: str) -> HttpResponse:
-    """All versions of a template; a site admin adds one to them."""
+    """Show all versions of a template; a site admin can add one."""
     versions = templates.versions_of(template)
     if not versions:
         raise Http404
@@ -120,11 +130,12 @@ def judge_template(request: HttpRequest, template: str) -> HttpResponse:
 
 
 def _save(request: HttpRequest, form: VersionForm, **given: str) -> bool:
-    """Keep a version; what is wrong with it is told in the form."""
+    """Store a version; show errors in the form."""
     try:
         template = templates.add(by=request.user, **given)
     except ValidationError as error:
-        form.add_error(None, error.messages)
+        form.add_error(None, ValidationError(messages_of(error)))
         return False
-    messages.success(request, f"{template.key} can be chosen for new judges now.")
+    saved = gettext("Saved %(template)s. It can be used for new judges now.")
+    messages.success(request, saved % {"template": template.key})
     return True

@@ -4,6 +4,7 @@ import hashlib
 from dataclasses import dataclass
 from pathlib import Path
 
+from metaeval.messages import message
 from metrics.base import MetricError
 
 
@@ -24,18 +25,27 @@ def read(path: str) -> TextFile:
     try:
         raw = Path(path).read_bytes()
     except OSError as error:
-        message = f"{path} cannot be read: {error.strerror}."
-        raise MetricError(message, permanent=True) from error
+        problem = message(
+            "file.unreadable", "{path} cannot be read: {error}.", path=path, error=error.strerror
+        )
+        raise MetricError(problem, permanent=True) from error
     lines = [_decode(path, number, line) for number, line in enumerate(raw.splitlines(), start=1)]
-    kept = tuple(line for line in lines if line.strip())
-    if not kept:
-        raise MetricError(f"{path} holds no sentence.", permanent=True)
-    return TextFile(kept, hashlib.sha256(raw).hexdigest()[:12])
+    sentences = tuple(line for line in lines if line.strip())
+    if not sentences:
+        problem = message("file.no-sentence", "{path} does not contain a sentence.", path=path)
+        raise MetricError(problem, permanent=True)
+    return TextFile(sentences, hashlib.sha256(raw).hexdigest()[:12])
 
 
 def _decode(path: str, number: int, line: bytes) -> str:
     try:
         return line.decode("utf-8-sig" if number == 1 else "utf-8")
     except UnicodeDecodeError as error:
-        message = f"{path}, line {number}: not UTF-8 (byte {error.start + 1})."
-        raise MetricError(message, permanent=True) from error
+        problem = message(
+            "file.not-utf-8",
+            "{path}, line {line}: byte {byte} is not UTF-8.",
+            path=path,
+            line=number,
+            byte=error.start + 1,
+        )
+        raise MetricError(problem, permanent=True) from error

@@ -1,4 +1,4 @@
-"""The neural metrics that stand in every list without being configured.
+"""The neural metrics that are listed without being configured.
 
 Checkpoints are the hub's names under which their authors released them, or those of the models
 that papers used, or the closest public ones.
@@ -15,6 +15,7 @@ from extensions.neural.sentsim import options as sentsim
 from extensions.neural.xbertscore import options as xbertscore
 from extensions.neural.xmoverscore import options as xmoverscore
 from extensions.neural.yisi import options as yisi
+from metaeval.messages import Message, message
 from metrics.base import MetricInfo, OptionValue
 from metrics.options import Family, clean
 from metrics.plugins import Plugin
@@ -30,7 +31,9 @@ def _bertscore(name: str, label: str, layers: int, shown: str, checkpoint: str) 
     return info, bertscore.FAMILY.scorer
 
 
-def _comet(checkpoint: str, label: str, reference: bool, description: str, citation: str) -> Entry:
+def _comet(
+    checkpoint: str, label: str, reference: bool, description: Message, citation: str
+) -> Entry:
     name = checkpoint.partition("/")[2].lower()
     info = comet.make_info(name, label, checkpoint, reference, description, citation)
     return info, comet.FAMILY.scorer
@@ -39,7 +42,10 @@ def _comet(checkpoint: str, label: str, reference: bool, description: str, citat
 def _bleurt() -> Entry:
     info = bleurt.make_info(
         *("bleurt-20", "BLEURT-20", "lucadiliello/BLEURT-20"),
-        description="Reads reference and output together; trained on ratings until WMT19.",
+        description=message(
+            "known.bleurt-20",
+            "Uses reference and output together; trained on ratings up to WMT19.",
+        ),
         citation="Pu et al. 2021, Learning compact metrics for MT",
     )
     return info, bleurt.FAMILY.scorer
@@ -83,7 +89,11 @@ def _distilled(layers: int) -> Entry:
     """BLEURT-20 distilled to fewer layers."""
     info = bleurt.make_info(
         *(f"bleurt-20-d{layers}", f"BLEURT-20-D{layers}", f"lucadiliello/BLEURT-20-D{layers}"),
-        description=f"BLEURT-20 distilled to {layers} layers: faster, and nearly as good.",
+        description=message(
+            "known.bleurt-distilled",
+            "BLEURT-20 distilled to {layers} layers: faster and nearly as good.",
+            layers=layers,
+        ),
         citation="Pu et al. 2021, Learning compact metrics for MT",
     )
     return info, bleurt.FAMILY.scorer
@@ -96,6 +106,9 @@ def _sentinel(side: str, short: str) -> Entry:
     return _released(sentinel.FAMILY, name, label, checkpoint=checkpoint, reads=side)
 
 
+_SOURCE_AND_OUTPUT = message(
+    "known.source-and-output", "Uses source and output together; does not use a reference."
+)
 _STUDY: tuple[Entry, ...] = (
     # Layers and measures recommended in Cheng et al. 2023, section 5: 8-R, 11-F1, 13-F1, 41-F1.
     _bertscore("mbert", "mBERT", 13, "8-r", "bert-base-multilingual-cased"),
@@ -104,27 +117,35 @@ _STUDY: tuple[Entry, ...] = (
     _bertscore("deberta", "DeBERTa", 49, "41-f", "microsoft/deberta-xlarge-mnli"),
     _comet(
         *("Unbabel/wmt20-comet-da", "COMET-20", True),
-        *("Trained on direct assessments until WMT19.", _REI_2020),
+        message("known.comet-20", "Trained on direct assessments up to WMT19."),
+        _REI_2020,
     ),
     _comet(
         *("Unbabel/wmt21-comet-mqm", "COMET-MQM-21", True),
-        *("Trained on direct assessments, then on MQM scores.", _REI_2021),
+        message("known.comet-mqm-21", "Trained on direct assessments, then on MQM scores."),
+        _REI_2021,
     ),
     _comet(
         *("Unbabel/wmt21-comet-qe-da", "COMET-QE-DA-21", False),
-        *("Trained on direct assessments; reads no reference.", _REI_2021),
+        message("known.comet-qe-21", "Trained on direct assessments; does not use a reference."),
+        _REI_2021,
     ),
     _comet(
         *("Unbabel/wmt22-comet-da", "COMET-22", True),
-        *("Trained on direct assessments until WMT21.", "Rei et al. 2022, COMET-22"),
+        message("known.comet-22", "Trained on direct assessments up to WMT21."),
+        "Rei et al. 2022, COMET-22",
     ),
     _comet(
         *("Unbabel/wmt22-cometkiwi-da", "CometKiwi-22", False),
-        *("Reads source and output together, and no reference.", "Rei et al. 2022, CometKiwi"),
+        _SOURCE_AND_OUTPUT,
+        "Rei et al. 2022, CometKiwi",
     ),
     _comet(
         *("Unbabel/XCOMET-XL", "xCOMET-XL", True),
-        "Reads source, output and reference together; also trained on error spans.",
+        message(
+            "known.xcomet",
+            "Uses source, output and reference together; also trained on error spans.",
+        ),
         "Guerreiro et al. 2023, xCOMET",
     ),
     _bleurt(),
@@ -144,8 +165,12 @@ _ACROSS_LANGUAGES: dict[str, Entry] = {
             "bertscore-mkd",
             "BERTScore-MKD",
             clean(xbertscore.FAMILY, {"checkpoint": _MKD}),
-            description="XBERTScore on an encoder distilled across languages. Which encoder and "
-            f"layer the paper used is not known: here {_MKD}, layer 9.",
+            description=message(
+                "known.bertscore-mkd",
+                "XBERTScore on an encoder distilled across languages. The paper does not name its "
+                "encoder and layer; {checkpoint}, layer 9, is used here.",
+                checkpoint=_MKD,
+            ),
             citation=_ZHANG_2022,
         ),
         xbertscore.SCORER,
@@ -158,19 +183,26 @@ _RECENT: list[Entry] = [
     *(entry for size in SIZES for entry in _metricx_24(size)),
     _comet(
         *("Unbabel/XCOMET-XXL", "xCOMET-XXL", True),
-        *("As xCOMET-XL, with three times as many weights.", "Guerreiro et al. 2023, xCOMET"),
+        message("known.xcomet-xxl", "Like xCOMET-XL, with three times as many weights."),
+        "Guerreiro et al. 2023, xCOMET",
     ),
     _comet(
         *("Unbabel/wmt23-cometkiwi-da-xl", "CometKiwi-23 XL", False),
-        *("Reads source and output together, and no reference.", _REI_2023),
+        _SOURCE_AND_OUTPUT,
+        _REI_2023,
     ),
     _comet(
         *("Unbabel/wmt23-cometkiwi-da-xxl", "CometKiwi-23 XXL", False),
-        *("As CometKiwi-23 XL, with three times as many weights.", _REI_2023),
+        message("known.cometkiwi-xxl", "Like CometKiwi-23 XL, with three times as many weights."),
+        _REI_2023,
     ),
     _comet(
         *("Unbabel/unite-mup", "UniTE-MUP", True),
-        "Reads the output with the source, the reference and both; the mean counts.",
+        message(
+            "known.unite",
+            "Scores the output with the source, with the reference and with both; the score is the "
+            "mean.",
+        ),
         "Wan et al. 2022, UniTE: unified translation evaluation",
     ),
     *map(_distilled, (12, 6, 3)),

@@ -14,9 +14,10 @@ import torch
 from numpy.typing import NDArray
 
 from extensions.neural.encoding import encoders, memory
-from extensions.neural.encoding.encoders import reason, require_rows, whole
+from extensions.neural.encoding.encoders import LoadError, reason, require_rows, whole
 from extensions.neural.encoding.memory import ModelSpec
 from extensions.neural.encoding.precision import computing
+from metaeval.messages import message
 from metrics.base import MetricError
 from metrics.checkpoints import places
 from metrics.truncation import note
@@ -160,12 +161,20 @@ def _load(spec: ModelSpec, folder: str) -> LanguageModel:
         )
         if report["missing_keys"]:
             # A plain encoder would be given a random output layer, and read text both ways.
-            raise ValueError(f"it lacks {sorted(report['missing_keys'])[0]}")
+            raise LoadError(
+                message(
+                    "lm.weights-missing",
+                    "the weights {name} are missing.",
+                    name=sorted(report["missing_keys"])[0],
+                )
+            )
     except Exception as error:
-        message = (
-            f"The checkpoint {spec.checkpoint} cannot be loaded as a causal language model: "
-            f"{reason(error, folder)}"
+        problem = message(
+            "lm.not-loaded",
+            "The checkpoint {checkpoint} cannot be loaded as a causal language model: {error}",
+            checkpoint=spec.checkpoint,
+            error=reason(error, folder),
         )
-        raise MetricError(message, permanent=True) from error
+        raise MetricError(problem, permanent=True) from error
     require_rows(spec.checkpoint, tokenizer, model)
     return LanguageModel(spec, tokenizer, model.eval().to(spec.device))

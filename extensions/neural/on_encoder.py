@@ -4,6 +4,7 @@ import torch
 
 from extensions.neural.encoding.encoders import Encoder
 from extensions.neural.encoding.precision import computing
+from metaeval.messages import message
 from metrics.base import MeanOfSegments, MetricError, MetricInfo
 
 Tensor = torch.Tensor
@@ -38,11 +39,15 @@ def encoder_fields(encoder: Encoder, name: str = "checkpoint") -> dict[str, str 
 def check_layer(info: MetricInfo, encoder: Encoder, layer: int) -> None:
     """Raise a permanent :class:`MetricError` where an encoder has no such layer."""
     if not 0 <= layer < encoder.n_layers:
-        message = (
-            f"{info.label}: {encoder.spec.checkpoint} has layers 0 to {encoder.n_layers - 1}, "
-            f"not {layer}"
+        problem = message(
+            "encoder.no-such-layer",
+            "{metric} needs layer {layer}, but {checkpoint} has layers 0 to {last}.",
+            metric=info.label,
+            layer=layer,
+            checkpoint=encoder.spec.checkpoint,
+            last=encoder.n_layers - 1,
         )
-        raise MetricError(message, permanent=True)
+        raise MetricError(problem, permanent=True)
 
 
 # Numbers in one similarity tensor: bounds the memory of a slice of pairs.

@@ -19,6 +19,7 @@ from extensions.neural.encoding import encoders
 from extensions.neural.encoding.encoders import NO_LIMIT
 from extensions.neural.encoding.precision import computing
 from extensions.neural.encoding.token_vectors import embed
+from metaeval.messages import Message, message
 from metrics.base import MetricError
 from metrics.checkpoints import places
 from metrics.truncation import note, noting
@@ -48,7 +49,7 @@ def cosine(left: Array, right: Array) -> float:
 
 
 class SentenceEncoder:
-    """One vector a sentence. Raises a permanent :class:`MetricError` for unknown parts."""
+    """One vector per sentence. Raises a permanent :class:`MetricError` for unknown parts."""
 
     def __init__(self, checkpoint: str, precision: str = "float32") -> None:
         self.checkpoint = checkpoint
@@ -98,10 +99,24 @@ class SentenceEncoder:
         if not listed:
             return [""]
         if _read(folder / "config_sentence_transformers.json").get("default_prompt_name"):
-            raise self._error("puts a prompt before every text, which is not supported")
+            raise _unsupported(
+                message(
+                    "sentence-encoder.prompt",
+                    "The checkpoint {checkpoint} puts a prompt before every text, which is not "
+                    "supported.",
+                    checkpoint=self.checkpoint,
+                )
+            )
         kinds = [(str(each["type"]).rsplit(".", 1)[-1], str(each["path"])) for each in listed]
         if kinds[0][0] != "Transformer":
-            raise self._error(f"begins with {kinds[0][0]}, not with a Transformer")
+            raise _unsupported(
+                message(
+                    "sentence-encoder.first-part",
+                    "The checkpoint {checkpoint} begins with {part}; expected a Transformer.",
+                    checkpoint=self.checkpoint,
+                    part=kinds[0][0],
+                )
+            )
         return [kinds[0][1], *kinds[1:]]
 
     def _step(self, kind: str, folder: Path) -> Step:
@@ -111,7 +126,14 @@ class SentenceEncoder:
             return self._dense(folder)
         if kind == "Normalize":
             return lambda vector: torch.nn.functional.normalize(vector, dim=0)
-        raise self._error(f"has a part {kind}, which is not supported")
+        raise _unsupported(
+            message(
+                "sentence-encoder.part",
+                "The checkpoint {checkpoint} has a part {part}, which is not supported.",
+                checkpoint=self.checkpoint,
+                part=kind,
+            )
+        )
 
     def _pooling(self, settings: Mapping[str, Any]) -> Step:
         chosen = [key for key, on in settings.items() if key.startswith("pooling_mode_") and on]
@@ -119,7 +141,14 @@ class SentenceEncoder:
             names = [named] if isinstance(named, str) else named
             chosen = [_NAMES.get(name, name) for name in names]
         if not chosen or not set(chosen) <= set(_POOLING):
-            raise self._error(f"pools by {', '.join(chosen) or 'nothing'}, which is not supported")
+            raise _unsupported(
+                message(
+                    "sentence-encoder.pooling",
+                    "The pooling of the checkpoint {checkpoint} is not supported: {modes}.",
+                    checkpoint=self.checkpoint,
+                    modes=chosen or ["–"],
+                )
+            )
         # In sentence-transformers' own order, whatever the order of the file.
         steps = [step for key, step in _POOLING.items() if key in chosen]
         return lambda states: torch.cat([step(states) for step in steps])
@@ -128,14 +157,29 @@ class SentenceEncoder:
         settings = _read(folder / "config.json")
         name = str(settings.get("activation_function", "Identity")).rsplit(".", 1)[-1]
         if name not in _ACTIVATIONS:
-            raise self._error(f"has the activation {name}, which is not supported")
+            raise _unsupported(
+                message(
+                    "sentence-encoder.activation",
+                    "The checkpoint {checkpoint} has the activation {activation}, which is not "
+                    "supported.",
+                    checkpoint=self.checkpoint,
+                    activation=name,
+                )
+            )
         weights = self._weights(folder)
         weight, bias = (
             weights[key].to(self.encoder.spec.device) if key in weights else None
             for key in ("linear.weight", "linear.bias")
         )
         if weight is None:
-            raise self._error(f"lacks the weights of {folder.name}")
+            raise _unsupported(
+                message(
+                    "sentence-encoder.weights-missing",
+                    "The checkpoint {checkpoint} does not have the weights of {part}.",
+                    checkpoint=self.checkpoint,
+                    part=folder.name,
+                )
+            )
         return lambda vector: _ACTIVATIONS[name](torch.nn.functional.linear(vector, weight, bias))
 
     def _weights(self, folder: Path) -> dict[str, torch.Tensor]:
@@ -148,11 +192,19 @@ class SentenceEncoder:
                 folder / "pytorch_model.bin", map_location="cpu", weights_only=True
             )
         except Exception as error:
-            raise self._error(f"has a {folder.name} that cannot be loaded") from error
+            raise _unsupported(
+                message(
+                    "sentence-encoder.part-not-loaded",
+                    "The part {part} of the checkpoint {checkpoint} cannot be loaded.",
+                    part=folder.name,
+                    checkpoint=self.checkpoint,
+                )
+            ) from error
         return weights
 
-    def _error(self, what: str) -> MetricError:
-        return MetricError(f"The checkpoint {self.checkpoint} {what}.", permanent=True)
+
+def _unsupported(problem: Message) -> MetricError:
+    return MetricError(problem, permanent=True)
 
 
 def _read(path: Path, default: Any = None) -> Any:
@@ -162,4 +214,5 @@ def _read(path: Path, default: Any = None) -> Any:
     try:
         return json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise MetricError(f"{path} cannot be read: not JSON.", permanent=True) from error
+        problem = message("file.not-json", "{path} is not a JSON file.", path=str(path))
+        raise MetricError(problem, permanent=True) from error

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from metaeval.messages import Message, message
 from metrics.base import MetricError
 from metrics.families.lexical.words import WordTokenizer
 
@@ -33,8 +34,7 @@ def load(path: str) -> "StaticVectors":
     try:
         state = Path(path).stat()
     except OSError as error:
-        message = f"{path} cannot be read: {error.strerror}."
-        raise MetricError(message, permanent=True) from error
+        raise _unreadable(path, error) from error
     return _load(path, state.st_size, state.st_mtime_ns)
 
 
@@ -44,7 +44,7 @@ def _load(path: str, size: int, changed: int) -> "StaticVectors":
 
 
 class StaticVectors:
-    """A mapped file: ``width`` numbers a word; ``digest`` begins the SHA-256 of its contents."""
+    """A mapped file with ``width`` numbers per word; ``digest`` begins the SHA-256 of its contents."""
 
     def __init__(self, path: str) -> None:
         self.path = path
@@ -52,7 +52,13 @@ class StaticVectors:
         self._first_line, self.width, stated = self._read_header()
         self._hashes, self._starts, self._lines = self._index()
         if stated is not None and stated != len(self._starts):
-            raise self._error(1, f"{stated} words are announced and {len(self._starts)} follow")
+            problem = message(
+                "vectors.word-count",
+                "the header gives {stated} words, but the file has {actual}",
+                stated=stated,
+                actual=len(self._starts),
+            )
+            raise self._error(1, problem)
         self.digest = hashlib.sha256(self._bytes).hexdigest()[:12]
         self._parsed: dict[str, Vector | None] = {}
 
@@ -84,8 +90,13 @@ class StaticVectors:
         while start < len(self._bytes):
             line = self._line(start)
             if line.count(b" ") != self.width or self.width < 1:
-                found = max(line.count(b" "), 0)
-                raise self._error(len(starts) + first, f"{found} numbers, not {self.width}")
+                problem = message(
+                    "vectors.width",
+                    "expected {width} numbers, but there are {actual}",
+                    width=self.width,
+                    actual=max(line.count(b" "), 0),
+                )
+                raise self._error(len(starts) + first, problem)
             hashes.append(hash(line[: line.index(b" ")]))
             starts.append(start)
             start = self._end(start) + 1
@@ -111,9 +122,9 @@ class StaticVectors:
         try:
             vector = np.array([float(field) for field in fields])
         except ValueError as error:
-            raise self._error(line, "not a number") from error
+            raise self._error(line, _NOT_A_NUMBER) from error
         if not np.isfinite(vector).all():
-            raise self._error(line, "not a finite number")
+            raise self._error(line, _NOT_FINITE)
         return vector
 
     def _line(self, start: int) -> bytes:
@@ -124,8 +135,26 @@ class StaticVectors:
         end = self._bytes.find(b"\n", start)
         return len(self._bytes) if end < 0 else end
 
-    def _error(self, line: int, what: str) -> MetricError:
-        return MetricError(f"{self.path}, line {line}: {what}.", permanent=True)
+    def _error(self, line: int, problem: Message) -> MetricError:
+        about = message(
+            "vectors.line",
+            "{path}, line {line}: {problem}.",
+            path=self.path,
+            line=line,
+            problem=problem,
+        )
+        return MetricError(about, permanent=True)
+
+
+_NOT_A_NUMBER = message("vectors.not-a-number", "expected numbers")
+_NOT_FINITE = message("vectors.not-finite", "expected finite numbers")
+
+
+def _unreadable(path: str, error: OSError) -> MetricError:
+    problem = message(
+        "file.unreadable", "{path} cannot be read: {error}.", path=path, error=error.strerror
+    )
+    return MetricError(problem, permanent=True)
 
 
 def _map(path: str) -> mmap.mmap:
@@ -133,10 +162,10 @@ def _map(path: str) -> mmap.mmap:
         with open(path, "rb") as file:
             return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
     except ValueError as error:
-        raise MetricError(f"{path} is empty.", permanent=True) from error
+        problem = message("file.empty", "{path} is empty.", path=path)
+        raise MetricError(problem, permanent=True) from error
     except OSError as error:
-        message = f"{path} cannot be read: {error.strerror}."
-        raise MetricError(message, permanent=True) from error
+        raise _unreadable(path, error) from error
 
 
 if TYPE_CHECKING:
@@ -158,13 +187,13 @@ class Words:
 
     @property
     def unit_vectors(self) -> Array:
-        """The vectors at length 1; a zero vector stays 0, and what is no number none."""
+        """The vectors at length 1; a zero vector stays 0, and nan stays nan."""
         norms = np.linalg.norm(self.vectors, axis=1, keepdims=True)
         return np.divide(self.vectors, norms, where=norms != 0, out=np.zeros_like(self.vectors))
 
 
 def of_pieces(found: "Embedded", layer: int) -> Words:
-    """Take an encoder's pieces at a layer, special ones left out."""
+    """Return an encoder's pieces at a layer, without special ones."""
     kept = ~np.array(found.is_special)
     vectors = found.states[layer].double().cpu().numpy()[kept]
     forms = tuple(piece for piece, is_kept in zip(found.pieces, kept, strict=True) if is_kept)

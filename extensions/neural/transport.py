@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from ot.lp.emd_wrap import emd_c
 from scipy.optimize import linear_sum_assignment
 
+from metaeval.messages import message
 from metrics.base import MetricError
 
 Array = NDArray[np.float64]
@@ -96,8 +97,14 @@ def _solve(cost: Array, supplies: Array, demands: Array) -> tuple[float, Array]:
     plan, total, _, _, status = emd_c(supplies, demands, cost, MAX_PIVOTS, 1)
     if status != OPTIMAL:
         m, n = cost.shape
-        message = f"The transport between {m} and {n} tokens was not solved (status {status})."
-        raise MetricError(message, permanent=True)
+        problem = message(
+            "transport.not-solved",
+            "The transport problem of {rows} × {columns} tokens was not solved (status {status}).",
+            rows=m,
+            columns=n,
+            status=str(status),
+        )
+        raise MetricError(problem, permanent=True)
     return float(total), plan
 
 

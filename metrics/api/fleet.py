@@ -7,7 +7,7 @@ from django.core.exceptions import ValidationError
 from drf_spectacular.utils import extend_schema, extend_schema_field
 from rest_framework import serializers, status, viewsets
 from rest_framework.decorators import action
-from rest_framework.exceptions import NotFound
+from rest_framework.exceptions import ErrorDetail, NotFound
 from rest_framework.permissions import SAFE_METHODS, BasePermission
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -15,8 +15,10 @@ from rest_framework.response import Response
 from annotation.access import is_researcher, is_site_admin
 from annotation.api.parameters import TakesParameters, Texts
 from annotation.filters import FilterError
+from core.messages import as_json
+from metaeval.messages import message
 from metrics import catalogue
-from metrics.api.runs import HostsSerializer
+from metrics.api.runs import HostsSerializer, MessageJSON
 from metrics.base import MetricError, MetricInfo
 from metrics.models import ConfiguredMetric, fleet
 from metrics.models.fleet import Seat
@@ -27,7 +29,7 @@ from metrics.stock.hosts import Stock
 
 
 class MayConfigure(BasePermission):
-    """Reading roles read; what concerns the whole site, site admins change."""
+    """Let researchers read and site admins change."""
 
     def has_permission(self, request: Request, view: object) -> bool:
         """Check the role that the method needs."""
@@ -36,12 +38,12 @@ class MayConfigure(BasePermission):
 
 
 class MetricSerializer(serializers.Serializer[MetricInfo]):
-    """A metric as the page of metrics shows it."""
+    """A metric as on the page of metrics; its description is a message or text."""
 
     name = serializers.CharField()
     label = serializers.CharField()  # type: ignore[assignment]
     family = serializers.CharField()
-    description = serializers.CharField()
+    description = MessageJSON(read_only=True)
     citation = serializers.CharField()
     queue = serializers.CharField()
     needs_source = serializers.BooleanField()
@@ -57,7 +59,7 @@ class MetricSerializer(serializers.Serializer[MetricInfo]):
 
     @extend_schema_field(HostsSerializer(allow_null=True))
     def get_hosts(self, info: MetricInfo) -> Any:
-        """Where it can run now, and what other hosts lack; null where it is never run."""
+        """Where it can run now, and what other hosts lack; null for imported metrics."""
         if info.is_imported:
             return None
         context: Any = self.context  # one for all metrics of an answer
@@ -97,7 +99,7 @@ class MetricViewSet(TakesParameters, viewsets.GenericViewSet[Any]):
     queryset = ConfiguredMetric.objects.none()
 
     def get_serializer_context(self) -> dict[str, Any]:
-        """Tell the serializer which metrics are retired."""
+        """Add the names of retired metrics."""
         rows = ConfiguredMetric.objects.exclude(retired_at=None)
         retired = set(rows.values_list("name", flat=True))
         return {**super().get_serializer_context(), "retired": retired}
@@ -132,17 +134,25 @@ class MetricViewSet(TakesParameters, viewsets.GenericViewSet[Any]):
         except ValidationError as error:
             raise serializers.ValidationError(serializers.as_serializer_error(error)) from error
         except (ValueError, MetricError) as error:
-            raise serializers.ValidationError({"options": [str(error)]}) from error
+            problem = catalogue.problem_of(error)
+            # The text names the option.
+            detail = ErrorDetail(str(error), problem.code)
+            raise serializers.ValidationError({"options": [detail]}) from error
         return Response(self.get_serializer(row.info).data, status=status.HTTP_201_CREATED)
 
     @extend_schema(request=None, responses={200: MetricSerializer, 409: None})
     @action(detail=True, methods=["post"])
     def retire(self, request: Request, name: str, format: str | None = None) -> Response:
-        """Take a configured metric out of the lists; 409 for one that is not, or no longer."""
+        """Retire a configured metric; 409 for others and for one that is retired."""
         info = _find(name)
         if not catalogue.retire(name):
-            message = f"{info.label} is retired already, or no configured metric."
-            return Response({"error": message}, status=status.HTTP_409_CONFLICT)
+            problem = message(
+                "metric.not-retired",
+                "{metric} is already retired, or it is not a configured metric.",
+                metric=info.label,
+            )
+            body = {"error": problem.text, "message": as_json(problem)}
+            return Response(body, status=status.HTTP_409_CONFLICT)
         return Response(self.get_serializer(info).data)
 
 
@@ -163,7 +173,7 @@ class RunningSerializer(serializers.Serializer[Any]):
 
 class ChildSerializer(serializers.Serializer[Any]):
     """A process of a worker: its device, bytes of memory, checkpoints in memory, and its run with
-    the texts that it scores in a second."""
+    the texts that it scores per second."""
 
     pid = serializers.IntegerField(source="child.pid")
     device = serializers.CharField(source="child.device")
@@ -174,16 +184,17 @@ class ChildSerializer(serializers.Serializer[Any]):
 
     @extend_schema_field(RunningSerializer(allow_null=True))
     def get_run(self, slot: fleet.Slot) -> Any:
-        """The run that it has in hand."""
+        """The run that it is scoring."""
         return RunningSerializer(slot.part.run).data if slot.part else None
 
     def get_rate(self, slot: fleet.Slot) -> float | None:
-        """Texts a second."""
+        """Texts per second."""
         return slot.part.rate if slot.part else None
 
 
 class WorkerSerializer(serializers.Serializer[Seat]):
-    """A worker: `seconds` since its last sign of life, bytes of memory of all its processes."""
+    """A worker: `seconds` since its last report, bytes of memory of all its processes; `lacks` are
+    messages by metric."""
 
     name = serializers.CharField(source="worker.name")
     host = serializers.CharField(source="worker.host")
@@ -232,13 +243,18 @@ class StockSerializer(serializers.Serializer[Stock]):
         return [info.name for info in stock.users]
 
     def get_places(self, stock: Stock) -> dict[str, Any]:
-        """What is known of it, by host."""
-        return {place.host: place.found for place in stock.places}
+        """The facts about it, by host."""
+        return {str(place.host): _facts(place.found) for place in stock.places}
+
+
+def _facts(found: Mapping[str, Any]) -> dict[str, Any]:
+    problems = {"problems": [*map(as_json, found["problems"])]} if "problems" in found else {}
+    return {**found, **problems}
 
 
 @extend_schema(tags=["fleet"])
 class CheckpointViewSet(TakesParameters, viewsets.GenericViewSet[Any]):
-    """Checkpoints that metrics need, and others that lie on some host."""
+    """Checkpoints that metrics need, and others on any host."""
 
     permission_classes = (MayConfigure,)
     serializer_class = StockSerializer
@@ -247,6 +263,6 @@ class CheckpointViewSet(TakesParameters, viewsets.GenericViewSet[Any]):
     @extend_schema(responses={200: StockSerializer(many=True)})
     def list(self, request: Request, format: str | None = None) -> Response:
         """List them."""
-        found = hosts.survey(fleet.living(), inventory.everything_here())
+        found = hosts.survey(fleet.live_workers(), inventory.everything_here())
         page = self.paginate_queryset(found)
         return self.get_paginated_response(self.get_serializer(page, many=True).data)

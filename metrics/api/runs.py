@@ -8,6 +8,7 @@ from django.db.models import QuerySet
 from drf_spectacular.utils import extend_schema, extend_schema_field
 from rest_framework import mixins, serializers, status, viewsets
 from rest_framework.decorators import action
+from rest_framework.exceptions import ErrorDetail
 from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -16,16 +17,28 @@ from annotation.access import is_researcher, not_blinded, test_set_for_reader
 from annotation.api.parameters import TakesParameters, Texts
 from annotation.filters import FilterError
 from annotation.models import System, TestSet
+from core.messages import as_json
+from metaeval.messages import Message, message, plural
 from metrics import catalogue
 from metrics.contents import failed_texts
 from metrics.models import FailedText, JudgeSpending, MetricRun, RunWorker
 from metrics.runs import starting as runs
 from metrics.runs import waiting
-from metrics.runs.state import HeldError
+from metrics.runs.state import RunLockedError
 from metrics.runs.waiting import Hosts, Turn
 from metrics.scores import truncation_of
-from metrics.support import Budget
+from metrics.support import NO_BUDGET, Budget
 from metrics.truncation import Counts
+
+
+@extend_schema_field({"type": "object", "additionalProperties": True})
+class MessageJSON(serializers.Field[Any, Any, Any, Any]):
+    """A message as `code`, `text`, `pattern` and `parameters`; text from earlier versions as it is,
+    null for none."""
+
+    def to_representation(self, value: Any) -> Any:
+        """Return it as JSON."""
+        return as_json(value) if isinstance(value, Message) else value or None
 
 
 class MayRun(BasePermission):
@@ -37,10 +50,10 @@ class MayRun(BasePermission):
 
 
 class WorkerLogSerializer(serializers.ModelSerializer[RunWorker]):
-    """What one worker did: bytes are peaks, `seconds` those it was busy."""
+    """The part of one worker: bytes are peaks, `seconds` those it was busy."""
 
     rate = serializers.FloatField(source="average_rate", allow_null=True)
-    state = serializers.CharField()
+    state = MessageJSON(read_only=True)
 
     class Meta:
         model = RunWorker
@@ -63,16 +76,16 @@ class WorkerLogSerializer(serializers.ModelSerializer[RunWorker]):
 
 
 class HostsSerializer(serializers.Serializer[Hosts]):
-    """Hosts whose workers take from a metric's queue: `able` ones, and what each other lacks."""
+    """Hosts whose workers serve a metric's queue: `able` ones, and what each of the others lacks."""
 
     able = serializers.ListField(child=serializers.CharField())
-    lacking = serializers.DictField(child=serializers.ListField(child=serializers.CharField()))
+    lacking = serializers.DictField(child=serializers.ListField(child=MessageJSON()))
     is_stuck = serializers.BooleanField()
 
 
 class TurnSerializer(serializers.Serializer[Turn]):
-    """The place in the queue, and seconds: until it begins, that it takes, until it ends. Null
-    where they cannot be known."""
+    """The position in the queue, and seconds: until it begins, that it takes, until it ends. Null
+    where they are unknown."""
 
     place = serializers.IntegerField()
     begins_in = serializers.FloatField(allow_null=True)
@@ -87,6 +100,7 @@ class FailedTextSerializer(serializers.ModelSerializer[FailedText]):
     segment = serializers.CharField(source="output.segment.key")
     system = serializers.CharField(source="output.system.name")
     output = serializers.CharField(source="output.text")
+    error = MessageJSON(read_only=True)
 
     class Meta:
         model = FailedText
@@ -94,7 +108,7 @@ class FailedTextSerializer(serializers.ModelSerializer[FailedText]):
 
 
 class SpendingSerializer(serializers.ModelSerializer[JudgeSpending]):
-    """What a judge's run may spend and has spent; `report` says what its verdicts look like."""
+    """The budget and the spending of a judge's run; `report` describes its scores."""
 
     tokens = serializers.IntegerField()
     money = serializers.FloatField()
@@ -126,6 +140,7 @@ class RunSerializer(serializers.ModelSerializer[MetricRun]):
     seconds_left = serializers.FloatField(allow_null=True)
     workers = WorkerLogSerializer(many=True)
     turn = serializers.SerializerMethodField()
+    message = MessageJSON(read_only=True)
     spending = SpendingSerializer(default=None, allow_null=True, read_only=True)
 
     class Meta:
@@ -165,8 +180,8 @@ class RunSerializer(serializers.ModelSerializer[MetricRun]):
 
 
 class TruncationSerializer(serializers.Serializer[Counts]):
-    """Of the `n_scored` outputs with a score, those of which the metric truncated the output, its
-    source or its reference, and those of which that is not known."""
+    """Among the `n_scored` outputs with a score, those for which the metric truncated the output,
+    source or reference, and those for which that is unknown."""
 
     n_scored = serializers.IntegerField()
     n_truncated = serializers.IntegerField()
@@ -189,7 +204,7 @@ class RunDetailSerializer(RunSerializer):
 
 
 class StartSerializer(serializers.Serializer[object]):
-    """What to score: `systems` are names, at every length unless `length_ratio` is given."""
+    """What to score: `systems` are names, of every length ratio unless `length_ratio` is given."""
 
     test_set = serializers.SlugRelatedField(
         slug_field="slug", queryset=TestSet.objects.all(), write_only=True
@@ -214,14 +229,17 @@ class StartSerializer(serializers.Serializer[object]):
     def validate_money(self, value: float) -> float:
         """Refuse what is no amount."""
         if not 0 < value < math.inf:
-            raise serializers.ValidationError("A budget must be more than nothing.")
+            raise serializers.ValidationError(NO_BUDGET.text, code=NO_BUDGET.code)
         return value
 
     def validate_metrics(self, names: list[str]) -> list[str]:
         """Refuse names that no metric has."""
         unknown = sorted(set(names) - set(catalogue.infos()))
         if unknown:
-            raise serializers.ValidationError([catalogue.refusal(name) for name in unknown])
+            refusals = map(catalogue.refusal, unknown)
+            raise serializers.ValidationError(
+                [ErrorDetail(each.text, each.code) for each in refusals]
+            )
         return names
 
     def validate(self, data: dict[str, Any]) -> dict[str, Any]:
@@ -234,20 +252,37 @@ class StartSerializer(serializers.Serializer[object]):
             rows = rows.filter(name__in=names)
             missing = sorted(set(names) - {row.name for row in rows})
             if missing:
-                raise serializers.ValidationError(
-                    {"systems": f"The test set has no system {', '.join(missing)}."}
+                problem = plural(
+                    "run.unknown-systems",
+                    "The test set has no system {names}.",
+                    "The test set has no systems {names}.",
+                    n=len(missing),
+                    names=missing,
                 )
+                raise _invalid("systems", problem)
         if not rows:
-            raise serializers.ValidationError({"systems": "The test set has no such system."})
+            problem = message("run.no-such-system", "The test set has no such system.")
+            raise _invalid("systems", problem)
         return data | {"systems": list(rows)}
 
 
+def _invalid(field: str, problem: Message) -> serializers.ValidationError:
+    return serializers.ValidationError({field: [ErrorDetail(problem.text, problem.code)]})
+
+
 class StartedSerializer(serializers.Serializer[runs.Started]):
-    """New runs, identical ones that were under way already, and refusals in sentences."""
+    """New runs, identical ones that were active already, and refusals."""
 
     runs = RunSerializer(many=True)
     active = RunSerializer(many=True)
-    refused = serializers.ListField(child=serializers.CharField())
+    refused = serializers.ListField(child=MessageJSON())
+
+
+ENDED = message("run.ended", "This run has already ended.")
+
+
+def _refused(problem: Message, code: int) -> Response:
+    return Response({"error": problem.text, "message": as_json(problem)}, status=code)
 
 
 class OfTestSetViewSet(
@@ -314,15 +349,13 @@ class RunViewSet(OfTestSetViewSet):
     @extend_schema(request=None, responses={200: RunSerializer, 409: None, 503: None})
     @action(detail=True, methods=["post"])
     def cancel(self, request: Request, pk: str, format: str | None = None) -> Response:
-        """Cancel a run; 409 if it had ended, 503 while a worker that fell silent holds it."""
+        """Cancel a run; 409 if it had ended, 503 while a worker that does not respond locks it."""
         run = self.get_object()
         try:
             is_cancelled = runs.cancel(run)
-        except HeldError as error:
-            return Response({"error": str(error)}, status=status.HTTP_503_SERVICE_UNAVAILABLE)
+        except RunLockedError as error:
+            return _refused(error.message, status.HTTP_503_SERVICE_UNAVAILABLE)
         if not is_cancelled:
-            return Response(
-                {"error": "This run has ended already."}, status=status.HTTP_409_CONFLICT
-            )
+            return _refused(ENDED, status.HTTP_409_CONFLICT)
         run.refresh_from_db()
         return Response(RunSerializer(run).data)

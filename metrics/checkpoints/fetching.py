@@ -1,7 +1,7 @@
-"""Get a checkpoint from the hub into TOUCHSTONE_MODELS; only the command `models` does this.
+"""Fetch a checkpoint from the hub into TOUCHSTONE_MODELS; only the command `models` does this.
 
-What is fetched arrives under a name that nobody looks for, is compared with the hub's hashes, gets
-a SHA256SUMS, and then takes its place at once: a fetch that breaks off leaves no half checkpoint.
+Files arrive in a hidden folder, are compared with the hub's hashes, and get a SHA256SUMS. Then the
+folder is renamed at once, so that an interrupted fetch leaves no half checkpoint.
 """
 
 import os
@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from core import disk
+from metaeval.messages import Message, message
 from metrics.base import MetricError
 from metrics.checkpoints import hashes, places
 
@@ -18,22 +19,33 @@ SUFFIXES = (".safetensors", ".bin", ".ckpt", ".json", ".yaml", ".txt", ".model")
 # Weights for other runtimes, in the same repository.
 OTHERS = {"onnx", "openvino", "coreml", "rust_model", "flax_model", "tf_model"}
 BESIDES = ("training_args.bin", "optimizer.bin", "scheduler.bin")
-Tell = Callable[[str], None]
+Report = Callable[[str], None]
 
 
-def fetch(name: str, tell: Tell) -> Path:
-    """Fetch a checkpoint and return its folder; MetricError with a sentence where it cannot be."""
+def fetch(name: str, report: Report) -> Path:
+    """Fetch a checkpoint and return its folder; raise MetricError where that is not possible."""
     folder = places.models_folder()
     if folder is None:
-        raise _refusal("Set TOUCHSTONE_MODELS to the folder that shall hold checkpoints.")
+        raise _refusal(
+            message(
+                "checkpoint.no-models-folder",
+                "Set TOUCHSTONE_MODELS to the folder for checkpoints.",
+            )
+        )
     if Path(name).is_absolute() or ".." in Path(name).parts:
-        raise _refusal(f"{name} is no name on the hub, such as facebook/bart-large-mnli.")
+        raise _refusal(_not_a_name(name))
     target = folder / name
     if target.exists():
-        raise _refusal(f"{target} is there already. Move it away to fetch it again.")
+        raise _refusal(
+            message(
+                "checkpoint.folder-exists",
+                "{folder} already exists. Move it to fetch the checkpoint again.",
+                folder=str(target),
+            )
+        )
     waiting = folder / ".fetching" / name.replace("/", "--")
     revision, files = _listing(name)
-    tell(f"{name}: {len(files)} files, revision {revision[:12]}")
+    report(f"{name}: {len(files)} files, revision {revision[:12]}")
     _download(name, revision, files, waiting)
     _write_sums(name, waiting, files)
     target.parent.mkdir(parents=True, exist_ok=True)
@@ -43,9 +55,9 @@ def fetch(name: str, tell: Tell) -> Path:
 
 def choose(names: Iterable[str]) -> list[str]:
     """Return the files of a repository that a checkpoint needs: each weight once, no code."""
-    kept = [name for name in names if _is_wanted(Path(name))]
-    folders = {Path(name).parent for name in kept if name.endswith(".safetensors")}
-    return [name for name in kept if not _is_doubled(Path(name), folders)]
+    wanted = [name for name in names if _is_wanted(Path(name))]
+    folders = {Path(name).parent for name in wanted if name.endswith(".safetensors")}
+    return [name for name in wanted if not _is_doubled(Path(name), folders)]
 
 
 def _is_wanted(path: Path) -> bool:
@@ -54,24 +66,33 @@ def _is_wanted(path: Path) -> bool:
 
 
 def _is_doubled(path: Path, has_safetensors: set[Path]) -> bool:
-    """Whether these weights are there as safetensors too, which need no unpickling."""
+    """Return True if there are safetensors of these weights, which need no unpickling."""
     is_pickled = path.name.startswith("pytorch_model")
     return is_pickled and path.suffix in (".bin", ".json") and path.parent in has_safetensors
 
 
 def _listing(name: str) -> tuple[str, dict[str, str | None]]:
-    """Return the newest revision, and the chosen files with the SHA-256 that the hub tells."""
+    """Return the newest revision, and the chosen files with their SHA-256 on the hub."""
     try:
         from huggingface_hub import HfApi
     except ModuleNotFoundError:
-        message = "Fetching needs the package huggingface_hub: pip install -r requirements.txt"
-        raise _refusal(message) from None
+        problem = message(
+            "checkpoint.hub-package",
+            "Fetching needs the package huggingface_hub: pip install -r requirements.txt",
+        )
+        raise _refusal(problem) from None
     with _Hub(name):
         info = HfApi().model_info(name, files_metadata=True)
     hashes = {file.rfilename: file.lfs.sha256 if file.lfs else None for file in info.siblings or []}
     chosen = choose(hashes)
     if not any(Path(file).name in ("config.json", "hparams.yaml") for file in chosen):
-        raise _refusal(f"{name} holds neither config.json nor hparams.yaml: it is no checkpoint.")
+        raise _refusal(
+            message(
+                "checkpoint.no-config",
+                "{checkpoint} is not a checkpoint: it has neither config.json nor hparams.yaml.",
+                checkpoint=name,
+            )
+        )
     return str(info.sha), {file: hashes[file] for file in chosen}
 
 
@@ -84,19 +105,25 @@ def _download(name: str, revision: str, files: Iterable[str], target: Path) -> N
 
 def _write_sums(name: str, folder: Path, files: dict[str, str | None]) -> None:
     lines = []
-    for file, told in sorted(files.items()):
-        found = hashes.of_file(folder / file, again=True)
-        if told and found != told:
+    for file, expected in sorted(files.items()):
+        actual = hashes.of_file(folder / file, again=True)
+        if expected and actual != expected:
             (folder / file).unlink()
-            message = f"{name}: {file} arrived damaged. Start the command again to get it anew."
-            raise _refusal(message)
-        lines.append(f"{found}  {file}\n")
-    shutil.rmtree(folder / ".cache", ignore_errors=True)  # the hub client's own notes
+            problem = message(
+                "checkpoint.arrived-damaged",
+                "{checkpoint}: {file} was damaged on the way. Run the command again to fetch it "
+                "again.",
+                checkpoint=name,
+                file=file,
+            )
+            raise _refusal(problem)
+        lines.append(f"{actual}  {file}\n")
+    shutil.rmtree(folder / ".cache", ignore_errors=True)  # of the hub's client
     (folder / places.SUMS).write_text("".join(lines), encoding="utf-8")
 
 
 class _Hub:
-    """Turns what the hub and the network answer into a sentence."""
+    """Turn errors of the hub and the network into refusals."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -107,29 +134,55 @@ class _Hub:
     def __exit__(self, kind: type[BaseException] | None, error: Any, trace: Any) -> None:
         if error is None or not isinstance(error, Exception):
             return
-        raise _refusal(_sentence(self.name, error)) from error
+        raise _refusal(_problem(self.name, error)) from error
 
 
-def _sentence(name: str, error: Exception) -> str:
-    from huggingface_hub import errors
-
-    if isinstance(error, errors.GatedRepoError):
-        return f"{name} is gated: accept its licence on the hub, then set HF_TOKEN."
-    if isinstance(error, errors.RepositoryNotFoundError):
-        return f"The hub has no {name}, or shows it only to those who set HF_TOKEN."
-    if isinstance(error, errors.OfflineModeIsEnabled):
-        return (
-            f"HF_HUB_OFFLINE is set. Run: HF_HUB_OFFLINE=0 python manage.py models --fetch {name}"
-        )
-    if isinstance(error, errors.HFValidationError):
-        return f"{name} is no name on the hub, such as facebook/bart-large-mnli."
-    if full := disk.refusal(error, places.models_folder() or Path(name)):
-        return f"{full} What has arrived waits there for the next fetch."
-    return (
-        f"The hub cannot be reached from here ({type(error).__name__}). Fetch {name} on a machine "
-        "that reaches it, and copy the folder below TOUCHSTONE_MODELS to this one."
+def _not_a_name(name: str) -> Message:
+    return message(
+        "checkpoint.not-a-name",
+        "{name} is not a name on the hub, such as facebook/bart-large-mnli.",
+        name=name,
     )
 
 
-def _refusal(message: str) -> MetricError:
-    return MetricError(message, permanent=True)
+def _problem(name: str, error: Exception) -> Message:
+    from huggingface_hub import errors
+
+    if isinstance(error, errors.GatedRepoError):
+        return message(
+            "checkpoint.gated",
+            "{checkpoint} is gated. Accept its licence on the hub, then set HF_TOKEN.",
+            checkpoint=name,
+        )
+    if isinstance(error, errors.RepositoryNotFoundError):
+        return message(
+            "checkpoint.not-on-hub",
+            "The hub has no {checkpoint}, or it is private. For a private one set HF_TOKEN.",
+            checkpoint=name,
+        )
+    if isinstance(error, errors.OfflineModeIsEnabled):
+        return message(
+            "checkpoint.offline",
+            "HF_HUB_OFFLINE is set. Run: HF_HUB_OFFLINE=0 python manage.py models --fetch "
+            "{checkpoint}",
+            checkpoint=name,
+        )
+    if isinstance(error, errors.HFValidationError):
+        return _not_a_name(name)
+    if full := disk.refusal(error, places.models_folder() or Path(name)):
+        return message(
+            "checkpoint.disk-full",
+            "{problem} The files that have arrived are used by the next fetch.",
+            problem=full,
+        )
+    return message(
+        "checkpoint.hub-unreachable",
+        "The hub cannot be reached from this machine ({error}). Fetch {checkpoint} on a machine "
+        "that can reach it, and copy the folder below TOUCHSTONE_MODELS to this one.",
+        error=type(error).__name__,
+        checkpoint=name,
+    )
+
+
+def _refusal(problem: Message) -> MetricError:
+    return MetricError(problem, permanent=True)

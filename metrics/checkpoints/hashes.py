@@ -1,7 +1,7 @@
-"""SHA-256 of large files, computed once as long as a file keeps its size and time.
+"""Compute SHA-256 of large files, once as long as size and time of a file stay the same.
 
-Kept in ``checkpoint-hashes.json`` in the folder of ``TOUCHSTONE_VAR``, so that the next process
-need not read gigabytes again; where that cannot be written, in memory only.
+Hashes are cached in ``checkpoint-hashes.json`` in the folder of ``TOUCHSTONE_VAR``, so that the
+next process need not read gigabytes again; in memory only where that file cannot be written.
 """
 
 import hashlib
@@ -11,6 +11,7 @@ import tempfile
 import time
 from pathlib import Path
 
+from metaeval.messages import message
 from metrics.base import MetricError
 
 Known = dict[str, tuple[int, int, str]]
@@ -40,8 +41,13 @@ def of_file(path: Path, *, again: bool = False) -> str:
         with file.open("rb") as stream:
             digest = hashlib.file_digest(stream, "sha256").hexdigest()
     except OSError as error:
-        message = f"{path} cannot be read: {error.strerror}."
-        raise MetricError(message, permanent=True) from error
+        problem = message(
+            "checkpoint.file-unreadable",
+            "{path} cannot be read: {error}.",
+            path=str(path),
+            error=error.strerror or type(error).__name__,
+        )
+        raise MetricError(problem, permanent=True) from error
     if time.time() - status.st_mtime > SETTLED_SECONDS:
         _keep(str(file), (status.st_size, status.st_mtime_ns, digest))
     return digest

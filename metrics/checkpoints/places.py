@@ -12,10 +12,11 @@ from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
 
+from metaeval.messages import Message, message
 from metrics.base import MetricError
 from metrics.checkpoints import hashes
 
-# What says which checkpoints this process holds in memory: who loads models adds to it.
+# Functions that name the checkpoints in memory; modules that load models add theirs.
 RESIDENT: list[Callable[[], list[str]]] = []
 SUMS = "SHA256SUMS"
 _FORBIDDEN = "TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD"
@@ -51,24 +52,36 @@ def find(name: str) -> str:
     return cached
 
 
-def missing_message(name: str) -> str:
-    """Say how to get a checkpoint."""
+def missing_message(name: str) -> Message:
+    """Return that a checkpoint is missing, and how to get it."""
     if Path(name).is_absolute():
-        return f"There is no checkpoint in {name}."
+        return message(
+            "checkpoint.not-in-folder", "There is no checkpoint in {folder}.", folder=name
+        )
     if name.startswith(_PACKAGE):
-        package = name.removeprefix(_PACKAGE)
-        return f"No installed Python package {package} holds a checkpoint (docs/metrics.md)."
-    return (
-        f"The checkpoint {name} is not on this machine. Get it where the hub can be reached: "
-        f"hf download {name} – or copy its files to a folder {name} below TOUCHSTONE_MODELS."
+        return message(
+            "checkpoint.not-in-package",
+            "There is no installed Python package {package} with a checkpoint (docs/metrics.md).",
+            package=name.removeprefix(_PACKAGE),
+        )
+    return message(
+        "checkpoint.missing",
+        "The checkpoint {checkpoint} is not on this machine. If the machine can reach the hub, "
+        "run: hf download {checkpoint}. Otherwise copy its files to a folder {checkpoint} below "
+        "TOUCHSTONE_MODELS.",
+        checkpoint=name,
     )
 
 
 def refuse_pickles() -> None:
     """Raise where the environment would let torch run code from a checkpoint."""
     if os.environ.get(_FORBIDDEN, "").lower() in {"1", "y", "yes", "true"}:
-        message = f"{_FORBIDDEN} is set: a checkpoint could run code. Unset it."
-        raise MetricError(message, permanent=True)
+        problem = message(
+            "checkpoint.code-allowed",
+            "{variable} is set, so a checkpoint could run code. Unset it.",
+            variable=_FORBIDDEN,
+        )
+        raise MetricError(problem, permanent=True)
 
 
 def fingerprint(path: str | Path, *, weights: bool = True) -> str:
@@ -90,8 +103,8 @@ def fingerprint(path: str | Path, *, weights: bool = True) -> str:
 def files(path: str | Path) -> list[Path]:
     """List what decides a checkpoint's values, sorted by name.
 
-    Hidden folders are left out, and pickled weights that nothing loads because safetensors are
-    there.
+    Hidden folders are skipped, and pickled weights where there are safetensors, which are loaded
+    instead.
     """
     folder = Path(path)
     found = sorted(
@@ -110,60 +123,88 @@ def weight_bytes(path: str | Path) -> int:
     return sum(file.stat().st_size for file in files(path) if file.suffix in _WEIGHTS)
 
 
-def verify(path: str | Path, *, again: bool = True) -> list[str]:
-    """Compare a checkpoint with its ``SHA256SUMS``; return each problem as a sentence.
+def verify(path: str | Path, *, again: bool = True) -> list[Message]:
+    """Compare a checkpoint with its ``SHA256SUMS``; return each problem.
 
-    Without such a file there is nothing to compare with and no problem. A file of the checkpoint
-    that it does not list is one. Files are read ``again``, or those whose size and time are known
-    are believed.
+    Without such a file there is no problem. A file of the checkpoint that it does not list is one.
+    With ``again`` all files are read; otherwise hashes of files with the same size and time are
+    taken from the cache.
     """
     folder = Path(path)
     sums = folder / SUMS
     if not sums.is_file():
         return []
-    problems, listed = [], set()
+    problems: list[Message] = []
+    listed = set()
     for number, line in enumerate(sums.read_text(encoding="utf-8").splitlines(), start=1):
         match = _SUM_LINE.fullmatch(line)
         if match is None:
-            problems.append(f"{SUMS}, line {number}: not a SHA-256 and a file name.")
+            problems.append(
+                message(
+                    "checkpoint.sums-line",
+                    "{file}, line {line}: expected a SHA-256 and a file name.",
+                    file=SUMS,
+                    line=number,
+                )
+            )
             continue
         digest, name = match.groups()
         listed.add(name.removeprefix("./"))
         problems += _compare(folder / name, digest, name, again=again)
     names = [file.relative_to(folder).as_posix() for file in files(folder)]
-    return problems + [f"{SUMS} does not list {name}." for name in names if name not in listed]
+    return problems + [
+        message("checkpoint.file-not-listed", "{file} does not list {name}.", file=SUMS, name=name)
+        for name in names
+        if name not in listed
+    ]
 
 
 def check(name: str, path: str | Path) -> None:
-    """Refuse a checkpoint that is not what its ``SHA256SUMS`` says, or that asks to run code.
+    """Refuse a checkpoint that differs from its ``SHA256SUMS``, or that asks to run code.
 
     Raises a permanent :class:`MetricError`.
     """
     problems = verify(path, again=False)
     if problems:
-        raise MetricError(f"The checkpoint {name} is not trusted: {problems[0]}", permanent=True)
+        untrusted = message(
+            "checkpoint.damaged",
+            "The checkpoint {checkpoint} differs from its hashes. {problem}",
+            checkpoint=name,
+            problem=problems[0],
+        )
+        raise MetricError(untrusted, permanent=True)
     for file in ("config.json", "tokenizer_config.json"):
         if _asks_for_code(Path(path) / file):
-            message = (
-                f"The checkpoint {name} asks to run code of its own (auto_map in {file}), which "
-                "never happens here. Where transformers has its class, remove that entry."
+            problem = message(
+                "checkpoint.runs-code",
+                "The checkpoint {checkpoint} asks to run code (auto_map in {file}), which is "
+                "never allowed. If transformers has its class, remove that entry.",
+                checkpoint=name,
+                file=file,
             )
-            raise MetricError(message, permanent=True)
+            raise MetricError(problem, permanent=True)
 
 
 def _asks_for_code(path: Path) -> bool:
     try:
         document = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):  # whoever loads it says so
+    except (OSError, ValueError):  # loading the file reports this
         return False
     return isinstance(document, dict) and bool(document.get("auto_map"))
 
 
-def _compare(file: Path, digest: str, name: str, *, again: bool) -> list[str]:
+def _compare(file: Path, digest: str, name: str, *, again: bool) -> list[Message]:
     if not file.is_file():
-        return [f"{name} is missing."]
+        return [message("checkpoint.file-missing", "{name} is missing.", name=name)]
     if hashes.of_file(file, again=again) != digest.lower():
-        return [f"{name} is not what {SUMS} says."]
+        return [
+            message(
+                "checkpoint.hash-differs",
+                "The hash of {name} differs from that in {file}.",
+                name=name,
+                file=SUMS,
+            )
+        ]
     return []
 
 
@@ -188,7 +229,7 @@ def _in_hub_cache(name: str) -> str | None:
         return None
     try:
         from huggingface_hub import try_to_load_from_cache
-    except ModuleNotFoundError:  # a web server has no use for it
+    except ModuleNotFoundError:  # a web server does not need it
         return None
     # A COMET repository has no config.json.
     found = (try_to_load_from_cache(name, file) for file in _MARKS)

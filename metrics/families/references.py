@@ -1,4 +1,4 @@
-"""Which references of a segment a metric reads, and how what they give becomes one score.
+"""Choose the references of a segment that a metric reads, and pool their scores into one.
 
 Pure: neither Django nor torch. A segment's references come in the order of their names.
 """
@@ -9,22 +9,31 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from metaeval.messages import message
 from metrics.base import MetricInfo, Scores, SegmentInput
 from metrics.options import Option
 
 Rows = NDArray[np.intp]
 CHOICES = ("first", "best", "mean")
-ALONE = "first reads one alone, by name."
-EACH = (
-    "Otherwise an output is scored against each, and every value is the best or the mean over them."
+LABEL = message("option.references", "Several references")
+HELP = message(
+    "option.references-help",
+    "With first, only the reference that is first by name is used. With best or mean, an output is "
+    "scored against each reference, and each value is the best or the mean over them.",
+)
+HELP_WITH_ALL = message(
+    "option.references-help-all",
+    "With first, only the reference that is first by name is used. With best or mean, an output is "
+    "scored against each reference, and each value is the best or the mean over them. With all, an "
+    "n-gram may match any reference, as in BLEU.",
 )
 
 
-def option(default: str, *, choices: tuple[str, ...] = CHOICES, more: str = "") -> Option:
-    """Return the option of a family; ``default`` is what it does unless told otherwise."""
-    text = f"{ALONE} {EACH} {more}".strip()
-    label = "Of several references"
-    return Option("references", label, "choice", default, choices, help=text, is_rare=True)
+def option(default: str, *, with_all: bool = False) -> Option:
+    """Return the option of a family; ``with_all`` adds the choice to read all at once."""
+    choices = ("all", *CHOICES) if with_all else CHOICES
+    about = HELP_WITH_ALL if with_all else HELP
+    return Option("references", LABEL, "choice", default, choices, help=about, is_rare=True)
 
 
 def chosen(info: MetricInfo, references: tuple[str, ...]) -> tuple[str, ...]:
@@ -53,7 +62,7 @@ def apart(info: MetricInfo, inputs: Sequence[SegmentInput]) -> tuple[list[Segmen
 
 
 def field(info: MetricInfo) -> dict[str, str | int]:
-    """What of this changes a value, for a signature; nothing where no reference is read."""
+    """Return the field of a signature; empty where no reference is read."""
     return {"references": info.references} if info.references else {}
 
 
@@ -68,7 +77,7 @@ class Pool:
         self.counts = np.zeros((n, 1))
 
     def add(self, rows: Rows | Sequence[int], scores: Scores) -> None:
-        """Take in (pairs, width) scores of pairs that are of ``rows``."""
+        """Add (pairs, width) scores of pairs that belong to ``rows``."""
         if self.is_mean:
             np.add.at(self.values, rows, scores)
             np.add.at(self.counts, rows, 1)
@@ -81,7 +90,7 @@ class Pool:
 
 
 def one_of(info: MetricInfo, values: Sequence[float]) -> float:
-    """Return the mean of what each reference gives, otherwise the largest."""
+    """Return the mean of the values of the references, otherwise the largest."""
     return float(np.mean(values)) if info.references == "mean" else float(np.max(values))
 
 

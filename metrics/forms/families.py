@@ -6,11 +6,14 @@ from typing import Any
 
 from django import forms
 from django.core.exceptions import ValidationError
+from django.utils.translation import gettext_lazy as _
 
+from core.messages import translated
+from metaeval.messages import Message
 from metrics import catalogue, options
 from metrics.base import MetricError, MetricInfo
 from metrics.models import ConfiguredMetric
-from metrics.options import Family, Option
+from metrics.options import Family, Option, OptionError
 from metrics.support import of_family
 
 PREFIX = "option-"
@@ -22,12 +25,14 @@ class MetricForm(forms.Form):
 
     name = forms.CharField(
         max_length=60,
-        label="Name",
-        help_text="In addresses, files and commands, and never changed: a–z, 0–9, + . -",
+        label=_("Name"),
+        help_text=_(
+            "Used in addresses, files and commands, and never changed. Use a–z, 0–9, + . -"
+        ),
         validators=ConfiguredMetric._meta.get_field("name").validators,
     )
     label = forms.CharField(
-        max_length=80, label="Label", help_text="What tables and charts call it."
+        max_length=80, label=_("Label"), help_text=_("Shown in tables and charts.")
     )
 
     def __init__(
@@ -46,7 +51,7 @@ class MetricForm(forms.Form):
 
     @property
     def given(self) -> dict[str, Any]:
-        """The options that were sent; what is left empty has its default."""
+        """The options that were sent; empty ones have their defaults."""
         sent = {option.name: self.data.get(PREFIX + option.name) for option in self.family.options}
         return {name: value for name, value in sent.items() if value not in (None, "")}
 
@@ -63,7 +68,7 @@ class MetricForm(forms.Form):
 
     @property
     def shows_more(self) -> bool:
-        """Whether one of those has been changed or is wrong, so that nothing set is hidden."""
+        """Return True if one of those was changed or is wrong, so that it is not hidden."""
         return any(
             field.errors or str(field.value() or "") != str(field.field.initial or "")
             for field in self.more_fields
@@ -73,11 +78,11 @@ class MetricForm(forms.Form):
         """Refuse names that are taken, by retired metrics too: scores are stored under them."""
         name = str(self.cleaned_data["name"])
         if catalogue.find(name):
-            raise ValidationError(f"There is a metric named {name} already.")
+            raise ValidationError([catalogue.name_taken(name)])
         return name
 
     def clean(self) -> None:
-        """Check every option by itself, then whether they fit together."""
+        """Check every option alone, then whether they fit together."""
         for option in self.family.options:
             self._check(option)
         if not self.errors:
@@ -88,9 +93,8 @@ class MetricForm(forms.Form):
         given = {k: v for k, v in self.given.items() if k == option.name}
         try:
             options.clean(alone, given)
-        except ValueError as error:
-            message = str(error).removeprefix(f"{option.label}: ")
-            self.add_error(PREFIX + option.name, message[:1].upper() + message[1:])
+        except OptionError as error:
+            self.add_error(PREFIX + option.name, ValidationError([error.problem]))
 
     def _describe(self) -> None:
         try:
@@ -104,40 +108,44 @@ class MetricForm(forms.Form):
             self.add_error(None, error)
         except MetricError as error:
             checkpoint = next((o for o in self.family.options if o.kind == "checkpoint"), None)
-            self.add_error(PREFIX + checkpoint.name if checkpoint else None, error.message)
+            field = PREFIX + checkpoint.name if checkpoint else None
+            self.add_error(field, ValidationError([error.message]))
+        except OptionError as error:
+            is_own = any(option.name == error.option for option in self.family.options)
+            field = PREFIX + error.option if is_own else None
+            self.add_error(field, ValidationError([error.problem]))
         except (ValueError, OSError) as error:
-            self._complain(str(error))
-
-    def _complain(self, message: str) -> None:
-        """Show an error at the option that its sentence begins with."""
-        for option in self.family.options:
-            if message.startswith(f"{option.label}: "):
-                self.add_error(PREFIX + option.name, message.removeprefix(f"{option.label}: "))
-                return
-        self.add_error(None, message)
+            self.add_error(None, ValidationError([catalogue.problem_of(error)]))
 
 
-def field_of(option: Option, choices: Sequence[tuple[str, str]] = ()) -> forms.Field:
-    """Return the field of an option; whether its value is right, the options check.
+def field_of(option: Option, choices: Sequence[tuple[str, Message | str]] = ()) -> forms.Field:
+    """Return the field of an option; its value is checked by the options, not by the field.
 
-    ``choices`` are those that only this installation knows.
+    ``choices`` are those of this installation.
     """
     choices = choices or _choices(option)
     shared: dict[str, Any] = {
         "label": option.label,
         "help_text": option.help,
-        # Whether a value is needed, and which, the options themselves say.
+        # The options check whether a value is needed, and which.
         "required": False,
         "initial": _initial(option),
     }
     if choices:
-        return forms.CharField(widget=forms.Select(choices=choices), **shared)
+        return forms.CharField(widget=forms.Select(choices=_translated(choices)), **shared)
     return forms.CharField(widget=_widget(option), **shared)
 
 
-def _choices(option: Option) -> list[tuple[str, str]]:
+def _translated(choices: Sequence[tuple[str, Any]]) -> list[tuple[str, Any]]:
+    return [
+        (value, translated(label) if isinstance(label, Message) else label)
+        for value, label in choices
+    ]
+
+
+def _choices(option: Option) -> list[tuple[str, Any]]:
     if option.kind == "boolean":
-        return [("yes", "Yes"), ("no", "No")]
+        return [("yes", _("Yes")), ("no", _("No"))]
     return [(choice, choice) for choice in option.choices]
 
 
@@ -151,8 +159,8 @@ def _widget(option: Option) -> forms.Widget:
     if option.kind in ("integer", "number"):
         bounds = {"min": option.minimum, "max": option.maximum}
         step = 1 if option.kind == "integer" else "any"
-        told = {name: f"{value:g}" for name, value in bounds.items() if value is not None}
-        return forms.NumberInput(attrs=told | {"step": step})
+        given = {name: f"{value:g}" for name, value in bounds.items() if value is not None}
+        return forms.NumberInput(attrs=given | {"step": step})
     if option.kind == "checkpoint":
         return forms.TextInput(attrs={"list": KNOWN, "spellcheck": "false"})
     return forms.TextInput()

@@ -6,9 +6,11 @@ from functools import cached_property
 from typing import Any
 
 from django import forms
+from django.utils.translation import gettext_lazy as _
 
 from annotation.models import Output, System, TestSet
-from core.text import join_truncated
+from core.messages import translated
+from metaeval.messages import Message, message, truncated
 from metrics import catalogue
 from metrics.base import MetricInfo
 from metrics.families.floor.options import KEY as FLOOR
@@ -20,38 +22,43 @@ from metrics.support import Budget, support_of
 
 @dataclass(frozen=True)
 class Choice:
-    """One metric to choose: its description, whether it is ticked, why it cannot be, and where it
+    """One metric to choose: its description, whether it is selected, why it cannot be, and where it
     can run.
 
-    `seconds` is how long all texts of the test set take there, None where it has not run yet.
+    `seconds` is the time for all texts of the test set there, None where it has not run yet.
     """
 
     info: MetricInfo
     is_checked: bool
-    refusal: str | None
+    refusal: Message | None
     hosts: Hosts
     estimate: Any = None
     seconds: float | None = None
 
     @property
     def is_here(self) -> bool:
-        """Whether it can run now; a lexical one also where its worker is only not started."""
+        """Return True if it can run now; also for a lexical one whose worker is not started yet."""
         can = bool(self.hosts.able) or self.info.queue == "cpu"
         return not self.refusal and not self.hosts.is_stuck and can
 
     def fits(self, query: str) -> bool:
-        """Whether each word of a search is in its name, its family or what is said of it."""
+        """Return True if each word of a search is in its name, family, description or checkpoint.
+
+        English texts match in every language of the page.
+        """
         info = self.info
-        said = (info.name, info.label, info.family_label, info.description, info.checkpoint)
-        text = " ".join(filter(None, said)).casefold()
+        texts: list[str] = [info.name, info.label, info.checkpoint]
+        for each in (info.family_label, info.description):
+            texts += [str(each), translated(each) if isinstance(each, Message) else each]
+        text = " ".join(texts).casefold()
         return all(word in text for word in query.casefold().split())
 
 
 @dataclass(frozen=True)
 class Family:
-    """Metrics of one family on the form; `is_open` where somebody should see them at once."""
+    """Metrics of one family on the form; `is_open` if they are unfolded at first."""
 
-    label: str
+    label: Message | str
     choices: Sequence[Choice]
     is_open: bool
 
@@ -61,9 +68,10 @@ class Family:
         return sum(choice.is_checked for choice in self.choices)
 
     @property
-    def names(self) -> str:
-        """Their labels, some of many."""
-        return join_truncated([choice.info.label for choice in self.choices])
+    def names(self) -> Message:
+        """Their labels, truncated."""
+        labels = truncated([choice.info.label for choice in self.choices])
+        return message("list.names", "{names}", names=labels)
 
 
 # The metrics behind the 18 measures of Cheng et al. 2023.
@@ -73,7 +81,7 @@ STUDY = frozenset(
 )
 
 
-# What no set holds unless it is asked for by name: it costs money, or judges nothing.
+# Metrics that belong to no set: they cost money, or are baselines.
 def _is_aside(info: MetricInfo) -> bool:
     return info.family == FLOOR or support_of(info).has_budget
 
@@ -87,24 +95,31 @@ LEXICAL = frozenset({"bleu", "sentbleu", "chrf", "chrf++", "ter", "rouge"})
 class Recommended:
     """Metrics that are chosen in one click."""
 
-    label: str
+    label: Message
     holds: Callable[[Choice], bool]
 
 
 SETS = {
-    "lexical": Recommended("Lexical", lambda one: one.info.name in LEXICAL),
-    "here": Recommended("All that run here", lambda one: one.is_here and not _is_aside(one.info)),
+    "lexical": Recommended(
+        message("metric-set.lexical", "Lexical"), lambda one: one.info.name in LEXICAL
+    ),
+    "here": Recommended(
+        message("metric-set.here", "All that can run now"),
+        lambda one: one.is_here and not _is_aside(one.info),
+    ),
     "no-reference": Recommended(
-        "Without a reference",
+        message("metric-set.no-reference", "Without a reference"),
         lambda one: one.is_here and not one.info.needs_reference and not _is_aside(one.info),
     ),
-    "study": Recommended("The 18 of the study", lambda one: one.info.name in STUDY),
+    "study": Recommended(
+        message("metric-set.study", "The 18 of the study"), lambda one: one.info.name in STUDY
+    ),
 }
 
 
 def _by_family(choices: Sequence[Choice], query: str) -> list[Family]:
-    """Families of what a search leaves; folded where they are too many and nothing is ticked."""
-    groups: dict[str, list[Choice]] = {}
+    """Group the choices that match a search; fold families if there are many and none is selected."""
+    groups: dict[Message | str, list[Choice]] = {}
     for choice in choices:
         if choice.fits(query):
             groups.setdefault(choice.info.family_label, []).append(choice)
@@ -116,18 +131,20 @@ def _by_family(choices: Sequence[Choice], query: str) -> list[Family]:
 
 
 class StartForm(forms.Form):
-    """Metrics and systems of one test set, and what each metric that costs something may spend."""
+    """Metrics and systems of one test set, and the budget of each paid metric."""
 
     metrics = forms.MultipleChoiceField(
-        error_messages={"required": "Choose at least one metric."},
+        error_messages={"required": _("Choose at least one metric.")},
     )
     systems = forms.ModelMultipleChoiceField(
         System.objects.none(),
-        error_messages={"required": "Choose at least one system."},
+        error_messages={"required": _("Choose at least one system.")},
     )
 
-    money = forms.FloatField(required=False, min_value=0, label="Money, in the endpoint's currency")
-    tokens = forms.IntegerField(required=False, min_value=1, label="Tokens")
+    money = forms.FloatField(
+        required=False, min_value=0, label=_("Money, in the endpoint's currency")
+    )
+    tokens = forms.IntegerField(required=False, min_value=1, label=_("Tokens"))
 
     def __init__(
         self,
@@ -174,18 +191,18 @@ class StartForm(forms.Form):
 
     @cached_property
     def n_texts(self) -> int:
-        """Distinct texts of the test set: what a metric scores that has no score yet."""
+        """The number of distinct texts of the test set, which a new metric has to score."""
         outputs = Output.objects.filter(system__in=self.all_systems).order_by()
         return outputs.values("content_key").distinct().count()
 
     @property
     def has_budgets(self) -> bool:
-        """Whether one of the metrics may cost something, so that a budget means something."""
+        """Return True if one of the metrics may cost money, so that a budget is needed."""
         return any(support_of(info).has_budget for info in self.infos)
 
     @property
     def chosen(self) -> dict[str, Any]:
-        """What :func:`metrics.runs.starting.start` takes, once the form is valid."""
+        """The arguments of :func:`metrics.runs.starting.start`, once the form is valid."""
         given = self.cleaned_data
         return {
             "metrics": given["metrics"],
@@ -208,8 +225,8 @@ class StartForm(forms.Form):
         """Whether one that cannot run now is chosen."""
         return any(family.n_checked for family in self.elsewhere)
 
-    def sets(self) -> list[tuple[str, str, int, int]]:
-        """Sets to choose in one click: name, label, how many metrics, and how many run now."""
+    def sets(self) -> list[tuple[str, Message, int, int]]:
+        """Return sets to choose in one click: name, label, number of metrics, number that run now."""
         return [
             (name, each.label, len(of), sum(one.is_here for one in of))
             for name, each in SETS.items()
@@ -217,7 +234,7 @@ class StartForm(forms.Form):
         ]
 
     def system_choices(self) -> list[tuple[System, bool]]:
-        """Systems to choose; all of them are ticked at first."""
+        """Return systems to choose; all of them are selected at first."""
         value = self["systems"].value()
         ticked = None if value is None else {str(pk) for pk in value}
         return [(row, ticked is None or str(row.pk) in ticked) for row in self.all_systems]
@@ -230,9 +247,11 @@ class FilterForm(forms.Form):
         TestSet.objects.all(),
         to_field_name="slug",
         required=False,
-        label="Test set",
-        empty_label="All test sets",
+        label=_("Test set"),
+        empty_label=_("All test sets"),
     )
     status = forms.ChoiceField(
-        choices=[("", "Any status"), *MetricRun.Status.choices], required=False
+        choices=[("", _("Any status")), *MetricRun.Status.choices],
+        required=False,
+        label=_("Status"),
     )

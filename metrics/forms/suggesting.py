@@ -1,9 +1,10 @@
-"""The form that says which errors annotators of a campaign are shown beforehand."""
+"""Forms for the errors that annotators of a campaign are shown as suggestions."""
 
 from collections.abc import Sequence
 from typing import Any
 
 from django import forms
+from django.utils.translation import gettext_lazy as _
 
 from annotation.forms.uploads import FilesField
 from annotation.uploads import InputFile
@@ -11,53 +12,66 @@ from metrics.forms.spans import ENDS
 
 SUGGESTED, GOLD = "suggested", "gold"
 WHAT = {
-    SUGGESTED: "suggestions: shown to annotators, who keep, change or remove them",
-    GOLD: "adjudicated errors: what is known to be right, for a trial; never shown",
+    SUGGESTED: _("suggestions: annotators see them and keep, change or remove them"),
+    GOLD: _("adjudicated errors: the known errors, for a trial; annotators never see them"),
 }
-NOTHING = "Choose a metric, or files with spans."
+NOTHING = _("Choose a metric, or files with spans.")
 
 
 class SharesForm(forms.Form):
-    """The shares of a trial's conditions, in percent of everybody's documents."""
+    """The shares of a trial's conditions, in percent of each annotator's documents."""
 
     blank = forms.IntegerField(
+        label=_("Blank"),
         min_value=0,
         max_value=100,
-        help_text="Nothing is suggested: what the others are compared with.",
+        help_text=_("No suggestions; the other conditions are compared with this one."),
     )
     prefilled = forms.IntegerField(
-        min_value=0, max_value=100, help_text="All suggestions; 100 is no trial."
+        label=_("Prefilled"),
+        min_value=0,
+        max_value=100,
+        help_text=_("All suggestions. With 100 there is no trial."),
     )
     planted = forms.IntegerField(
-        label="With a planted error",
+        label=_("With a planted error"),
         min_value=0,
         max_value=15,
-        help_text="All suggestions and a false one, on text that is adjudicated correct.",
+        help_text=_("All suggestions and a false one, on text that was adjudicated correct."),
     )
     withheld = forms.IntegerField(
-        label="With a known error withheld",
+        label=_("With a known error withheld"),
         min_value=0,
         max_value=50,
-        help_text="All suggestions but those of one adjudicated error.",
+        help_text=_("All suggestions except those for one adjudicated error."),
     )
-    seed = forms.IntegerField(min_value=0, max_value=2**53, help_text="Draws all of it.")
+    seed = forms.IntegerField(
+        label=_("Seed"),
+        min_value=0,
+        max_value=2**53,
+        help_text=_("The seed for all random choices of the trial."),
+    )
 
 
 class SuggestForm(forms.Form):
-    """What the spans are for, and a metric or files that they come from."""
+    """The purpose of spans, and the metric or the files that they come from."""
 
-    what = forms.ChoiceField(label="These are", choices=list(WHAT.items()), initial=SUGGESTED,
+    what = forms.ChoiceField(label=_("Purpose"), choices=list(WHAT.items()), initial=SUGGESTED,
                              widget=forms.RadioSelect)  # fmt: skip
-    metric = forms.ChoiceField(label="Found by", required=False)
+    metric = forms.ChoiceField(label=_("Metric"), required=False)
     tables = FilesField(
-        label="or files with spans",
+        label=_("or files with spans"),
         required=False,
-        help_text="TSV, CSV, XLSX or JSON: system, segment, "
-        "start, end, severity, perhaps category and "
-        "side (target, source, missing), a row a span; severity no-error for an output without "
-        "one. Offsets count Unicode characters from 0.",
+        help_text=_(
+            "TSV, CSV, XLSX or JSON with one row per span: system, segment, start, end and "
+            "severity; optional are category and side (target, source or missing). Write the "
+            "severity no-error for an output without errors. Offsets count Unicode characters "
+            "from 0."
+        ),
     )
-    ends = forms.ChoiceField(label="An end names", choices=list(ENDS.items()), required=False)
+    ends = forms.ChoiceField(
+        label=_("The end offset is"), choices=list(ENDS.items()), required=False
+    )
 
     def __init__(
         self, *args: Any, metrics: Sequence[str], has_files: bool = False, **kwargs: Any
@@ -67,10 +81,10 @@ class SuggestForm(forms.Form):
             del self.fields["tables"], self.fields["metric"]
         else:
             own: Any = self.fields["metric"]
-            own.choices = [("", "no metric: from files"), *((name, name) for name in metrics)]
+            own.choices = [("", _("no metric: from files")), *((name, name) for name in metrics)]
 
     def clean(self) -> dict[str, Any]:
-        """Ask for a source."""
+        """Require a metric or files."""
         given = super().clean() or self.cleaned_data
         asked = {"metric", "tables"} & set(self.fields)
         if asked and not given.get("metric") and not given.get("tables"):
@@ -79,7 +93,7 @@ class SuggestForm(forms.Form):
 
     @property
     def ends_included(self) -> bool | None:
-        """What the person said of ends."""
+        """Return True if the end is within the span, None where that was not chosen."""
         return {"included": True, "excluded": False}.get(self.cleaned_data["ends"])
 
     def sent(self) -> list[InputFile]:

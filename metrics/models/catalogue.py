@@ -1,9 +1,12 @@
 """Metrics that an admin or a training run added to those of the registry."""
 
+from typing import Any
+
 from django.conf import settings
 from django.core.validators import RegexValidator
 from django.db import models
 
+from metaeval.messages import from_json
 from metrics.base import MetricInfo
 from metrics.registry import METRICS
 
@@ -37,12 +40,19 @@ class ConfiguredMetric(models.Model):
 
     @property
     def info(self) -> MetricInfo:
-        """The description as every metric has one."""
-        fields = {
-            key: tuple(value) if isinstance(value, list) else value
-            for key, value in self.description.items()
-        }
-        return MetricInfo(**fields | {"options": tuple(self.description["options"].items())})
+        """The description of the metric."""
+        fields = {key: _read(key, value) for key, value in self.description.items()}
+        # What was stored before this field was renamed.
+        fields["notes"] = fields.pop("remarks", fields.get("notes", ""))
+        return MetricInfo(**fields)
+
+
+def _read(key: str, value: Any) -> Any:
+    if key == "options":
+        return tuple(value.items())
+    if isinstance(value, dict):
+        return from_json(value)
+    return tuple(value) if isinstance(value, list) else value
 
 
 def find_info(name: str) -> MetricInfo | None:

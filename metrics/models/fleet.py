@@ -1,6 +1,6 @@
-"""The fleet: one row for every worker process, written by itself (`metrics.workers.reporter`).
+"""The fleet: one row per worker process, which the process writes (`metrics.workers.reporter`).
 
-Signs of life are the database's own time, so that the clocks of several hosts need not agree.
+Times of reports are the database's own, so that the clocks of several hosts need not agree.
 """
 
 from collections import Counter
@@ -13,6 +13,7 @@ from django.db import models
 from django.db.models import DurationField, ExpressionWrapper, F, QuerySet
 
 from core.work.models import Now
+from metaeval.messages import Message, from_json, message
 from metrics.models.catalogue import ConfiguredMetric
 from metrics.models.runs import MetricRun, Slice
 from metrics.registry import METRICS
@@ -23,12 +24,12 @@ DROPPED_AFTER = timedelta(days=1)
 
 
 class Worker(models.Model):
-    """What one worker process says of itself.
+    """The report of one worker process.
 
-    `uid` is made when the process starts: a worker that was restarted under its old name is
-    another one. `devices` are dicts of `kind` (gpu, cpu), `name`, `total` and `free` in bytes;
-    `checkpoints` maps what lies on the host to what `checkpoints.inventory` found out about it,
-    `lacks` the metrics that cannot run there to what they lack, in sentences. `plugins` are those
+    `uid` is made when the process starts, so a worker that was restarted under its old name is
+    another row. `devices` are dicts of `kind` (gpu, cpu), `name`, `total` and `free` in bytes.
+    `checkpoints` maps checkpoints on the host to their facts (`metrics.stock.inventory`), `lacks`
+    the metrics that cannot run there to what is missing, as JSON of messages. `plugins` are those
     of :mod:`metrics.plugins` that it has.
     """
 
@@ -59,9 +60,22 @@ class Worker(models.Model):
         names = [device["name"] for device in self.devices if device["kind"] == "gpu"]
         return str(names[0]) if names else ""
 
+    @property
+    def lacking(self) -> dict[str, list[Message]]:
+        """What is missing on its host, by metric."""
+        return {
+            metric: [
+                from_json(each)
+                if isinstance(each, dict)
+                else message("worker.lacks", "{text}", text=each)  # from an earlier version
+                for each in found
+            ]
+            for metric, found in self.lacks.items()
+        }
+
 
 class WorkerChild(models.Model):
-    """A process in which a worker does its work, one for each slot.
+    """A process in which a worker runs background jobs, one per slot.
 
     The worker itself writes `memory`, in bytes; the child its `device` and `resident`, the
     checkpoints that it has in memory.
@@ -81,20 +95,20 @@ class WorkerChild(models.Model):
         return f"{self.pid} of {self.worker_id}"
 
 
-def living() -> QuerySet[Worker]:
-    """Return the workers that gave a sign of life lately."""
+def live_workers() -> QuerySet[Worker]:
+    """Return the workers whose last report is recent."""
     return Worker.objects.filter(seen_at__gte=Now() - SILENT_AFTER)
 
 
 def drop_old(row: Worker) -> None:
-    """Forget who has been silent for a day, and who had the place of this worker before it."""
+    """Delete rows that are silent for a day, and the silent predecessor of this worker."""
     Worker.objects.filter(seen_at__lt=Now() - DROPPED_AFTER).delete()
     before = Worker.objects.filter(name=row.name, host=row.host).exclude(uid=row.uid)
     before.filter(seen_at__lt=Now() - SILENT_AFTER).delete()
 
 
 def layers_on_workers(name: str) -> int | None:
-    """Return the number of layers that a worker reports of an encoder, where one has it."""
+    """Return the number of layers of an encoder that a worker reports; None where none does."""
     for row in Worker.objects.order_by("-seen_at", "-pk"):
         layers = row.checkpoints.get(name, {}).get("layers")
         if layers:
@@ -121,8 +135,8 @@ class Slot(NamedTuple):
 class Seat:
     """A worker as the page shows it.
 
-    `seconds` is how long ago it gave a sign of life; `parts` is what its children work on, by
-    process id.
+    `seconds` is the time since its last report; `parts` is what its children work on, by process
+    id.
     """
 
     worker: Worker
@@ -165,11 +179,11 @@ def fleet() -> list[Seat]:
 
 
 def _work_of(uids: Iterable[str]) -> dict[str, dict[int, Part]]:
-    """Return, by worker and process id, the runs of which they have slices in hand."""
+    """Return, by worker and process id, the runs of which they are scoring slices."""
     wanted = set(uids)
     found: dict[str, dict[int, Part]] = {}
-    in_hand = Slice.objects.filter(status=Slice.Status.RUNNING)
-    for each in in_hand.select_related("worker", "run__test_set"):
+    running = Slice.objects.filter(status=Slice.Status.RUNNING)
+    for each in running.select_related("worker", "run__test_set"):
         if each.worker is None:
             continue
         uid, _, pid = each.worker.process.partition(".")
@@ -180,7 +194,7 @@ def _work_of(uids: Iterable[str]) -> dict[str, dict[int, Part]]:
 
 @dataclass(frozen=True)
 class QueueState:
-    """How many living workers take from a queue, and what waits and runs there."""
+    """How many live workers serve a queue, and how many runs wait and run there."""
 
     name: str
     workers: int
@@ -189,12 +203,12 @@ class QueueState:
 
     @property
     def is_starved(self) -> bool:
-        """Whether something waits that nobody will take."""
+        """Return True if runs wait and no worker serves the queue."""
         return bool(self.waiting) and not self.workers
 
 
 def queue_states(seats: Iterable[Seat], queues: Iterable[str]) -> list[QueueState]:
-    """Return the state of the named queues, and of all others that living workers listen to."""
+    """Return the state of the named queues, and of all others that live workers serve."""
     listening = [
         queue
         for seat in seats

@@ -1,4 +1,4 @@
-"""Metric runs: what is to be scored, and which workers have what of it in hand."""
+"""Metric runs: what to score, and which workers are scoring which part of it."""
 
 from django.conf import settings
 from django.db import models
@@ -9,21 +9,27 @@ from django.utils.functional import cached_property
 from annotation.models import Output, System, TestSet
 from core.messages import MessageField
 from core.work.models import Work
+from metaeval.messages import Message, message
 from metrics.base import MetricInfo
 from metrics.models.catalogue import find_info
 from metrics.models.scores import MetricSignature
 
+LOST = message("run.worker-state-lost", "stopped responding")
+SCORING = message("run.worker-state-scoring", "scoring")
+FINISHED = message("run.worker-state-finished", "finished")
+
 
 class MetricRun(models.Model):
-    """One metric over the outputs of some systems, shared by all workers that take part.
+    """One metric over the outputs of some systems, scored by any number of workers.
 
-    Rows are the only truth about a run: this one, its plan, its slices and its workers.
+    The state of a run is in rows only: this one, its plan, its slices and its workers.
 
     `total`, `done`, `reused` and `failed` count contents, not outputs: a text that two systems
-    share is one. `reused` of those done had a score before the run began, or got it from another
-    run meanwhile; those `failed` are in `failed_texts`. `rate` is contents a second, lately, of all
-    workers together; `worker` took work last, and at `heartbeat_at` one did something. `remarks`
-    are the metric's warnings (:class:`metrics.base.MetricWarning`) with their numbers of texts.
+    share counts once. `reused` of those done had a score before the run began, or got it from
+    another run meanwhile; those `failed` are in `failed_texts`. `rate` is the recent contents per
+    second of all workers together; `worker` took a slice last, and `heartbeat_at` is the last
+    activity. `remarks` are the metric's warnings (:mod:`metrics.runs.warned`) with their numbers of
+    texts.
     """
 
     Status = Work.Status
@@ -64,7 +70,7 @@ class MetricRun(models.Model):
 
     @property
     def label(self) -> str:
-        """The metric as people know it."""
+        """The label of the metric."""
         return self.info.label if self.info else self.metric
 
     @property
@@ -74,12 +80,12 @@ class MetricRun(models.Model):
 
     @cached_property
     def info(self) -> MetricInfo | None:
-        """The description of the metric; None where nobody knows it any more."""
+        """The description of the metric; None where there is none any more."""
         return find_info(self.metric)
 
     @property
     def is_active(self) -> bool:
-        """Whether a worker has or will have something to do here."""
+        """Return True if the run waits or is being scored."""
         return self.status in self.ACTIVE
 
     @property
@@ -107,7 +113,7 @@ class MetricRun(models.Model):
 
 
 class RunPlan(models.Model):
-    """What a run has to score, as its first worker found it.
+    """What a run has to score, as its first worker planned it.
 
     `output_ids` packs one output for each content without a score, as little-endian int64.
     """
@@ -120,11 +126,11 @@ class RunPlan(models.Model):
 
 
 class RunWorker(models.Model):
-    """A worker's part in a run: what it did, on what, and whether it is still there.
+    """A worker's part in a run: what it scored, on which device, and whether it responds.
 
-    `process` tells two processes of one name apart. `seconds` are those it was busy, `rate` is
-    contents a second, lately. `peak_bytes` is of its process, `device_peak_bytes` of its GPU,
-    `builds` what `workers.builds` says. `is_lost` marks one that fell silent.
+    `process` distinguishes two processes of one name. `seconds` are those it was busy, `rate` is
+    its recent contents per second. `peak_bytes` is of its process, `device_peak_bytes` of its GPU,
+    `builds` is from `workers.builds`. `is_lost` marks one that stopped responding.
     """
 
     run = models.ForeignKey(MetricRun, models.CASCADE, related_name="workers")
@@ -159,19 +165,19 @@ class RunWorker(models.Model):
         return self.segments / self.seconds if self.segments and self.seconds else None
 
     @property
-    def state(self) -> str:
-        """What it is doing, in a word or two."""
+    def state(self) -> Message:
+        """What it is doing."""
         if self.is_lost:
-            return "stopped answering"
+            return LOST
         running = any(each.status == Work.Status.RUNNING for each in self.slices.all())
-        return "at work" if running else "left"
+        return SCORING if running else FINISHED
 
 
 class Slice(Work):
-    """A part of a plan that waits or that a worker has in hand; one that is done has no row.
+    """A part of a plan that waits or is being scored; one that is done has no row.
 
-    Size 0 is the making of the plan itself. While `is_loading` its worker has yet to load the
-    metric: what befalls it then is not held against the texts.
+    Size 0 is the planning of the run. While `is_loading`, its worker has not loaded the metric
+    yet, so errors are not those of the texts.
     """
 
     run = models.ForeignKey(MetricRun, models.CASCADE, related_name="slices")

@@ -1,7 +1,7 @@
-"""Which run a worker serves next: runs of one checkpoint together, and the short before the long.
+"""Choose the run that a worker serves next: runs of one checkpoint together, short ones first.
 
-What a run still needs counts in seconds, and each second that it has waited is one less. So a
-short run is not stuck behind a long one, and a long one is not overtaken for ever.
+The cost of a run is the seconds that it still needs, less the seconds that it has waited. So a
+short run does not wait behind a long one, and a long one is not overtaken for ever.
 """
 
 import time
@@ -77,7 +77,7 @@ def waiting(runs: QuerySet[MetricRun]) -> list[Waiting]:
     age = ExpressionWrapper(
         Now() - Coalesce("heartbeat_at", "created_at"), output_field=DurationField()
     )
-    busy = Exists(state.in_hand().filter(run=OuterRef("pk")))
+    busy = Exists(state.running_slices().filter(run=OuterRef("pk")))
     found = []
     for run in runs.annotate(age=age, is_at_work=busy).order_by("pk"):
         info = infos.get(run.metric)

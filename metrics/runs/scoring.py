@@ -1,7 +1,7 @@
-"""Work on a slice of a run: load the metric, score the texts, store the scores.
+"""Process a slice of a run: load the metric, score the texts, store the scores.
 
-Any number of workers do so at once. Scores are keyed by content and inserted once, so a slice that
-is done twice (a worker killed between storing and the answer, or thought dead) changes nothing.
+Any number of workers may do so at once. Scores are keyed by content and inserted once, so a slice
+that is scored twice (by a worker that was killed after storing, or thought dead) changes nothing.
 """
 
 import logging
@@ -15,7 +15,7 @@ import numpy as np
 from core.database.waits import db_retry
 from core.work import claims, processes, working
 from core.work.models import kind_named
-from metaeval.messages import Message, MessageError
+from metaeval.messages import Message, MessageError, message
 from metrics import truncation
 from metrics.base import (
     Metric,
@@ -28,8 +28,8 @@ from metrics.base import (
 from metrics.contents import Chunk, find_missing, load_chunk, load_part, pack_ids
 from metrics.error_spans import FindsSpans, Spans
 from metrics.models import Slice
-from metrics.runs import keeping, queue, remarks, slices, state, streaming, telling
-from metrics.runs.keeping import Loaded
+from metrics.runs import callbacks, queue, slices, state, storing, streaming, warned
+from metrics.runs.storing import Loaded
 from metrics.workers import signatures, telemetry
 from metrics.workers.signatures import HostError
 
@@ -37,14 +37,14 @@ logger = logging.getLogger(__name__)
 
 CHUNK_SECONDS = 1.0
 FIRST_CHUNK, LARGEST_CHUNK = 16, slices.LARGEST
-# A worker that gives other scores than a run is planned for looks again after so many seconds.
+# A worker whose signature differs from that of a run looks again after so many seconds.
 STRANGER_SECONDS = 30.0
-# What may pass is tried again after so many seconds, and then ever later.
+# After a temporary fault a slice is tried again after so many seconds, doubled with each attempt.
 RETRY_SECONDS = 15.0
 
 
 class _Memory:
-    """One run at a time: two metrics could keep two models from making room for each other."""
+    """The metric of one run at a time: two metrics could need more memory than there is."""
 
     loaded: Loaded | None = None
     sizes: dict[str, int] = {}
@@ -63,18 +63,18 @@ def size_for(row: Slice) -> int:
 
 
 def forget() -> None:
-    """Forget what is in memory, how fast it was, and which runs to leave alone."""
+    """Clear the metric in memory, its speed, and the runs to leave alone."""
     _Memory.loaded = None
     _Memory.sizes.clear()
     queue.memory = queue.Memory()
 
 
 class TextError(MessageError):
-    """A text cannot be scored: `place` is its own in the plan."""
+    """A text cannot be scored: `position` is its position in the plan."""
 
-    def __init__(self, message: Message, place: int, *, seconds: float) -> None:
+    def __init__(self, message: Message, position: int, *, seconds: float) -> None:
         super().__init__(message)
-        self.place, self.seconds = place, seconds
+        self.position, self.seconds = position, seconds
 
 
 def work(row: Slice) -> None:
@@ -107,7 +107,7 @@ def _load(row: Slice) -> Loaded:
 
 
 def _plan(row: Slice) -> None:
-    """Find out what there is to score; load the metric only where its signature is not known."""
+    """Plan what to score; load the metric only where its signature is not known."""
     signature = None if is_loaded(row) else db_retry(partial(signatures.known, row.run))
     reading: dict[str, Any] = {}
     if signature is None:
@@ -131,20 +131,22 @@ def _score_slice(row: Slice, loaded: Loaded) -> None:
     places = {pk: place for place, pk in enumerate(output_ids, start=row.first)}
     chunk = db_retry(partial(load_chunk, loaded.signature, output_ids))
     try:
-        with remarks.heard() as said:
+        with warned.counted_warnings() as warnings:
             rows, spans = _score(loaded.metric, chunk, places)
     except UnfinishedError as error:
         good = np.isfinite(error.rows).all(axis=1)
         found = (error.rows, error.spans, good, [None] * len(good))
-        db_retry(partial(keeping.store, loaded.signature, chunk.keys, *found, lambda: None))
-        telling.tell(loaded.metric)
+        db_retry(partial(storing.store, loaded.signature, chunk.keys, *found, lambda: None))
+        callbacks.notify(loaded.metric)
         raise
     good, marks = np.isfinite(rows).all(axis=1), truncation.marks(loaded.metric, len(rows))
     loaded.measure(row.size, time.monotonic() - began)
     metric = loaded.metric
     missing = metric.missing if isinstance(metric, NamesMissing) else {}
-    no_score = f"{metric.info.label} gave no finite score."
-    work = partial(
+    no_score = message(
+        "run.no-finite-score", "{metric} returned no finite score.", metric=metric.info.label
+    )
+    complete = partial(
         slices.complete,
         row,
         reused=row.size - len(chunk.keys),
@@ -157,16 +159,16 @@ def _score_slice(row: Slice, loaded: Loaded) -> None:
         seconds=time.monotonic() - began,
         rate=loaded.rate,
         reading=telemetry.read(loaded.metric).as_fields(),
-        remarks=said,
+        warnings=warnings,
     )
     scored = (rows, spans, good, marks)
-    db_retry(partial(keeping.store, loaded.signature, chunk.keys, *scored, work))
-    loaded.told_at = telling.tell_now_and_then(loaded.metric, row, loaded.told_at)
+    db_retry(partial(storing.store, loaded.signature, chunk.keys, *scored, complete))
+    loaded.notified_at = callbacks.notify_at_intervals(loaded.metric, row, loaded.notified_at)
     _grow(row, time.monotonic() - began)
 
 
 def _grow(row: Slice, seconds: float) -> None:
-    """A slice as long as we wanted says how long the next one may be."""
+    """Set the size of the next slice by the time of one that had the size we asked for."""
     if row.size >= size_for(row):
         _Memory.sizes[row.run.metric] = _next_size(row.size, seconds)
 
@@ -174,57 +176,57 @@ def _grow(row: Slice, seconds: float) -> None:
 def _differ(row: Slice, loaded: Loaded) -> None:
     """Our scores have another signature (precision, version) than those of the plan.
 
-    They must not be mixed: we plan the run anew if it is ours alone, and leave it otherwise.
+    They must not be mixed: plan the run again if no other worker scores it, else leave it.
     """
     if db_retry(partial(slices.start_over, row)):
         _plan(row)
         return
     queue.memory.leave(row.run_id, STRANGER_SECONDS)
     db_retry(partial(claims.give_back, row))
-    logger.warning("Run %s is at work under another signature than ours", row.run_id)
+    logger.warning("Run %s has another signature than this worker's metric", row.run_id)
 
 
 def give_up(row: Slice, error: Exception) -> None:
-    """What follows where the metric could not be loaded, or could not score the texts."""
+    """Handle an error of loading the metric or of scoring the texts."""
     if isinstance(error, TextError):
-        slices.shrink(row, error.message, place=error.place, seconds=error.seconds)
+        slices.shrink(row, error.message, position=error.position, seconds=error.seconds)
         return
     if isinstance(error, HostError):
-        # It is held against this host: another one takes the slice.
+        # Only this host failed: another one takes the slice.
         queue.memory.leave(row.run_id, STRANGER_SECONDS)
         claims.give_back(row, is_loading=False)
         return
     if isinstance(error, UnfinishedError) and not error.permanent:
-        # Nothing is held against the texts: what has a score already is not asked for again.
+        # The texts are not at fault; those that have a score are not scored again.
         slices.put_off(row, error.message, RETRY_SECONDS * 2**row.attempts)
         return
-    message: Message | str
     if isinstance(error, MetricError):
         if error.permanent:
             state.fail(row.run_id, error.message)
             return
-        message, seconds = error.message, RETRY_SECONDS * 2**row.attempts
+        problem, seconds = error.message, RETRY_SECONDS * 2**row.attempts
         queue.memory.leave(row.run_id, seconds)
     else:
-        message, seconds = f"{type(error).__name__}: {error}", 0.0
+        text = f"{type(error).__name__}: {error}"
+        problem, seconds = message("run.unexpected-error", "{error}", error=text), 0.0
     if row.size and not row.is_loading:
-        slices.shrink(row, message, seconds=seconds)
+        slices.shrink(row, problem, seconds=seconds)
         _end_where_cuda_is_broken(error)
     elif isinstance(error, MetricError):
-        slices.put_off(row, message, seconds)
+        slices.put_off(row, problem, seconds)
     else:
-        state.fail(row.run_id, message)
+        state.fail(row.run_id, problem)
 
 
 def _end_where_cuda_is_broken(error: Exception) -> None:
-    """After an error of a kernel no call of this process reaches the GPU any more."""
+    """End this process after an error of a kernel: its calls cannot reach the GPU any more."""
     text = str(error)
     if "CUDA error" in text and "out of memory" not in text:
         processes.end_child(text.partition("\n")[0])
 
 
 def _next_size(size: int, seconds: float) -> int:
-    """Aim at a second a slice, growing at most fourfold at a time."""
+    """Aim at one second per slice, growing at most fourfold at a time."""
     n_texts = int(size * CHUNK_SECONDS / max(seconds, 1e-3))
     return max(1, min(n_texts, 4 * size, LARGEST_CHUNK))
 
@@ -252,18 +254,23 @@ def _score(
         at_fault = places[chunk.output_ids[error.index]]
         raise TextError(error.message, at_fault, seconds=seconds) from error
     if rows.shape != expected:
-        raise MetricError(
-            f"{metric.info.label} returned {rows.shape} scores, not {expected}", permanent=True
+        problem = message(
+            "run.wrong-shape",
+            "{metric} returned scores of shape {shape} instead of {expected}.",
+            metric=metric.info.label,
+            shape=str(rows.shape),
+            expected=str(expected),
         )
+        raise MetricError(problem, permanent=True)
     return rows, spans
 
 
-def work_off(
+def drain(
     run_id: int, *, worker: str = "in place", report: Callable[[], None] = lambda: None
 ) -> None:
-    """Do what waits of one run in this process, and call `report` after every slice.
+    """Process the waiting slices of one run here, and call `report` after every slice.
 
-    How the run ended is in its row. What is to be tried again later waits for whoever comes then.
+    The run's row has the result. Slices that are to be tried again later keep waiting.
     """
     processes.set_worker_label(worker)
     kind = kind_named("slice")

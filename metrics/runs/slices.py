@@ -1,7 +1,7 @@
-"""Slices of a run: taken, cut, completed, and cut smaller where they fail.
+"""Claim, split and complete slices of a run, and split them further where they fail.
 
-Every function locks the run's row first and the rest after it, so that workers never wait for each
-other in a ring, and does nothing where the run has ended or the slice is another's by now.
+Every function locks the row of the run first and other rows after it, so that workers cannot
+deadlock. It does nothing where the run has ended or another worker has the slice by now.
 """
 
 import socket
@@ -15,21 +15,21 @@ from django.db.models.functions import Coalesce
 
 from core.work import claims, processes, sending
 from core.work.models import Now
-from metaeval.messages import Message
+from metaeval.messages import Message, message
 from metrics.contents import describe, load_part
 from metrics.models import FailedText, MetricRun, RunPlan, RunWorker, Slice
 from metrics.runs.state import Status, count, end, finish_if_done, lock, settle, there
 
-# A text alone has so many tries, and the loading of a metric.
+# So many attempts have a text alone, and the loading of a metric.
 MAX_ATTEMPTS, MAX_LOADS = 3, 5
 PIECES = 10
 LARGEST = 8192
-# A run of which so many texts have failed before any has a score is given up.
+# A run stops when so many texts have failed before any text has a score.
 HOPELESS = 10
 
 
 def claim(row: Slice, take: Callable[[Slice], bool], *, size: int, is_loading: bool) -> bool:
-    """Take a slice and leave what exceeds `size` to others; whether nobody was faster."""
+    """Take up to `size` texts of a slice; return True if this process got the claim."""
     run = lock(row.run_id)
     if run is None or not take(row):
         return False
@@ -60,7 +60,7 @@ def _worker_of(row: Slice) -> QuerySet[RunWorker]:
 
 
 def _add(row: Slice, first: int, size: int, attempts: int = 0) -> Slice:
-    """Let a part of a slice wait beside it."""
+    """Queue a part of a slice as a slice of its own."""
     return Slice.objects.create(
         run_id=row.run_id,
         first=first,
@@ -72,15 +72,15 @@ def _add(row: Slice, first: int, size: int, attempts: int = 0) -> Slice:
     )
 
 
-def _let_go(row: Slice) -> bool:
-    """Delete a slice; whether it was still the worker's."""
+def _delete(row: Slice) -> bool:
+    """Delete a slice; return True if it still was the worker's."""
     return bool(claims.held(row).delete()[0])
 
 
 def _leave(row: Slice, n: int) -> bool:
-    """Let go of `n` texts at the front of a slice; whether it was still the worker's."""
+    """Remove `n` texts from the front of a slice; return True if it still was the worker's."""
     if n == row.size:
-        return _let_go(row)
+        return _delete(row)
     return bool(claims.held(row).update(first=row.first + n, size=row.size - n))
 
 
@@ -90,7 +90,7 @@ def plan(
     """Complete the plan: `output_ids` (packed int64) of `total` contents have no score."""
     with transaction.atomic():
         run = lock(row.run_id)
-        if run is None or not _let_go(row):
+        if run is None or not _delete(row):
             return
         n_missing = len(output_ids) // 8
         _worker_of(row).update(seen_at=Now(), **reading)
@@ -112,21 +112,21 @@ def complete(
     row: Slice,
     *,
     reused: int,
-    failed: Mapping[int, str],
+    failed: Mapping[int, Message],
     seconds: float,
     rate: float,
     reading: dict[str, Any],
     is_final: bool = False,
     n: int | None = None,
-    remarks: Mapping[str, int] | None = None,
+    warnings: Mapping[str, int] | None = None,
 ) -> bool:
     """Finish a slice, of which `reused` contents had been scored by others, in `seconds`.
 
-    `failed` maps places in the plan to errors: those texts are tried again, alone, unless the
-    metric says that this `is_final`. Where `n` is given, only so many texts at the front are done,
-    and the others stay in hand. `remarks` are the metric's warnings, with their numbers of texts.
-    Whoever calls stores the scores in the same transaction. A slice that was taken away counts
-    when its new owner completes it, and False is returned.
+    `failed` maps positions in the plan to errors: those texts are tried again, alone, unless the
+    metric reports that this `is_final`. If `n` is given, only so many texts at the front are done,
+    and the others stay in the slice. `warnings` are the metric's warnings, with their numbers of
+    texts (`metrics.runs.warned`). The caller stores the scores in the same transaction. If another
+    worker took the slice over, the counts wait for that worker, and False is returned.
     """
     n = row.size if n is None else n
     with transaction.atomic():
@@ -142,23 +142,23 @@ def complete(
             **reading,
         )
         count(run, done=n_done, reused=reused)
-        if remarks:
-            run.remarks = dict(Counter(run.remarks) + Counter(remarks))
+        if warnings:
+            run.remarks = dict(Counter(run.remarks) + Counter(warnings))
             run.save(update_fields=["remarks"])
-        for place, error in failed.items():
+        for position, error in failed.items():
             if is_final and RunPlan.objects.filter(run=run).exists():
                 is_hopeful = run.reused > 0
-                _record(run, place, error, attempts=row.attempts + 1, is_hopeful=is_hopeful)
+                _record(run, position, error, attempts=row.attempts + 1, is_hopeful=is_hopeful)
             elif not is_final:
-                _try_alone(run, row, place, error, attempts=row.attempts + 1)
+                _try_alone(run, row, position, error, attempts=row.attempts + 1)
         finish_if_done(run)
     return True
 
 
 def extend(row: Slice, n: int) -> int:
-    """Take up to `n` texts more into a slice in hand, from those that wait behind it.
+    """Add up to `n` of the texts that wait behind a running slice to it.
 
-    Returns their number; 0 also where the slice is another's by now.
+    Returns their number; 0 also if another worker has the slice by now.
     """
     with transaction.atomic():
         run = lock(row.run_id)
@@ -178,51 +178,67 @@ def extend(row: Slice, n: int) -> int:
 
 
 def _try_alone(
-    run: MetricRun, row: Slice, place: int, error: str, *, attempts: int, seconds: float = 0
+    run: MetricRun,
+    row: Slice,
+    position: int,
+    error: Message,
+    *,
+    attempts: int,
+    seconds: float = 0,
 ) -> None:
-    """Let one text of a slice wait to be tried again, or record that it failed."""
+    """Queue one text of a slice to be tried again, or record that it failed."""
     if attempts >= MAX_ATTEMPTS:
-        _record(run, place, error, attempts)
+        _record(run, position, error, attempts)
         return
-    again = _add(row, place, 1, attempts)
+    again = _add(row, position, 1, attempts)
     Slice.objects.filter(pk=again.pk).update(message=error, not_before=claims.after(seconds))
 
 
 def _record(
-    run: MetricRun, place: int, error: str, attempts: int, *, is_hopeful: bool = False
+    run: MetricRun, position: int, error: Message, attempts: int, *, is_hopeful: bool = False
 ) -> None:
-    """Record a text that failed; the run goes on where one `is_hopeful` or a text has a score."""
-    (output_id,) = load_part(run.pk, place, 1)
+    """Record a text that failed; the run goes on if it `is_hopeful` or a text has a score."""
+    (output_id,) = load_part(run.pk, position, 1)
     FailedText.objects.update_or_create(
-        run=run, output_id=output_id, defaults={"error": error, "attempts": attempts}
+        run=run,
+        output_id=output_id,
+        defaults={"error": error, "attempts": attempts},  # type: ignore[misc]  # MessageField
     )
     count(run, failed=1)
     run.refresh_from_db(fields=["done", "reused", "failed"])
     if run.failed >= HOPELESS and run.done <= run.reused and not is_hopeful:
-        where = describe(output_id)
-        message = f"Given up: the first {run.failed} texts failed. {error} ({where})"
-        end(run, Status.FAILED, message)
+        problem = message(
+            "run.first-texts-failed",
+            "The run was stopped, because the first {count} texts failed. The last error, in "
+            "{output}: {error}",
+            count=run.failed,
+            output=describe(output_id),
+            error=error,
+        )
+        end(run, Status.FAILED, problem)
 
 
-def shrink(row: Slice, error: str, *, place: int | None = None, seconds: float = 0) -> None:
-    """A slice failed: it comes back in pieces, at last as the text at fault, which is recorded.
+def shrink(row: Slice, error: Message, *, position: int | None = None, seconds: float = 0) -> None:
+    """Queue a failed slice in smaller parts; in the end the text at fault is alone and recorded.
 
-    `place` is the one of that text in the plan, where it is known.
+    `position` is that of the text in the plan, where it is known.
     """
     with transaction.atomic():
         run = lock(row.run_id)
-        if run is None or not _let_go(row):
+        if run is None or not _delete(row):
             return
         if row.size == 1:
             _try_alone(run, row, row.first, error, attempts=row.attempts + 1, seconds=seconds)
         else:
-            _cut(run, row, error, place, seconds)
+            _split(run, row, error, position, seconds)
         finish_if_done(run)
 
 
-def _cut(run: MetricRun, row: Slice, error: str, place: int | None, seconds: float) -> None:
+def _split(
+    run: MetricRun, row: Slice, error: Message, position: int | None, seconds: float
+) -> None:
     stop = row.first + row.size
-    if place is None:
+    if position is None:
         step = -(-row.size // PIECES)
         for first in range(row.first, stop, step):
             _add(row, first, min(step, stop - first))
@@ -230,33 +246,40 @@ def _cut(run: MetricRun, row: Slice, error: str, place: int | None, seconds: flo
             not_before=claims.after(seconds), message=error
         )
         return
-    for first, end_ in ((row.first, place), (place + 1, stop)):
+    for first, end_ in ((row.first, position), (position + 1, stop)):
         if first < end_:
             _add(row, first, end_ - first)
-    _try_alone(run, row, place, error, attempts=row.attempts + 1, seconds=seconds)
+    _try_alone(run, row, position, error, attempts=row.attempts + 1, seconds=seconds)
 
 
-def put_off(row: Slice, message: Message | str, seconds: float) -> None:
-    """The metric could not be loaded: any worker tries again after a while; at last the run fails.
+def put_off(row: Slice, problem: Message, seconds: float) -> None:
+    """Queue a slice for later, because the metric could not be loaded; in the end the run fails.
 
-    Nothing is held against the texts.
+    The texts are not at fault.
     """
     with transaction.atomic():
         run = lock(row.run_id)
         if run is None or not claims.held(row).exists():
             return
         if row.attempts + 1 >= MAX_LOADS:
-            end(run, Status.FAILED, f"Given up after {MAX_LOADS} attempts. {message}")
+            failure = message(
+                "run.attempts-failed",
+                "The run was stopped after {count} attempts. {error}",
+                count=MAX_LOADS,
+                error=problem,
+            )
+            end(run, Status.FAILED, failure)
             return
-        claims.give_back(row, seconds=seconds, attempts=F("attempts") + 1, message=message)
-        MetricRun.objects.filter(pk=run.pk).update(message=f"Is tried again. {message}")
+        claims.give_back(row, seconds=seconds, attempts=F("attempts") + 1, message=problem)
+        about = message("run.retried", "The run will be tried again. {error}", error=problem)
+        MetricRun.objects.filter(pk=run.pk).update(message=about)
         settle(seconds=0)
 
 
 def start_over(row: Slice) -> bool:
-    """Turn a slice into the making of the plan: its worker gives scores of another signature.
+    """Turn a slice into a new plan of the run, because its worker has another signature.
 
-    Where others are at work on the run, nothing happens and False is returned.
+    If other workers are scoring the run, nothing happens and False is returned.
     """
     with transaction.atomic():
         run = lock(row.run_id)
@@ -268,13 +291,22 @@ def start_over(row: Slice) -> bool:
 
 
 def lose(row: Slice) -> None:
-    """The worker of a slice died or fell silent."""
-    worker = row.worker.name if row.worker else "A worker"
+    """Release the slice of a worker that died or does not respond."""
+    worker = row.worker.name if row.worker else message("run.unnamed-worker", "A worker")
     _worker_of(row).update(is_lost=True, rate=None)
-    message = f"{worker} stopped answering; the run goes on elsewhere."
-    MetricRun.objects.filter(pk=row.run_id, status__in=MetricRun.ACTIVE).update(message=message)
+    about = message(
+        "run.worker-lost",
+        "{worker} stopped responding. Other workers continue the run.",
+        worker=worker,
+    )
+    MetricRun.objects.filter(pk=row.run_id, status__in=MetricRun.ACTIVE).update(message=about)
     if row.is_loading or not row.size:
-        where = "while the metric was loaded or the texts were counted"
-        put_off(row, f"{worker}, as others before it, stopped answering {where}.", 0)
+        problem = message(
+            "run.worker-lost-loading",
+            "{worker} stopped responding while it loaded the metric or planned the run.",
+            worker=worker,
+        )
+        put_off(row, problem, 0)
     else:
-        shrink(row, f"{worker} stopped answering.")
+        problem = message("run.worker-lost-scoring", "{worker} stopped responding.", worker=worker)
+        shrink(row, problem)

@@ -1,4 +1,4 @@
-"""Start and cancel metric runs, and say what they wait for. Workers do the rest: `work`."""
+"""Start and cancel metric runs, and find what they wait for. Workers do the rest: `work`."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -16,6 +16,7 @@ from annotation.models import Output, Segment, System, TestSet, listed
 from annotation.models.corpus import NO_SOURCE
 from core.work import claims, sending
 from core.work.models import Now
+from metaeval.messages import Message, message, plural
 from metrics import catalogue
 from metrics.base import MetricInfo
 from metrics.models import MetricRun, Slice
@@ -23,18 +24,18 @@ from metrics.runs import state
 from metrics.support import NO_LIMIT, Budget, support_of
 
 Status = MetricRun.Status
-# A run that nobody took for this many seconds makes the pages say how to start a worker.
+# If no worker takes a run for this many seconds, pages show how to start one.
 PATIENCE_SECONDS = 15
-NO_SYSTEMS = "Choose at least one system that has outputs."
+NO_SYSTEMS = message("run.no-systems", "Choose at least one system that has outputs.")
 
 
 @dataclass
 class Started:
-    """New runs, identical runs that were active already, and refusals in sentences."""
+    """New runs, identical runs that were active already, and refusals."""
 
     runs: list[MetricRun] = field(default_factory=list)
     active: list[MetricRun] = field(default_factory=list)
-    refused: list[str] = field(default_factory=list)
+    refused: list[Message] = field(default_factory=list)
 
 
 @transaction.atomic
@@ -49,10 +50,9 @@ def start(
 ) -> Started:
     """Start one run for each metric over some systems (None: all systems of the test set).
 
-    A metric that cannot run is refused with a sentence and the others start. A run that is active
-    over the same systems is not started twice. Without `enqueue` the caller works the runs off;
-    if it does not, workers hear of them after a while. `budget` is that of each metric
-    that costs something.
+    A metric that cannot run is refused and the others start. A run that is active over the same
+    systems is not started twice. Without `enqueue` the caller scores the runs; if it does not,
+    workers take them after a while. `budget` is that of each metric that costs something.
 
     Raises ValidationError where there is nothing to score, ValueError for a foreign system.
     """
@@ -60,11 +60,11 @@ def start(
     chosen = _check_systems(test_set, systems)
     total = Output.objects.filter(system__in=chosen).values("content_key").distinct().count()
     if not total:
-        raise ValidationError(NO_SYSTEMS)
+        raise ValidationError([NO_SYSTEMS])
     active = _active_runs(test_set)
     budget.check()
     refusals, known = refusals_for(test_set, chosen), catalogue.infos()
-    # What an endpoint or a budget lacks is said first.
+    # Faults of an endpoint or a budget come first.
     lacking = {name: support_of(info).refusal(info, budget) for name, info in known.items()}
     refusals |= {name: why for name, why in lacking.items() if why}
     create = partial(_create, test_set, systems=chosen, total=total, user=user, budget=budget)
@@ -123,27 +123,40 @@ def _enqueue(runs: Sequence[MetricRun], *, is_sent: bool) -> None:
         Slice.objects.filter(pk__in=[row.pk for row in rows]).update(sent_at=later)
 
 
-def refusals_for(test_set: TestSet, systems: Sequence[System] | None = None) -> dict[str, str]:
-    """Say, by metric name, why a metric cannot run over these systems (None: all of the set)."""
+def refusals_for(test_set: TestSet, systems: Sequence[System] | None = None) -> dict[str, Message]:
+    """Return, by metric name, why a metric cannot run over these systems (None: all of the set)."""
     return _without_reference(test_set, systems) | _without_texts(test_set, systems)
 
 
-def _without_texts(test_set: TestSet, systems: Sequence[System] | None) -> dict[str, str]:
-    """What cannot run where judgments came without the texts that were judged."""
+def _without_texts(test_set: TestSet, systems: Sequence[System] | None) -> dict[str, Message]:
+    """Return refusals for judgments that were imported without the judged texts."""
     infos = catalogue.infos().values()
     outputs = Output.objects.filter(segment__test_set=test_set)
     if systems is not None:
         outputs = outputs.filter(system__in=systems)
     if not outputs.exclude(text="").exists():
-        why = "cannot run: the outputs of these systems are not known"
-        return {info.name: f"{info.label} {why}." for info in infos}
+        return {
+            info.name: message(
+                "run.no-outputs",
+                "{metric} cannot run, because the outputs of these systems are not stored.",
+                metric=info.label,
+            )
+            for info in infos
+        }
     if not test_set.segments.filter(source=NO_SOURCE).exists():
         return {}
-    why = "needs the source, and the sources of this test set are not known"
-    return {info.name: f"{info.label} {why}." for info in infos if info.needs_source}
+    return {
+        info.name: message(
+            "run.no-sources",
+            "{metric} needs sources, and this test set has none.",
+            metric=info.label,
+        )
+        for info in infos
+        if info.needs_source
+    }
 
 
-def _without_reference(test_set: TestSet, systems: Sequence[System] | None) -> dict[str, str]:
+def _without_reference(test_set: TestSet, systems: Sequence[System] | None) -> dict[str, Message]:
     segments = Segment.objects.filter(test_set=test_set, references__isnull=True)
     if systems is not None:
         segments = segments.filter(outputs__system__in=systems)
@@ -151,15 +164,28 @@ def _without_reference(test_set: TestSet, systems: Sequence[System] | None) -> d
     count = bare.count()
     if not count:
         return {}
-    which = (
-        "this test set has none"
-        if count == test_set.segments.count()
-        else (f"{count} of its segments have none, the first is {bare[0]}")
-    )
+    needing = [info for info in catalogue.infos().values() if info.needs_reference]
+    if count == test_set.segments.count():
+        return {
+            info.name: message(
+                "run.no-references",
+                "{metric} needs a reference for every segment, and this test set has none.",
+                metric=info.label,
+            )
+            for info in needing
+        }
+    first = bare[0]
     return {
-        info.name: f"{info.label} needs a reference for every segment; {which}."
-        for info in catalogue.infos().values()
-        if info.needs_reference
+        info.name: plural(
+            "run.segments-without-reference",
+            "{metric} needs a reference for every segment, and segment {first} has none.",
+            "{metric} needs a reference for every segment, and {n} segments have none. The first "
+            "of them is {first}.",
+            n=count,
+            metric=info.label,
+            first=first,
+        )
+        for info in needing
     }
 
 
@@ -178,7 +204,7 @@ def cancel(run: MetricRun) -> bool:
 
 
 def describe(shown: Iterable[MetricRun]) -> None:
-    """Read what the metrics of many runs are by one query."""
+    """Attach the descriptions of the metrics to many runs, by one query."""
     infos = catalogue.infos(retired=True)
     for run in shown:
         run.info = infos.get(run.metric)
@@ -194,7 +220,7 @@ def idle_queues(shown: Iterable[MetricRun]) -> list[str]:
         .order_by()
     )
     waiting = {run.queue for run in queued if _is_waiting(run, due.get(run.pk))}
-    busy = state.in_hand().filter(queue__in=waiting, expires_at__gte=Now())
+    busy = state.running_slices().filter(queue__in=waiting, expires_at__gte=Now())
     return sorted(waiting - set(busy.values_list("queue", flat=True)))
 
 
@@ -205,10 +231,10 @@ def _is_waiting(run: MetricRun, due: datetime | None) -> bool:
 
 
 def silence(run: MetricRun) -> float | None:
-    """Seconds for which no worker of a running run gave a sign of life, where that is long."""
+    """Return for how many seconds no worker of a running run has reported; None if not for long."""
     if run.status != Status.RUNNING:
         return None
-    ends = state.in_hand().filter(run=run).aggregate(ends=Max("expires_at"))["ends"]
+    ends = state.running_slices().filter(run=run).aggregate(ends=Max("expires_at"))["ends"]
     if ends is None:
         return None
     left: float = (ends - timezone.now()).total_seconds()

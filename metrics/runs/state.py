@@ -1,7 +1,7 @@
-"""The state of a run that several workers share: whether it is active, who is there, its end.
+"""The state of a run that several workers share: its activity, its workers, its end.
 
-What is done to a run is done under :func:`lock`. Times are the database's own, so that the clocks
-of several hosts need not agree.
+A run is changed under :func:`lock` only. Times are the database's own, so that the clocks of
+several hosts need not agree.
 """
 
 import time
@@ -12,24 +12,27 @@ from django.db.models import Exists, F, OuterRef, QuerySet, Sum
 
 from core.database.waits import is_lock_timeout
 from core.work.models import Now, Work
-from metaeval.messages import Message
+from metaeval.messages import Message, message
 from metrics.contents import describe
 from metrics.models import MetricRun, RunPlan, RunWorker, Slice
 
 Status = MetricRun.Status
 # Between two slices a run has nobody at work for a moment.
 IDLE_SECONDS = 10.0
-HELD = (
-    "A worker is storing scores of this run and does not answer. Nothing was cancelled. Cancel the "
-    "run again in a minute: by then the database has ended what that worker was doing."
+LOCKED = message(
+    "run.locked",
+    "The run was not cancelled, because a worker is storing scores of it and does not respond. "
+    "Cancel the run again in a minute; the database ends the worker's transaction by then.",
 )
 
 
-class HeldError(OperationalError):
+class RunLockedError(OperationalError):
     """A worker is in a transaction that changes the run, and does not end it."""
 
+    message = LOCKED
+
     def __str__(self) -> str:
-        return HELD
+        return LOCKED.text
 
 
 def lock(run_id: int, *, is_waiting: bool = True) -> MetricRun | None:
@@ -42,14 +45,14 @@ def lock(run_id: int, *, is_waiting: bool = True) -> MetricRun | None:
     return rows.filter(pk=run_id, status__in=MetricRun.ACTIVE).first()
 
 
-def in_hand() -> QuerySet[Slice]:
-    """Return the slices that workers are at."""
+def running_slices() -> QuerySet[Slice]:
+    """Return the slices that workers are scoring."""
     return Slice.objects.filter(status=Slice.Status.RUNNING)
 
 
 def there(run: MetricRun) -> QuerySet[RunWorker]:
-    """Return the workers that have a slice of a run in hand."""
-    return RunWorker.objects.filter(Exists(in_hand().filter(worker=OuterRef("pk"))), run=run)
+    """Return the workers that are scoring a slice of a run."""
+    return RunWorker.objects.filter(Exists(running_slices().filter(worker=OuterRef("pk"))), run=run)
 
 
 def rate_of(run: MetricRun) -> float | None:
@@ -58,17 +61,17 @@ def rate_of(run: MetricRun) -> float | None:
     return rate
 
 
-def fail(run_id: int, message: Message | str) -> None:
-    """No retry would help; `message` says why."""
+def fail(run_id: int, problem: Message) -> None:
+    """End a run for which no retry would help."""
     with transaction.atomic():
         if run := lock(run_id):
-            end(run, Status.FAILED, message)
+            end(run, Status.FAILED, problem)
 
 
 def cancel(run_id: int) -> bool:
     """End a run that is active; its workers stop within seconds.
 
-    Raises HeldError where a worker holds the run for more than a second: it may have fallen silent.
+    Raises RunLockedError where a worker locks the run for more than a second.
     """
     for pause in (0.1, 0.3, 0.6, 0.0):
         try:
@@ -81,15 +84,15 @@ def cancel(run_id: int) -> bool:
             if not is_lock_timeout(error):
                 raise
             time.sleep(pause)
-    raise HeldError
+    raise RunLockedError
 
 
-def end(run: MetricRun, status: Work.Status, message: Message | str) -> None:
-    """End a locked run; nothing of it can be taken any more."""
+def end(run: MetricRun, status: Work.Status, about: Message | str = "") -> None:
+    """End a locked run; no worker can take a slice of it any more."""
     run.slices.all().delete()
     RunPlan.objects.filter(run=run).delete()
     MetricRun.objects.filter(pk=run.pk).update(
-        status=status, rate=None, message=message, finished_at=Now()
+        status=status, rate=None, message=about, finished_at=Now()
     )
 
 
@@ -99,21 +102,27 @@ def finish_if_done(run: MetricRun) -> None:
     if not run.is_active or run.slices.exists():
         return
     if run.failed and run.failed == run.total:
-        end(run, Status.FAILED, f"No text could be scored. {last_error(run)}")
+        end(run, Status.FAILED, _no_text_scored(run))
     else:
-        end(run, Status.DONE, "")
+        end(run, Status.DONE)
 
 
-def last_error(run: MetricRun) -> str:
-    """Return what became of the text that failed last, in a sentence."""
+def _no_text_scored(run: MetricRun) -> Message:
     failure = run.failed_texts.order_by("pk").last()
-    return f"{failure.error} ({describe(failure.output_id)})" if failure else ""
+    if failure is None:
+        return message("run.no-text-scored", "No text could be scored.")
+    return message(
+        "run.no-text-scored-because",
+        "No text could be scored. The last error, in {output}: {error}",
+        output=describe(failure.output_id),
+        error=failure.error,
+    )
 
 
 def settle(seconds: float = IDLE_SECONDS) -> None:
-    """Let runs wait at which nobody has been at work for so long."""
+    """Queue the runs that no worker has worked on for so many seconds."""
     since = Now() - timedelta(seconds=seconds)
-    idle = ~Exists(in_hand().filter(run=OuterRef("pk")))
+    idle = ~Exists(running_slices().filter(run=OuterRef("pk")))
     rows = MetricRun.objects.filter(idle, status=Status.RUNNING, heartbeat_at__lte=since)
     rows.update(status=Status.QUEUED, rate=None)
 

@@ -1,8 +1,8 @@
-"""A slice that moves along its plan, for metrics that score texts as they come.
+"""Score a slice that moves along its plan, for metrics that score texts as they come.
 
-Texts are taken in at its end while others are scored, and leave at its front, so that whatever the
-metric waits for (connections to a judge) is never idle between two slices. The claim is one, on
-whatever is in hand: where its process dies, that waits for others.
+Texts are added at its end while others are scored, and removed at its front, so that the
+connections of a judge are never idle between two slices. There is one claim, on all texts of the
+moving slice: if its process dies, they wait for other workers.
 """
 
 import time
@@ -13,12 +13,13 @@ import numpy as np
 
 from core.database.waits import db_retry
 from core.work import claims, processes
+from metaeval.messages import plural
 from metrics.base import MetricError, Scored, ScoresAsTextsCome, SegmentInput
 from metrics.contents import load_chunk, load_part
 from metrics.error_spans import FindsSpans
 from metrics.models import Slice
-from metrics.runs import slices, telling
-from metrics.runs.keeping import Loaded, store
+from metrics.runs import callbacks, slices
+from metrics.runs.storing import Loaded, store
 from metrics.workers import telemetry
 
 # How often what is done is stored, and when a slice ends although nobody else waits: a task has
@@ -27,11 +28,11 @@ STORE_SECONDS, LONGEST_SECONDS = 2.0, 240.0
 
 
 class _LostError(Exception):
-    """The slice is another's by now, or its run has ended."""
+    """Another worker has the slice by now, or its run has ended."""
 
 
 def score(row: Slice, loaded: Loaded, metric: ScoresAsTextsCome) -> None:
-    """Score a slice, and what waits behind it as long as there is time."""
+    """Score a slice, and the texts behind it as long as there is time."""
     window = Window(row, loaded, metric.stream_seconds)
     try:
         metric.score_from(window)
@@ -42,11 +43,17 @@ def score(row: Slice, loaded: Loaded, metric: ScoresAsTextsCome) -> None:
     except MetricError:
         window.store_front()
         window.store_rest()
-        telling.tell(loaded.metric)
+        callbacks.notify(loaded.metric)
         raise
     if row.size:
-        message = f"{loaded.metric.info.label} left {row.size} texts without an answer."
-        raise MetricError(message, permanent=True)
+        problem = plural(
+            "run.texts-unanswered",
+            "{metric} returned no result for {n} text.",
+            "{metric} returned no result for {n} texts.",
+            n=row.size,
+            metric=loaded.metric.info.label,
+        )
+        raise MetricError(problem, permanent=True)
 
 
 class Window:
@@ -57,9 +64,9 @@ class Window:
         self._began = self._stored_at = self._looked_at = time.monotonic()
         self._is_over = False
         self._n_taken = 0
-        # A metric that has scored nothing yet may be one that never will, and each text is paid.
+        # A metric that has scored nothing yet may never do so, and each text costs money.
         self._is_promising = row.run.done > row.run.reused
-        # By places in the plan: the keys of texts in hand, and what became of them.
+        # By positions in the plan: the keys of texts in the slice, and their results.
         self._keys: dict[int, str] = {}
         self._scored: dict[int, Scored] = {}
         self._places: list[int] = []
@@ -99,7 +106,7 @@ class Window:
         return seconds < self._seconds or not db_retry(others.exists)
 
     def done(self, scored: Mapping[int, Scored]) -> None:
-        """Keep what became of texts; now and then store it, and look whether the slice is ours."""
+        """Take results; store them at intervals, and check that the slice is still ours."""
         self._scored |= {self._places[number]: each for number, each in scored.items()}
         self._is_promising |= any(not each.problem for each in scored.values())
         if time.monotonic() - self._looked_at > STORE_SECONDS:
@@ -109,7 +116,7 @@ class Window:
                 raise _LostError
 
     def store_front(self) -> None:
-        """Store the texts at the front that are done with, and let go of them."""
+        """Store the finished texts at the front, and remove them from the slice."""
         stop = end = self.row.first + self.row.size
         for place in range(self.row.first, end):
             if place in self._keys and place not in self._scored:
@@ -127,7 +134,7 @@ class Window:
             slices.complete,
             self.row,
             reused=n - len(places),
-            failed={p: self._scored[p].problem for p in places if self._scored[p].problem},
+            failed={p: problem for p in places if (problem := self._scored[p].problem)},
             is_final=True,
             seconds=seconds,
             rate=self.loaded.rate,
@@ -141,14 +148,16 @@ class Window:
         for place in places:
             del self._keys[place], self._scored[place]
         metric = self.loaded.metric
-        self.loaded.told_at = telling.tell_now_and_then(metric, self.row, self.loaded.told_at)
+        self.loaded.notified_at = callbacks.notify_at_intervals(
+            metric, self.row, self.loaded.notified_at
+        )
 
     def store_rest(self) -> None:
-        """Store what is done behind the front: it goes back with the slice, and has scores."""
+        """Store the scores of texts behind the front, which go back with the slice."""
         self._store(list(self._scored), lambda: True)
 
     def _store(self, places: Sequence[int], complete: Callable[[], bool]) -> bool:
-        """Store scores and the end of their texts together; whether the slice was still ours."""
+        """Store scores and complete their texts together; return True if the slice was ours."""
         metric, is_held = self.loaded.metric, [False]
         scored = [self._scored[place] for place in places]
         rows = np.array([each.row for each in scored]).reshape(-1, metric.info.width)

@@ -1,4 +1,4 @@
-"""What active runs wait for: who could take them and who lacks what, their turn, and how long."""
+"""Find what active runs wait for: able hosts, what other hosts lack, the turn, and the time."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -6,10 +6,11 @@ from dataclasses import dataclass, field
 
 from django.db.models import Sum
 
+from metaeval.messages import Message
 from metrics import catalogue
 from metrics.base import MetricInfo
 from metrics.models import MetricRun, RunWorker
-from metrics.models.fleet import Worker, living
+from metrics.models.fleet import Worker, live_workers
 from metrics.runs import queue, starting
 from metrics.workers import capability, signatures
 from metrics.workers.idle import Idle, explain
@@ -17,25 +18,25 @@ from metrics.workers.idle import Idle, explain
 
 @dataclass(frozen=True)
 class Hosts:
-    """The hosts whose workers take from a metric's queue: who can run it, and what others lack.
+    """The hosts whose workers serve a metric's queue: those that can run it, and what others lack.
 
-    `lacking` maps a host to sentences, each with the command that gets what is missing. `slots` is
-    the number of processes of those that can, `rate` the contents that one of them scores in a
-    second; None where the metric has not run on such a device yet.
+    `lacking` maps a host to what is missing, each with the command that gets it. `slots` is the
+    number of processes on able hosts, `rate` the contents that one of them scores per second; None
+    where the metric has not run on such a device yet.
     """
 
     able: tuple[str, ...] = ()
-    lacking: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    lacking: Mapping[str, Sequence[Message]] = field(default_factory=dict)
     slots: int = 0
     rate: float | None = None
 
     @property
     def is_stuck(self) -> bool:
-        """Whether workers are there and none of them can."""
+        """Return True if there are workers and none of them can run it."""
         return bool(self.lacking) and not self.able
 
     def seconds(self, contents: int) -> float | None:
-        """How long so many contents take all of them together."""
+        """Return the seconds that all of them together need for so many contents."""
         if not contents:
             return 0.0
         return contents / (self.rate * self.slots) if self.rate and self.slots else None
@@ -43,8 +44,8 @@ class Hosts:
 
 @dataclass(frozen=True)
 class Turn:
-    """The place of an active run among those of its queue, from 1, and the seconds until it begins
-    and ends; None where nobody can know."""
+    """The position of an active run in its queue, from 1, and the seconds until it begins and ends;
+    None where that is unknown."""
 
     place: int
     hosts: Hosts
@@ -62,13 +63,15 @@ def attach(runs: Iterable[MetricRun]) -> None:
 
 
 def idle(runs: Iterable[MetricRun]) -> list[Idle]:
-    """Say of each queue in which runs among these wait for long why no worker takes them.
+    """Return, for each queue in which some of these runs wait for long, why no worker takes them.
 
     The runs have their turns (:func:`attach`).
     """
     runs = list(runs)
     queues = set(starting.idle_queues(runs))
-    lacking: dict[str, list[Mapping[str, Sequence[str]]]] = {queue: [] for queue in queues}
+    lacking: dict[str, list[Mapping[str, Sequence[Message | str]]]] = {
+        queue: [] for queue in queues
+    }
     for run in runs:
         turn: Turn | None = run.turn  # type: ignore[attr-defined]
         if run.status == MetricRun.Status.QUEUED and run.queue in queues and turn:
@@ -77,8 +80,8 @@ def idle(runs: Iterable[MetricRun]) -> list[Idle]:
 
 
 def turns() -> dict[int, Turn]:
-    """Return the turn of every active run: those at work, then the others in the order in which
-    workers serve them. Costs six queries, however many runs there are."""
+    """Return the turn of every active run: running ones, then the others in the order in which
+    workers serve them. Costs six queries for any number of runs."""
     active = MetricRun.objects.filter(status__in=MetricRun.ACTIVE).select_related("test_set")
     ordered = queue.in_order(queue.waiting(active))
     ordered.sort(key=lambda one: not one.is_at_work)
@@ -97,7 +100,7 @@ def turns() -> dict[int, Turn]:
         ends = None if begins is None or takes is None else begins + takes
         begins = begins if theirs.able else None
         found[run.pk] = Turn(places[run.queue], theirs, begins, ends, takes)
-        # What waits for another host holds nobody up.
+        # A run that waits for another host does not delay the others.
         if not theirs.is_stuck:
             ahead[run.queue] = ends
     return found
@@ -111,15 +114,15 @@ def hosts_for(infos: Iterable[MetricInfo], target_language: str = "") -> dict[st
 
 @dataclass(frozen=True)
 class _Survey:
-    """Living workers, why metrics could not be loaded lately, and how fast they were."""
+    """Live workers, recent failures to load metrics, and the speed of metrics."""
 
     workers: Sequence[Worker]
-    problems: Mapping[str, Mapping[str, list[str]]]
+    problems: Mapping[str, Mapping[str, list[Message]]]
     rates: Mapping[tuple[str, str], float]
 
 
 def _survey() -> _Survey:
-    workers = list(living().prefetch_related("children"))
+    workers = list(live_workers().prefetch_related("children"))
     return _Survey(workers, signatures.problems(), rates_seen())
 
 
@@ -127,12 +130,13 @@ def _hosts(info: MetricInfo, target_language: str, survey: _Survey) -> Hosts:
     names = (info.name, capability.into(info.name, target_language))
     problems, rates = survey.problems.get(info.name, {}), survey.rates
     able: dict[str, None] = {}
-    lacking: dict[str, list[str]] = {}
+    lacking: dict[str, list[Message]] = {}
     slots = []
     for row in survey.workers:
         if info.queue not in row.queues:
             continue
-        lacks = [sentence for name in names for sentence in row.lacks.get(name, ())]
+        missing = row.lacking
+        lacks = [each for name in names for each in missing.get(name, ())]
         if found := [*lacks, *problems.get(row.host, ())]:
             lacking[row.host] = found
             continue

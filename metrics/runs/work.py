@@ -1,4 +1,4 @@
-"""The slices of metric runs as a kind of work."""
+"""The slices of metric runs as a kind of background job."""
 
 from django.db.models import QuerySet
 
@@ -10,7 +10,7 @@ from metrics.workers import capability
 
 
 class Slices(WorkKind[Slice]):
-    """What a worker does for a run: the making of its plan, then one slice after the other."""
+    """Plan a run, then score one slice after the other."""
 
     name = "slice"
     model = Slice

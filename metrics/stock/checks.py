@@ -1,11 +1,13 @@
-"""Hashes of checkpoints, compared as work (`core.work`) on each host that has them."""
+"""Compare hashes of checkpoints by background jobs (`core.work`) on each host that has them."""
 
 from collections.abc import Iterable
 from typing import Any
 
+from core.messages import as_json
 from core.work.claims import ask, finish
 from core.work.kinds import Lease, WorkKind
 from core.work.models import Now
+from metaeval.messages import Message, MessageError, from_json, message
 from metrics.base import MetricError
 from metrics.checkpoints import places
 from metrics.models import HashCheck
@@ -17,36 +19,45 @@ QUEUES = ("slow", "mail", "documents-slow", "documents", "cpu")
 
 
 class HashChecks(WorkKind[HashCheck]):
-    """Done by the host that the row names."""
+    """Jobs of the host that the row names."""
 
     name = "hash-check"
     model = HashCheck
     soft_seconds, hard_seconds = 1500.0, 1560.0
 
     def do(self, row: HashCheck, lease: Lease) -> None:
-        """Compare, and say what differs."""
+        """Compare, and store the differences."""
         about = inventory.look(row.checkpoint)
         size = about["size"] if about else None
-        finish(row, problems=verify(row.checkpoint), size=size, checked_at=Now())
+        problems = [as_json(each) for each in verify(row.checkpoint)]
+        finish(row, problems=problems, size=size, checked_at=Now())
 
     def failed(self, row: HashCheck, error: Exception) -> None:
-        """A comparison that cannot be made is a problem, too."""
-        problems = [f"The files cannot be compared: {error}"]
-        finish(row, problems=problems, checked_at=Now())
+        """Store that the files could not be compared."""
+        problem = message(
+            "checkpoint.not-compared", "The files cannot be compared: {error}", error=_text(error)
+        )
+        finish(row, problems=[as_json(problem)], checked_at=Now())
 
 
 hash_checks = HashChecks()
 
 
-def verify(name: str) -> list[str]:
-    """Return what differs from the known hashes on this host, in sentences."""
+def verify(name: str) -> list[Message]:
+    """Return the differences from the known hashes on this host."""
     path = inventory.find(name)
     if path is None:
         return [places.missing_message(name)]
     try:
         return places.verify(path)
     except (OSError, ValueError, MetricError) as error:
-        return [f"The files cannot be read: {error}"]
+        return [
+            message("checkpoint.not-read", "The files cannot be read: {error}", error=_text(error))
+        ]
+
+
+def _text(error: Exception) -> Message | str:
+    return error.message if isinstance(error, MessageError) else str(error)
 
 
 def ask_for_check(name: str, workers: Iterable[Worker]) -> list[str]:
@@ -69,9 +80,16 @@ def under_way() -> set[tuple[str, str]]:
     return set(active.values_list("host", "checkpoint"))
 
 
-def add_results(hosts: dict[str, dict[str, Any]]) -> None:
-    """Add what comparisons found to what hosts have, where the files are still the same."""
+def add_results(hosts: dict[Message | str, dict[str, Any]]) -> None:
+    """Add the results of comparisons to the checkpoints of hosts whose files have not changed."""
     for row in HashCheck.objects.exclude(checked_at=None):
         about = hosts.get(row.host, {}).get(row.checkpoint)
         if about and row.checked_at and about.get("size") == row.size:
-            about |= {"problems": row.problems, "checked_at": row.checked_at.timestamp()}
+            problems = [_problem(each) for each in row.problems]
+            about |= {"problems": problems, "checked_at": row.checked_at.timestamp()}
+
+
+def _problem(stored: Any) -> Message:
+    if isinstance(stored, str):  # from an earlier version
+        return message("checkpoint.problem", "{text}", text=stored)
+    return from_json(stored)

@@ -1,4 +1,4 @@
-"""Checkpoints over all machines: who needs each, on which hosts it lies, how to get it."""
+"""List checkpoints over all machines: the metrics that need each, its hosts, how to get it."""
 
 import socket
 from collections.abc import Iterable
@@ -6,19 +6,20 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from metaeval.messages import Message, message
 from metrics.base import MetricInfo
 from metrics.models.fleet import Worker
 from metrics.stock import checks
 from metrics.stock.inventory import Found, needed
 
-HERE = "this web server"
+HERE = message("checkpoint.this-web-server", "this web server")
 
 
 @dataclass
 class Place:
     """A host that has a checkpoint; `is_asked` while a worker there compares its hashes."""
 
-    host: str
+    host: Message | str
     found: Found
     is_asked: bool = False
 
@@ -40,9 +41,9 @@ class Stock:
         return len(prints) > 1
 
     @property
-    def problems(self) -> list[tuple[str, str]]:
-        """(host, problem) of every file that is not as its hash says."""
-        return [(p.host, text) for p in self.places for text in p.found.get("problems", [])]
+    def problems(self) -> list[tuple[Message | str, Message]]:
+        """(host, problem) of every file that differs from its hash."""
+        return [(p.host, each) for p in self.places for each in p.found.get("problems", [])]
 
     @property
     def command(self) -> str:
@@ -51,7 +52,7 @@ class Stock:
 
     @property
     def can_check(self) -> bool:
-        """Whether a worker could compare hashes that is not about to."""
+        """Return True if a worker could compare hashes and has no job to do so yet."""
         return any(
             p.found.get("has_sums") and p.host != HERE and not p.is_asked for p in self.places
         )
@@ -108,9 +109,9 @@ def _lacking(stock: Stock, workers: Iterable[Worker]) -> list[str]:
     return list(dict.fromkeys(hosts))
 
 
-def _by_host(workers: Iterable[Worker]) -> dict[str, dict[str, Any]]:
-    """Merge what the workers of a host report: what one of them found out holds for all."""
-    hosts: dict[str, dict[str, Any]] = {}
+def _by_host(workers: Iterable[Worker]) -> dict[Message | str, dict[str, Any]]:
+    """Merge the reports of the workers of a host."""
+    hosts: dict[Message | str, dict[str, Any]] = {}
     for row in workers:
         has = hosts.setdefault(row.host, {})
         for name, found in row.checkpoints.items():
@@ -130,4 +131,4 @@ def fetch_command(name: str) -> str:
 
 def copy_command(path: str) -> str:
     """Return the command that copies a file or folder from another host."""
-    return f"rsync -a <where it is>:{path} {path}"
+    return f"rsync -a OTHER_HOST:{path} {path}"

@@ -1,4 +1,4 @@
-"""Checkpoints: which the metrics need, and which lie on this machine."""
+"""List the checkpoints that metrics need, and those on this machine."""
 
 import os
 from collections.abc import Iterable, Iterator
@@ -7,6 +7,7 @@ from typing import TypedDict
 
 import yaml
 
+from metaeval.messages import Message
 from metrics import catalogue, options, registry
 from metrics.base import MetricError, MetricInfo
 from metrics.checkpoints import places
@@ -26,7 +27,7 @@ class Found(TypedDict, total=False):
     needs: list[str]
     has_sums: bool
     fingerprint: str
-    problems: list[str]
+    problems: list[Message]
     checked_at: float
 
 
@@ -60,7 +61,7 @@ def _values(info: MetricInfo, kind: str) -> list[str]:
 
 
 def find(name: str) -> Path | None:
-    """Return where a checkpoint lies on this machine; None where it does not, or may not load."""
+    """Return the folder of a checkpoint on this machine; None where there is none."""
     try:
         return Path(places.find(name))
     except MetricError:
@@ -68,7 +69,7 @@ def find(name: str) -> Path | None:
 
 
 def look(name: str) -> Found | None:
-    """Say what is known of a checkpoint on this machine without reading its weights."""
+    """Return facts about a checkpoint on this machine without reading its weights."""
     path = find(name)
     if path is None:
         return None

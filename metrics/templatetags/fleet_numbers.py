@@ -1,4 +1,4 @@
-"""Numbers of checkpoints and workers as people read them."""
+"""Format numbers of checkpoints and workers."""
 
 from datetime import UTC, datetime
 
@@ -10,7 +10,7 @@ UNITS = ("KiB", "MiB", "GiB", "TiB")
 
 @register.filter("bytes")
 def in_bytes(count: int | None) -> str:
-    """Write bytes with three figures at most, in powers of 1024: `1.35 GiB`; nothing for None."""
+    """Write bytes with at most three figures, in powers of 1024: `1.35 GiB`; empty for None."""
     if count is None:
         return ""
     if count < 1024:

@@ -1,30 +1,32 @@
-"""Numbers of a run as people read them."""
+"""Format numbers of a run."""
 
 import math
 
 from django import template
 from django.utils.formats import number_format
+from django.utils.translation import gettext
 
 register = template.Library()
 
 
 @register.filter
 def duration(seconds: float | None) -> str:
-    """Write seconds as `8 s`, `3 min 20 s` or `2 h 5 min`; nothing for None."""
+    """Write seconds as `8 s`, `3 min 20 s` or `2 h 5 min`; empty for None."""
     if seconds is None:
         return ""
     whole = max(0, round(seconds))
     minutes, rest = divmod(whole, 60)
     if not minutes:
-        return f"{whole} s"
+        return gettext("%(seconds)d s") % {"seconds": whole}
     if minutes < 60:
-        return f"{minutes} min {rest} s"
-    return f"{minutes // 60} h {minutes % 60} min"
+        return gettext("%(minutes)d min %(seconds)d s") % {"minutes": minutes, "seconds": rest}
+    parts = {"hours": minutes // 60, "minutes": minutes % 60}
+    return gettext("%(hours)d h %(minutes)d min") % parts
 
 
 @register.filter
 def rate(per_second: float | None) -> str:
-    """Write contents a second with two figures at least: `4,536/s`, `0.35/s`."""
+    """Write contents per second with at least two figures: `4,536/s`, `0.35/s`."""
     if per_second is None:
         return ""
     return f"{per_second:,.0f}/s" if per_second >= 10 else f"{per_second:.2g}/s"

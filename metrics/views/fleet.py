@@ -1,13 +1,15 @@
-"""Pages of what metrics need: the models, and the workers."""
+"""Pages of models and workers."""
 
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
-from django.utils.text import get_text_list
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_POST
 
 from annotation.access import is_site_admin, researcher_required, site_admin_required
 from annotation.web.live import render_live
+from core.messages import translated
+from metaeval.messages import message
 from metrics.checkpoints import places
 from metrics.models import MetricRun, fleet
 from metrics.runs import starting, waiting
@@ -22,15 +24,15 @@ QUEUES = ("cpu", "gpu", "judges")
 @researcher_required
 @require_GET
 def model_list(request: HttpRequest) -> HttpResponse:
-    """Every checkpoint: who needs it, on which hosts it lies, how to get it."""
-    living = list(fleet.living())
-    found = stocks.survey(living, inventory.everything_here())
+    """List every checkpoint: the metrics that need it, its hosts, how to get it."""
+    workers = list(fleet.live_workers())
+    found = stocks.survey(workers, inventory.everything_here())
     context = {
         "section": "metrics",
         "tab": "models",
         "stocks": [stock for stock in found if stock.is_needed],
         "others": [stock for stock in found if not stock.is_needed],
-        "n_hosts": len({row.host for row in living}),
+        "n_hosts": len({row.host for row in workers}),
         "folder": places.models_folder(),
         "is_live": bool(checks.under_way()),
         "may_configure": is_site_admin(request.user),
@@ -45,18 +47,25 @@ def model_check(request: HttpRequest) -> HttpResponse:
     name = request.POST.get("name", "")
     if not name:
         raise Http404
-    hosts = checks.ask_for_check(name, fleet.living())
+    hosts = checks.ask_for_check(name, fleet.live_workers())
     if hosts:
-        messages.success(request, f"{name} is being checked on {get_text_list(hosts, 'and')}.")
+        about = message(
+            "checkpoint.check-started",
+            "Started checking {checkpoint} on {hosts}.",
+            checkpoint=name,
+            hosts=hosts,
+        )
+        messages.success(request, translated(about))
     else:
-        messages.warning(request, f"No worker is at work on a host that has {name}.")
+        about_none = _("There is no worker on a host that has %(checkpoint)s.")
+        messages.warning(request, about_none % {"checkpoint": name})
     return redirect("models")
 
 
 @researcher_required
 @require_GET
 def worker_list(request: HttpRequest) -> HttpResponse:
-    """The fleet; htmx asks for what changes alone."""
+    """List workers; htmx requests only the part that changes."""
     seats = fleet.fleet()
     queues = fleet.queue_states(seats, QUEUES)
     queued = list(MetricRun.objects.filter(status=MetricRun.Status.QUEUED))
@@ -67,7 +76,7 @@ def worker_list(request: HttpRequest) -> HttpResponse:
         "tab": "workers",
         "seats": seats,
         "queues": queues,
-        # That nobody is there is said at once; why others take nothing, after a moment.
+        # Missing workers are shown at once; why present ones are idle, after a moment.
         "idle": [
             *(Idle(queue.name, Reason.ABSENT) for queue in queues if queue.is_starved),
             *(each for each in waiting.idle(queued) if each.reason != Reason.ABSENT),

@@ -9,9 +9,12 @@ from django.core.exceptions import ValidationError
 from django.db.models import Count
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods
 
 from annotation.access import is_site_admin, researcher_required, site_admin_required
+from core.messages import messages_of
+from metaeval.messages import Message
 from metrics import catalogue, plugins, registry
 from metrics.base import MetricError, MetricInfo
 from metrics.catalogue import everything_known
@@ -30,7 +33,7 @@ IMPORTS_SHOWN = 50
 
 @dataclass(frozen=True)
 class Entry:
-    """A metric with what is known of it here."""
+    """A metric with its checkpoints, its newest signature and its row."""
 
     info: MetricInfo
     stocks: list[Stock]
@@ -38,13 +41,15 @@ class Entry:
     row: ConfiguredMetric | None
 
     @property
-    def settings(self) -> list[tuple[str, Any]]:
-        """What was set of its family, by the labels and in the order of the form."""
-        given = {k: v for k, v in self.info.options if k != "references"}  # told in words
+    def settings(self) -> list[tuple[Message | str, Any]]:
+        """Its options, by the labels and in the order of the form."""
+        given = {k: v for k, v in self.info.options if k != "references"}  # shown in words
         if not given or self.info.family not in registry.family_keys():
-            return list(given.items())
+            return [(name, _shown(value)) for name, value in given.items()]
         known = registry.get_family(self.info.family).options
-        return [(option.label, given[option.name]) for option in known if option.name in given]
+        return [
+            (option.label, _shown(given[option.name])) for option in known if option.name in given
+        ]
 
     @property
     def shown(self) -> list[str]:
@@ -53,12 +58,16 @@ class Entry:
         return [labels[measure] for measure in self.info.shown]
 
 
+def _shown(value: Any) -> Any:
+    return (_("yes") if value else _("no")) if isinstance(value, bool) else value
+
+
 @researcher_required
 @require_GET
 def metric_list(request: HttpRequest) -> HttpResponse:
-    """All metrics by family; retired ones at the end."""
+    """List all metrics by family; retired ones at the end."""
     entries = _entries(catalogue.infos(retired=True).values())
-    groups: dict[str, list[Entry]] = {}
+    groups: dict[Message | str, list[Entry]] = {}
     for entry in entries:
         if not (entry.row and entry.row.retired_at):
             groups.setdefault(entry.info.family_label, []).append(entry)
@@ -86,13 +95,13 @@ def _entries(infos: Iterable[MetricInfo]) -> list[Entry]:
 
 
 def _stocks() -> list[Stock]:
-    return stocks.survey(fleet.living(), inventory.needed_here())
+    return stocks.survey(fleet.live_workers(), inventory.needed_here())
 
 
 @researcher_required
 @require_GET
 def metric_detail(request: HttpRequest, name: str) -> HttpResponse:
-    """Everything about one metric, retired or not."""
+    """Show one metric, retired or not."""
     info = catalogue.find(name)
     if info is None:
         raise Http404
@@ -123,7 +132,7 @@ def metric_detail(request: HttpRequest, name: str) -> HttpResponse:
 
 
 def _parts(signature: str) -> list[tuple[str, str]]:
-    """What stands in a signature, as pairs; its first part is the metric's name."""
+    """Return the fields of a signature as pairs; its first part is the metric's name."""
     return [(key, value) for key, _, value in (p.partition(":") for p in signature.split("|")[1:])]
 
 
@@ -141,7 +150,7 @@ def metric_families(request: HttpRequest) -> HttpResponse:
 @site_admin_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def metric_configure(request: HttpRequest, family: str) -> HttpResponse:
-    """Set the options of a new metric, look at what it would be, add it."""
+    """Set the options of a new metric, preview it, add it."""
     with everything_known():
         return _configure(request, _family(family))
 
@@ -158,9 +167,10 @@ def _configure(request: HttpRequest, found: Family) -> HttpResponse:
                 user=request.user,
             )
         except ValidationError as error:  # somebody else took the name a moment ago
-            form.add_error(None, error.messages)
+            form.add_error(None, ValidationError(messages_of(error)))
         else:
-            messages.success(request, f"{row.label} can be run now.")
+            added = _("Added %(metric)s. It can be run now.")
+            messages.success(request, added % {"metric": row.label})
             return redirect("metric", row.name)
     preview = [Entry(form.info, [], "", None)] if form.info else []
     context = {"section": "metrics", "family": found, "form": form, "preview": preview}
@@ -177,6 +187,6 @@ def _family(key: str) -> Family:
 
 def _form(request: HttpRequest, family: Family) -> MetricForm:
     sent = request.POST if request.method == "POST" else None
-    known = {stock.name for stock in stocks.survey(fleet.living()) if stock.places}
+    known = {stock.name for stock in stocks.survey(fleet.live_workers()) if stock.places}
     known |= set(inventory.names_here())
     return MetricForm(family, sent, initial=request.GET.dict(), known=sorted(known))

@@ -6,7 +6,7 @@ from django.db.models import Count, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
-from django.utils.text import get_text_list
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from annotation.access import (
@@ -20,11 +20,13 @@ from annotation.filters import FilterError
 from annotation.models import Campaign, TestSet, listed
 from annotation.web.live import render_live
 from annotation.web.parameters import Parameters, page_of, takes
+from core.messages import messages_of, translated
+from metaeval.messages import message
 from metrics.contents import failed_texts, warnings_of
 from metrics.forms.runs import FilterForm, StartForm
 from metrics.models import MetricRun
-from metrics.runs import remarks, starting, waiting
-from metrics.runs.state import HeldError
+from metrics.runs import starting, waiting, warned
+from metrics.runs.state import RunLockedError
 from metrics.scores import truncation_of
 from metrics.support import support_of
 
@@ -35,7 +37,7 @@ PER_PAGE = FAILED_SHOWN = 50
 @require_GET
 @takes(Parameters(frozenset({*FilterForm.base_fields, "page"})))
 def run_list(request: HttpRequest) -> HttpResponse:
-    """All runs, newest first; htmx asks for the table alone."""
+    """List all runs, newest first; htmx requests only the table."""
     form = FilterForm(request.GET)
     page = page_of(request, not_blinded(_filtered(form), request.user), PER_PAGE)
     starting.describe(page)
@@ -56,20 +58,21 @@ def run_list(request: HttpRequest) -> HttpResponse:
 
 
 def _campaigns(request: HttpRequest, test_set: TestSet | None) -> QuerySet[Campaign]:
-    """The campaigns over a test set, to which one goes back."""
+    """The campaigns over a test set, for links back to them."""
     return visible_campaigns(request.user).filter(test_set=test_set).order_by("name")
 
 
 def _filtered(form: FilterForm) -> QuerySet[MetricRun]:
-    """The runs that a form asks for. Raises FilterError for what there is not."""
+    """Return the runs that match a form; raise FilterError for unknown values."""
     rows = (
         listed(MetricRun.objects.all())
         .select_related("test_set")
         .annotate(n_systems=Count("systems"))
     )
     if form.errors:
-        name, sentences = next(iter(form.errors.items()))
-        raise FilterError(f"{name}: {str(sentences[0]).rstrip('.')}")
+        name, errors = next(iter(form.errors.as_data().items()))
+        problem = translated(messages_of(errors[0])[0])
+        raise FilterError(f"{name}: {problem.rstrip('.')}")
     if form.cleaned_data["testset"]:
         rows = rows.filter(test_set=form.cleaned_data["testset"])
     if form.cleaned_data["status"]:
@@ -80,11 +83,11 @@ def _filtered(form: FilterForm) -> QuerySet[MetricRun]:
 @researcher_required
 @require_GET
 def run_detail(request: HttpRequest, pk: int) -> HttpResponse:
-    """One run; htmx asks for what changes alone."""
+    """Show one run; htmx requests only the part that changes."""
     rows = MetricRun.objects.select_related("test_set", "signature", "created_by")
     run = get_object_or_404(not_blinded(rows.prefetch_related("systems"), request.user), pk=pk)
     waiting.attach([run])
-    # Counting takes seconds over a million outputs, and a page of an active run asks often.
+    # Counting takes seconds over a million outputs, and the page of an active run reloads often.
     truncated = None if run.is_active else truncation_of(run)
     about_texts = truncated.warnings(run.label) if truncated else ()
     context = {
@@ -92,11 +95,11 @@ def run_detail(request: HttpRequest, pk: int) -> HttpResponse:
         "run": run,
         "truncated": truncated,
         "failed_texts": failed_texts(run)[:FAILED_SHOWN],
-        # The card says what every host lacks.
+        # The card shows what each host lacks.
         "idle": [] if run.turn and run.turn.hosts.is_stuck else waiting.idle([run]),  # type: ignore[attr-defined]
         "silence": starting.silence(run),
         "campaigns": _campaigns(request, run.test_set),
-        "warnings": (*warnings_of(run), *about_texts, *remarks.of_run(run)),
+        "warnings": (*warnings_of(run), *about_texts, *warned.of_run(run)),
         "has_budget": support_of(run.info).has_budget,
     }
     return render_live(request, "metrics/run.html", context)
@@ -105,15 +108,16 @@ def run_detail(request: HttpRequest, pk: int) -> HttpResponse:
 @researcher_required
 @require_POST
 def run_cancel(request: HttpRequest, pk: int) -> HttpResponse:
-    """Cancel; what was scored is kept."""
+    """Cancel a run; its scores stay."""
     run = get_object_or_404(not_blinded(MetricRun.objects.all(), request.user), pk=pk)
     try:
         if starting.cancel(run):
-            messages.success(request, f"{run.label} is cancelled. The scores it has are kept.")
+            cancelled = _("Cancelled %(metric)s. The scores so far stay available.")
+            messages.success(request, cancelled % {"metric": run.label})
         else:
-            messages.info(request, "This run had already ended.")
-    except HeldError as error:
-        messages.error(request, str(error))
+            messages.info(request, _("This run had already ended."))
+    except RunLockedError as error:
+        messages.error(request, translated(error.message))
     return redirect(run)
 
 
@@ -136,21 +140,23 @@ def run_start(request: HttpRequest, slug: str) -> HttpResponse:
         except ValidationError as error:
             form.add_error("systems", error)
         else:
-            _tell(request, started)
+            _notify(request, started)
             return _after_start(test_set, started)
     context = {"section": "runs", "form": form, "test_set": test_set}
     status = 422 if form.errors else 200
     return render(request, "metrics/run_start.html", context, status=status)
 
 
-def _tell(request: HttpRequest, started: starting.Started) -> None:
+def _notify(request: HttpRequest, started: starting.Started) -> None:
     if started.runs:
-        names = get_text_list([run.label for run in started.runs], "and")
-        messages.success(request, f"Started: {names}.")
+        names = [run.label for run in started.runs]
+        about = message("run.started", "Started {metrics}.", metrics=names)
+        messages.success(request, translated(about))
     for run in started.active:
-        messages.info(request, f"{run.label} over these systems is already under way.")
-    for sentence in started.refused:
-        messages.warning(request, sentence)
+        active = _("%(metric)s is already running over these systems.")
+        messages.info(request, active % {"metric": run.label})
+    for refusal in started.refused:
+        messages.warning(request, translated(refusal))
 
 
 def _after_start(test_set: TestSet, started: starting.Started) -> HttpResponse:

@@ -1,4 +1,4 @@
-"""Which errors annotators of a campaign are shown beforehand: from a metric, or from files."""
+"""Page of the errors that annotators see as suggestions: from a metric or from files."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -8,6 +8,7 @@ from django.core.exceptions import ValidationError
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.http import urlencode
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
 
 from annotation.access import campaign_for_admin, researcher_required, signed_in
@@ -19,7 +20,9 @@ from annotation.uploads import InputFile
 from annotation.uploads.waiting import ExpiredError
 from annotation.views.uploads import is_too_large, too_large_sentence
 from annotation.web.errors import refuse
-from core.text import join_truncated, pluralize
+from core.messages import messages_of, sentences, translated
+from core.text import join_truncated
+from metaeval.messages import Message, message, plural
 from metrics.forms.suggesting import GOLD, SharesForm, SuggestForm
 from metrics.imported import pending
 from metrics.models import MetricSignature
@@ -30,23 +33,25 @@ from metrics.spans.suggesting import Fitted, fit, suggestions_of
 from metrics.views.imports import EXPIRED
 
 SHOWN = 50
-BUILT_IN = "A trial is built in."
-NO_TRIAL = "There is no trial: all is prefilled."
+BUILT_IN = message("suggestions.trial", "Added a trial to the campaign.")
+NO_TRIAL = message(
+    "suggestions.no-trial", "There is no trial: annotators see all suggestions in every document."
+)
 
 
 @researcher_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def campaign_suggestions(request: HttpRequest, slug: str) -> HttpResponse:
-    """Say what is suggested; with `?check=token`, say what ends are, look and confirm."""
+    """Show the suggestions; with `?check=token`, check files with spans and confirm them."""
     campaign = campaign_for_admin(request, slug)
     if is_too_large(request):
-        return refuse(request, 413, "This import is too large", too_large_sentence())
+        return refuse(request, 413, _("This import is too large"), too_large_sentence())
     try:
         if request.method == "POST":
             keeping.require_draft(campaign)
         if request.method == "POST" and request.POST.get("do") == "drop":
             keeping.drop(campaign)
-            messages.success(request, "Nothing is suggested any more.")
+            messages.success(request, _("Removed all suggestions."))
             return redirect("campaign-suggestions", slug)
         if request.method == "POST" and request.POST.get("do") == "shares":
             return _take_shares(request, campaign)
@@ -54,7 +59,7 @@ def campaign_suggestions(request: HttpRequest, slug: str) -> HttpResponse:
             return _confirm(request, campaign, token)
         return _choose(request, campaign)
     except ValidationError as error:
-        messages.error(request, " ".join(error.messages[:5]))
+        messages.error(request, sentences(messages_of(error)[:5]))
         return redirect("campaign-suggestions", slug)
 
 
@@ -85,7 +90,7 @@ def _take_shares(request: HttpRequest, campaign: Campaign) -> HttpResponse:
         seed = given.pop("seed")
         shares = {Condition(name): share for name, share in given.items()}
         prefill = trial.set_shares(campaign, shares, seed=seed)
-        messages.success(request, BUILT_IN if prefill.is_trial else NO_TRIAL)
+        messages.success(request, translated(BUILT_IN if prefill.is_trial else NO_TRIAL))
         return redirect("campaign-suggestions", campaign.slug)
     own = SuggestForm(metrics=list(_marking(campaign)))
     return _page(request, campaign, own, shares=form)
@@ -147,13 +152,28 @@ def _keep(
             campaign, fitted.spans, source=source, label=label, user=signed_in(request),
             details={**details, "left_out": dict(fitted.left_out)},
         )  # fmt: skip
-    spans = pluralize(fitted.n_spans, "error")
-    outputs = pluralize(len(fitted.spans), "output")
-    messages.success(
-        request, f"Kept: {spans} in {outputs}, {fitted.n_clean:,} of them without any."
-    )
+    messages.success(request, translated(_stored(fitted)))
     for reason, n in fitted.left_out.items():
-        messages.warning(request, f"{pluralize(n, 'span is', 'spans are')} left out: {reason}.")
+        skipped = plural(
+            "suggestions.skipped",
+            "Skipped {n} span: {reason}.",
+            "Skipped {n} spans: {reason}.",
+            n=n,
+            reason=reason,
+        )
+        messages.warning(request, translated(skipped))
+
+
+def _stored(fitted: Fitted) -> Message:
+    outputs = plural("suggestions.outputs", "{n} output", "{n} outputs", n=len(fitted.spans))
+    return plural(
+        "suggestions.stored",
+        "Stored {n} error in {outputs}; {clean} of them have no errors.",
+        "Stored {n} errors in {outputs}; {clean} of them have no errors.",
+        n=fitted.n_spans,
+        outputs=outputs,
+        clean=fitted.n_clean,
+    )
 
 
 def _page(

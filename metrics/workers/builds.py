@@ -1,8 +1,8 @@
-"""What the last digits of a score hang on: the processor, the builds of libraries, their settings.
+"""Record what the last digits of a score depend on: processor, builds and settings of libraries.
 
-A part of provenance, kept with what a worker did, and never of a signature: scores of two
-processors may stand in one table (docs/metrics.md says how far they are apart). Imports no library
-that is not in use already.
+This is provenance, stored with the part of a worker in a run, and never a part of a signature:
+scores of two processors may be in one table (docs/metrics.md gives their differences). Imports no
+library that is not in use already.
 """
 
 import os

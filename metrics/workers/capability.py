@@ -1,9 +1,10 @@
-"""What a metric requires, what of it this host lacks, and with which command it gets it."""
+"""Find what this host lacks to run a metric, and the command that gets it."""
 
 import os
 from collections.abc import Iterable, Iterator
 from importlib.util import find_spec
 
+from metaeval.messages import Message, message
 from metrics import catalogue, plugins, registry
 from metrics.base import MetricError, MetricInfo
 from metrics.families.lexical import tokens
@@ -13,20 +14,21 @@ from metrics.stock import hosts, inventory
 from metrics.support import support_of
 from metrics.workers import devices, signatures
 
-UNKNOWN = (
-    "The worker's Touchstone does not know the metric: bring it to the web server's version, and "
-    "start it again."
+UNKNOWN = message(
+    "worker.unknown-metric",
+    "The Touchstone version of the worker does not have this metric. Update it to the web server's "
+    "version and restart the worker.",
 )
 INSTALL = "pip install -r requirements.txt"
-# What loads a checkpoint, besides the packages that a family names.
+# Packages that load a checkpoint, besides those that a family names.
 _NEURAL = ("torch", "transformers")
 
 
-def lacking(info: MetricInfo | None, target_language: str = "") -> list[str]:
-    """Return what this host lacks to run a metric: a sentence with the command for each.
+def lacking(info: MetricInfo | None, target_language: str = "") -> list[Message]:
+    """Return what this host lacks to run a metric, each with the command that gets it.
 
-    Into a language it may lack more than into most. Looks at names and places alone: what is wrong
-    inside a checkpoint, loading it shows (:mod:`metrics.workers.signatures`).
+    Some target languages need more packages than others. Only names and paths are checked: faults
+    inside a checkpoint are found by loading it (:mod:`metrics.workers.signatures`).
     """
     if info is None:
         return [UNKNOWN]
@@ -42,15 +44,15 @@ def lacking(info: MetricInfo | None, target_language: str = "") -> list[str]:
     return list(dict.fromkeys([*found, *_tokenizer(info, tokens.base_language(target_language))]))
 
 
-def lacking_here(infos: Iterable[MetricInfo]) -> dict[str, list[str]]:
-    """Return what this host lacks to run metrics, by name; and by :func:`into`, what a language
-    takes besides."""
-    found: dict[str, list[str]] = {}
+def lacking_here(infos: Iterable[MetricInfo]) -> dict[str, list[Message]]:
+    """Return what this host lacks to run metrics, by name, and by :func:`into`, what a target
+    language needs in addition."""
+    found: dict[str, list[Message]] = {}
     for info in infos:
         found[info.name] = lacking(info)
         for language in tokens.BLEU_PACKAGES:
             found[into(info.name, language)] = list(_tokenizer(info, language))
-    return {name: sentences for name, sentences in found.items() if sentences}
+    return {name: missing for name, missing in found.items() if missing}
 
 
 def into(metric: str, target_language: str) -> str:
@@ -58,23 +60,24 @@ def into(metric: str, target_language: str) -> str:
     return f"{metric} into {tokens.base_language(target_language)}"
 
 
-def lacks(run: MetricRun) -> list[str]:
-    """Return why this host cannot take a part in a run now: what it lacks, and what kept it from
-    loading the metric lately."""
-    language = run.test_set.target_language
-    return lacking(run.info, language) or [problem for problem in [signatures.held(run)] if problem]
+def lacks(run: MetricRun) -> list[Message]:
+    """Return why this host cannot score a run now: what it lacks, or why it could not load the
+    metric recently."""
+    found = lacking(run.info, run.test_set.target_language)
+    problem = None if found else signatures.load_problem(run)
+    return [problem] if problem else found
 
 
 def fit() -> set[int]:
-    """Return the active runs in which this host can take a part now."""
+    """Return the active runs that this host can score now."""
     runs = list(MetricRun.objects.filter(status__in=MetricRun.ACTIVE).select_related("test_set"))
     infos = catalogue.infos(retired=True)
     able = {about for about in map(_about, runs) if not lacking(infos.get(about[0]), about[1])}
-    held = signatures.metrics_held()
+    unloadable = signatures.unloadable_metrics()
     return {
         run.pk
         for run in runs
-        if _about(run) in able and not (run.metric in held and signatures.held(run))
+        if _about(run) in able and not (run.metric in unloadable and signatures.load_problem(run))
     }
 
 
@@ -82,44 +85,72 @@ def _about(run: MetricRun) -> tuple[str, str]:
     return run.metric, run.test_set.target_language
 
 
-def _plugin(info: MetricInfo) -> Iterator[str]:
-    """Only the packages of this host count: what others have does not score here."""
+def _plugin(info: MetricInfo) -> Iterator[Message]:
+    """Check the packages of this host; those of other hosts are of no use here."""
     found = plugins.here().get(info.family)
     package = info.family.partition("--")[0]
     if found is None:
-        yield (
-            f"The plug-in {package} is not installed, or not named in METRIC_PLUGINS: "
-            f"pip install {package}"
+        yield message(
+            "worker.plugin-missing",
+            "The plug-in {package} is not installed or not named in METRIC_PLUGINS: "
+            "pip install {package}",
+            package=package,
         )
     elif found.plugin is None:
-        yield f"The plug-in {package} {found.version} is off: {found.error}."
+        yield message(
+            "worker.plugin-unusable",
+            "The plug-in {package} {version} cannot be used. {error}",
+            package=package,
+            version=found.version,
+            error=found.error,
+        )
 
 
-def _packages(info: MetricInfo) -> Iterator[str]:
+def _packages(info: MetricInfo) -> Iterator[Message]:
     own = registry.get_family(info.family).packages if registry.has_family(info.family) else ()
     for package in (*(_NEURAL if info.checkpoint else ()), *own):
         if find_spec(package) is None:
-            yield f"The package {package} is not installed: {INSTALL}"
+            yield _package_missing(package)
 
 
-def _tokenizer(info: MetricInfo, language: str) -> Iterator[str]:
-    """BLEU cuts some languages with a package of their own."""
+def _package_missing(package: str) -> Message:
+    return message(
+        "worker.package-missing",
+        "The package {package} is not installed: {command}",
+        package=package,
+        command=INSTALL,
+    )
+
+
+def _tokenizer(info: MetricInfo, language: str) -> Iterator[Message]:
+    """Check the packages with which BLEU tokenises some languages."""
     for package in tokens.BLEU_PACKAGES.get(language, ()) if info.expects_raw_text else ():
         if find_spec(package) is None:
             command = tokens.install_command(language)
-            yield f"The package {package}, for texts in {language}, is not installed: {command}"
+            yield message(
+                "worker.tokenizer-missing",
+                "The package {package}, for texts in {language}, is not installed: {command}",
+                package=package,
+                language=language,
+                command=command,
+            )
 
 
-def _checkpoints(info: MetricInfo) -> Iterator[str]:
+def _checkpoints(info: MetricInfo) -> Iterator[Message]:
     for name in inventory.checkpoints_of(info):
         folder = inventory.find(name)
         for each in inventory.companions(folder) if folder else [name]:
             if inventory.find(each) is None:
-                yield f"The checkpoint {each} is missing: {hosts.fetch_command(each)}"
+                yield message(
+                    "worker.checkpoint-missing",
+                    "The checkpoint {checkpoint} is missing: {command}",
+                    checkpoint=each,
+                    command=hosts.fetch_command(each),
+                )
 
 
-def _layers(info: MetricInfo) -> Iterator[str]:
-    """Say where an encoder has no such layer, or others than BERTScore was described with."""
+def _layers(info: MetricInfo) -> Iterator[Message]:
+    """Check that an encoder has the layer, or the number of layers of a BERTScore."""
     options = dict(info.options)
     encoder = str(options.get("encoder") or info.checkpoint)
     wanted = len(info.measures) // 3 if info.family == "bertscore" else options.get("layer")
@@ -128,25 +159,46 @@ def _layers(info: MetricInfo) -> Iterator[str]:
     try:
         layers = count_layers(encoder)
     except (ValueError, MetricError) as error:
-        yield str(error)
+        yield catalogue.problem_of(error)
         return
     if info.family == "bertscore" and layers != wanted:
-        yield f"{info.label} is described with {wanted} layers, and {encoder} has {layers} here."
+        yield message(
+            "worker.other-layers",
+            "{metric} was configured with {expected} layers, but {encoder} has {actual} layers on "
+            "this host.",
+            metric=info.label,
+            expected=wanted,
+            encoder=encoder,
+            actual=layers,
+        )
     elif layers <= wanted and info.family != "bertscore":
-        yield f"{encoder} has layers 0 to {layers - 1} here, not {wanted}."
+        yield message(
+            "worker.no-such-layer",
+            "{encoder} has layers 0 to {last} on this host, but {metric} needs layer {layer}.",
+            encoder=encoder,
+            last=layers - 1,
+            metric=info.label,
+            layer=wanted,
+        )
 
 
-def _files(info: MetricInfo) -> Iterator[str]:
+def _files(info: MetricInfo) -> Iterator[Message]:
     for path in inventory.files_of(info):
         if not os.access(path, os.R_OK):
-            yield f"The file {path} is missing: {hosts.copy_command(path)}"
+            yield message(
+                "worker.file-missing",
+                "The file {path} is missing: {command}",
+                path=path,
+                command=hosts.copy_command(path),
+            )
 
 
-def _device(info: MetricInfo) -> Iterator[str]:
+def _device(info: MetricInfo) -> Iterator[Message]:
     if precision_of(info) == "int8" and find_spec("bitsandbytes") is None:
-        yield f"The package bitsandbytes is not installed: {INSTALL}"
+        yield _package_missing("bitsandbytes")
     if precision_of(info) == "tf32" and not devices.may_have_tf32():
-        yield (
-            "TF32 needs an NVIDIA GPU (Ampere or later): start a worker on a host that has one, or "
-            "configure the metric with float32."
+        yield message(
+            "worker.no-tf32",
+            "TF32 needs an NVIDIA GPU (Ampere or later). Start a worker on a host that has one, or "
+            "configure the metric with float32.",
         )

@@ -1,4 +1,4 @@
-"""What a worker's host has to compute with. Never imports torch: a report must cost nothing."""
+"""List the devices of a worker's host. Never imports torch: a report must be cheap."""
 
 import os
 import shutil
@@ -74,7 +74,7 @@ def _ask(query: str) -> str:
 
 
 def parse(table: str, visible: str | None) -> list[Device]:
-    """Read nvidia-smi's table of QUERY, leaving out what CUDA_VISIBLE_DEVICES hides.
+    """Read nvidia-smi's table of QUERY, without GPUs that CUDA_VISIBLE_DEVICES hides.
 
     An entry of it is an index or the beginning of a UUID; as in CUDA, what follows an entry that
     no GPU has is hidden.

@@ -1,14 +1,20 @@
-"""Why nobody takes what waits in a queue: from what workers report and have in hand."""
+"""Explain why no worker takes waiting jobs, from the reports and current jobs of workers."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum, auto
 
 from core.work.models import Now, Work, all_kinds
+<<<<<<< HEAD
 from metaeval.messages import Message
+||||||| 276b6644
+=======
+from metaeval.messages import Message, message
+>>>>>>> w-e1
 from metrics import catalogue
-from metrics.models.fleet import Worker, living
+from metrics.models.fleet import Worker, live_workers
 
+<<<<<<< HEAD
 # What hosts lack.
 Lacking = Mapping[str, Sequence[Message | str]]
 # What workers have in hand, by the name of its kind.
@@ -20,11 +26,36 @@ IN_HAND = {
     "notification": "notifications",
     "training": "a training job",
     "translation": "a translation",
+||||||| 276b6644
+# What a host lacks, in sentences.
+Lacking = Mapping[str, Sequence[str]]
+# What workers have in hand, by the name of its kind.
+IN_HAND = {
+    "document": "results",
+    "hash-check": "a check of hashes",
+    "import": "an import",
+    "letter": "e-mails",
+    "notification": "notifications",
+    "training": "a training job",
+    "translation": "a translation",
+=======
+# What each host lacks.
+Lacking = Mapping[str, Sequence[Message | str]]
+# Current jobs of workers, by the name of their kind.
+JOBS = {
+    "document": message("job.results", "results"),
+    "hash-check": message("job.hash-check", "a check of hashes"),
+    "import": message("job.import", "an import"),
+    "letter": message("job.emails", "emails"),
+    "notification": message("job.notifications", "notifications"),
+    "training": message("job.training", "a training job"),
+    "translation": message("job.translation", "a translation"),
+>>>>>>> w-e1
 }
 
 
 class Reason(StrEnum):
-    """Why nobody takes what waits."""
+    """Why no worker takes a waiting job."""
 
     ABSENT = auto()
     REFUSING = auto()
@@ -34,10 +65,10 @@ class Reason(StrEnum):
 
 @dataclass(frozen=True)
 class Idle:
-    """A queue in which something waits that no worker has taken.
+    """A queue with a waiting job that no worker has taken.
 
-    `workers` maps each worker of the queue to what its host lacks (REFUSING), to what it has in
-    hand (BUSY), or to nothing.
+    `workers` maps each worker of the queue to what its host lacks (REFUSING), to its current jobs
+    (BUSY), or to nothing.
     """
 
     queue: str
@@ -46,17 +77,17 @@ class Idle:
 
 
 def explain(waiting: Mapping[str, Iterable[Lacking]]) -> list[Idle]:
-    """Say of each queue why what waits there is not taken.
+    """Return for each queue why its waiting jobs are not taken.
 
-    `waiting` has, by queue, what each host lacks for each piece of work. Costs a query for each
-    kind of work, none where nothing waits.
+    `waiting` has, by queue, what each host lacks for each job. Costs one query per kind of job,
+    none if nothing waits.
     """
     if not waiting:
         return []
-    workers = list(living().filter(is_stopping=False).prefetch_related("children"))
-    in_hand = _in_hand()
+    workers = list(live_workers().filter(is_stopping=False).prefetch_related("children"))
+    current = _current_jobs()
     return [
-        _explain(queue, list(lacking), [row for row in workers if queue in row.queues], in_hand)
+        _explain(queue, list(lacking), [row for row in workers if queue in row.queues], current)
         for queue, lacking in sorted(waiting.items())
     ]
 
@@ -65,32 +96,38 @@ def _explain(
     queue: str,
     lacking: Sequence[Lacking],
     workers: Sequence[Worker],
-    in_hand: Mapping[str, Sequence[str]],
+    current: Mapping[str, Sequence[Message | str]],
 ) -> Idle:
     if not workers:
         return Idle(queue, Reason.ABSENT)
     able = [row for row in workers if any(not each.get(row.host) for each in lacking)]
     if not able:
-        lacks = {row.name: _sentences(row.host, lacking) for row in workers}
+        lacks = {row.name: _missing(row.host, lacking) for row in workers}
         return Idle(queue, Reason.REFUSING, lacks)
-    busy = {row.name: tuple(dict.fromkeys(in_hand.get(row.uid, ()))) for row in able}
+    busy = {row.name: tuple(dict.fromkeys(current.get(row.uid, ()))) for row in able}
     slots = {row.name: max(1, len(row.children.all())) for row in able}
-    is_busy = all(len(in_hand.get(row.uid, ())) >= slots[row.name] for row in able)
+    is_busy = all(len(current.get(row.uid, ())) >= slots[row.name] for row in able)
     return Idle(queue, Reason.BUSY if is_busy else Reason.UNKNOWN, busy)
 
 
+<<<<<<< HEAD
 def _sentences(host: str, lacking: Sequence[Lacking]) -> tuple[Message | str, ...]:
+||||||| 276b6644
+def _sentences(host: str, lacking: Sequence[Lacking]) -> tuple[str, ...]:
+=======
+def _missing(host: str, lacking: Sequence[Lacking]) -> tuple[Message | str, ...]:
+>>>>>>> w-e1
     return tuple(dict.fromkeys(each for lacks in lacking for each in lacks.get(host, ())))
 
 
-def _in_hand() -> dict[str, list[str]]:
-    """Return what the processes of each worker have in hand, by the worker's `uid`."""
-    found: dict[str, list[str]] = {}
+def _current_jobs() -> dict[str, list[Message | str]]:
+    """Return the current jobs of the processes of each worker, by the worker's `uid`."""
+    found: dict[str, list[Message | str]] = {}
     infos = catalogue.infos(retired=True)
     for kind in all_kinds():
         rows = kind.model._default_manager.filter(status=Work.Status.RUNNING, expires_at__gte=Now())
         names = rows.values_list("owner", "run__metric" if kind.name == "slice" else "status")
         for owner, name in names:
-            what = IN_HAND.get(kind.name) or (infos[name].label if name in infos else name)
+            what = JOBS.get(kind.name) or (infos[name].label if name in infos else name)
             found.setdefault(owner.partition(".")[0], []).append(what)
     return found

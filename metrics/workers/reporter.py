@@ -20,6 +20,7 @@ from celery.signals import (
 )
 from django.db import connections
 
+from core.messages import as_json
 from core.work import processes
 from core.work.models import Now
 from core.work.processes import Periodic
@@ -33,15 +34,15 @@ from metrics.workers.devices import device_in_use, devices, process_memory
 from metrics.workers.versions import versions
 
 BEAT_SECONDS = 5.0
-# Files come and go seldom, and asking nvidia-smi takes a moment.
+# Files change rarely, and nvidia-smi takes a moment.
 LOOK_SECONDS = 60.0
 DEVICE_SECONDS = 15.0
-# A report in hand would write the row again after it is taken away.
+# A report that is under way would write the row again after it is deleted.
 LAST_SECONDS = 2.0
 
 
 class Reporter:
-    """The reports of one process: `beat` is its sign of life, `inspect` looks at its disk.
+    """The reports of one process: `beat` writes the row, `inspect` looks at the disk.
 
     `find_children` returns the process ids of its children.
     """
@@ -66,7 +67,7 @@ class Reporter:
         self._devices_at = self._looked_at = -DEVICE_SECONDS - LOOK_SECONDS
 
     def beat(self) -> None:
-        """Write the row, making it where it is not there (yet, or any more)."""
+        """Write the row; create it where it is missing."""
         if time.monotonic() - self._devices_at >= DEVICE_SECONDS:
             self._devices, self._devices_at = list(devices()), time.monotonic()
         changing = {
@@ -88,10 +89,10 @@ class Reporter:
             row.children.update_or_create(pid=pid, defaults=memory)
 
     def inspect(self) -> None:
-        """Report the checkpoints of this host now and then.
+        """Report the checkpoints of this host once per `LOOK_SECONDS`.
 
-        Only files are hashed while a child may be forked: what a look imports, and the database,
-        have locks that nobody in the child would ever open.
+        Only files are hashed while a child may be forked: imports and the database hold locks
+        that no thread of the child would ever release.
         """
         if time.monotonic() - self._looked_at < LOOK_SECONDS:
             return
@@ -108,11 +109,14 @@ class Reporter:
             found[name]["fingerprint"] = _fingerprint(found[name]["path"])
         with processes.forking:
             drop_old(row)
-            self._row.update(checkpoints=found, lacks=lacks)
+            self._row.update(
+                checkpoints=found,
+                lacks={name: [*map(as_json, missing)] for name, missing in lacks.items()},
+            )
         self._looked_at = time.monotonic()
 
     def leave(self) -> None:
-        """Take the row away: this worker ends as it should."""
+        """Delete the row: this worker ends regularly."""
         self._row.delete()
 
     @property
@@ -121,7 +125,7 @@ class Reporter:
 
 
 def _fingerprint(path: str) -> str:
-    """What tells the files apart; empty where one cannot be read, which loading it will tell."""
+    """Return a fingerprint of the files; empty where one is unreadable (loading reports that)."""
     try:
         return places.fingerprint(path)
     except MetricError:
@@ -134,26 +138,26 @@ def resident() -> list[str]:
 
 
 class _Child:
-    """What this process wrote last, as a child."""
+    """The last report of this process as a child."""
 
-    told: dict[str, Any] = {}
-
-
-def begin_to_tell(**_: object) -> None:
-    """A child has started."""
-    task_postrun.connect(tell)
+    reported: dict[str, Any] = {}
 
 
-def tell(**_: object) -> None:
-    """A task of this child has ended: write what it has in memory now, where that is new."""
-    telling = {"resident": resident(), "device": device_in_use()}
+def begin_child_reports(**_: object) -> None:
+    """Report after each task of this child."""
+    task_postrun.connect(report_child)
+
+
+def report_child(**_: object) -> None:
+    """Write what this child has in memory after a task, if that changed."""
+    current = {"resident": resident(), "device": device_in_use()}
     # A worker without a pool of processes is its own child.
     parents = (os.getpid(), os.getppid())
     mine = WorkerChild.objects.filter(
         pid=os.getpid(), worker__pid__in=parents, worker__host=socket.gethostname()
     )
-    if telling != _Child.told and mine.update(**telling):
-        _Child.told = telling
+    if current != _Child.reported and mine.update(**current):
+        _Child.reported = current
 
 
 class _Current:
@@ -162,17 +166,17 @@ class _Current:
 
 
 def begin_reports(sender: Any, **_: object) -> None:
-    """A worker is ready: give the first sign of life and go on."""
+    """Write the first report of a worker that is ready, and start the threads for more."""
     queues = sorted(sender.app.amqp.queues.consume_from)
     children = partial(_children_of, sender.pool)
     reporter = _Current.reporter = Reporter(sender.hostname, queues, children)
     _Current.threads = (
-        Periodic("sign of life", BEAT_SECONDS, reporter.beat),
+        Periodic("reporter", BEAT_SECONDS, reporter.beat),
         Periodic("inspector", BEAT_SECONDS, reporter.inspect),
     )
     for thread in _Current.threads:
         thread.start()
-    begin_to_tell()
+    begin_child_reports()
     reporter.beat()
 
 
@@ -181,7 +185,7 @@ def _children_of(pool: Any) -> list[int]:
 
 
 def begin_to_stop(**_: object) -> None:
-    """The worker finishes its chunk; the next sign of life says so."""
+    """Note that the worker finishes its job and stops; the next report shows it."""
     if _Current.reporter:
         _Current.reporter.is_stopping = True
 
@@ -191,12 +195,12 @@ def end_reports(**_: object) -> None:
     for thread in _Current.threads:
         thread.stop()
         thread.join(LAST_SECONDS)
-    connections.close_all()  # the database may have been restarted since the first sign of life
+    connections.close_all()  # the database may have been restarted since the first report
     if _Current.reporter:
         _Current.reporter.leave()
 
 
-worker_process_init.connect(begin_to_tell)
+worker_process_init.connect(begin_child_reports)
 worker_ready.connect(begin_reports)
 worker_shutting_down.connect(begin_to_stop)
 worker_shutdown.connect(end_reports)

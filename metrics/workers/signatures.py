@@ -1,7 +1,7 @@
-"""Signatures that are known without loading the metric, and hosts that could not load it.
+"""Cache signatures of metrics, so that a plan needs no loading, and failures to load on a host.
 
-A signature that was learnt by loading is kept under a key of all that it hangs on, so that it is
-asked for again where any of that changes:
+A signature is stored under a key of everything that it depends on, so that it is computed again
+when any of that changes:
 
 - the description of the metric, with its options and its precision;
 - the languages of the test set and, where the metric depends on the set, its references, or where
@@ -11,8 +11,8 @@ asked for again where any of that changes:
   be the same (:mod:`metrics.checkpoints.hashes`);
 - the installed packages with their versions, and Touchstone's own code.
 
-Nothing is kept of a process below which packages or code were replaced, nor of metrics whose code
-is not Touchstone's.
+Nothing is stored by a process whose packages or code were replaced on disk, nor of metrics whose
+code is not Touchstone's.
 """
 
 import json
@@ -28,6 +28,7 @@ from django.db import InterfaceError, OperationalError
 from django.db.models import QuerySet
 
 from core.work.models import Now
+from metaeval.messages import Message, MessageError, message
 from metrics import catalogue
 from metrics.base import EndpointError, InputError, Metric, MetricError, MetricInfo
 from metrics.checkpoints import hashes, places
@@ -36,14 +37,14 @@ from metrics.models import Loading, MetricRun, MetricSignature
 from metrics.stock import inventory
 from metrics.workers import versions
 
-# After so long a host tries again, though nothing has changed: what others took of a GPU, or a
-# permission, is no part of a key.
-HELD, HELD_BRIEFLY = timedelta(minutes=10), timedelta(seconds=30)
-KEPT = timedelta(days=90)
+# After so long a host tries again although the key is the same: memory of a GPU that others took,
+# or a permission, is not a part of a key.
+PAUSE, SHORT_PAUSE = timedelta(minutes=10), timedelta(seconds=30)
+STORED_FOR = timedelta(days=90)
 
 
-class HostError(Exception):
-    """This host cannot load a metric; another may. It is held against the host, not the run."""
+class HostError(MessageError):
+    """This host cannot load a metric; another may. The run does not fail."""
 
 
 # Packages that are imported later add folders of their own (setuptools does).
@@ -73,10 +74,10 @@ def known(run: MetricRun) -> MetricSignature | None:
 
 
 def load(run: MetricRun) -> tuple[Metric, MetricSignature]:
-    """Load the metric of a run, and keep its signature with all that it hangs on.
+    """Load the metric of a run, and store its signature with everything that it depends on.
 
-    Raises :class:`HostError` for whatever keeps this host from it, :class:`InputError` where the
-    texts or languages of the run are at fault, and :class:`EndpointError` where an endpoint is.
+    Raises :class:`HostError` where this host cannot load it, :class:`InputError` where the texts or
+    languages of the run are at fault, and :class:`EndpointError` where an endpoint is.
     """
     key = _key_or_blank(run)
     try:
@@ -85,12 +86,18 @@ def load(run: MetricRun) -> tuple[Metric, MetricSignature]:
     except (InputError, EndpointError, OperationalError, InterfaceError):
         raise
     except MetricError as error:
-        raise _hold(run, key, error.message, HELD if error.permanent else HELD_BRIEFLY) from error
+        pause = PAUSE if error.permanent else SHORT_PAUSE
+        raise _pause(run, key, error.message, pause) from error
     except Exception as error:
-        message = f"{run.label} cannot be loaded. {type(error).__name__}: {error}"
-        raise _hold(run, key, message, HELD_BRIEFLY) from error
+        problem = message(
+            "metric.not-loaded",
+            "{metric} could not be loaded. {error}",
+            metric=run.label,
+            error=f"{type(error).__name__}: {error}",
+        )
+        raise _pause(run, key, problem, SHORT_PAUSE) from error
     if key and _is_ours(metric) and _is_as_started() and key == _key_or_blank(run):
-        _keep(run, key, signature=signature)
+        _store(run, key, signature=signature)
     return metric, signature
 
 
@@ -119,31 +126,38 @@ def _stored(metric: Metric) -> MetricSignature:
     return signature
 
 
-def held(run: MetricRun) -> str:
-    """Say why this host could not load the metric lately; empty where it could, or may try."""
-    rows = _holds().filter(metric=run.metric, host=socket.gethostname(), key=_key_or_blank(run))
-    return rows.values_list("problem", flat=True).first() or ""
+def load_problem(run: MetricRun) -> Message | None:
+    """Return why this host could not load the metric recently; None where it may try."""
+    rows = _pauses().filter(metric=run.metric, host=socket.gethostname(), key=_key_or_blank(run))
+    return _problem(rows.values_list("problem", flat=True).first() or "")
 
 
-def metrics_held() -> set[str]:
-    """Return the metrics that this host could not load lately, for some test set at least."""
-    return set(_holds().filter(host=socket.gethostname()).values_list("metric", flat=True))
+def _problem(stored: Message | str) -> Message | None:
+    if isinstance(stored, str):  # text from an earlier version, or none
+        return message("metric.not-loaded-before", "{text}", text=stored) if stored else None
+    return stored
 
 
-def problems() -> dict[str, dict[str, list[str]]]:
-    """Return, by metric and host, why it could not be loaded lately. One query."""
-    found: dict[str, dict[str, list[str]]] = {}
-    for metric, host, problem in _holds().values_list("metric", "host", "problem").distinct():
-        found.setdefault(metric, {}).setdefault(host, []).append(problem)
+def unloadable_metrics() -> set[str]:
+    """Return the metrics that this host could not load recently, for one test set at least."""
+    return set(_pauses().filter(host=socket.gethostname()).values_list("metric", flat=True))
+
+
+def problems() -> dict[str, dict[str, list[Message]]]:
+    """Return, by metric and host, why it could not be loaded recently. One query."""
+    found: dict[str, dict[str, list[Message]]] = {}
+    for metric, host, stored in _pauses().values_list("metric", "host", "problem").distinct():
+        if problem := _problem(stored):
+            found.setdefault(metric, {}).setdefault(host, []).append(problem)
     return found
 
 
-def _holds() -> QuerySet[Loading]:
+def _pauses() -> QuerySet[Loading]:
     return Loading.objects.filter(until__gte=Now())
 
 
 def key_of(run: MetricRun) -> str:
-    """Return the key of a run's metric; MetricError where something of it cannot be read."""
+    """Return the key of a run's metric; raise MetricError where a part of it cannot be read."""
     info = run.info
     if info is None:
         raise MetricError(catalogue.refusal(run.metric), permanent=True)
@@ -163,7 +177,7 @@ def make_key(
     references: Iterable[tuple[str, ...]] = (),
     outputs: Iterable[object] = (),
 ) -> str:
-    """Return 64 digits that change with all that the signature of a metric hangs on."""
+    """Return 64 digits that change with everything that the signature of a metric depends on."""
     parts = [
         repr(info),
         languages,
@@ -215,14 +229,14 @@ def _is_as_started() -> bool:
     return installed() == INSTALLED and versions.code_hash() == versions.CODE
 
 
-def _hold(run: MetricRun, key: str, problem: str, time: timedelta) -> HostError:
-    """Hold against this host, and not against the run, that it cannot load the metric."""
-    _keep(run, key, problem=problem, until=Now() + time)
+def _pause(run: MetricRun, key: str, problem: Message, time: timedelta) -> HostError:
+    """Record that this host cannot load the metric; the run waits for another host."""
+    _store(run, key, problem=problem, until=Now() + time)
     return HostError(problem)
 
 
-def _keep(run: MetricRun, key: str, **found: Any) -> None:
-    Loading.objects.filter(at__lt=Now() - KEPT).delete()
+def _store(run: MetricRun, key: str, **found: Any) -> None:
+    Loading.objects.filter(at__lt=Now() - STORED_FOR).delete()
     Loading.objects.update_or_create(
         key=key,
         host=socket.gethostname(),

@@ -116,7 +116,7 @@ def make_full() -> World:
     answer(world, "harbour-80", "0")
     test_set = Campaign.objects.get(slug=DEMO).test_set
     for run in runs.start(test_set=test_set, metrics=["chrf"], enqueue=False).runs:
-        scoring.work_off(run.pk, worker="test")
+        scoring.drain(run.pk, worker="test")
     system = test_set.systems.earliest("pk")
     imported.store(test_set, "COMET", {}, {f"{system.name}@{system.length_ratio.normalize()}": 0.5})
     make_worker(checkpoints={"roberta-large-mnli": found(problems=["config.json is missing."])})

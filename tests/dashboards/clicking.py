@@ -37,7 +37,7 @@ def make_clicked(
     _click(campaign, random.Random(slug), timedelta(seconds=seconds), keep)
     campaign = close_campaign(campaign=campaign)
     for run in starting.start(test_set=test_set, metrics=["chrf", "bleu"], enqueue=False).runs:
-        scoring.work_off(run.pk, worker="test")
+        scoring.drain(run.pk, worker="test")
     return campaign
 
 

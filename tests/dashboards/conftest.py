@@ -28,7 +28,7 @@ def make_rated(slug: str = "rated", segments: int = 18, **fields: object) -> Cam
     campaign = make_campaign(test_set, slug, **{"traps_per_annotator": 6} | fields)
     rate(campaign)
     for run in starting.start(test_set=test_set, metrics=["chrf", "bleu"], enqueue=False).runs:
-        scoring.work_off(run.pk, worker="test")
+        scoring.drain(run.pk, worker="test")
     return campaign
 
 

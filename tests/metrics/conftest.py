@@ -62,7 +62,7 @@ def start(world: World, metric: str = "counting", **options: Any) -> MetricRun:
     return started.runs[0]
 
 
-def work_off(run: MetricRun, **options: Any) -> MetricRun:
+def drain(run: MetricRun, **options: Any) -> MetricRun:
     """Take part in a run, and read it again."""
-    scoring.work_off(run.pk, worker="test", **options)
+    scoring.drain(run.pk, worker="test", **options)
     return reread(run)

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
+from metaeval.messages import message
 from metrics.base import MeanOfSegments, MetricError, MetricInfo, Scores, SegmentInput
 
 
@@ -91,7 +92,7 @@ class Deadly(Counting):
 class Failing(Counting):
     """Raises what the test puts into `error`."""
 
-    error: Exception = MetricError("no score", permanent=True)
+    error: Exception = MetricError(message("test.problem", "no score"), permanent=True)
 
     def score(self, inputs: Sequence[SegmentInput]) -> Scores:
         raise self.error

@@ -5,6 +5,7 @@ import dataclasses
 import numpy as np
 import pytest
 
+from metaeval.messages import message
 from metrics.base import (
     MeanOfSegments,
     MetricError,
@@ -50,11 +51,12 @@ def test_missing_reference_is_permanent_and_placed():
     with pytest.raises(MetricError, match="QE: segment 1") as caught:
         check_inputs(info, inputs)
     error = caught.value
-    assert (error.permanent, error.index, error.message) == (True, 1, str(error))
+    assert (error.permanent, error.index) == (True, 1)
+    assert error.message.code == "metric.segment-without-reference"
 
 
 def test_error_may_be_temporary():
-    error = MetricError("out of memory", permanent=False)
+    error = MetricError(message("test.problem", "out of memory"), permanent=False)
     assert (error.permanent, error.index) == (False, None)
 
 

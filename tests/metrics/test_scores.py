@@ -37,7 +37,7 @@ def make_run(test_set: TestSet, signature: MetricSignature, status: str) -> Metr
 
 def score(test_set: TestSet, *metrics: str) -> None:
     for run in starting.start(test_set=test_set, metrics=metrics, enqueue=False).runs:
-        scoring.work_off(run.pk, worker="test")
+        scoring.drain(run.pk, worker="test")
 
 
 @given(arrays(np.float64, st.tuples(st.integers(0, 5), st.integers(1, 7)), elements=FINITE))

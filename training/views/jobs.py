@@ -140,7 +140,7 @@ def job_start(request: HttpRequest, kind: str) -> HttpResponse:
 
 def _form(request: HttpRequest, kind: TrainingKind) -> JobForm:
     sent = request.POST if request.method == "POST" else None
-    known = {stock.name for stock in hosts.survey(fleet.living()) if stock.places}
+    known = {stock.name for stock in hosts.survey(fleet.live_workers()) if stock.places}
     initial: dict[str, Any] = request.GET.dict() | {"corpora": request.GET.getlist("corpora")}
     seeds = request.GET.get(PREFIX + SEED)
     if seeds == "ten":

@@ -35,7 +35,7 @@ def work(run_id: int, name: str) -> None:
     seen: list[int] = []
     rows = MetricRun.objects.filter(pk=run_id, status__in=MetricRun.ACTIVE)
     while rows.exists():
-        scoring.work_off(run_id, worker=name, report=lambda: seen.append(resident_bytes()))
+        scoring.drain(run_id, worker=name, report=lambda: seen.append(resident_bytes()))
         time.sleep(0.02)
     steady = seen[len(seen) // 10 :]
     print(name, min(steady), max(steady), max(seen))

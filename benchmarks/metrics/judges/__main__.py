@@ -156,7 +156,7 @@ def score(test_set: object) -> tuple[float, float]:
     scoring.forget()
     run = starting.start(test_set=test_set, metrics=["bench"], enqueue=False).runs[0]  # type: ignore[arg-type]
     began, spent = time.monotonic(), time.process_time()
-    scoring.work_off(run.pk)
+    scoring.drain(run.pk)
     seconds = time.monotonic() - began, time.process_time() - spent
     run.refresh_from_db()
     assert (run.status, run.done) == ("done", TEXTS), (run.status, run.done, run.message)

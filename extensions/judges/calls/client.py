@@ -1,7 +1,7 @@
-"""One endpoint over HTTP: connections that stay open, patience where it helps, no redirects.
+"""Send requests to one endpoint over HTTP: open connections, retries, no redirects.
 
-Only workers import this. The key goes into one header, and into nothing that is kept, logged or
-raised: what a server sends back is searched for it.
+Only workers import this. The key goes into one header only. It is never stored, logged or raised:
+it is removed from everything that a server sends back.
 """
 
 import asyncio
@@ -19,28 +19,29 @@ from urllib.parse import urlsplit
 
 from annotation.web.addresses import is_public
 from extensions.judges.calls.exchange import Connection, Response
-from extensions.judges.desk import Endpoint, Reply
+from extensions.judges.context import Endpoint, Reply
+from metaeval.messages import Message, message
 from metrics.base import EndpointError, MetricError
 
-# A call is tried so often; between two tries as long as the server says, else 1 s, 2 s, 4 s, …
+# Number of tries; between two, wait as long as the server says, else 1 s, 2 s, 4 s, …
 TRIES, FIRST_WAIT, LONGEST_WAIT = 6, 1.0, 60.0
-# A server may ask for more patience than a worker has.
-MOST_PATIENCE = 600.0
+# A server may ask for a longer wait than a worker can afford.
+LONGEST_RETRY_AFTER = 600.0
 PASSING = {408, 409, 425, 429}
-# The text is at fault, or what it was filtered for: others may be answered.
+# The text or a filter is at fault: other texts may be answered.
 OF_THE_TEXT = {400, 413, 422}
 HIDDEN = "[key]"
 
 
 class UnavailableError(EndpointError):
-    """The endpoint does not answer: nothing is held against the texts."""
+    """The endpoint does not answer; the texts are not at fault."""
 
-    def __init__(self, message: str) -> None:
+    def __init__(self, message: Message) -> None:
         super().__init__(message, permanent=False)
 
 
 class StoppedError(Exception):
-    """Nobody waits for this call any more."""
+    """The call was stopped before it was sent."""
 
 
 class Client:
@@ -49,8 +50,13 @@ class Client:
     def __init__(self, endpoint: Endpoint, key: str) -> None:
         self.endpoint, self._key = endpoint, key
         if not (key.isascii() and key.isprintable()):
-            message = f"The key of the endpoint {endpoint.name} has characters that no key has."
-            raise MetricError(message, permanent=True)
+            problem = message(
+                "judge.wrong-key",
+                "The key of the endpoint {endpoint} contains characters that are not allowed in a "
+                "key.",
+                endpoint=endpoint.name,
+            )
+            raise MetricError(problem, permanent=True)
         parts = urlsplit(endpoint.url)
         self._host, self._path = parts.hostname or "", parts.path.rstrip("/")
         self._context = ssl.create_default_context() if parts.scheme == "https" else None
@@ -61,11 +67,11 @@ class Client:
         self.begin()
 
     def begin(self) -> None:
-        """Make calls in another loop than before."""
+        """Prepare calls in a new event loop."""
         self.is_stopping, self._stopping, self._resume_at = False, asyncio.Event(), 0.0
 
     def stop(self) -> None:
-        """Begin no call any more, in the loop that calls: those that wait to begin end."""
+        """Stop sending; waiting calls end. Call this in the event loop of the calls."""
         self.is_stopping = True
         self._stopping.set()
 
@@ -77,22 +83,22 @@ class Client:
         """Return the reply to a chat completion.
 
         Raises :class:`UnavailableError` after the last try, a permanent :class:`EndpointError` if
-        no other question would fare better, :class:`StoppedError` where it was told to stop.
+        every other question would fail as well, :class:`StoppedError` after :meth:`stop`.
         """
-        return await self._patiently(connection, "POST", "/chat/completions", body)
+        return await self._with_retries(connection, "POST", "/chat/completions", body)
 
     def ask_alone(self, body: Mapping[str, Any]) -> Reply:
         """Ask one question, outside of a loop."""
         return self._alone("POST", "/chat/completions", json.dumps(body).encode())
 
     def models(self) -> list[dict[str, Any]]:
-        """Return what the server says of its models, outside of a loop; empty where nothing."""
+        """Return the models that the server lists, outside of a loop; empty where it lists none."""
         try:
             reply = self._alone("GET", "/models", b"")
         except UnavailableError:
             raise
         except EndpointError:
-            return []  # many servers list no models; what else is wrong, the first question tells
+            return []  # many servers list no models; the first question shows other faults
         try:
             listed = json.loads(reply.body)["data"]
             return [each for each in listed if isinstance(each, dict)]
@@ -103,16 +109,16 @@ class Client:
         async def ask() -> Reply:
             self.begin()
             with closing(self.connection()) as connection:
-                return await self._patiently(connection, method, path, body)
+                return await self._with_retries(connection, method, path, body)
 
         return asyncio.run(ask())
 
-    async def _patiently(
+    async def _with_retries(
         self, connection: Connection, method: str, path: str, body: bytes
     ) -> Reply:
         head = f"{method} {self._path}{path} HTTP/1.1\r\n{self._headers}"
         request = f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body
-        problem = ""
+        problem: Message | None = None
         for number in range(TRIES):
             await self._wait_for_turn()
             began = time.monotonic()
@@ -120,17 +126,25 @@ class Client:
                 async with asyncio.timeout(self.endpoint.timeout):
                     response = await connection.send(request)
             except (OSError, EOFError, ValueError) as error:
-                problem = f"no answer ({type(error).__name__})"
+                problem = message(
+                    "judge.no-answer", "no answer ({error})", error=type(error).__name__
+                )
                 self.lost += 1
                 await self._pause(_backoff(number))
                 continue
             reply = self._reply(response, time.monotonic() - began)
             if not _is_passing(reply):
                 return self._checked(reply)
-            problem = f"status {reply.status}"
+            problem = message("judge.status", "status {status}", status=str(reply.status))
             await self._rest(_retry_after(response.headers, number), of_all=reply.status == 429)
         raise UnavailableError(
-            f"The endpoint {self.endpoint.name} cannot be used now: {problem}, {TRIES} times."
+            message(
+                "judge.unavailable",
+                "The endpoint {endpoint} cannot be used now ({problem} after {count} tries).",
+                endpoint=self.endpoint.name,
+                problem=problem,
+                count=TRIES,
+            )
         )
 
     def _reply(self, response: Response, seconds: float) -> Reply:
@@ -141,15 +155,28 @@ class Client:
     def _checked(self, reply: Reply) -> Reply:
         if reply.status == 200 or reply.status in OF_THE_TEXT:
             return reply
-        what = "; redirects are not followed" if 300 <= reply.status < 400 else ""
-        excerpt = " ".join(reply.body.split())[:200]
-        raise EndpointError(
-            f"The endpoint {self.endpoint.name} answered {reply.status}{what}. {excerpt}".strip(),
-            permanent=True,
-        )
+        given = {
+            "endpoint": self.endpoint.name,
+            "status": str(reply.status),
+            "excerpt": " ".join(reply.body.split())[:200],
+        }
+        if 300 <= reply.status < 400:
+            problem = message(
+                "judge.redirected",
+                "The endpoint {endpoint} answered with status {status}. Redirects are not "
+                "followed. {excerpt}",
+                **given,
+            )
+        else:
+            problem = message(
+                "judge.refused-by-endpoint",
+                "The endpoint {endpoint} answered with status {status}. {excerpt}",
+                **given,
+            )
+        raise EndpointError(problem, permanent=True)
 
     async def _wait_for_turn(self) -> None:
-        """Wait as long as the server wants us all to."""
+        """Wait as long as the server wants all calls to wait."""
         while (seconds := self._resume_at - time.monotonic()) > 0:
             await self._pause(seconds)
         if self.is_stopping:
@@ -169,7 +196,7 @@ class Client:
 
 
 def _is_passing(reply: Reply) -> bool:
-    """Whether another try may help; an account without credit stays without."""
+    """Return True if another try may help; it does not for an account without credit."""
     if reply.status == 429 and "insufficient_quota" in reply.body:
         return False
     return reply.status in PASSING or reply.status >= 500
@@ -180,7 +207,7 @@ def _backoff(number: int) -> float:
 
 
 def _retry_after(headers: Mapping[str, str], number: int) -> float:
-    """Read Retry-After, seconds or a date; without one the usual wait."""
+    """Read Retry-After, in seconds or as a date; without it return the usual wait."""
     given = headers.get("retry-after", "").strip()
     try:
         seconds = float(given)
@@ -190,7 +217,7 @@ def _retry_after(headers: Mapping[str, str], number: int) -> float:
         except ValueError:
             return _backoff(number)
         seconds = (at.astimezone(UTC) - datetime.now(UTC)).total_seconds()
-    if not 0 <= seconds <= MOST_PATIENCE:
+    if not 0 <= seconds <= LONGEST_RETRY_AFTER:
         return LONGEST_WAIT if seconds > 0 else 0.0
     return seconds
 
@@ -207,12 +234,19 @@ def _address(endpoint: Endpoint, host: str, port: int) -> str:
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError) as error:
-        raise UnavailableError(f"The host of the endpoint {endpoint.name} is not known.") from error
+        problem = message(
+            "judge.unknown-host",
+            "The host of the endpoint {endpoint} cannot be found.",
+            endpoint=endpoint.name,
+        )
+        raise UnavailableError(problem) from error
     addresses = [str(entry[4][0]) for entry in found]
     if not endpoint.allow_private and not all(map(is_public, addresses)):
-        raise MetricError(
-            f"The endpoint {endpoint.name} is in a private network, which its declaration does "
-            "not allow.",
-            permanent=True,
+        problem = message(
+            "judge.private-network",
+            "The endpoint {endpoint} is in a private network, which its declaration does not "
+            "allow.",
+            endpoint=endpoint.name,
         )
+        raise MetricError(problem, permanent=True)
     return addresses[0]

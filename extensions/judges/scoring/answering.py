@@ -1,35 +1,40 @@
-"""From questions to verdicts: what is stored is read, the rest is asked, once more at most."""
+"""Turn questions into verdicts: read stored replies, ask the rest, at most twice."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
 from extensions.judges.calls.client import Client, StoppedError
-from extensions.judges.calls.crew import Answered, Crew, Purse
-from extensions.judges.desk import Desk, Question, Reply
+from extensions.judges.calls.request_pool import Answered, RequestPool, TokenBudget
+from extensions.judges.context import JudgeContext, Question, Reply
 from extensions.judges.scoring import reading
 from extensions.judges.scoring.reading import UnusableError, Verdict
+from metaeval.messages import Message, message
 from metrics.base import MetricError
 
-# A question is asked so often in a run before its reply counts as missing.
+# So many times a run asks a question before its reply counts as missing.
 ATTEMPTS = 2
-# So many questions at once are looked for among what is stored.
+# So many questions are looked up in one query.
 READ_AT_ONCE = 512
-NO_BUDGET = "Stopped at the budget. What was answered is kept: a new run goes on from there."
+NO_BUDGET = message(
+    "judge.budget-spent",
+    "The run stopped because its budget is spent. The answers are stored, and a new run continues "
+    "from there.",
+)
 Read = Callable[[Question, Reply], Verdict]
 
 
 @dataclass
 class Answers:
-    """Verdicts by the keys of their questions; why others have none; what ended the asking."""
+    """Verdicts by the keys of their questions, unusable replies, and the error that ended it."""
 
     verdicts: dict[str, Verdict] = field(default_factory=dict)
-    unusable: dict[str, str] = field(default_factory=dict)
+    unusable: dict[str, Message] = field(default_factory=dict)
     error: MetricError | None = None
 
 
 def read_reply(kind: str) -> Read:
-    """Return the reading of the replies to a kind of template."""
+    """Return the function that reads replies to a kind of template."""
 
     def read(question: Question, reply: Reply) -> Verdict:
         text = reading.content_of(reply.status, reply.body)
@@ -42,53 +47,53 @@ class Source(Protocol):
     """Questions that come while others are asked."""
 
     def more(self, n: int) -> Sequence[Question]:
-        """Return further questions, about n; none where no more come."""
+        """Return about n further questions; none if no more come."""
         ...
 
-    def settled(self, keys: Iterable[str]) -> None:
-        """Hear which questions are done with: they have a verdict, or are unusable."""
+    def finish(self, keys: Iterable[str]) -> None:
+        """Take the keys of questions that have a verdict or only unusable replies."""
         ...
 
 
 class Asking:
-    """Questions at a desk, asked as they come. `found` is what is known by now."""
+    """Ask questions as they come. `found` holds the answers so far."""
 
-    def __init__(self, desk: Desk, client: Client, read: Read, limit: int) -> None:
-        self.desk, self.client, self.read = desk, client, read
+    def __init__(self, context: JudgeContext, client: Client, read: Read, limit: int) -> None:
+        self.context, self.client, self.read = context, client, read
         self.limit = limit
         self.found = Answers()
         self._n_asked: dict[str, int] = {}
         self._open: set[str] = set()
 
     def ask(self, source: Source) -> None:
-        """Find an answer to every question of a source: stored, or asked for."""
+        """Answer every question of a source, from stored replies or by asking."""
         while not self.found.error and (questions := source.more(READ_AT_ONCE)):
             if open_ := self._stored(source, questions):
-                with self.desk.connections() as n:
+                with self.context.connections() as n:
                     self._ask(source, open_, n)
 
     def forget(self, key: str) -> None:
-        """Forget a verdict that nobody needs any more: it is stored."""
+        """Drop a verdict that is no longer needed; its reply is stored."""
         self.found.verdicts.pop(key, None)
         self.found.unusable.pop(key, None)
 
     def _stored(self, source: Source, questions: Sequence[Question]) -> list[Question]:
-        """Read what is stored; return what has to be asked."""
+        """Read stored replies; return the questions that have to be asked."""
         unique = {question.key: question for question in questions if not self._is_known(question)}
-        stored = self.desk.stored(list(unique))
-        open_ = [q for key, q in unique.items() if not self._settled(q, stored.get(key, ()))]
+        stored = self.context.stored(list(unique))
+        open_ = [q for key, q in unique.items() if not self._is_answered(q, stored.get(key, ()))]
         self._open |= {question.key for question in open_}
         if n_read := len(unique) - len(open_):
-            self.desk.note(reread=n_read)
-        source.settled(q.key for q in questions if q.key not in self._open)
+            self.context.note(reread=n_read)
+        source.finish(q.key for q in questions if q.key not in self._open)
         return open_
 
     def _is_known(self, question: Question) -> bool:
         key = question.key
         return key in self._open or key in self.found.verdicts or key in self.found.unusable
 
-    def _settled(self, question: Question, replies: Sequence[Reply]) -> bool:
-        """Take the first usable reply; whether there is one, or this run has asked enough."""
+    def _is_answered(self, question: Question, replies: Sequence[Reply]) -> bool:
+        """Take the first usable reply; return True if there is one, or no attempt is left."""
         for reply in replies:
             if self._take(question, reply):
                 return True
@@ -102,51 +107,51 @@ class Asking:
         try:
             self.found.verdicts[question.key] = self.read(question, reply)
         except UnusableError as error:
-            self.found.unusable[question.key] = str(error)
+            self.found.unusable[question.key] = error.message
             return False
         self.found.unusable.pop(question.key, None)
         return True
 
     def _ask(self, source: Source, questions: Sequence[Question], n: int) -> None:
-        purse = Purse(self.desk.endpoint, self.limit)
-        purse.fill(*self.desk.left())
-        crew = Crew(self.client, purse, questions, n)
-        lost, beat = self.client.lost, self.desk.keep_connections
+        budget = TokenBudget(self.context.endpoint, self.limit)
+        budget.fill(*self.context.left())
+        pool = RequestPool(self.client, budget, questions, n)
+        lost, beat = self.client.lost, self.context.keep_connections
         try:
-            for answered in crew.answers(beat):
-                self._store(answered, purse)
-                source.settled([q.key for q, answer in answered if self._hear(q, answer, crew)])
-                if (n_wanted := crew.n_wanted) and not self.found.error:
-                    crew.extend(self._stored(source, source.more(n_wanted)))
+            for answered in pool.answers(beat):
+                self._store(answered, budget)
+                source.finish([q.key for q, answer in answered if self._receive(q, answer, pool)])
+                if (n_wanted := pool.n_wanted) and not self.found.error:
+                    pool.extend(self._stored(source, source.more(n_wanted)))
         except Exception:
-            for answered in crew.rest(beat):
-                self._store(answered, purse)
+            for answered in pool.rest(beat):
+                self._store(answered, budget)
             raise
         finally:
-            self.desk.note(lost=self.client.lost - lost)
+            self.context.note(lost=self.client.lost - lost)
 
-    def _store(self, answered: Sequence[Answered], purse: Purse) -> None:
-        """Keep what came before anything else is done with it."""
+    def _store(self, answered: Sequence[Answered], budget: TokenBudget) -> None:
+        """Store replies before anything else is done with them."""
         replies = [(q, answer) for q, answer in answered if isinstance(answer, Reply)]
         if replies:
-            tokens = self.desk.store(replies)
-            purse.fill(*self.desk.left())
+            tokens = self.context.store(replies)
+            budget.fill(*self.context.left())
         counted = iter(tokens if replies else ())
         for question, answer in answered:
-            purse.settle(question, next(counted) if isinstance(answer, Reply) else 0)
+            budget.settle(question, next(counted) if isinstance(answer, Reply) else 0)
 
-    def _hear(self, question: Question, answer: Reply | Exception, crew: Crew) -> bool:
-        """Take an answer; whether its question is done with."""
+    def _receive(self, question: Question, answer: Reply | Exception, pool: RequestPool) -> bool:
+        """Take an answer; return True if its question is finished."""
         if isinstance(answer, Reply):
             self._n_asked[question.key] = self._n_asked.get(question.key, 0) + 1
             if not self._take(question, answer) and self._n_asked[question.key] < ATTEMPTS:
                 self.found.unusable.pop(question.key)
-                crew.extend([question])
+                pool.extend([question])
                 return False
             self._open.discard(question.key)
             del self._n_asked[question.key]
             return True
-        crew.stop()
+        pool.stop()
         if isinstance(answer, StoppedError):
             self.found.error = self.found.error or MetricError(NO_BUDGET, permanent=True)
         elif isinstance(answer, MetricError):

@@ -1,4 +1,4 @@
-"""Requests as data: bodies of chat completions, the schemas of their answers, their keys."""
+"""Build requests as data: bodies of chat completions, schemas of answers, keys."""
 
 import hashlib
 import json
@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from extensions.judges import prompts
-from extensions.judges.desk import Endpoint, Question
+from extensions.judges.context import Endpoint, Question
 from extensions.judges.prompts import Template
 from extensions.judges.scoring.reading import SEVERITIES, SIDES
 from metrics.options import Options
@@ -39,8 +39,8 @@ def _object(properties: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-class Clerk:
-    """Makes the questions of one judge; `has_schema` where the server is given one."""
+class QuestionBuilder:
+    """Build the questions of one judge; with `has_schema` the server gets a JSON schema."""
 
     def __init__(
         self, endpoint: Endpoint, template: Template, options: Options, *, has_schema: bool
@@ -66,7 +66,7 @@ class Clerk:
         return Question(key_of(self.endpoint, body, number), body, tuple(labels))
 
     def response_format(self, labels: Sequence[str]) -> dict[str, Any]:
-        """Return what asks the server for an answer of the schema."""
+        """Return the part of a request that asks for an answer of the schema."""
         schema = schema_of(self.template.kind, labels)
         named = {"name": "judgment", "strict": True, "schema": schema}
         return {"type": "json_schema", "json_schema": named}

@@ -7,10 +7,11 @@ from itertools import chain
 
 import numpy as np
 
-from extensions.judges.desk import Question
+from extensions.judges.context import Question
 from extensions.judges.scoring.answering import Answers
 from extensions.judges.scoring.asking import LETTERS
 from extensions.judges.scoring.scorer import Judge
+from metaeval.messages import message
 from metrics.base import InputError, MetricInfo, Scores, SegmentInput
 from metrics.error_spans import Spans
 
@@ -18,29 +19,36 @@ Segment = tuple[str, tuple[str, ...]]
 
 
 class _Comparison(Judge):
-    """Knows the distinct outputs of every segment of a run; the signature names them."""
+    """A judge with the distinct outputs of every segment of a run; its signature names them."""
 
     def __init__(self, info: MetricInfo, *, source_language: str, target_language: str) -> None:
         super().__init__(info, source_language=source_language, target_language=target_language)
         self.outputs: dict[Segment, tuple[str, ...]] = {}
 
     def compare(self, outputs: Iterable[tuple[str, tuple[str, ...], Sequence[str]]]) -> None:
-        """Take in source, references and the distinct outputs of each segment."""
+        """Take source, references and the distinct outputs of each segment."""
         self.outputs = {
             (source, references): tuple(sorted(set(texts))) for source, references, texts in outputs
         }
         most = max(map(len, self.outputs.values()), default=0)
         if most > len(LETTERS):
-            raise InputError(f"{self.info.label} compares at most {len(LETTERS)} outputs.")
+            problem = message(
+                "judge.too-many-outputs",
+                "{metric} can compare at most {limit} outputs of a segment, but there are {count}.",
+                metric=self.info.label,
+                limit=len(LETTERS),
+                count=most,
+            )
+            raise InputError(problem)
 
     def signature(self) -> str:
-        """Everything that changes a value, the other outputs among it."""
+        """Everything that changes a value, including the other outputs."""
         parts = sorted(repr(each) for each in self.outputs.items())
         digest = hashlib.sha256("\n".join(parts).encode(errors="surrogatepass")).hexdigest()
         return f"{super().signature()}|outputs:{digest[:12]}"
 
-    def beside(self, segment: SegmentInput) -> tuple[str, ...]:
-        """Return all outputs of a segment, this one among them."""
+    def all_outputs(self, segment: SegmentInput) -> tuple[str, ...]:
+        """Return all outputs of a segment, including this one."""
         known = self.outputs.get((segment.source, segment.references), ())
         return known if segment.hypothesis in known else tuple(sorted({*known, segment.hypothesis}))
 
@@ -52,7 +60,7 @@ class PairJudge(_Comparison):
     """
 
     def questions(self, segment: SegmentInput) -> list[list[Question]]:
-        """Two questions for each other output: this one first, then second."""
+        """Return two questions for each other output: this one first, then second."""
         ours, others = segment.hypothesis, self._others(segment)
         return [
             list(
@@ -65,11 +73,11 @@ class PairJudge(_Comparison):
         ]
 
     def _others(self, segment: SegmentInput) -> list[str]:
-        return [text for text in self.beside(segment) if text != segment.hypothesis]
+        return [text for text in self.all_outputs(segment) if text != segment.hypothesis]
 
     def _ask(self, segment: SegmentInput, number: int, first: str, second: str) -> Question:
         values = self.values(segment) | {"a": first, "b": second}
-        return self.clerk.question(values, number, ("A", "B"))
+        return self.builder.question(values, number, ("A", "B"))
 
     def judged(
         self, segment: SegmentInput, passes: Sequence[Sequence[Question]], answers: Answers
@@ -89,7 +97,7 @@ class PairJudge(_Comparison):
 
 
 def _won(answers: Answers, question: Question, is_first: bool) -> float | None:
-    """1 where our output won, 0.5 in a tie, 0 where it lost; None without a verdict."""
+    """Return 1 if the output won, 0.5 for a tie, 0 if it lost; None without a verdict."""
     verdict = answers.verdicts.get(question.key)
     if verdict is None:
         return None
@@ -100,19 +108,19 @@ def _won(answers: Answers, question: Question, is_first: bool) -> float | None:
 
 
 class ListJudge(_Comparison):
-    """Where an output stands among all of its segment: 1 the best, 0 the worst, ties between.
+    """The rank of an output among all outputs of its segment: 1 for the best, 0 for the worst.
 
-    Each pass shows them in another order, drawn from their texts and the pass.
+    Each pass shows them in another order, which is drawn from their texts and the pass.
     """
 
     def questions(self, segment: SegmentInput) -> list[list[Question]]:
-        """One question a pass, the same for every output of the segment."""
-        if len(self.beside(segment)) < 2:
+        """Return one question per pass, the same for every output of the segment."""
+        if len(self.all_outputs(segment)) < 2:
             return []
         return [[self._ask(segment, n)] for n in range(int(self.options["passes"]))]
 
     def _order(self, segment: SegmentInput, number: int) -> list[str]:
-        texts = list(self.beside(segment))
+        texts = list(self.all_outputs(segment))
         seed = hashlib.sha256(repr((segment.source, texts, number)).encode(errors="replace"))
         random.Random(seed.digest()).shuffle(texts)
         return texts
@@ -121,7 +129,7 @@ class ListJudge(_Comparison):
         texts = self._order(segment, number)
         listed = "\n\n".join(f"{a}: {text}" for a, text in zip(LETTERS, texts, strict=False))
         values = self.values(segment) | {"outputs": listed}
-        return self.clerk.question(values, number, tuple(LETTERS[: len(texts)]))
+        return self.builder.question(values, number, tuple(LETTERS[: len(texts)]))
 
     def judged(
         self, segment: SegmentInput, passes: Sequence[Sequence[Question]], answers: Answers

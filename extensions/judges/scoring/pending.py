@@ -1,4 +1,4 @@
-"""Texts on their way through a judge: which questions each still waits for."""
+"""Track the texts that a judge is scoring, and the questions that each still waits for."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -6,8 +6,9 @@ from typing import Protocol
 
 import numpy as np
 
-from extensions.judges.desk import Question
+from extensions.judges.context import Question
 from extensions.judges.scoring.answering import Answers, Asking
+from metaeval.messages import Message
 from metrics.base import Feed, MetricError, MetricInfo, Scored, Scores, SegmentInput, check_inputs
 from metrics.error_spans import Spans
 
@@ -15,7 +16,7 @@ Passes = Sequence[Sequence[Question]]
 
 
 class Bench(Protocol):
-    """What turns texts into questions, and verdicts into numbers: a judge."""
+    """A judge: it turns texts into questions, and verdicts into numbers."""
 
     info: MetricInfo
 
@@ -23,8 +24,8 @@ class Bench(Protocol):
         """Return the questions of each pass about a text."""
         ...
 
-    def problem(self, passes: Passes, answers: Answers) -> str:
-        """Say why there are too few verdicts; empty where there are enough."""
+    def problem(self, passes: Passes, answers: Answers) -> Message | None:
+        """Return why there are too few verdicts; None where there are enough."""
         ...
 
     def judged(
@@ -37,7 +38,7 @@ class Bench(Protocol):
 class Texts:
     """The source (:class:`extensions.judges.scoring.answering.Source`) of the questions of a feed.
 
-    Several texts may share a question; it is forgotten when the last of them is done with.
+    Several texts may share a question; it is dropped when the last of them is finished.
     """
 
     def __init__(self, bench: Bench, feed: Feed, asking: Asking) -> None:
@@ -74,8 +75,8 @@ class Texts:
             self._feed.done({number: self._scored(number)})
         return questions
 
-    def settled(self, keys: Iterable[str]) -> None:
-        """Hand over the texts that wait for nothing more; of none the feed hears, too."""
+    def finish(self, keys: Iterable[str]) -> None:
+        """Hand over the texts that are complete; the feed is called even if there are none."""
         ready: set[int] = set()
         for key in keys:
             for number in self._waiting.get(key, ()):
@@ -85,7 +86,7 @@ class Texts:
         self._feed.done({number: self._scored(number) for number in sorted(ready)})
 
     def _scored(self, number: int) -> Scored:
-        """Judge a text that is complete, and forget what nobody else waits for."""
+        """Score a text that is complete, and drop answers that no other text waits for."""
         segment, passes = self._texts.pop(number)
         del self._open[number]
         answers = self._asking.found
@@ -101,18 +102,18 @@ class Texts:
                 self._asking.forget(key)
         return scored
 
-    def _missing(self, problem: str) -> Scored:
+    def _missing(self, problem: Message) -> Scored:
         return Scored(np.full(self._bench.info.width, np.nan), problem=problem)
 
 
 class Whole:
-    """A feed of texts that are all there."""
+    """A feed of texts that are all available at once."""
 
     def __init__(self, inputs: Sequence[SegmentInput], width: int) -> None:
         self._inputs: Sequence[SegmentInput] = inputs
         self.rows: Scores = np.full((len(inputs), width), np.nan)
         self.spans: list[Spans] = [()] * len(inputs)
-        self.missing: dict[int, str] = {}
+        self.missing: dict[int, Message] = {}
 
     def more(self, n: int) -> Sequence[SegmentInput]:
         """Return all of them, once."""
@@ -120,7 +121,7 @@ class Whole:
         return inputs
 
     def done(self, scored: Mapping[int, Scored]) -> None:
-        """Put rows and spans where they belong."""
+        """Store rows, spans and problems at their positions."""
         for number, each in scored.items():
             self.rows[number], self.spans[number] = each.row, each.spans
             if each.problem:

@@ -1,10 +1,10 @@
-"""From a reply to a verdict, or to the reason why there is none.
+"""Read a verdict from a reply, or the reason why there is none.
 
-A server without structured output answers as the model likes, so besides JSON the plain forms that
-models use are read: a number alone, a letter alone, errors under headings (GEMBA-MQM, Kocmi &
-Federmann 2023). Whatever else stands there makes the reply unreadable: it is never a zero and never
-a flawless translation, as it is for the published parsers. Then quotes become spans: models copy
-text, they do not count characters; and several passes become one number and one list of spans.
+Without structured output models answer in several forms. Besides JSON these are read: a number
+alone, a letter alone, errors under headings (GEMBA-MQM, Kocmi & Federmann 2023). Anything else makes
+the reply unreadable; it never counts as zero or as a flawless translation, as in the published
+parsers. Then quotes become spans, because models copy text and do not count characters, and several
+passes become one number and one list of spans.
 """
 
 import json
@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from extensions.judges import prompts
+from metaeval.messages import Message, MessageError, message
 from metrics.error_spans import TARGET, FoundSpan
 
 SEVERITIES = ("critical", "major", "minor")
@@ -29,13 +30,17 @@ SHOWN = 160
 MOST_ERRORS = 200
 
 
-class UnusableError(Exception):
-    """A reply that says nothing; the message says why, for people."""
+class UnusableError(MessageError):
+    """A reply that has no verdict."""
+
+
+class _Fault(MessageError, ValueError):
+    """What makes a reply unreadable."""
 
 
 @dataclass(frozen=True)
 class Error:
-    """An error as the judge names it: quotes, not places."""
+    """An error as the judge names it: with quotes instead of positions."""
 
     severity: str
     category: str = ""
@@ -46,7 +51,7 @@ class Error:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What one reply says. Only what its kind asks for is set.
+    """The verdict of one reply. Only the fields of its kind are set.
 
     `score` is higher where better: 0 to 100, or minus the MQM penalty. `ranks` are by label, 1 the
     best; of a pair both are 1 in a tie.
@@ -58,38 +63,62 @@ class Verdict:
 
 
 def content_of(status: int, body: str) -> str:
-    """Return what the model wrote; :class:`UnusableError` where it was refused, cut or broken."""
+    """Return the text of the model; raise :class:`UnusableError` where there is none."""
     try:
         reply = json.loads(body)
         choice = reply["choices"][0]
-        message = choice["message"]
+        written = choice["message"]
     except (ValueError, KeyError, IndexError, TypeError):
-        what = "is no JSON" if status == 200 else f"has status {status}"
-        raise UnusableError(f"Unreadable: the reply {what}. {_excerpt(body)}") from None
-    if not isinstance(message, dict) or not isinstance(choice, dict):
-        raise UnusableError(f"Unreadable: the reply has another shape. {_excerpt(body)}")
-    if message.get("refusal"):
-        raise UnusableError(f"Refused: {_excerpt(str(message['refusal']))}")
+        if status == 200:
+            problem = message("reply.not-json", "it is not a JSON object of a chat completion.")
+        else:
+            problem = message("reply.status", "its status is {status}.", status=str(status))
+        raise UnusableError(_unreadable(problem, body)) from None
+    if not isinstance(written, dict) or not isinstance(choice, dict):
+        problem = message("reply.other-shape", "it is not a chat completion.")
+        raise UnusableError(_unreadable(problem, body))
+    if written.get("refusal"):
+        excerpt = _excerpt(str(written["refusal"]))
+        raise UnusableError(
+            message("reply.refused", "The model refused to answer: {excerpt}", excerpt=excerpt)
+        )
     if choice.get("finish_reason") == "content_filter":
-        raise UnusableError("Refused: the server's filter kept the reply back.")
-    text = message.get("content")
+        raise UnusableError(
+            message("reply.filtered", "The server's content filter withheld the reply.")
+        )
+    text = written.get("content")
     if choice.get("finish_reason") == "length":
-        raise UnusableError(f"Cut: the reply is longer than allowed. {_excerpt(str(text or ''))}")
+        raise UnusableError(
+            message(
+                "reply.truncated",
+                "The reply was truncated, because it is longer than allowed. {excerpt}",
+                excerpt=_excerpt(str(text or "")),
+            )
+        )
     if not isinstance(text, str) or not text.strip():
-        raise UnusableError("Unreadable: the reply is empty.")
+        raise UnusableError(message("reply.empty", "The reply is empty."))
     return text
 
 
+def _unreadable(problem: Message, text: str) -> Message:
+    return message(
+        "reply.unreadable",
+        "The reply is unreadable: {problem} {excerpt}",
+        problem=problem,
+        excerpt=_excerpt(text),
+    )
+
+
 def read(kind: str, text: str, labels: Sequence[str] = ()) -> Verdict:
-    """Read what a model wrote for a template of a kind; :class:`UnusableError` where it cannot."""
+    """Read the answer to a template of a kind; raise :class:`UnusableError` if it is unreadable."""
     try:
         if kind == prompts.SCORE:
             return _score(text)
         if kind == prompts.SPANS:
             return _spans(text)
         return _pair(text) if kind == prompts.PAIRS else _ranks(text, labels)
-    except ValueError as error:
-        raise UnusableError(f"Unreadable: {error}. {_excerpt(text)}") from None
+    except _Fault as error:
+        raise UnusableError(_unreadable(error.message, text)) from None
 
 
 def _excerpt(text: str) -> str:
@@ -110,7 +139,7 @@ def _document(text: str) -> Any:
 
 
 def _embedded(text: str) -> Any:
-    """The only object that stands in other words."""
+    """Return the only JSON object within other text."""
     decoder, found, at = json.JSONDecoder(), [], 0
     while (at := text.find("{", at)) >= 0:
         try:
@@ -119,13 +148,13 @@ def _embedded(text: str) -> Any:
         except ValueError:
             at += 1
     if len(found) > 1:
-        raise ValueError("it holds several answers")
+        raise _Fault(message("reply.several-answers", "it has several answers."))
     return found[0] if found else None
 
 
 def _only_key(document: Mapping[str, Any], key: str) -> Any:
     if key not in document:
-        raise ValueError(f"it has no “{key}”")
+        raise _Fault(message("reply.no-key", "it has no “{key}”.", key=key))
     return document[key]
 
 
@@ -140,12 +169,14 @@ def _score(text: str) -> Verdict:
     if isinstance(value, str):
         match = _NUMBER.fullmatch(value.strip().strip("*").strip())
         if match is None:
-            raise ValueError("it is no number")
+            raise _Fault(message("reply.not-a-number", "it is not a number."))
         value = float(match[1])
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise ValueError("the score is no number")
+        raise _Fault(message("reply.score-not-a-number", "the score is not a number."))
     if not 0 <= value <= 100:
-        raise ValueError(f"the score {value:g} is not between 0 and 100")
+        raise _Fault(
+            message("reply.score-range", "the score {score} is not between 0 and 100.", score=value)
+        )
     return Verdict(score=float(value))
 
 
@@ -164,22 +195,24 @@ def _spans(text: str) -> Verdict:
 def _listed(document: Mapping[str, Any]) -> list[Error]:
     listed = _only_key(document, "errors")
     if not isinstance(listed, list) or len(listed) > MOST_ERRORS:
-        raise ValueError("“errors” is no list of errors")
+        raise _Fault(message("reply.errors-not-a-list", "“errors” is not a list of errors."))
     return [_error(each) for each in listed]
 
 
 def _error(given: Any) -> Error:
     if not isinstance(given, dict):
-        raise ValueError("an error is no object")
+        raise _Fault(message("reply.error-not-an-object", "an error is not a JSON object."))
     severity = str(given.get("severity", "")).strip().lower()
     side = str(given.get("side") or "target").strip().lower()
     if severity not in SEVERITIES:
-        raise ValueError(f"the severity {severity!r} is unknown")
+        raise _Fault(
+            message("reply.severity", "the severity “{severity}” is unknown.", severity=severity)
+        )
     if side not in SIDES:
-        raise ValueError(f"the side {side!r} is unknown")
+        raise _Fault(message("reply.side", "the side “{side}” is unknown.", side=side))
     words = {name: given.get(name) or "" for name in ("category", "span", "context")}
     if not all(isinstance(value, str) for value in words.values()):
-        raise ValueError("an error quotes no text")
+        raise _Fault(message("reply.no-quote", "an error does not quote text."))
     category = words.pop("category").strip().lower()[:80]
     if side == "target" and "omission" in category and not words["span"].strip():
         side = "missing"
@@ -191,7 +224,7 @@ _LINE = re.compile(r"[-*•]?\s*([\w/ &()-]+?)\s+-\s+[\"“'](.*)[\"”'].*", re
 
 
 def _under_headings(text: str) -> list[Error]:
-    """Read GEMBA's form; a line that fits nothing makes the whole unreadable."""
+    """Read GEMBA's form; any other line makes the reply unreadable."""
     severity, seen, errors = "", set(), []
     for line in filter(None, map(str.strip, text.splitlines())):
         if heading := _HEADING.fullmatch(line):
@@ -202,9 +235,16 @@ def _under_headings(text: str) -> list[Error]:
             side = "missing" if "omission" in category else "target"
             errors.append(Error(severity, category[:80], match[2], side=side))
         elif not (severity and re.fullmatch(r"no[- ]error\.?", line, re.IGNORECASE)):
-            raise ValueError("it has neither JSON nor errors under headings")
+            raise _Fault(
+                message("reply.no-errors", "it has neither JSON nor errors under headings.")
+            )
     if not errors and seen != set(SEVERITIES):
-        raise ValueError("it does not say of each severity that there is no error")
+        raise _Fault(
+            message(
+                "reply.severity-missing",
+                "it does not state for each severity that there is no error.",
+            )
+        )
     return errors
 
 
@@ -213,13 +253,13 @@ def _pair(text: str) -> Verdict:
     value = text if document is None else _only_key(document, "better")
     word = str(value).strip().strip("*.").lower()
     if word not in ("a", "b", "tie"):
-        raise ValueError("it names neither A nor B nor a tie")
+        raise _Fault(message("reply.no-choice", "it names neither A nor B nor a tie."))
     ranks = {"a": (1, 2), "b": (2, 1), "tie": (1, 1)}[word]
     return Verdict(ranks=tuple(zip("AB", ranks, strict=True)))
 
 
 def _whole(rank: Any) -> Any:
-    """Return a whole number that stands between quotation marks as a number."""
+    """Return a whole number that is written as a string as a number."""
     is_text = isinstance(rank, str) and rank.strip().isascii() and rank.strip().isdigit()
     return int(rank) if is_text and len(rank) < 10 else rank
 
@@ -228,20 +268,27 @@ def _ranks(text: str, labels: Sequence[str]) -> Verdict:
     document = _document(text)
     ranks = None if document is None else _only_key(document, "ranks")
     if not isinstance(ranks, dict) or set(ranks) != set(labels):
-        raise ValueError("it does not rank every letter once")
+        raise _Fault(message("reply.letters", "it does not rank every letter once."))
     ranks = {label: _whole(rank) for label, rank in ranks.items()}
     for rank in ranks.values():
         if isinstance(rank, bool) or not isinstance(rank, int) or not 1 <= rank <= len(labels):
-            raise ValueError(f"the rank {rank!r} is not between 1 and {len(labels)}")
+            raise _Fault(
+                message(
+                    "reply.rank",
+                    "the rank {rank} is not between 1 and {most}.",
+                    rank=str(rank),
+                    most=len(labels),
+                )
+            )
     return Verdict(ranks=tuple((label, ranks[label]) for label in labels))
 
 
 def place(errors: Sequence[Error], source: str, output: str) -> list[FoundSpan]:
-    """Return the errors as spans, in the order given; one that is not found is kept without place.
+    """Return the errors as spans, in the given order; those not found have no position.
 
-    A quote is looked for as it stands, then by NFC and case. Where it occurs several times the
-    context decides, then the first place that no earlier error has taken (as GemSpanEval, Juraska
-    et al. 2025).
+    A quote is searched exactly, then by NFC and case. If it occurs several times, the context
+    decides, then the first position that no earlier error has taken (as GemSpanEval, Juraska et al.
+    2025).
     """
     taken: set[tuple[bool, int]] = set()
     return [_place(error, source, output, taken) for error in errors]
@@ -271,7 +318,7 @@ def _find(text: str, quote: str, context: str) -> list[tuple[int, int]]:
 
 
 def _exact(text: str, quote: str, context: str) -> list[tuple[int, int]]:
-    """All occurrences; those inside the context first."""
+    """Return all occurrences; those inside the context first."""
     found, at = [], text.find(quote) if quote else -1
     while at >= 0:
         found.append((at, at + len(quote)))
@@ -299,15 +346,15 @@ def fold(text: str) -> tuple[str, list[tuple[int, int]]]:
     return "".join(folded), places
 
 
-# Of spans those are kept that so large a share of the passes marks.
+# The share of passes that must mark a span.
 MAJORITY = 0.5
 
 
 def pool(scores: Sequence[float], rule: str) -> float:
     """Pool the scores of passes: `trimmed mean`, `mean` or `median`.
 
-    The trimmed mean leaves out what is more than two standard deviations (ddof 0) from the mean.
-    GEMBA-MQM V2 (2025.wmt-1.67) drops outliers, too, by a rule that its paper does not give.
+    The trimmed mean excludes scores that are more than two standard deviations (ddof 0) from the
+    mean. GEMBA-MQM V2 (2025.wmt-1.67) drops outliers, too, by a rule that its paper does not give.
     """
     values = np.asarray(scores, dtype=np.float64)
     if rule == "median":
@@ -318,7 +365,7 @@ def pool(scores: Sequence[float], rule: str) -> float:
 
 
 def spread(scores: Sequence[float]) -> float:
-    """Return the standard deviation over passes (ddof 1); 0 of a single one."""
+    """Return the standard deviation over passes (ddof 1); 0 for a single pass."""
     return float(np.std(scores, ddof=1)) if len(scores) > 1 else 0.0
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
+from metaeval.messages import Message, message
 from metrics.base import MetricError, Scores
 from metrics.checkpoints import places
 
@@ -43,29 +44,52 @@ def locate(checkpoint: str, name: str) -> Path:
 def read(path: Path, layers: int) -> Baseline:
     """Read the baselines of layers 0 to ``layers`` - 1.
 
-    Raises a permanent :class:`MetricError` that names file, line and field, or the layer that has
-    none.
+    Raises a permanent :class:`MetricError` that names file, line and field, or the missing layer.
     """
     try:
         raw = path.read_bytes()
         lines = raw.decode("utf-8-sig").splitlines()
     except (OSError, UnicodeDecodeError) as error:
-        raise _error(f"{path} cannot be read: {error}.") from error
+        problem = message(
+            "file.unreadable", "{path} cannot be read: {error}.", path=str(path), error=str(error)
+        )
+        raise _error(problem) from error
     separator = "\t" if lines and "\t" in lines[0] else ","
     head, *rows = csv.reader(lines, delimiter=separator) if lines else [[]]
     if [name.strip().upper() for name in head] != list(_COLUMNS):
-        raise _error(f"{path}, line 1: not the columns {','.join(_COLUMNS)}.")
+        problem = message(
+            "baseline-file.columns",
+            "{path}, line 1: expected the columns {columns}.",
+            path=str(path),
+            columns=",".join(_COLUMNS),
+        )
+        raise _error(problem)
     found = dict(_row(path, number, row) for number, row in enumerate(rows, start=2) if row)
     for layer in range(layers):
         if layer not in found:
-            raise _error(f"{path} has no baseline for layer {layer} of 0 to {layers - 1}.")
+            problem = message(
+                "baseline-file.no-layer",
+                "{path} has no baseline for layer {layer}; expected layers 0 to {last}.",
+                path=str(path),
+                layer=layer,
+                last=layers - 1,
+            )
+            raise _error(problem)
     values = np.array([found[layer] for layer in range(layers)])
     return Baseline(values, hashlib.sha256(raw).hexdigest()[:12])
 
 
 def _row(path: Path, number: int, row: list[str]) -> tuple[int, list[float]]:
     if len(row) != len(_COLUMNS):
-        raise _error(f"{path}, line {number}: {len(row)} fields, not {len(_COLUMNS)}.")
+        problem = message(
+            "baseline-file.fields",
+            "{path}, line {line}: expected {expected} fields, but there are {actual}.",
+            path=str(path),
+            line=number,
+            expected=len(_COLUMNS),
+            actual=len(row),
+        )
+        raise _error(problem)
     values = [_number(path, number, *cell) for cell in zip(_COLUMNS, row, strict=True)]
     return int(values[0]), values[1:]
 
@@ -77,10 +101,22 @@ def _number(path: Path, number: int, column: str, text: str) -> float:
         value = math.nan
     is_right = value.is_integer() if column == "LAYER" and value == value else value < 1
     if not is_right:
-        wanted = "a layer" if column == "LAYER" else "a number below 1"
-        raise _error(f"{path}, line {number}, {column}: {text!r} is not {wanted}.")
+        place = {"path": str(path), "line": number, "column": column, "value": text}
+        if column == "LAYER":
+            problem = message(
+                "baseline-file.layer",
+                "{path}, line {line}, {column}: “{value}” is not a layer.",
+                **place,
+            )
+        else:
+            problem = message(
+                "baseline-file.value",
+                "{path}, line {line}, {column}: “{value}” is not a number below 1.",
+                **place,
+            )
+        raise _error(problem)
     return value
 
 
-def _error(message: str) -> MetricError:
-    return MetricError(message, permanent=True)
+def _error(problem: Message) -> MetricError:
+    return MetricError(problem, permanent=True)

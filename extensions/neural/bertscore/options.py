@@ -1,9 +1,21 @@
 """BERTScore on any encoder. Neither Django nor torch: web and workers read it."""
 
 from extensions.neural.bertscore import baseline
+from metaeval.messages import Message, message
 from metrics.base import MetricError, MetricInfo
 from metrics.families import references
-from metrics.options import PRECISION, Family, Given, Option, Options, count_layers
+from metrics.options import (
+    CHECKPOINT_HELP,
+    ENCODER_LABEL,
+    LAYER_HELP,
+    PRECISION,
+    Family,
+    Given,
+    Option,
+    OptionError,
+    Options,
+    count_layers,
+)
 
 _SIDES = (("p", "P"), ("r", "R"), ("f", "F1"))
 _ZHANG = "Zhang et al. 2020, BERTScore: evaluating text generation with BERT"
@@ -31,10 +43,7 @@ def make_info(
         needs_source=False,
         needs_reference=True,
         queue="gpu",
-        description=f"Token similarity under {checkpoint}; all {layers} layers are kept, tables "
-        "show the recommended one."
-        + (" Pieces weigh by idf over the references of the test set." if chosen.get("idf") else "")
-        + (f" Rescaled by {chosen['baseline']}." if chosen.get("baseline") else ""),
+        description=_description(checkpoint, layers, chosen),
         citation=_ZHANG,
         checkpoint=checkpoint,
         shown=tuple(f"{name}-{measure}" for measure in shown),
@@ -44,19 +53,58 @@ def make_info(
     )
 
 
+def _description(checkpoint: str, layers: int, chosen: Options) -> Message:
+    given = {"checkpoint": checkpoint, "layers": layers, "baseline": str(chosen.get("baseline"))}
+    match bool(chosen.get("idf")), bool(chosen.get("baseline")):
+        case True, True:
+            return message(
+                "bertscore.about-idf-rescaled",
+                "Token similarity under {checkpoint}, with idf weights over the references of the "
+                "test set, rescaled by {baseline}. All {layers} layers are stored; tables show the "
+                "recommended one.",
+                **given,
+            )
+        case True, False:
+            return message(
+                "bertscore.about-idf",
+                "Token similarity under {checkpoint}, with idf weights over the references of the "
+                "test set. All {layers} layers are stored; tables show the recommended one.",
+                **given,
+            )
+        case False, True:
+            return message(
+                "bertscore.about-rescaled",
+                "Token similarity under {checkpoint}, rescaled by {baseline}. All {layers} layers "
+                "are stored; tables show the recommended one.",
+                **given,
+            )
+    return message(
+        "bertscore.about",
+        "Token similarity under {checkpoint}. All {layers} layers are stored; tables show the "
+        "recommended one.",
+        **given,
+    )
+
+
 def describe(name: str, label: str, options: Options) -> MetricInfo:
     """Describe a configured one; the number of layers is read from the checkpoint."""
     checkpoint, layer = str(options["checkpoint"]), int(options["layer"])
     layers = count_layers(checkpoint)
     if layer >= layers:
-        raise ValueError(f"Layer shown: {checkpoint} has layers 0 to {layers - 1}.")
+        problem = message(
+            "checkpoint.layers",
+            "{checkpoint} has layers 0 to {last}.",
+            checkpoint=checkpoint,
+            last=layers - 1,
+        )
+        raise OptionError(problem, "layer")
     _check_baseline(checkpoint, str(options["baseline"]), layers)
     shown = (f"{layer}-{options['measure']}",)
     return make_info(name, label, checkpoint, layers=layers, shown=shown, given=options.items())
 
 
 def _check_baseline(checkpoint: str, name: str, layers: int) -> None:
-    """Raise ValueError for a file that is here and does not fit; others a worker checks."""
+    """Raise OptionError for a file on this machine that does not fit; workers check others."""
     try:
         path = baseline.locate(checkpoint, name) if name else None
     except MetricError:
@@ -66,33 +114,49 @@ def _check_baseline(checkpoint: str, name: str, layers: int) -> None:
     try:
         baseline.read(path, layers)
     except MetricError as error:
-        raise ValueError(f"{BASELINE.label}: {error.message}") from error
+        raise OptionError(error.message, BASELINE.name) from error
 
 
+MEASURE_LABEL = message("option.measure", "Measure shown")
 BASELINE = Option(
     "baseline",
-    "Baselines for rescaling",
+    message("bertscore.baseline", "Baselines for rescaling"),
     "text",
     "",
-    help="A file of bert-score with the columns LAYER,P,R,F: an absolute path, or a name in the "
-    "checkpoint's folder. Without it values are not rescaled.",
+    help=message(
+        "bertscore.baseline-help",
+        "A file of bert-score with the columns LAYER,P,R,F: an absolute path, or a name in the "
+        "checkpoint's folder. Leave blank to store scores without rescaling.",
+    ),
 )
 FAMILY = Family(
     key="bertscore",
     label="BERTScore",
-    description="Token similarity of output and reference under any encoder, all layers kept.",
+    description=message(
+        "bertscore.family",
+        "Token similarity of output and reference under any encoder. All layers are stored.",
+    ),
     scorer="extensions.neural.bertscore.scorer:BertScore",
     options=(
-        Option("checkpoint", "Encoder", "checkpoint", help="A hub's name or a local directory."),
-        Option("layer", "Layer shown", "integer", minimum=0, help="0 is the embedding."),
-        Option("measure", "Measure shown", "choice", "f", choices=("p", "r", "f")),
+        Option("checkpoint", ENCODER_LABEL, "checkpoint", help=CHECKPOINT_HELP),
+        Option(
+            "layer",
+            message("bertscore.layer", "Layer shown"),
+            "integer",
+            minimum=0,
+            help=LAYER_HELP,
+        ),
+        Option("measure", MEASURE_LABEL, "choice", "f", choices=("p", "r", "f")),
         Option(
             "idf",
-            "Weigh by idf",
+            message("bertscore.idf", "Use idf weights"),
             "boolean",
             False,
-            help="Inverse document frequency over all references of the test set, so that scores "
-            "hang on the set.",
+            help=message(
+                "bertscore.idf-help",
+                "Inverse document frequency over all references of the test set. Scores then "
+                "depend on the test set.",
+            ),
         ),
         BASELINE,
         references.option("best"),

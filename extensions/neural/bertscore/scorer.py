@@ -27,6 +27,7 @@ from extensions.neural.encoding.encoders import Encoder
 from extensions.neural.encoding.token_vectors import empty_ids, tokenize
 from extensions.neural.on_encoder import OnEncoder, greedy_match
 from extensions.neural.xbertscore.idf import UNIFORM, Weights, fit_weights
+from metaeval.messages import message
 from metrics import truncation
 from metrics.base import (
     InputError,
@@ -84,11 +85,15 @@ class BertScore(OnEncoder):
         self.encoder = encoders.get(info.checkpoint, precision=precision_of(info))
         expected = 3 * self.encoder.n_layers
         if info.width != expected:
-            message = (
-                f"{info.label} was described with {info.width // 3} layers, but "
-                f"{info.checkpoint} has {self.encoder.n_layers}"
+            problem = message(
+                "bertscore.other-layers",
+                "{metric} was configured with {expected} layers, but {checkpoint} has {actual}.",
+                metric=info.label,
+                expected=info.width // 3,
+                checkpoint=info.checkpoint,
+                actual=self.encoder.n_layers,
             )
-            raise MetricError(message, permanent=True)
+            raise MetricError(problem, permanent=True)
         given = dict(info.options)
         self.weights = None if given.get("idf") else UNIFORM
         self.baseline = self._read_baseline(str(given.get("baseline") or ""))
@@ -103,8 +108,15 @@ class BertScore(OnEncoder):
         """Count in how many of the references that are read each piece occurs."""
         texts = sorted(text for each in references for text in chosen(self.info, each))
         if len(texts) < LEAST_REFERENCES:
-            message = f"{self.info.label} weighs by idf, for which {len(texts)} references are few"
-            raise InputError(message)
+            problem = message(
+                "bertscore.too-few-references",
+                "{metric} uses idf weights, which need at least {least} references. There are "
+                "{count}.",
+                metric=self.info.label,
+                least=LEAST_REFERENCES,
+                count=len(texts),
+            )
+            raise InputError(problem)
         ids = {text: tokenize(self.encoder.tokenizer, text) for text in dict.fromkeys(texts)}
         digest = hashes.of_text(json.dumps(texts, ensure_ascii=False))[:12]
         self.weights = fit_weights([ids[text] for text in texts], digest)
@@ -113,8 +125,12 @@ class BertScore(OnEncoder):
     def fitted(self) -> Weights:
         """The weights of pieces; a permanent :class:`MetricError` before :meth:`fit`."""
         if self.weights is None:
-            message = f"{self.info.label} weighs by idf and has not read the references of a set"
-            raise MetricError(message, permanent=True)
+            problem = message(
+                "bertscore.not-fitted",
+                "{metric} uses idf weights and has not read the references of a test set.",
+                metric=self.info.label,
+            )
+            raise MetricError(problem, permanent=True)
         return self.weights
 
     def signature(self) -> str:
@@ -180,7 +196,7 @@ def _all_layers(
     right_sides = torch.tensor([right for _, _, right in pairs], device=mask.device)
     layers = []
     while states:
-        # Each layer is let go once it is used.
+        # Release each layer after use.
         layers.append(greedy_match(states.pop(0), mask, weights, hypotheses, right_sides))
     return np.asarray(torch.cat(layers, dim=1).double().cpu().numpy())
 

@@ -1,14 +1,29 @@
 """Any BLEURT checkpoint. Neither Django nor torch: web and workers read it."""
 
+from metaeval.messages import Message, message
 from metrics.base import MetricInfo, one_measure
 from metrics.families import references
-from metrics.options import PRECISION, Family, Given, Option, Options
+from metrics.options import (
+    CHECKPOINT_HELP,
+    CHECKPOINT_LABEL,
+    PRECISION,
+    Family,
+    Given,
+    Option,
+    Options,
+)
 
 
 def make_info(
-    name: str, label: str, checkpoint: str, description: str, citation: str, *, given: Given = ()
+    name: str,
+    label: str,
+    checkpoint: str,
+    description: Message,
+    citation: str,
+    *,
+    given: Given = (),
 ) -> MetricInfo:
-    """Describe a BLEURT model: one score a segment, from output and reference."""
+    """Describe a BLEURT model: one score per segment, from output and reference."""
     return one_measure(
         name,
         label,
@@ -30,7 +45,9 @@ def describe(name: str, label: str, options: Options) -> MetricInfo:
         name,
         label,
         checkpoint,
-        description=f"The BLEURT checkpoint {checkpoint}.",
+        description=message(
+            "bleurt.about", "The BLEURT checkpoint {checkpoint}.", checkpoint=checkpoint
+        ),
         citation="Sellam et al. 2020, BLEURT: learning robust metrics for text generation",
         given=options.items(),
     )
@@ -39,10 +56,10 @@ def describe(name: str, label: str, options: Options) -> MetricInfo:
 FAMILY = Family(
     key="bleurt",
     label="BLEURT",
-    description="A trained BLEURT model in the format of bleurt-pytorch.",
+    description=message("bleurt.family", "A trained BLEURT model in the format of bleurt-pytorch."),
     scorer="extensions.neural.bleurt.scorer:Bleurt",
     options=(
-        Option("checkpoint", "Checkpoint", "checkpoint", help="A hub's name or a directory."),
+        Option("checkpoint", CHECKPOINT_LABEL, "checkpoint", help=CHECKPOINT_HELP),
         references.option("mean"),
         PRECISION,
     ),

@@ -17,6 +17,7 @@ from extensions.neural.encoding import encoders, memory, precision
 from extensions.neural.encoding.encoders import is_longer, reason, whole
 from extensions.neural.encoding.memory import ModelSpec
 from extensions.neural.encoding.placing import placed
+from metaeval.messages import message
 from metrics.base import (
     MeanOfSegments,
     MetricError,
@@ -145,8 +146,13 @@ def _load(checkpoint: str, folder: str) -> tuple[Any, Any]:
             folder, local_files_only=True, weights_only=True, output_loading_info=True
         )
     except Exception as error:
-        message = f"The checkpoint {checkpoint} cannot be loaded as BLEURT: {reason(error, folder)}"
-        raise MetricError(message, permanent=True) from error
+        problem = message(
+            "bleurt.not-loaded",
+            "The checkpoint {checkpoint} cannot be loaded as BLEURT: {error}",
+            checkpoint=checkpoint,
+            error=reason(error, folder),
+        )
+        raise MetricError(problem, permanent=True) from error
     _require_one_score(checkpoint, model)
     encoders.require_weights(checkpoint, model, report["missing_keys"])
     return tokenizer, model
@@ -154,5 +160,10 @@ def _load(checkpoint: str, folder: str) -> tuple[Any, Any]:
 
 def _require_one_score(checkpoint: str, model: Any) -> None:
     if model.config.num_labels != 1:
-        message = f"The checkpoint {checkpoint} gives {model.config.num_labels} values, not one."
-        raise MetricError(message, permanent=True)
+        problem = message(
+            "bleurt.several-values",
+            "The checkpoint {checkpoint} returns {count} values per text instead of one.",
+            checkpoint=checkpoint,
+            count=model.config.num_labels,
+        )
+        raise MetricError(problem, permanent=True)

@@ -23,6 +23,7 @@ from extensions.neural.encoding.encoders import summary, whole
 from extensions.neural.encoding.memory import ModelSpec
 from extensions.neural.encoding.placing import placed
 from extensions.neural.encoding.precision import check
+from metaeval.messages import Message, message
 from metrics.base import MetricError
 from metrics.checkpoints import places
 
@@ -142,31 +143,53 @@ def _load(name: str, folder: Path, settings: dict[str, Any], encoder: str) -> An
     places.check(str(settings["pretrained_model"]), encoder)
     weights = folder / "checkpoints" / "model.ckpt"
     if not weights.is_file():
-        raise MetricError(f"{name} has no checkpoints/model.ckpt.", permanent=True)
+        problem = message(
+            "comet.no-weights", "{checkpoint} has no checkpoints/model.ckpt.", checkpoint=name
+        )
+        raise MetricError(problem, permanent=True)
     try:
         model = _with_comet(settings, weights, encoder)
         whole(lambda: model.encoder.tokenizer)
         present = _names(weights)
     except Exception as error:
-        message = f"The checkpoint {name} cannot be loaded: {summary(error)}"
-        if settings.get("encoder_model") == "MiniLM":
-            message += " – comet takes MiniLM's tokenizer from the hub's cache: "
-            message += "hf download xlm-roberta-base"
-        elif fault := _fault_of_tokenizer(encoder):
-            message = f"The encoder {settings['pretrained_model']} of {name} cannot be loaded: "
-            message += fault
-        raise MetricError(message, permanent=True) from error
+        problem = _not_loaded(name, settings, encoder, error)
+        raise MetricError(problem, permanent=True) from error
     encoders.require_weights(name, model, model.state_dict().keys() - present)
     return model
 
 
-def _fault_of_tokenizer(encoder: str) -> str:
-    """Why the tokenizer of an encoder cannot be loaded; empty where it can."""
+def _not_loaded(name: str, settings: dict[str, Any], encoder: str, error: Exception) -> Message:
+    if settings.get("encoder_model") == "MiniLM":
+        return message(
+            "comet.not-loaded-minilm",
+            "The checkpoint {checkpoint} cannot be loaded: {error} – comet takes the tokenizer of "
+            "MiniLM from the hub's cache: hf download xlm-roberta-base",
+            checkpoint=name,
+            error=summary(error),
+        )
+    if fault := _fault_of_tokenizer(encoder):
+        return message(
+            "comet.encoder-not-loaded",
+            "The encoder {encoder} of {checkpoint} cannot be loaded: {error}",
+            encoder=str(settings["pretrained_model"]),
+            checkpoint=name,
+            error=fault,
+        )
+    return message(
+        "checkpoint.not-loaded",
+        "The checkpoint {checkpoint} cannot be loaded: {error}",
+        checkpoint=name,
+        error=summary(error),
+    )
+
+
+def _fault_of_tokenizer(encoder: str) -> Message | str | None:
+    """Return why the tokenizer of an encoder cannot be loaded; None where it can."""
     try:
         encoders.load_tokenizer(encoder)
     except Exception as error:
         return encoders.reason(error, encoder)
-    return ""
+    return None
 
 
 def _settings(folder: Path, name: str) -> dict[str, Any]:
@@ -177,15 +200,25 @@ def _settings(folder: Path, name: str) -> dict[str, Any]:
         identifier = settings["class_identifier"]
         settings["pretrained_model"]
     except (OSError, ValueError, TypeError, KeyError, yaml.YAMLError) as error:
-        message = f"{name} has no hparams.yaml that names its class and its encoder."
-        raise MetricError(message, permanent=True) from error
+        problem = message(
+            "comet.no-settings",
+            "{checkpoint} has no hparams.yaml that names its class and its encoder.",
+            checkpoint=name,
+        )
+        raise MetricError(problem, permanent=True) from error
     if identifier not in READS:
-        raise MetricError(f"{name} is a {identifier!r}, which is no metric.", permanent=True)
+        problem = message(
+            "comet.not-a-metric",
+            "{checkpoint} has the class {identifier}, which is not a metric.",
+            checkpoint=name,
+            identifier=str(identifier),
+        )
+        raise MetricError(problem, permanent=True)
     return dict(settings)
 
 
 def _names(weights: Path) -> set[str]:
-    """The names of the weights in a file; comet itself leaves random what is not there."""
+    """Return the names of the weights in a file; comet leaves missing ones random."""
     is_mapped = zipfile.is_zipfile(weights)
     document = torch.load(weights, map_location="cpu", weights_only=True, mmap=is_mapped)
     return set(document["state_dict"])
@@ -294,7 +327,7 @@ class Sentinel(nn.Module):
 
 
 def load_sentinel(settings: Mapping[str, Any], weights: Path, encoder: str) -> Sentinel:
-    """Load one; ValueError where its settings name no text that is read."""
+    """Load a sentinel; raise ValueError where its settings name no text."""
     if settings.get("sent_to_use", "mt") not in SIDES:
         raise ValueError(f"sent_to_use is {settings['sent_to_use']!r}")
     model = Sentinel(settings, encoder)

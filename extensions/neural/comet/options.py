@@ -4,10 +4,20 @@ from pathlib import Path
 
 import yaml
 
+from metaeval.messages import Message, message
 from metrics.base import MetricError, MetricInfo, one_measure
 from metrics.checkpoints import places
 from metrics.families import references
-from metrics.options import PRECISION, Family, Given, Option, Options
+from metrics.options import (
+    CHECKPOINT_HELP,
+    CHECKPOINT_LABEL,
+    PRECISION,
+    Family,
+    Given,
+    Option,
+    OptionError,
+    Options,
+)
 
 # Which of the three inputs of a unified model count; the mean of all is its score.
 ALL, REFERENCE, TOGETHER = "all", "reference", "together"
@@ -23,11 +33,11 @@ def make_info(
     label: str,
     checkpoint: str,
     needs_reference: bool,
-    description: str,
+    description: Message,
     citation: str,
     given: Given = (),
 ) -> MetricInfo:
-    """Describe a COMET model: one score a segment; nearly all of them read the source."""
+    """Describe a COMET model: one score per segment; nearly all of them read the source."""
     options = tuple(given)
     return one_measure(
         name,
@@ -44,19 +54,37 @@ def make_info(
 
 
 def describe(name: str, label: str, options: Options) -> MetricInfo:
-    """Describe a configured one; where the checkpoint is here, it says what can be set."""
+    """Describe a configured one; a checkpoint on this machine limits the options."""
     checkpoint = str(options["checkpoint"])
     fixed = _reads_reference(checkpoint)
     if fixed is not None and fixed != options["reference"]:
-        answer = "reads a reference: set yes" if fixed else "reads no reference: set no"
-        raise ValueError(f"Reads a reference: {checkpoint} {answer}.")
+        if fixed:
+            problem = message(
+                "comet.reads-reference",
+                "{checkpoint} uses a reference. Set this option to yes.",
+                checkpoint=checkpoint,
+            )
+        else:
+            problem = message(
+                "comet.reads-no-reference",
+                "{checkpoint} does not use a reference. Set this option to no.",
+                checkpoint=checkpoint,
+            )
+        raise OptionError(problem, "reference")
     if not options["reference"] and options["input"] != ALL:
-        raise ValueError(f"Which input: without a reference there is one alone: set {ALL}.")
+        problem = message(
+            "comet.one-input",
+            "Without a reference there is only one input. Set this option to {choice}.",
+            choice=ALL,
+        )
+        raise OptionError(problem, "input")
     return make_info(
         name,
         label,
         checkpoint,
-        description=f"The COMET checkpoint {checkpoint}.",
+        description=message(
+            "comet.about", "The COMET checkpoint {checkpoint}.", checkpoint=checkpoint
+        ),
         citation="Rei et al. 2020, COMET: a neural framework for MT evaluation",
         needs_reference=bool(options["reference"]),
         given=options.items(),
@@ -64,7 +92,7 @@ def describe(name: str, label: str, options: Options) -> MetricInfo:
 
 
 def _reads_reference(checkpoint: str) -> bool | None:
-    """What hparams.yaml says; None where it leaves the choice, cannot be read, or is elsewhere."""
+    """Read hparams.yaml; None where it leaves the choice, cannot be read, or is elsewhere."""
     try:
         path = Path(places.find(checkpoint)) / "hparams.yaml"
         settings = yaml.safe_load(path.read_text(encoding="utf-8"))
@@ -82,20 +110,25 @@ def _reads_reference(checkpoint: str) -> bool | None:
 FAMILY = Family(
     key="comet",
     label="COMET",
-    description="A trained COMET model; its class is read from the checkpoint.",
+    description=message(
+        "comet.family", "A trained COMET model. Its class is read from the checkpoint."
+    ),
     scorer="extensions.neural.comet.scorer:Comet",
     options=(
-        Option("checkpoint", "Checkpoint", "checkpoint", help="A hub's name or a directory."),
-        Option("reference", "Reads a reference", "boolean", True),
+        Option("checkpoint", CHECKPOINT_LABEL, "checkpoint", help=CHECKPOINT_HELP),
+        Option("reference", message("option.reads-reference", "Uses a reference"), "boolean", True),
         references.option("first"),
         Option(
             "input",
-            "Which input",
+            message("comet.input", "Input"),
             "choice",
             ALL,
             choices=(ALL, REFERENCE, TOGETHER),
-            help="Of unified models (UniTE, xCOMET), which read an output three times: with the "
-            "source, with the reference, and with both together.",
+            help=message(
+                "comet.input-help",
+                "For unified models (UniTE, xCOMET), which score an output three times: with the "
+                "source, with the reference, and with both together.",
+            ),
             is_rare=True,
         ),
         PRECISION,

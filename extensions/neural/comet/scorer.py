@@ -28,6 +28,7 @@ from extensions.neural.comet.loading import CometModel
 from extensions.neural.comet.options import ALL, REFERENCE, TOGETHER, part_of
 from extensions.neural.comet.sentinel_options import SIDES
 from extensions.neural.encoding import encoders, precision
+from metaeval.messages import message
 from metrics.base import (
     MeanOfSegments,
     MetricError,
@@ -237,27 +238,45 @@ class Comet(MeanOfSegments):
 
 
 def _sides(info: MetricInfo, loaded: CometModel) -> tuple[str, ...]:
-    """What a metric reads: of a model's texts those that it was told to."""
+    """Return what a metric reads: those texts of the model that its options choose."""
     if loaded.kind == loading.SENTINEL:
         return _side(info, loaded)
     part = part_of(info)
     if part != ALL and (loaded.is_apart or len(loaded.reads) < 3):
-        message = f"{info.label}: {info.checkpoint} has one input: set {ALL}"
-        raise MetricError(message, permanent=True)
+        problem = message(
+            "comet.single-input",
+            "{metric}: {checkpoint} has only one input. Set the option input to {choice}.",
+            metric=info.label,
+            checkpoint=info.checkpoint,
+            choice=ALL,
+        )
+        raise MetricError(problem, permanent=True)
     if "ref" not in loaded.reads or info.needs_reference:
         return tuple(side for side in loaded.reads if side != "src" or part != REFERENCE)
     if loaded.is_apart or "src" not in loaded.reads:
-        message = f"{info.label}: {info.checkpoint} reads a reference, but was set not to"
-        raise MetricError(message, permanent=True)
+        problem = message(
+            "comet.reference-needed",
+            "{metric}: {checkpoint} uses a reference, but the metric was configured without one.",
+            metric=info.label,
+            checkpoint=info.checkpoint,
+        )
+        raise MetricError(problem, permanent=True)
     return tuple(side for side in loaded.reads if side != "ref")
 
 
 def _side(info: MetricInfo, loaded: CometModel) -> tuple[str, ...]:
-    told = str(dict(info.options).get("reads"))
-    if loaded.reads != (SIDES.get(told),):
-        own = {side: word for word, side in SIDES.items()}[loaded.reads[0]]
-        message = f"{info.label}: {info.checkpoint} is a sentinel that reads the {own}: set that"
-        raise MetricError(message, permanent=True)
+    chosen = str(dict(info.options).get("reads"))
+    if loaded.reads != (SIDES.get(chosen),):
+        actual = {side: word for word, side in SIDES.items()}[loaded.reads[0]]
+        problem = message(
+            "sentinel.other-side",
+            "{metric}: the sentinel {checkpoint} uses another text. Set the option reads to "
+            "{choice}.",
+            metric=info.label,
+            checkpoint=info.checkpoint,
+            choice=actual,
+        )
+        raise MetricError(problem, permanent=True)
     return loaded.reads
 
 

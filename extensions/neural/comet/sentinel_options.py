@@ -1,19 +1,39 @@
 """Released sentinel metrics. Neither Django nor torch: web and workers read it."""
 
+from metaeval.messages import message
 from metrics.base import MetricInfo, one_measure
-from metrics.options import PRECISION, Family, Option, Options
+from metrics.options import (
+    CHECKPOINT_HELP,
+    CHECKPOINT_LABEL,
+    PRECISION,
+    Family,
+    Option,
+    Options,
+)
 
 # What an admin chooses, and how a checkpoint's hparams.yaml calls it.
 SIDES = {"output": "mt", "source": "src", "reference": "ref"}
-BLIND = {
-    "output": "Reads the output alone, and never what it translates.",
-    "source": "Reads the source alone: all outputs of a segment get the same.",
-    "reference": "Reads the reference alone: all outputs of a segment get the same.",
+DESCRIPTIONS = {
+    "output": message(
+        "sentinel.output",
+        "Uses only the output, not the source. A metric that is not better than this baseline does "
+        "not measure quality.",
+    ),
+    "source": message(
+        "sentinel.source",
+        "Uses only the source, so all outputs of a segment get the same score. A metric that is "
+        "not better than this baseline does not measure quality.",
+    ),
+    "reference": message(
+        "sentinel.reference",
+        "Uses only the reference, so all outputs of a segment get the same score. A metric that is "
+        "not better than this baseline does not measure quality.",
+    ),
 }
 
 
 def describe(name: str, label: str, options: Options) -> MetricInfo:
-    """Describe a trained floor: one score a segment, from one of its texts."""
+    """Describe a trained baseline: one score per segment, from one of its texts."""
     reads = str(options["reads"])
     return one_measure(
         name,
@@ -21,7 +41,7 @@ def describe(name: str, label: str, options: Options) -> MetricInfo:
         needs_source=reads == "source",
         needs_reference=reads == "reference",
         queue="gpu",
-        description=f"{BLIND[reads]} A metric that is no better has found nothing.",
+        description=DESCRIPTIONS[reads],
         citation="Perrella et al. 2024, Guardians of the machine translation meta-evaluation",
         checkpoint=str(options["checkpoint"]),
         family="sentinel",
@@ -31,12 +51,18 @@ def describe(name: str, label: str, options: Options) -> MetricInfo:
 
 FAMILY = Family(
     key="sentinel",
-    label="Sentinel",
-    description="A released sentinel metric: trained as COMET is, and reading too little.",
+    label=message("sentinel.family", "Sentinel"),
+    description=message(
+        "sentinel.family-about",
+        "A released sentinel metric: a baseline that was trained like COMET but sees too little of "
+        "the segment to measure quality.",
+    ),
     scorer="extensions.neural.comet.scorer:Comet",
     options=(
-        Option("checkpoint", "Checkpoint", "checkpoint", help="A hub's name or a directory."),
-        Option("reads", "Reads", "choice", "output", choices=tuple(SIDES)),
+        Option("checkpoint", CHECKPOINT_LABEL, "checkpoint", help=CHECKPOINT_HELP),
+        Option(
+            "reads", message("sentinel.reads", "Uses"), "choice", "output", choices=tuple(SIDES)
+        ),
         PRECISION,
     ),
     describe=describe,

@@ -1,9 +1,9 @@
-"""xCOMET's error spans: where its labels of subwords lie in the text.
+"""Decode xCOMET's error spans from its labels of subwords.
 
 comet's own decoding (``UnifiedMetric.decode`` of unbabel-comet 2.2) loses a span that is still open
 at the end of the text, and lets a span begin at the blank before its first word. Here the last span
-is closed with the last subword, blanks are trimmed at both ends, and what is left without a
-character is no span. The score stays comet's, which knows nothing of a lost span.
+is closed with the last subword, blanks are trimmed at both ends, and spans without a character are
+dropped. The score stays comet's, which ignores a lost span.
 """
 
 from collections.abc import Iterator, Sequence
@@ -81,14 +81,14 @@ def _span(
 
 def trimmed(spans: Spans, text: str) -> list[FoundSpan]:
     """Return spans without the blanks at their ends; those of blanks alone are dropped."""
-    kept = []
+    trimmed_spans = []
     for span in spans:
         marked = text[span.start : span.end]
         start = span.start + len(marked) - len(marked.lstrip())
         if marked.strip():
             end = start + len(marked.strip())
-            kept.append(FoundSpan(TARGET, start, end, span.severity, "", span.confidence))
-    return kept
+            trimmed_spans.append(FoundSpan(TARGET, start, end, span.severity, "", span.confidence))
+    return trimmed_spans
 
 
 def field(model: Any) -> dict[str, str | int]:

@@ -1,9 +1,10 @@
 """COSINE of any sentence encoder. Neither Django nor torch: web and workers read it."""
 
-from extensions.neural.xbertscore.options import COMPARE, REFERENCES
-from extensions.neural.xmoverscore.options import LANGUAGE_MODEL, LM_WEIGHT
+from extensions.neural.xbertscore.options import COMPARE, COMPARED, REFERENCES
+from extensions.neural.xmoverscore.options import LANGUAGE_MODEL, LM_WEIGHT, MAPPING_LABEL
+from metaeval.messages import message
 from metrics.base import MetricInfo
-from metrics.options import PRECISION, Option, Options, clean_all
+from metrics.options import PRECISION, Option, OptionError, Options, clean_all
 from metrics.plugins import Plugin
 
 
@@ -19,7 +20,12 @@ def make_info(name: str, label: str, options: Options) -> MetricInfo:
         needs_source=compare == "source",
         needs_reference=compare == "reference",
         queue="gpu",
-        description=f"Cosine of the sentence vectors of output and {compare} under {checkpoint}.",
+        description=message(
+            "cosine.about",
+            "Cosine of the sentence vectors of output and {compared} under {checkpoint}.",
+            compared=COMPARED[compare],
+            checkpoint=checkpoint,
+        ),
         citation="Zhao et al. 2020, On the limitations of cross-lingual encoders as exposed by "
         "reference-free machine translation evaluation",
         shown=(f"{name}-lm",) if has_lm else (),
@@ -30,34 +36,50 @@ def make_info(name: str, label: str, options: Options) -> MetricInfo:
 
 
 def describe(name: str, label: str, options: Options) -> MetricInfo:
-    """Describe a configured one; ValueError for a mapping where no source is compared."""
+    """Describe a configured one; raise OptionError for a mapping where no source is compared."""
     if options["mapping"] and options["compare"] != "source":
-        raise ValueError("Mapping: it maps sources, and references are compared.")
+        problem = message(
+            "cosine.mapping-of-sources",
+            "A mapping applies to sources, but this metric compares outputs with references.",
+        )
+        raise OptionError(problem, "mapping")
     return make_info(name, label, options)
 
 
+SENTENCE_ENCODER = message("option.sentence-encoder", "Sentence encoder")
+SENTENCE_ENCODER_HELP = message(
+    "option.sentence-encoder-help",
+    "Any model of sentence-transformers, or an encoder whose token vectors are averaged.",
+)
 PLUGIN = Plugin(
-    label="Cosine",
-    description="Cosine of two sentence vectors, output against source or reference.",
+    label=message("family.cosine", "Cosine"),
+    description=message(
+        "cosine.family", "Cosine of two sentence vectors: output and source or reference."
+    ),
     scorer="extensions.neural.cosine.scorer:Cosine",
     options=(
         Option(
             "checkpoint",
-            "Sentence encoder",
+            SENTENCE_ENCODER,
             "checkpoint",
-            help="Any model of sentence-transformers, or an encoder whose vectors are averaged.",
+            help=SENTENCE_ENCODER_HELP,
         ),
         COMPARE,
         REFERENCES,
         Option(
             "mapping",
-            "Mapping",
+            MAPPING_LABEL,
             "file",
             "",
-            help="The folder of a mapping fitted on sentence vectors; empty for none.",
+            help=message(
+                "cosine.mapping-help",
+                "The folder of a mapping that was fitted on sentence vectors; blank for none.",
+            ),
         ),
         LANGUAGE_MODEL,
-        Option("weight", "Weight of the cosine", "number", 1.0, minimum=0),
+        Option(
+            "weight", message("cosine.weight", "Weight of the cosine"), "number", 1.0, minimum=0
+        ),
         LM_WEIGHT,
         PRECISION,
     ),

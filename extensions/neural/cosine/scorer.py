@@ -22,6 +22,7 @@ from extensions.neural.sentence_vectors import SentenceEncoder, Vectors, cosine
 from extensions.neural.slices import score_in_slices
 from extensions.neural.xmoverscore import mapping
 from extensions.neural.xmoverscore.mapping import Mapping
+from metaeval.messages import message
 from metrics import truncation
 from metrics.base import (
     MetricError,
@@ -61,8 +62,15 @@ class Cosine(OnEncoder):
         width = len(self.sentences.encode(["a"])["a"])
         if found.width != width:
             folder = self.info.option("mapping")
-            message = f"The mapping in {folder} maps {found.width} numbers, not {width}."
-            raise MetricError(message, permanent=True)
+            problem = message(
+                "mapping.width",
+                "The mapping in {folder} is for vectors of {fitted} numbers, but the encoder "
+                "returns {width}.",
+                folder=str(folder),
+                fitted=found.width,
+                width=width,
+            )
+            raise MetricError(problem, permanent=True)
 
     def signature(self) -> str:
         """Everything that changes a value."""

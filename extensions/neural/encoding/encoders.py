@@ -15,6 +15,7 @@ from extensions.neural.encoding import memory
 from extensions.neural.encoding.memory import ModelSpec
 from extensions.neural.encoding.placing import placed
 from extensions.neural.encoding.precision import check, computing
+from metaeval.messages import Message, MessageError, message
 from metrics.base import MetricError
 from metrics.checkpoints import places
 
@@ -139,11 +140,13 @@ def load(spec: EncoderSpec, folder: str) -> Encoder:
             **depth,
         )
     except Exception as error:
-        raise MetricError(
-            f"The checkpoint {spec.checkpoint} cannot be loaded as an encoder: "
-            f"{reason(error, folder)}",
-            permanent=True,
-        ) from error
+        problem = message(
+            "encoder.not-loaded",
+            "The checkpoint {checkpoint} cannot be loaded as an encoder: {error}",
+            checkpoint=spec.checkpoint,
+            error=reason(error, folder),
+        )
+        raise MetricError(problem, permanent=True) from error
     has_both = hasattr(model, "decoder") and hasattr(model, "encoder")
     unused = ("pooler", "decoder.") if has_both else ("pooler",)
     require_weights(spec.checkpoint, model, report["missing_keys"], unused=unused)
@@ -153,11 +156,18 @@ def load(spec: EncoderSpec, folder: str) -> Encoder:
     return Encoder(spec, tokenizer, placed(model, spec.device, spec.precision))
 
 
-def reason(error: Exception, folder: str) -> str:
-    """Why a checkpoint cannot be loaded; without a vocabulary the error says nothing of that."""
+def reason(error: Exception, folder: str) -> Message | str:
+    """Return why a checkpoint cannot be loaded.
+
+    Without a vocabulary, the error itself does not name the cause.
+    """
     if any(path for name in VOCABULARIES for path in Path(folder).glob(name)):
         return summary(error)
-    return f"it has no tokenizer (none of {', '.join(VOCABULARIES)} is there)."
+    return message(
+        "checkpoint.no-tokenizer",
+        "it has no tokenizer: expected one of {names}.",
+        names=list(VOCABULARIES),
+    )
 
 
 def load_tokenizer(folder: str) -> Any:
@@ -197,15 +207,26 @@ def require_weights(
     needed = {name for name in parameters if not any(part in name for part in unused)}
     lacking = sorted(needed.intersection(missing))
     if lacking:
-        raise MetricError(
-            f"The checkpoint {checkpoint} lacks {len(lacking)} of {len(parameters)} weights, such "
-            f"as {lacking[0]}: it is damaged or of another class.",
-            permanent=True,
+        problem = message(
+            "checkpoint.weights-missing",
+            "The checkpoint {checkpoint} is damaged or of another class: {count} of {total} "
+            "weights are missing, such as {name}.",
+            checkpoint=checkpoint,
+            count=len(lacking),
+            total=len(parameters),
+            name=lacking[0],
         )
+        raise MetricError(problem, permanent=True)
 
 
-def summary(error: Exception) -> str:
-    """Return the kind of an error and the beginning of what it says, on one line."""
+class LoadError(MessageError, ValueError):
+    """A part of a checkpoint cannot be used."""
+
+
+def summary(error: Exception) -> Message | str:
+    """Return what one of our errors says, or kind and beginning of another one, on one line."""
+    if isinstance(error, MessageError):
+        return error.message
     return f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"
 
 
@@ -232,7 +253,7 @@ def in_batches(
     size: Callable[[Item], int] = _one,
     split: Callable[[Item], list[Item]] = _alone,
 ) -> Iterator[tuple[list[Item], Result]]:
-    """Yield batches of items of similar length, the longest first, with what the work gave.
+    """Yield batches of items of similar length, the longest first, with their results.
 
     An item is ``size`` texts of at most ``length`` tokens; padded, a batch stays within the
     owner's budget, or holds one item, which is ``split`` where it is much larger. Out of memory,
@@ -249,15 +270,18 @@ def in_batches(
         memory.empty_cache()
         parts = batch if len(batch) > 1 else split(batch[0])
         if len(parts) == 1:
-            raise MetricError(
-                f"A text of {length(batch[0])} tokens does not fit in memory", permanent=False
+            problem = message(
+                "encoder.text-too-long",
+                "A text of {count} tokens does not fit in memory.",
+                count=length(batch[0]),
             )
+            raise MetricError(problem, permanent=False)
         owner.budget = max(1, sum(map(size, batch)) * max(map(length, batch)) // 2)
         waiting.extendleft(reversed(parts))
 
 
 def _attempt(work: Callable[[list[Item]], Result], batch: list[Item]) -> tuple[Result] | None:
-    """Return what the work gives; None out of memory, when its tensors are no longer held."""
+    """Return the result; None out of memory, after its tensors were released."""
     try:
         return (work(batch),)
     except torch.cuda.OutOfMemoryError:
@@ -286,18 +310,21 @@ def _take(
     return batch
 
 
-def whole(load: Callable[[], Any]) -> Any:
-    """Return what is loaded; ValueError where that is no tokenizer.
+_UNREADABLE = message("checkpoint.tokenizer-unreadable", "its tokenizer cannot be read.")
 
-    Of a SentencePiece model that is not there or cut, transformers makes False or None, or an
-    error of its own code that says nothing of the file.
+
+def whole(load: Callable[[], Any]) -> Any:
+    """Return the loaded tokenizer; raise :class:`LoadError` where there is none.
+
+    For a SentencePiece model that is missing or truncated, transformers returns False or None, or
+    raises an error of its own code that does not name the file.
     """
     try:
         tokenizer = load()
     except (AttributeError, TypeError) as error:
-        raise ValueError("its tokenizer cannot be read") from error
+        raise LoadError(_UNREADABLE) from error
     if tokenizer is None or isinstance(tokenizer, bool):
-        raise ValueError("its tokenizer cannot be read")
+        raise LoadError(_UNREADABLE)
     return tokenizer
 
 
@@ -310,11 +337,15 @@ def require_rows(checkpoint: str, tokenizer: Any, model: Any) -> None:
     largest = max((each for each in tokenizer.get_vocab().values() if each not in added), default=0)
     rows = _rows(model)
     if rows is not None and largest >= rows:
-        raise MetricError(
-            f"The checkpoint {checkpoint} has {rows} embeddings, and its tokenizer ids up to "
-            f"{largest}: they are not of one model.",
-            permanent=True,
+        problem = message(
+            "checkpoint.tokenizer-of-other-model",
+            "The tokenizer of {checkpoint} belongs to another model: it has ids up to {largest}, "
+            "but the model has {rows} embeddings.",
+            checkpoint=checkpoint,
+            largest=largest,
+            rows=rows,
         )
+        raise MetricError(problem, permanent=True)
 
 
 def is_longer(tokenizer: Any, *texts: str, limit: int, **given: Any) -> bool:
@@ -326,7 +357,7 @@ def is_longer(tokenizer: Any, *texts: str, limit: int, **given: Any) -> bool:
 
 
 def _rows(model: Any) -> int | None:
-    """How many tokens have an embedding; None where a model embeds otherwise."""
+    """Return how many tokens have an embedding; None where a model embeds in another way."""
     try:
         return int(model.get_input_embeddings().weight.shape[0])
     except (AttributeError, NotImplementedError):

@@ -13,6 +13,7 @@ from typing import Any, Protocol, TypeVar
 
 import torch
 
+from metaeval.messages import message
 from metrics.base import MetricError
 from metrics.checkpoints import places
 
@@ -61,8 +62,14 @@ def get(spec: ModelSpec, folder: str, load: Callable[[], T]) -> T:
             try:
                 model = load()
             except torch.cuda.OutOfMemoryError as error:
-                message = f"{spec.checkpoint} finds no room on {spec.device}: others use it."
-                raise MetricError(message, permanent=False) from error
+                problem = message(
+                    "encoder.device-full",
+                    "There is not enough memory on {device} for {checkpoint}, because other "
+                    "processes use it.",
+                    device=spec.device,
+                    checkpoint=spec.checkpoint,
+                )
+                raise MetricError(problem, permanent=False) from error
             _models[spec] = (model, size_of(model.model))
         _models.move_to_end(spec)
         found: Any = _models[spec][0]

@@ -10,6 +10,7 @@ from typing import Any
 import torch
 
 from extensions.neural.encoding.memory import FREE_PART, size_of
+from metaeval.messages import message
 from metrics.base import MetricError
 
 # Layers whose rounding shows in the score itself.
@@ -77,9 +78,15 @@ def layout_of(model: Any, rooms: Mapping[int | str, int]) -> dict[str, int | str
         no_split_module_classes=list(getattr(model, "_no_split_modules", None) or []),
     )
     if not set(layout.values()) <= set(rooms):
-        wanted, there = (f"{n / 2**30:.1f} GiB" for n in (size_of(model), sum(rooms.values())))
-        message = f"A model of {wanted} finds no room on {len(rooms)} GPUs with {there} for models."
-        raise MetricError(message, permanent=False)
+        problem = message(
+            "encoder.gpus-full",
+            "A model of {size:.1f} GiB does not fit on {count} GPUs with {room:.1f} GiB for "
+            "models.",
+            size=size_of(model) / 2**30,
+            count=len(rooms),
+            room=sum(rooms.values()) / 2**30,
+        )
+        raise MetricError(problem, permanent=False)
     return dict(layout)
 
 

@@ -1,4 +1,4 @@
-"""In which precision a model computes: float32, unless an admin chooses less.
+"""Set the precision of a model: float32, unless an admin chooses less.
 
 Imports torch: workers only.
 """
@@ -10,9 +10,10 @@ from importlib.util import find_spec
 
 import torch
 
+from metaeval.messages import message
 from metrics.base import MetricError
 
-# The first GPUs that compute with TF32; others would take the setting and ignore it.
+# The first GPUs with TF32; others would ignore the setting.
 LEAST_CAPABILITY = (8, 0)
 _PACKAGES = ("torch", "transformers")
 EIGHT_BITS = "bitsandbytes"
@@ -21,27 +22,32 @@ EIGHT_BITS = "bitsandbytes"
 def check(device: str, precision: str) -> None:
     """Raise a :class:`MetricError` where a device cannot compute in a precision.
 
-    It may pass: another worker may have the GPU that this one lacks.
+    It is not permanent: another worker may have the GPU that this one lacks.
     """
     if precision == "int8" and find_spec(EIGHT_BITS) is None:
-        message = f"int8 was chosen for this metric, and this worker has no {EIGHT_BITS}."
-        raise MetricError(message, permanent=False)
+        problem = message(
+            "encoder.no-int8",
+            "This metric needs int8, but this worker does not have the package {package}.",
+            package=EIGHT_BITS,
+        )
+        raise MetricError(problem, permanent=False)
     if precision != "tf32":
         return
     if device.startswith("cuda") and torch.cuda.get_device_capability(device) >= LEAST_CAPABILITY:
         return
-    message = (
-        "TF32 was chosen for this metric, and this worker has no NVIDIA GPU that computes with it "
-        "(Ampere or later). Score on one that has, or configure the metric with float32."
+    problem = message(
+        "encoder.no-tf32",
+        "This metric needs TF32, but this worker does not have an NVIDIA GPU of Ampere or later. "
+        "Use a worker with such a GPU, or configure the metric with float32.",
     )
-    raise MetricError(message, permanent=False)
+    raise MetricError(problem, permanent=False)
 
 
 @contextmanager
 def computing(device: str, precision: str) -> Iterator[None]:
-    """Let what is within compute in a precision, whatever the process has been set to.
+    """Compute in a precision within the context, whatever the settings of the process are.
 
-    In float32 every product keeps all of its digits; torch can be told, for all of a process, to
+    In float32 every product keeps all of its digits. A setting of torch for the whole process may
     round them to TF32 on a GPU and to bfloat16 on some processors.
     """
     with _products(is_rounded=precision == "tf32"):
@@ -66,7 +72,7 @@ def _set(matrices: str, convolutions: bool) -> None:
 
 
 def signature_fields(precision: str) -> dict[str, str | int]:
-    """What of the arithmetic changes a value, for a signature.
+    """Return the fields of a signature for the arithmetic.
 
     Releases of torch and transformers count by their first two numbers: the third is for repairs.
     """

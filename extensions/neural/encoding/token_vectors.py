@@ -39,7 +39,7 @@ class Embedded:
     states: dict[int, torch.Tensor]
 
 
-class _Kept:
+class _VectorCache:
     """Vectors by encoder, layer and token ids; the least used make room."""
 
     def __init__(self, limit_bytes: int) -> None:
@@ -66,12 +66,12 @@ class _Kept:
         self.size = 0
 
 
-_kept = _Kept(KEPT_MIB * 2**20)
+_cache = _VectorCache(KEPT_MIB * 2**20)
 
 
 def forget() -> None:
     """Drop all kept vectors."""
-    _kept.forget()
+    _cache.forget()
 
 
 def embed(
@@ -100,7 +100,7 @@ def embed(
         for each, found in _encode(encoder, group, wanted):
             states[each] = found
             for layer, vectors in found.items():
-                _kept.keep((encoder.spec, layer, each), vectors)
+                _cache.keep((encoder.spec, layer, each), vectors)
     return {
         text: _embedded(encoder.tokenizer, text, each, states[each]) for text, each in ids.items()
     }
@@ -109,7 +109,7 @@ def embed(
 def _find(
     spec: EncoderSpec, layers: Sequence[int], ids: tuple[int, ...]
 ) -> dict[int, torch.Tensor]:
-    found = {layer: _kept.find((spec, layer, ids)) for layer in layers}
+    found = {layer: _cache.find((spec, layer, ids)) for layer in layers}
     return {layer: vectors for layer, vectors in found.items() if vectors is not None}
 
 

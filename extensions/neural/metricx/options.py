@@ -1,8 +1,16 @@
 """Any MetricX checkpoint of 2023 or 2024. Neither Django nor torch: web and workers read it."""
 
+from metaeval.messages import message
 from metrics.base import MetricInfo, one_measure
 from metrics.families import references
-from metrics.options import PRECISION, Family, Option, Options
+from metrics.options import (
+    CHECKPOINT_HELP,
+    CHECKPOINT_LABEL,
+    PRECISION,
+    Family,
+    Option,
+    Options,
+)
 
 RELEASES = ("24", "23")
 CITATIONS = {
@@ -14,9 +22,22 @@ CITATIONS = {
 def describe(name: str, label: str, options: Options) -> MetricInfo:
     """Describe a predicted error: 0 is flawless, 25 the worst."""
     release, reads_reference = str(options["release"]), bool(options["reference"])
-    read = "output and reference" if reads_reference else "source and output"
-    if release == "24" and reads_reference:
-        read = "source, output and reference"
+    if not reads_reference:
+        about = message(
+            "metricx.source",
+            "Uses source and output together. Predicts an error from 0 to 25; lower is better.",
+        )
+    elif release == "24":
+        about = message(
+            "metricx.source-and-reference",
+            "Uses source, output and reference together. Predicts an error from 0 to 25; lower is "
+            "better.",
+        )
+    else:
+        about = message(
+            "metricx.reference",
+            "Uses output and reference together. Predicts an error from 0 to 25; lower is better.",
+        )
     return one_measure(
         name,
         label,
@@ -24,7 +45,7 @@ def describe(name: str, label: str, options: Options) -> MetricInfo:
         needs_reference=reads_reference,
         higher_is_better=False,
         queue="gpu",
-        description=f"Reads {read} together; an error from 0 to 25, lower is better.",
+        description=about,
         citation=CITATIONS[release],
         checkpoint=str(options["checkpoint"]),
         family="metricx",
@@ -35,31 +56,43 @@ def describe(name: str, label: str, options: Options) -> MetricInfo:
 FAMILY = Family(
     key="metricx",
     label="MetricX",
-    description="A released MetricX-23 or MetricX-24 model, with or without reference.",
+    description=message(
+        "metricx.family", "A released MetricX-23 or MetricX-24 model, with or without reference."
+    ),
     scorer="extensions.neural.metricx.scorer:MetricX",
     options=(
-        Option("checkpoint", "Checkpoint", "checkpoint", help="A hub's name or a directory."),
+        Option("checkpoint", CHECKPOINT_LABEL, "checkpoint", help=CHECKPOINT_HELP),
         Option(
             "release",
-            "Release",
+            message("metricx.release", "Release"),
             "choice",
             "24",
             choices=RELEASES,
-            help="Says how the texts are put together, and where they are cut.",
+            help=message(
+                "metricx.release-help",
+                "Determines how the texts are joined and where they are truncated.",
+            ),
         ),
         Option(
             "reference",
-            "Reads a reference",
+            message("option.reads-reference", "Uses a reference"),
             "boolean",
             True,
-            help="Models of 2024 do both; of 2023 those named qe read none.",
+            help=message(
+                "metricx.reference-help",
+                "Models of 2024 work with and without a reference. Models of 2023 that are named "
+                "qe do not use one.",
+            ),
         ),
         Option(
             "tokenizer",
-            "Tokenizer",
+            message("option.tokenizer", "Tokenizer"),
             "checkpoint",
             "google/mt5-xl",
-            help="MetricX comes without one: that of any mT5, which are all the same.",
+            help=message(
+                "metricx.tokenizer-help",
+                "MetricX has no tokenizer of its own. Use that of any mT5; they are identical.",
+            ),
             is_rare=True,
         ),
         references.option("first"),

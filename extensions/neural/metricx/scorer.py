@@ -23,6 +23,7 @@ from extensions.neural.encoding import encoders, memory, precision
 from extensions.neural.encoding.encoders import summary
 from extensions.neural.encoding.memory import ModelSpec
 from extensions.neural.encoding.placing import placed
+from metaeval.messages import message
 from metrics.base import (
     MeanOfSegments,
     MetricError,
@@ -171,8 +172,13 @@ def _tokenizer(name: str, folder: str) -> Any:
     try:
         return tokenizers.from_pretrained(folder, local_files_only=True)
     except Exception as error:
-        message = f"The tokenizer of {name} cannot be loaded: {summary(error)}"
-        raise MetricError(message, permanent=True) from error
+        problem = message(
+            "checkpoint.tokenizer-not-loaded",
+            "The tokenizer of {checkpoint} cannot be loaded: {error}",
+            checkpoint=name,
+            error=summary(error),
+        )
+        raise MetricError(problem, permanent=True) from error
 
 
 def _model(name: str, folder: str, chosen: str) -> Any:
@@ -189,8 +195,13 @@ def _model(name: str, folder: str, chosen: str) -> Any:
             dtype=torch.bfloat16 if chosen == "bfloat16" else torch.float32,
         )
     except Exception as error:
-        message = f"The checkpoint {name} cannot be loaded as MetricX: {summary(error)}"
-        raise MetricError(message, permanent=True) from error
+        problem = message(
+            "metricx.not-loaded",
+            "The checkpoint {checkpoint} cannot be loaded as MetricX: {error}",
+            checkpoint=name,
+            error=summary(error),
+        )
+        raise MetricError(problem, permanent=True) from error
     encoders.require_weights(name, model, report["missing_keys"])
     _require_score(name, model)
     return model
@@ -199,5 +210,11 @@ def _model(name: str, folder: str, chosen: str) -> Any:
 def _require_score(name: str, model: Any) -> None:
     size = int(model.config.vocab_size)
     if size <= SCORE_TOKEN:
-        message = f"{name} is no MetricX: it has {size} tokens, not the one that is the score."
-        raise MetricError(message, permanent=True)
+        problem = message(
+            "metricx.no-score-token",
+            "{checkpoint} is not a MetricX model: with {size} tokens it lacks the token of the "
+            "score.",
+            checkpoint=name,
+            size=size,
+        )
+        raise MetricError(problem, permanent=True)

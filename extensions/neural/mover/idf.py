@@ -1,7 +1,7 @@
 """Inverse document frequencies of pieces, from a corpus that stays the same for all segments.
 
-The releases count them over the evaluated texts, so that a segment's score hangs on the others;
-here the corpus is a file of its own, one sentence a line.
+The releases count them over the evaluated texts, so that a segment's score depends on the others;
+here the corpus is a separate file with one sentence per line.
 """
 
 import math

@@ -68,7 +68,7 @@ def distances(pairs: Sequence[tuple[Bag, Bag]], kind: Distance) -> list[Array]:
     """Return each pair's float64 (k, l) distances between vectors of length one.
 
     Products are computed on the vectors' device and fetched at once. They are in double
-    precision: of 2 − 2cos, single precision would leave digits that hang on the processor.
+    precision: of 2 − 2cos, single precision would leave digits that depend on the processor.
     Distances near zero are computed again from differences.
     """
     if not pairs:

@@ -14,6 +14,7 @@ from extensions.neural.mover import idf
 from extensions.neural.mover.definition import Definition
 from extensions.neural.mover.idf import IdfTable
 from extensions.neural.mover.matching import Bag, Tensor, make_bag, score_pairs
+from metaeval.messages import plural
 from metrics.base import MetricWarning
 from metrics.options import Options
 
@@ -125,9 +126,14 @@ def _solve(task: Task, launched: _Launched) -> dict[Pair, Array]:
 def _warn(task: Task, n_empty: int) -> None:
     warnings.warn(
         MetricWarning(
-            f"{task.label}: {{n}} pairs hold an empty text and got the lowest score, "
-            f"{task.definition.worst:g}.",
-            n_empty,
+            plural(
+                "mover.empty-texts",
+                "{metric}: {n} pair has an empty text and got the lowest score, {lowest}.",
+                "{metric}: {n} pairs have an empty text and got the lowest score, {lowest}.",
+                n=n_empty,
+                metric=task.label,
+                lowest=task.definition.worst,
+            )
         ),
         stacklevel=4,
     )

@@ -3,9 +3,19 @@
 from dataclasses import dataclass
 
 from extensions.neural.mover.definition import Definition
+from metaeval.messages import message
 from metrics.base import MetricInfo
 from metrics.families import references
-from metrics.options import PRECISION, Option, Options, clean_all, count_layers
+from metrics.options import (
+    CHECKPOINT_HELP,
+    ENCODER_LABEL,
+    PRECISION,
+    Option,
+    OptionError,
+    Options,
+    clean_all,
+    count_layers,
+)
 from metrics.plugins import Plugin
 
 _ZHAO = (
@@ -27,6 +37,7 @@ VARIANTS: dict[str, Variant] = {
     "v1": Variant(Definition(True, "squared", "difference"), 5, (1, 2)),
     "v2": Variant(Definition(True, "euclidean", "inverse"), 1, (1,)),
 }
+CORPUS_HELP = message("mover.corpus-help", "One sentence per line; blank for equal weights.")
 _LABELS = {1: "unigrams", 2: "bigrams"}
 
 
@@ -42,7 +53,11 @@ def make_info(name: str, label: str, options: Options) -> MetricInfo:
         needs_source=False,
         needs_reference=True,
         queue="gpu",
-        description=f"Word mover's score of output and reference under {options['checkpoint']}.",
+        description=message(
+            "moverscore.about",
+            "Word mover's score of output and reference under {checkpoint}.",
+            checkpoint=str(options["checkpoint"]),
+        ),
         citation=_ZHAO,
         shown=(f"{name}-{shown}",),
         checkpoint=str(options["checkpoint"]),
@@ -52,42 +67,69 @@ def make_info(name: str, label: str, options: Options) -> MetricInfo:
 
 
 def describe(name: str, label: str, options: Options) -> MetricInfo:
-    """Describe a configured one; ValueError where its settings do not fit together."""
+    """Describe a configured one; raise OptionError where its options do not fit together."""
     variant, layers = VARIANTS[str(options["version"])], count_layers(str(options["checkpoint"]))
     if layers < variant.n_layers:
-        raise ValueError(
-            f"Version: {options['version']} reads the last {variant.n_layers} layers; "
-            f"{options['checkpoint']} has {layers}."
+        problem = message(
+            "moverscore.too-few-layers",
+            "{version} uses the last {needed} layers, but {checkpoint} has only {layers}.",
+            version=str(options["version"]),
+            needed=variant.n_layers,
+            checkpoint=str(options["checkpoint"]),
+            layers=layers,
         )
+        raise OptionError(problem, "version")
     if int(options["n"]) not in variant.sizes:
-        raise ValueError(f"N-grams shown: {options['version']} has unigrams only.")
+        problem = message(
+            "moverscore.unigrams-only",
+            "{version} has unigrams only.",
+            version=str(options["version"]),
+        )
+        raise OptionError(problem, "n")
     return make_info(name, label, options)
 
 
 PLUGIN = Plugin(
     label="MoverScore",
-    description="Word mover's score of output and reference under any encoder.",
+    description=message(
+        "moverscore.family", "Word mover's score of output and reference under any encoder."
+    ),
     scorer="extensions.neural.moverscore.scorer:MoverScore",
     options=(
-        Option("checkpoint", "Encoder", "checkpoint", help="A hub's name or a local directory."),
+        Option("checkpoint", ENCODER_LABEL, "checkpoint", help=CHECKPOINT_HELP),
         Option(
             "version",
-            "Version",
+            message("moverscore.version", "Version"),
             "choice",
             "v2",
             choices=tuple(VARIANTS),
-            help="v1 joins the last five layers; v2 reads the last one.",
+            help=message(
+                "moverscore.version-help", "v1 joins the last five layers; v2 uses the last one."
+            ),
         ),
-        Option("n", "N-grams shown", "choice", "1", choices=("1", "2"), help="v2 has 1 only."),
+        Option(
+            "n",
+            message("option.n-grams-shown", "N-grams shown"),
+            "choice",
+            "1",
+            choices=("1", "2"),
+            help=message("moverscore.n-grams-help", "v2 has unigrams (1) only."),
+        ),
         references.option("best"),
         Option(
             "idf-hypothesis",
-            "Corpus for idf of outputs",
+            message("mover.idf-outputs", "Corpus for idf of outputs"),
             "file",
             "",
-            help="One sentence a line; empty for equal weights.",
+            help=CORPUS_HELP,
         ),
-        Option("idf-reference", "Corpus for idf of references", "file", "", help="As for outputs."),
+        Option(
+            "idf-reference",
+            message("mover.idf-references", "Corpus for idf of references"),
+            "file",
+            "",
+            help=CORPUS_HELP,
+        ),
         PRECISION,
     ),
     describe=describe,

@@ -1,19 +1,28 @@
-"""A head that was fitted on judgments. Neither Django nor torch: web and workers read it."""
+"""Describe a head that was fitted on judgments. Neither Django nor torch: web and workers read it."""
 
 import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from metaeval.messages import message
 from metrics.base import MetricInfo, one_measure
-from metrics.options import PRECISION, Family, Option, Options, check_layer
+from metrics.options import (
+    ENCODER_LABEL,
+    PRECISION,
+    Family,
+    Option,
+    OptionError,
+    Options,
+    check_layer,
+)
 
 
 @dataclass(frozen=True)
 class Head:
     """A linear head: weights over standardised features, and the encoder that they belong to.
 
-    ``encoder`` is the fingerprint of its weights, ``fitted_on`` says on which judgments.
+    ``encoder`` is the fingerprint of its weights, ``fitted_on`` names the judgments.
     """
 
     layers: tuple[int, ...]
@@ -27,7 +36,7 @@ class Head:
 
 
 def load(path: str) -> Head:
-    """Read a head; ValueError with a sentence where the file holds none."""
+    """Read a head; raise OptionError where the file is not a head."""
     try:
         stored: dict[str, Any] = json.loads(Path(path).read_text(encoding="utf-8"))
         head = Head(
@@ -41,10 +50,21 @@ def load(path: str) -> Head:
             fitted_on=str(stored["fitted_on"]),
         )
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise ValueError(f"{path} holds no head: {type(error).__name__}.") from error
+        problem = message(
+            "refreeeval.not-a-head",
+            "{path} is not the file of a head ({error}).",
+            path=path,
+            error=type(error).__name__,
+        )
+        raise OptionError(problem, "head") from error
     lengths = {len(each) for each in (head.features, head.mean, head.scale, head.weights)}
     if len(lengths) != 1 or not head.layers:
-        raise ValueError(f"{path} holds no head: its lists differ in length.")
+        problem = message(
+            "refreeeval.head-lengths",
+            "{path} is not the file of a head: its lists differ in length.",
+            path=path,
+        )
+        raise OptionError(problem, "head")
     return head
 
 
@@ -62,8 +82,14 @@ def describe(name: str, label: str, options: Options) -> MetricInfo:
         needs_source=True,
         needs_reference=False,
         queue="gpu",
-        description=f"Human score predicted from {len(head.features)} features under {checkpoint}. "
-        f"Fitted on judgments of {head.fitted_on}: its correlation there is too high.",
+        description=message(
+            "refreeeval.head-about",
+            "Human score predicted from {count} features under {checkpoint}. The head was fitted "
+            "on judgments of {campaigns}, so its correlation there is too high.",
+            count=len(head.features),
+            checkpoint=checkpoint,
+            campaigns=head.fitted_on,
+        ),
         citation="",
         checkpoint=checkpoint,
         family="refreeeval-head",
@@ -73,12 +99,25 @@ def describe(name: str, label: str, options: Options) -> MetricInfo:
 
 FAMILY = Family(
     key="refreeeval-head",
-    label="ReFreeEval with a head",
-    description="A human score predicted by a small head on a frozen encoder.",
+    label=message("refreeeval.head-family", "ReFreeEval with a head"),
+    description=message(
+        "refreeeval.head-family-about",
+        "A human score predicted by a small head on a frozen encoder.",
+    ),
     scorer="extensions.neural.refreeeval.head_scorer:HeadScorer",
     options=(
-        Option("checkpoint", "Encoder", "checkpoint", help="That which the head was fitted on."),
-        Option("head", "Head", "file", help="The head.json that a job of training wrote."),
+        Option(
+            "checkpoint",
+            ENCODER_LABEL,
+            "checkpoint",
+            help=message("refreeeval.encoder-help", "The encoder that the head was fitted on."),
+        ),
+        Option(
+            "head",
+            message("refreeeval.head", "Head"),
+            "file",
+            help=message("refreeeval.head-help", "The head.json that a training job wrote."),
+        ),
         PRECISION,
     ),
     describe=describe,

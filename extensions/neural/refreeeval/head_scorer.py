@@ -18,6 +18,7 @@ from extensions.neural.refreeeval.head_options import load
 from extensions.neural.slices import score_in_slices
 from extensions.neural.xbertscore.idf import UNIFORM
 from extensions.neural.xbertscore.scorer import match_pairs
+from metaeval.messages import message
 from metrics import truncation
 from metrics.base import (
     MetricError,
@@ -28,7 +29,7 @@ from metrics.base import (
     format_signature,
 )
 from metrics.checkpoints import hashes
-from metrics.options import precision_of
+from metrics.options import OptionError, precision_of
 
 # To be raised whenever a change here alters a value.
 REVISION = 2
@@ -43,15 +44,19 @@ class HeadScorer(OnEncoder):
         try:
             self.head = load(path)
             text = "|".join(map(repr, vars(self.head).values()))
-        except ValueError as error:
-            raise MetricError(str(error), permanent=True) from error
+        except OptionError as error:
+            raise MetricError(error.problem, permanent=True) from error
         self.digest = hashes.of_text(text)[:12]
         self.encoder = encoders.get(info.checkpoint, precision=precision_of(info))
         if self.encoder.spec.weights != self.head.encoder:
-            message = (
-                f"{info.label}: {path} was fitted on other weights than {info.checkpoint} has."
+            problem = message(
+                "refreeeval.other-weights",
+                "{metric}: {path} was fitted on other weights than those of {checkpoint}.",
+                metric=info.label,
+                path=path,
+                checkpoint=info.checkpoint,
             )
-            raise MetricError(message, permanent=True)
+            raise MetricError(problem, permanent=True)
 
     def signature(self) -> str:
         """Everything that changes a value."""

@@ -4,9 +4,10 @@ import json
 from pathlib import Path
 
 from extensions.neural.xbertscore.options import make_info
+from metaeval.messages import message
 from metrics.base import MetricInfo
 from metrics.checkpoints import places
-from metrics.options import PRECISION, Family, Option, Options, check_layer
+from metrics.options import PRECISION, Family, Option, OptionError, Options, check_layer
 
 RELEASED_LAYER = 9
 _PAPER = "Wu et al. 2023, A holistic approach to reference-free evaluation of machine translation"
@@ -15,7 +16,7 @@ _PAPER = "Wu et al. 2023, A holistic approach to reference-free evaluation of ma
 def trained_layer(checkpoint: str) -> int:
     """Return the layer that ``meta.json`` names; without that file, the released models' 9.
 
-    Raises ValueError where the file cannot be read or names no layer.
+    Raises OptionError where the file cannot be read or names no layer.
     """
     path = Path(places.find(checkpoint)) / "meta.json"
     if not path.exists():
@@ -23,9 +24,21 @@ def trained_layer(checkpoint: str) -> int:
     try:
         layer = json.loads(path.read_text(encoding="utf-8"))["layer"]
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise ValueError(f"The meta.json of {checkpoint} names no layer.") from error
+        problem = message(
+            "refreeeval.no-layer",
+            "The meta.json of {checkpoint} does not name a layer.",
+            checkpoint=checkpoint,
+        )
+        raise OptionError(problem, "checkpoint") from error
     if isinstance(layer, bool) or not isinstance(layer, int) or layer < 1:
-        raise ValueError(f"The meta.json of {checkpoint} names the layer {layer!r}.")
+        problem = message(
+            "refreeeval.wrong-layer",
+            "The meta.json of {checkpoint} names the layer {layer}; expected a whole number of at "
+            "least 1.",
+            checkpoint=checkpoint,
+            layer=repr(layer),
+        )
+        raise OptionError(problem, "checkpoint")
     return layer
 
 
@@ -39,8 +52,12 @@ def describe(name: str, label: str, options: Options) -> MetricInfo:
         label,
         {**options, "layer": layer, "compare": "source", "measure": "f", "idf": ""},
         family="refreeeval",
-        description=f"F1 of output and source under the trained encoder {checkpoint}, layer "
-        f"{layer}.",
+        description=message(
+            "refreeeval.about",
+            "F1 of output and source under the trained encoder {checkpoint}, layer {layer}.",
+            checkpoint=checkpoint,
+            layer=layer,
+        ),
         citation=_PAPER,
     )
 
@@ -48,14 +65,19 @@ def describe(name: str, label: str, options: Options) -> MetricInfo:
 FAMILY = Family(
     key="refreeeval",
     label="ReFreeEval",
-    description="A trained encoder's token similarity of output and source.",
+    description=message(
+        "refreeeval.family", "Token similarity of output and source under a trained encoder."
+    ),
     scorer="extensions.neural.refreeeval.scorer:ReFreeEval",
     options=(
         Option(
             "checkpoint",
-            "Trained encoder",
+            message("refreeeval.encoder", "Trained encoder"),
             "checkpoint",
-            help="A directory that training wrote, or a released model.",
+            help=message(
+                "refreeeval.trained-encoder-help",
+                "The directory of a training, or a released model.",
+            ),
         ),
         PRECISION,
     ),

@@ -16,6 +16,7 @@ import torch
 from extensions.neural.encoding import encoders
 from extensions.neural.encoding.encoders import Encoder
 from extensions.neural.xbertscore.scorer import XBertScore
+from metaeval.messages import message
 from metrics.base import MetricError
 from metrics.checkpoints import places
 from metrics.options import precision_of
@@ -30,8 +31,14 @@ class ReFreeEval(XBertScore):
         stored = stored_layers(Path(places.find(checkpoint)), encoder.model.base_model_prefix)
         missing = sorted(set(range(self.layer)) - stored)
         if missing:
-            message = f"{self.info.label}: {checkpoint} lacks the weights of layer {missing[0] + 1}"
-            raise MetricError(message, permanent=True)
+            problem = message(
+                "refreeeval.layer-missing",
+                "{metric}: {checkpoint} does not have the weights of layer {layer}.",
+                metric=self.info.label,
+                checkpoint=checkpoint,
+                layer=missing[0] + 1,
+            )
+            raise MetricError(problem, permanent=True)
         return encoder
 
 

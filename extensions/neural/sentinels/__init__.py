@@ -1,1 +1,1 @@
-"""Sentinels trained here: what can be said of a score from the source, the output or lengths."""
+"""Sentinels trained here: scores predicted from the source, the output or lengths only."""

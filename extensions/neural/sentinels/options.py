@@ -9,17 +9,30 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from metaeval.messages import message
 from metrics.base import MetricInfo, one_measure
-from metrics.options import PRECISION, Family, Option, Options
+from metrics.options import ENCODER_LABEL, PRECISION, Family, Option, OptionError, Options
 
 Array = NDArray[np.float64]
 SOURCE, OUTPUT, LENGTHS = "source", "output", "lengths"
 READS = (SOURCE, OUTPUT, LENGTHS)
 PARTS = ("mean", "scale", "weights")
-TOLD = {
-    SOURCE: "from the source alone: all outputs of a segment get nearly the same",
-    OUTPUT: "from the output alone, never seeing what it translates",
-    LENGTHS: "from the lengths of source and output alone",
+DESCRIPTIONS = {
+    SOURCE: message(
+        "sentinel.trained-source",
+        "Human score predicted from the source only, so all outputs of a segment get nearly the "
+        "same score. A metric that is not better than this baseline does not measure quality.",
+    ),
+    OUTPUT: message(
+        "sentinel.trained-output",
+        "Human score predicted from the output only, without the source. A metric that is not "
+        "better than this baseline does not measure quality.",
+    ),
+    LENGTHS: message(
+        "sentinel.trained-lengths",
+        "Human score predicted from the lengths of source and output only. A metric that is not "
+        "better than this baseline does not measure quality.",
+    ),
 }
 
 
@@ -41,8 +54,8 @@ class Line:
 class Sentinel:
     """A line for each fold of sources, fitted on the other folds.
 
-    ``fold_of`` says by the digest of a source which line never saw it; ``encoder`` is the
-    fingerprint of the weights that made the features, empty where there are none.
+    ``fold_of`` maps the digest of a source to the line that was fitted without it; ``encoder`` is
+    the fingerprint of the weights that made the features, empty where there are none.
     """
 
     reads: str
@@ -53,7 +66,7 @@ class Sentinel:
 
 
 def load(path: str) -> Sentinel:
-    """Read a sentinel; ValueError with a sentence where the file holds none."""
+    """Read a sentinel; raise OptionError where the file is not a sentinel."""
     try:
         stored: dict[str, Any] = json.loads(Path(path).read_text(encoding="utf-8"))
         found = Sentinel(
@@ -64,11 +77,22 @@ def load(path: str) -> Sentinel:
             fold_of={str(key): int(fold) for key, fold in stored["fold_of"].items()},
         )
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise ValueError(f"{path} holds no sentinel: {type(error).__name__}.") from error
+        problem = message(
+            "sentinel.not-a-sentinel",
+            "{path} is not the file of a sentinel ({error}).",
+            path=path,
+            error=type(error).__name__,
+        )
+        raise OptionError(problem, "sentinel") from error
     widths = {len(part) for each in found.lines for part in (each.mean, each.scale, each.weights)}
     is_placed = all(0 <= fold < len(found.lines) for fold in found.fold_of.values())
     if found.reads not in READS or len(widths) != 1 or not is_placed:
-        raise ValueError(f"{path} holds no sentinel: its parts do not fit together.")
+        problem = message(
+            "sentinel.parts-differ",
+            "{path} is not the file of a sentinel: its parts do not fit together.",
+            path=path,
+        )
+        raise OptionError(problem, "sentinel")
     return found
 
 
@@ -78,41 +102,60 @@ def _line(stored: Mapping[str, Any]) -> Line:
 
 
 def describe(name: str, label: str, options: Options) -> MetricInfo:
-    """Describe a predicted human score of someone who reads too little."""
+    """Describe a human score that is predicted from too little."""
     checkpoint, found = str(options["checkpoint"]), load(str(options["sentinel"]))
     if bool(checkpoint) != bool(found.encoder):
-        raise ValueError("Encoder: give that of the training, and none for lengths.")
+        problem = message(
+            "sentinel.encoder-needed",
+            "Enter the encoder of the training; leave it blank for a sentinel of lengths.",
+        )
+        raise OptionError(problem, "checkpoint")
     return one_measure(
         name,
         label,
         needs_source=True,
         needs_reference=False,
         queue="gpu" if checkpoint else "cpu",
-        description=f"Human score predicted {TOLD[found.reads]}. A metric that is no better has "
-        "found nothing.",
+        description=DESCRIPTIONS[found.reads],
         citation="Perrella et al. 2024, Guardians of the machine translation meta-evaluation",
         checkpoint=checkpoint,
         family="trained-sentinel",
-        remarks=f"Fitted on judgments of {found.fitted_on} in {len(found.lines)} folds of sources: "
-        "an output there is scored by the fit that never saw its source, any other by the mean of "
-        "all. Of the source nothing else is read unless the sentinel is of sources.",
+        notes=message(
+            "sentinel.notes",
+            "Fitted on judgments of {campaigns} in {count} folds of sources. An output of these "
+            "sources is scored by the fit that excluded its source, any other output by the mean "
+            "of all fits. Except in a sentinel of sources, the source is used for nothing else.",
+            campaigns=found.fitted_on,
+            count=len(found.lines),
+        ),
         options=tuple(options.items()),
     )
 
 
 FAMILY = Family(
     key="trained-sentinel",
-    label="Sentinel trained here",
-    description="A floor that was fitted on human scores and reads too little to judge.",
+    label=message("sentinel.trained-family", "Sentinel trained here"),
+    description=message(
+        "sentinel.trained-family-about",
+        "A baseline that was fitted to human scores and sees too little of the segment to measure "
+        "quality.",
+    ),
     scorer="extensions.neural.sentinels.scorer:TrainedSentinel",
     options=(
-        Option("sentinel", "Sentinel", "file", help="The sentinel.json that a training wrote."),
+        Option(
+            "sentinel",
+            message("sentinel.family", "Sentinel"),
+            "file",
+            help=message("sentinel.file-help", "The sentinel.json that a training job wrote."),
+        ),
         Option(
             "checkpoint",
-            "Encoder",
+            ENCODER_LABEL,
             "checkpoint",
             "",
-            help="That of the training; none for lengths.",
+            help=message(
+                "sentinel.encoder-help", "The encoder of the training; blank for lengths."
+            ),
         ),
         PRECISION,
     ),

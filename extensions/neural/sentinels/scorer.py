@@ -12,6 +12,7 @@ import numpy as np
 
 from extensions.neural.sentinels.options import LENGTHS, SOURCE, Array, load
 from extensions.neural.slices import score_in_slices
+from metaeval.messages import message
 from metrics import truncation
 from metrics.base import (
     MeanOfSegments,
@@ -23,7 +24,7 @@ from metrics.base import (
     format_signature,
 )
 from metrics.checkpoints import hashes
-from metrics.options import precision_of
+from metrics.options import OptionError, precision_of
 
 # To be raised whenever a change here alters a value.
 REVISION = 2
@@ -36,8 +37,8 @@ class TrainedSentinel(MeanOfSegments):
         self.info, path = info, str(info.option("sentinel"))
         try:
             self.sentinel = load(path)
-        except ValueError as error:
-            raise MetricError(str(error), permanent=True) from error
+        except OptionError as error:
+            raise MetricError(error.problem, permanent=True) from error
         self.digest = hashes.of_file(Path(path))[:12]
         self.encoder = None
         if info.checkpoint:
@@ -46,8 +47,14 @@ class TrainedSentinel(MeanOfSegments):
             self.encoder = SentenceEncoder(info.checkpoint, precision_of(info))
             self.device = self.encoder.encoder.spec.device
         if (self.encoder.weights if self.encoder else "") != self.sentinel.encoder:
-            message = f"{info.label}: {path} was fitted on other weights than {info.checkpoint} has"
-            raise MetricError(message, permanent=True)
+            problem = message(
+                "sentinel.other-weights",
+                "{metric}: {path} was fitted on other weights than those of {checkpoint}.",
+                metric=info.label,
+                path=path,
+                checkpoint=info.checkpoint,
+            )
+            raise MetricError(problem, permanent=True)
 
     def signature(self) -> str:
         """Everything that changes a value."""

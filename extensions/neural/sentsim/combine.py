@@ -11,6 +11,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from metaeval.messages import message
+from metrics.options import OptionError
+
 Array = NDArray[np.float64]
 PARTS = ("cosine", "f", "wmd")
 
@@ -27,7 +30,12 @@ class Ranges:
         for part in PARTS:
             low, high = getattr(self, part)
             if not low < high:
-                raise ValueError(f"The maximum of {part} must be above its minimum.")
+                problem = message(
+                    "sentsim.range-order",
+                    "The maximum of {part} must be greater than its minimum.",
+                    part=part,
+                )
+                raise OptionError(problem, f"{part}-max")
 
 
 def fit(cosine: Array, f: Array, wmd: Array) -> Ranges:
@@ -38,7 +46,13 @@ def fit(cosine: Array, f: Array, wmd: Array) -> Ranges:
 
 def _range(part: str, values: Array) -> tuple[float, float]:
     if len(np.unique(values)) < 2:
-        raise ValueError(f"{part} has no two different values: there is no range to scale by.")
+        raise OptionError(
+            message(
+                "sentsim.no-range",
+                "All values of {part} are the same, so there is no range to scale by.",
+                part=part,
+            )
+        )
     return float(values.min()), float(values.max())
 
 

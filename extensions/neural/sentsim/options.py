@@ -1,6 +1,10 @@
 """SentSim on any two encoders. Neither Django nor torch: web and workers read it."""
 
+from collections.abc import Iterator
+
+from extensions.neural.cosine.options import SENTENCE_ENCODER, SENTENCE_ENCODER_HELP
 from extensions.neural.sentsim.combine import PARTS, Ranges
+from metaeval.messages import message
 from metrics.base import MetricInfo
 from metrics.options import PRECISION, Option, Options, check_layer, clean_all
 from metrics.plugins import Plugin
@@ -12,20 +16,23 @@ _COMBINED = (
     ("cosine-wmd", "cosine + WMD"),
     ("all", "cosine + F1 + WMD"),
 )
-_WORDS = {"cosine": "Cosine", "f": "F1", "wmd": "WMD"}
+_WORDS = {"cosine": message("family.cosine", "Cosine"), "f": "F1", "wmd": "WMD"}
+_RANGE_HELP = message(
+    "sentsim.range-help",
+    "Leave all six numbers at 0 to compute only the parts; manage.py fit_sentsim sets them.",
+)
 
 
-def _range_options() -> tuple[Option, ...]:
-    note = "Leave all six at 0 for the parts alone; manage.py fit_sentsim fills them in."
-    return tuple(
-        Option(f"{part}-{end}", f"{_WORDS[part]}: {word}", "number", 0.0, help=note)
-        for part in PARTS
-        for end, word in (("min", "smallest"), ("max", "largest"))
-    )
+def _range_options() -> Iterator[Option]:
+    for part in PARTS:
+        smallest = message("sentsim.smallest", "{part}: smallest", part=_WORDS[part])
+        largest = message("sentsim.largest", "{part}: largest", part=_WORDS[part])
+        yield Option(f"{part}-min", smallest, "number", 0.0, help=_RANGE_HELP)
+        yield Option(f"{part}-max", largest, "number", 0.0, help=_RANGE_HELP)
 
 
 def find_ranges(options: Options) -> Ranges | None:
-    """Return the fitted ranges, None where all six numbers are 0; ValueError where some are."""
+    """Return the fitted ranges; None where all six numbers are 0, ValueError where some are."""
     ends = {part: (float(options[f"{part}-min"]), float(options[f"{part}-max"])) for part in PARTS}
     if not any(value for pair in ends.values() for value in pair):
         return None
@@ -45,11 +52,17 @@ def make_info(name: str, label: str, options: Options) -> MetricInfo:
         needs_source=True,
         needs_reference=False,
         queue="gpu",
-        description="Sentence cosine with token similarity of output and source, scaled by fixed "
-        "ranges."
+        description=message(
+            "sentsim.about",
+            "Sentence cosine combined with token similarity of output and source, scaled by fixed "
+            "ranges.",
+        )
         if is_fitted
-        else "Sentence cosine with token similarity of output and source; the parts, for ranges to "
-        "be fitted.",
+        else message(
+            "sentsim.about-parts",
+            "Sentence cosine and token similarity of output and source, not combined; ranges can "
+            "be fitted to these parts.",
+        ),
         citation="Song et al. 2021, SentSim: crosslingual semantic evaluation of machine "
         "translation",
         shown=tuple(f"{name}-{key}" for key, _ in shown),
@@ -67,18 +80,28 @@ def describe(name: str, label: str, options: Options) -> MetricInfo:
 
 PLUGIN = Plugin(
     label="SentSim",
-    description="Sentence cosine with token F1 or word mover's distance, output against source.",
+    description=message(
+        "sentsim.family",
+        "Sentence cosine with token F1 or word mover's distance, of output and source.",
+    ),
     scorer="extensions.neural.sentsim.scorer:SentSim",
     options=(
         Option(
             "checkpoint",
-            "Sentence encoder",
+            SENTENCE_ENCODER,
             "checkpoint",
             "sentence-transformers/xlm-r-bert-base-nli-stsb-mean-tokens",
-            help="Any model of sentence-transformers, or an encoder whose vectors are averaged.",
+            help=SENTENCE_ENCODER_HELP,
         ),
-        Option("encoder", "Token encoder", "checkpoint", "xlm-roberta-base"),
-        Option("layer", "Layer of the token encoder", "integer", 9, minimum=0),
+        Option(
+            "encoder",
+            message("sentsim.encoder", "Token encoder"),
+            "checkpoint",
+            "xlm-roberta-base",
+        ),
+        Option(
+            "layer", message("sentsim.layer", "Layer of the token encoder"), "integer", 9, minimum=0
+        ),
         *_range_options(),
         PRECISION,
     ),

@@ -1,7 +1,8 @@
 """Word mover's distance over vectors of files. Neither Django nor torch: the web reads it too."""
 
-from extensions.neural.xbertscore.options import COMPARE, REFERENCES
-from extensions.neural.yisi.options import VECTORS, check_vectors
+from extensions.neural.xbertscore.options import COMPARE, COMPARED, REFERENCES
+from extensions.neural.yisi.options import N_GRAM_SIZE, VECTORS, check_vectors
+from metaeval.messages import message
 from metrics.base import MetricInfo, one_measure
 from metrics.families.lexical.options import TOKENIZER
 from metrics.options import Option, Options
@@ -9,7 +10,7 @@ from metrics.plugins import Plugin
 
 
 def describe(name: str, label: str, options: Options) -> MetricInfo:
-    """Describe 1 - distance, one value a segment."""
+    """Describe 1 - distance, one value per segment."""
     check_vectors(options)
     compare = str(options["compare"])
     return one_measure(
@@ -18,8 +19,19 @@ def describe(name: str, label: str, options: Options) -> MetricInfo:
         needs_source=compare == "source",
         needs_reference=compare == "reference",
         queue="gpu",  # where the packages of neural metrics are, POT among them
-        description=f"1 − the {options['cost']} word mover's distance of output and {compare} over "
-        "aligned word vectors.",
+        description=message(
+            "wmd.about-squared",
+            "1 − the squared word mover's distance of output and {compared} over aligned word "
+            "vectors.",
+            compared=COMPARED[compare],
+        )
+        if options["cost"] == "squared"
+        else message(
+            "wmd.about-euclidean",
+            "1 − the Euclidean word mover's distance of output and {compared} over aligned word "
+            "vectors.",
+            compared=COMPARED[compare],
+        ),
         citation="Joulin et al. 2018, Loss in translation; Zhao et al. 2020, On the limitations of "
         "cross-lingual encoders",
         family="wmd",
@@ -28,23 +40,29 @@ def describe(name: str, label: str, options: Options) -> MetricInfo:
 
 
 PLUGIN = Plugin(
-    label="Word mover's distance over word vectors",
-    description="Exact transport between words with vectors aligned across languages (RCSLS).",
+    label=message("wmd.family", "Word mover's distance over word vectors"),
+    description=message(
+        "wmd.family-about",
+        "Exact transport between words whose vectors are aligned across languages (RCSLS).",
+    ),
     scorer="extensions.neural.wmd.scorer:WordMover",
     options=(
         *VECTORS,
         COMPARE,
         REFERENCES,
         TOKENIZER,
-        Option("order", "n-gram size", "integer", 1, minimum=1, maximum=4),
+        Option("order", N_GRAM_SIZE, "integer", 1, minimum=1, maximum=4),
         Option(
             "cost",
-            "Cost",
+            message("wmd.cost", "Cost"),
             "choice",
             "squared",
             choices=("squared", "euclidean"),
-            help="Of vectors at length 1: squared as in XMoverScore's release of 2020, or "
-            "Euclidean as in its paper.",
+            help=message(
+                "wmd.cost-help",
+                "The distance of vectors of length 1: squared as in XMoverScore's release of 2020, "
+                "or Euclidean as in its paper.",
+            ),
         ),
     ),
     describe=describe,

@@ -1,9 +1,9 @@
 """Word mover's distance over aligned static vectors (the RCSLS rows of Zhao et al. 2020).
 
-Words without a vector are left out; a word that is not in the file is tried in lower case. An
-n-gram's vector is the mean of n neighbours that are left, brought to length 1; weights are uniform
-and the transport is exact. The score is 1 - cost. Where a side has no known word the score is the
-least there can be: 1 - 4 for squared, 1 - 2 for Euclidean costs.
+Words without a vector are skipped; a word that is not in the file is tried in lower case. An
+n-gram's vector is the mean of n remaining neighbours, scaled to length 1; weights are uniform and
+the transport is exact. The score is 1 - cost. If a side has no known word, the score is the lowest
+possible one: 1 - 4 for squared, 1 - 2 for Euclidean costs.
 """
 
 from collections.abc import Sequence

@@ -1,27 +1,48 @@
 """XBERTScore on any encoder. Neither Django nor torch: web and workers read it."""
 
+from metaeval.messages import Message, message
 from metrics.base import MetricInfo
 from metrics.families import references
-from metrics.options import PRECISION, Family, Option, Options, check_layer
+from metrics.options import (
+    CHECKPOINT_HELP,
+    ENCODER_LABEL,
+    LAYER_HELP,
+    LAYER_LABEL,
+    PRECISION,
+    Family,
+    Option,
+    Options,
+    check_layer,
+)
 
 SCORER = "extensions.neural.xbertscore.scorer:XBertScore"
 _SIDES = (("p", "P"), ("r", "R"), ("f", "F1"))
-_SHOWN = Option("measure", "Measure shown", "choice", "f", choices=("p", "r", "f"))
+_SHOWN = Option(
+    "measure", message("option.measure", "Measure shown"), "choice", "f", choices=("p", "r", "f")
+)
+# What the output is compared with.
+COMPARED = {
+    "source": message("compare.source", "source"),
+    "reference": message("compare.reference", "reference"),
+}
 COMPARE = Option(
     "compare",
-    "Compare the output with",
+    message("option.compare", "Compare the output with"),
     "choice",
     "source",
     choices=("source", "reference"),
 )
-REFERENCES = references.option("best", more="It matters only where references are compared.")
+REFERENCES = references.option("best")
 IDF = Option(
     "idf",
-    "Sentences for idf weights",
+    message("xbertscore.idf", "Sentences for idf weights"),
     "file",
     "",
-    help="A file with one sentence a line: those that outputs are compared with, such as all "
-    "sources of the test set. Without it every piece weighs the same.",
+    help=message(
+        "xbertscore.idf-help",
+        "A file with one sentence per line: the texts that outputs are compared with, such as all "
+        "sources of the test set. Leave blank for equal weights.",
+    ),
 )
 
 
@@ -31,7 +52,7 @@ def make_info(
     options: Options,
     *,
     family: str = "xbertscore",
-    description: str = "",
+    description: Message | None = None,
     citation: str = "Zhang et al. 2020, BERTScore: evaluating text generation with BERT",
 ) -> MetricInfo:
     """Describe precision, recall and F1 at one layer."""
@@ -45,8 +66,13 @@ def make_info(
         needs_reference=compare == "reference",
         queue="gpu",
         description=description
-        or f"Token similarity of output and {compare} under {checkpoint}, layer "
-        f"{options['layer']}.",
+        or message(
+            "xbertscore.about",
+            "Token similarity of output and {compared} under {checkpoint}, layer {layer}.",
+            compared=COMPARED[compare],
+            checkpoint=checkpoint,
+            layer=options["layer"],
+        ),
         citation=citation,
         shown=(f"{name}-{options['measure']}",),
         checkpoint=checkpoint,
@@ -64,17 +90,20 @@ def describe(name: str, label: str, options: Options) -> MetricInfo:
 FAMILY = Family(
     key="xbertscore",
     label="XBERTScore",
-    description="Token similarity of output and source under any multilingual encoder.",
+    description=message(
+        "xbertscore.family",
+        "Token similarity of output and source under any multilingual encoder.",
+    ),
     scorer=SCORER,
     options=(
         Option(
             "checkpoint",
-            "Encoder",
+            ENCODER_LABEL,
             "checkpoint",
             "xlm-roberta-base",
-            help="A hub's name or a local directory.",
+            help=CHECKPOINT_HELP,
         ),
-        Option("layer", "Layer", "integer", 9, minimum=0, help="0 is the embedding."),
+        Option("layer", LAYER_LABEL, "integer", 9, minimum=0, help=LAYER_HELP),
         COMPARE,
         REFERENCES,
         _SHOWN,

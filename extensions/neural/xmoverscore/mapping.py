@@ -14,6 +14,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from metaeval.messages import message
 from metrics.base import InputError, MetricError
 
 Array = NDArray[np.float64]
@@ -59,7 +60,7 @@ class Mapping:
 
     @property
     def digest(self) -> str:
-        """Sixteen characters that tell it from every other mapping; part of signatures."""
+        """Sixteen characters that identify the mapping; part of signatures."""
         text = json.dumps(asdict(self.about), sort_keys=True).encode()
         return hashlib.sha256(text + self.array.tobytes()).hexdigest()[:16]
 
@@ -77,26 +78,38 @@ class Mapping:
         return self.apply(vectors) if self.about.kind == "umd-paper" else vectors
 
     def check(self, *, fingerprint: str, layer: int, source: str, target: str) -> None:
-        """Raise a permanent :class:`MetricError` that says for what else it was fitted."""
+        """Raise a permanent :class:`MetricError` where it was fitted for something else."""
         about = self.about
-        for what, fitted, used in (
-            ("encoder", about.fingerprint, fingerprint),
-            ("layer", about.layer, layer),
-            (
-                "direction",
-                f"{about.source_language}-{about.target_language}",
-                f"{source}-{target}",
-            ),
-        ):
-            if fitted != used:
-                shown = f"{about.encoder} ({fitted})" if what == "encoder" else fitted
-                message = f"The mapping was fitted for {what} {shown}, not for {used}."
-                if what == "direction":
-                    raise InputError(message)
-                raise MetricError(message, permanent=True)
+        if about.fingerprint != fingerprint:
+            problem = message(
+                "mapping.other-encoder",
+                "The mapping was fitted for the encoder {encoder} ({fitted}), not for the encoder "
+                "{used}.",
+                encoder=about.encoder,
+                fitted=about.fingerprint,
+                used=fingerprint,
+            )
+            raise MetricError(problem, permanent=True)
+        if about.layer != layer:
+            problem = message(
+                "mapping.other-layer",
+                "The mapping was fitted for layer {fitted}, not for layer {layer}.",
+                fitted=about.layer,
+                layer=layer,
+            )
+            raise MetricError(problem, permanent=True)
+        if (about.source_language, about.target_language) != (source, target):
+            raise InputError(
+                message(
+                    "mapping.other-direction",
+                    "The mapping was fitted for {fitted}, not for {used}.",
+                    fitted=f"{about.source_language}-{about.target_language}",
+                    used=f"{source}-{target}",
+                )
+            )
 
     def save(self, folder: Path) -> None:
-        """Write the array, then what it is; a folder without the latter is no mapping."""
+        """Write the array, then its description, without which a folder is not a mapping."""
         folder.mkdir(parents=True, exist_ok=True)
         (folder / META).unlink(missing_ok=True)
         np.savez(folder / WEIGHTS, array=self.array)
@@ -105,17 +118,27 @@ class Mapping:
 
 
 def load(folder: Path) -> Mapping:
-    """Read a mapping; a permanent :class:`MetricError` names the file that is not as it should."""
+    """Read a mapping; raise a permanent :class:`MetricError` that names the file at fault."""
     about, digest = _read_about(folder)
     try:
         with np.load(folder / WEIGHTS, allow_pickle=False) as stored:
             mapping = Mapping(about, stored["array"])
     except (OSError, ValueError, KeyError) as error:
-        message = f"{folder / WEIGHTS} holds no mapping: {error}"
-        raise MetricError(message, permanent=True) from error
+        problem = message(
+            "mapping.unreadable",
+            "{file} is not a mapping: {error}",
+            file=str(folder / WEIGHTS),
+            error=str(error),
+        )
+        raise MetricError(problem, permanent=True) from error
     if mapping.digest != digest:
-        message = f"{folder / WEIGHTS} is not what {folder / META} describes: fit it again."
-        raise MetricError(message, permanent=True)
+        problem = message(
+            "mapping.digest",
+            "{file} differs from its description in {description}. Fit the mapping again.",
+            file=str(folder / WEIGHTS),
+            description=str(folder / META),
+        )
+        raise MetricError(problem, permanent=True)
     return mapping
 
 
@@ -142,15 +165,25 @@ def _read_about(folder: Path) -> tuple[About, str]:
         digest = document.pop("digest")
         return About(**document), digest
     except FileNotFoundError as error:
-        message = f"There is no mapping in {folder}: {META} is missing."
-        raise MetricError(message, permanent=True) from error
+        problem = message(
+            "mapping.missing",
+            "There is no mapping in {folder}: {file} is missing.",
+            folder=str(folder),
+            file=META,
+        )
+        raise MetricError(problem, permanent=True) from error
     except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
-        message = f"{folder / META} does not describe a mapping: {error}"
-        raise MetricError(message, permanent=True) from error
+        problem = message(
+            "mapping.description",
+            "{file} does not describe a mapping: {error}",
+            file=str(folder / META),
+            error=str(error),
+        )
+        raise MetricError(problem, permanent=True) from error
 
 
 def fingerprint(model: Any) -> str:
-    """Sixteen characters for an encoder's weights, wherever it lies and runs.
+    """Return sixteen characters for the weights of an encoder, on any path and device.
 
     From each parameter's name, shape and first 64 numbers: quick, and changed by any training.
     """

@@ -6,18 +6,40 @@ from typing import Literal, cast
 
 from extensions.neural.mover.definition import Definition, Distance
 from extensions.neural.xmoverscore import mapping
+from metaeval.messages import message
 from metrics.base import MetricError, MetricInfo
-from metrics.options import PRECISION, Family, Option, Options, count_layers
+from metrics.options import (
+    CHECKPOINT_HELP,
+    ENCODER_LABEL,
+    LAYER_LABEL,
+    PRECISION,
+    Family,
+    Option,
+    OptionError,
+    Options,
+    count_layers,
+)
 
 SIZES = (1, 2)
+CORPUS_HELP = message("mover.corpus-help", "One sentence per line; blank for equal weights.")
 LANGUAGE_MODEL = Option(
     "language-model",
-    "Language model",
+    message("option.language-model", "Language model"),
     "checkpoint",
     "",
-    help="A causal one of the target language, such as gpt2; empty for none.",
+    help=message(
+        "option.language-model-help",
+        "A causal language model of the target language, such as gpt2; blank for none.",
+    ),
 )
-LM_WEIGHT = Option("lm-weight", "Weight of the language model", "number", 0.1, minimum=0)
+LM_WEIGHT = Option(
+    "lm-weight",
+    message("option.lm-weight", "Weight of the language model"),
+    "number",
+    0.1,
+    minimum=0,
+)
+MAPPING_LABEL = message("option.mapping", "Mapping")
 _ZHAO = (
     "Zhao et al. 2020, On the limitations of cross-lingual encoders as exposed by reference-free "
     "machine translation evaluation"
@@ -65,8 +87,13 @@ def make_info(name: str, label: str, options: Options) -> MetricInfo:
         needs_source=True,
         needs_reference=False,
         queue="gpu",
-        description=f"Word mover's score of source and output under layer {options['layer']} of "
-        f"{options['checkpoint']}; no reference is needed.",
+        description=message(
+            "xmoverscore.about",
+            "Word mover's score of source and output under layer {layer} of {checkpoint}; no "
+            "reference is needed.",
+            layer=options["layer"],
+            checkpoint=str(options["checkpoint"]),
+        ),
         citation=_ZHAO,
         shown=(f"{name}-{shown}",),
         checkpoint=str(options["checkpoint"]),
@@ -85,14 +112,34 @@ _LABELS = {
 
 
 def describe(name: str, label: str, options: Options) -> MetricInfo:
-    """Describe a configured one; ValueError where its settings do not fit together."""
+    """Describe a configured one; raise OptionError where its options do not fit together."""
     checkpoint, layers = str(options["checkpoint"]), count_layers(str(options["checkpoint"]))
     layer = resolve_layer(options, layers)
     if layer >= layers:
-        own = "" if int(options["layer"]) >= 0 else f", that of {options['definition']}: choose one"
-        raise ValueError(f"Layer: {checkpoint} has layers 0 to {layers - 1}, not {layer}{own}.")
+        problem = message(
+            "xmoverscore.no-such-layer",
+            "{checkpoint} has layers 0 to {last}, but not layer {layer}.",
+            checkpoint=checkpoint,
+            last=layers - 1,
+            layer=layer,
+        )
+        if int(options["layer"]) < 0:
+            problem = message(
+                "xmoverscore.no-layer-of-definition",
+                "{checkpoint} has layers 0 to {last}, but not layer {layer} of {definition}. "
+                "Choose a layer.",
+                checkpoint=checkpoint,
+                last=layers - 1,
+                layer=layer,
+                definition=str(options["definition"]),
+            )
+        raise OptionError(problem, "layer")
     if options["flow-dropout"] and (options["idf-source"] or options["idf-target"]):
-        raise ValueError("Flow dropout: it is defined for equal weights only, not with idf.")
+        problem = message(
+            "xmoverscore.dropout-with-idf",
+            "Flow dropout is defined for equal weights only, not with idf.",
+        )
+        raise OptionError(problem, "flow-dropout")
     if options["mapping"]:
         _check_mapping(Path(str(options["mapping"])), layer)
     return make_info(name, label, {**options, "layer": layer})
@@ -110,53 +157,86 @@ def _check_mapping(folder: Path, layer: int) -> None:
     try:
         about = mapping.read_about(folder)
     except MetricError as error:
-        raise ValueError(f"Mapping: {error.message}") from error
+        raise OptionError(error.message, "mapping") from error
     if about.layer != layer:
-        raise ValueError(f"Mapping: it was fitted for layer {about.layer}, not for {layer}.")
+        problem = message(
+            "xmoverscore.mapping-layer",
+            "The mapping was fitted for layer {fitted}, not for layer {layer}.",
+            fitted=about.layer,
+            layer=layer,
+        )
+        raise OptionError(problem, "mapping")
 
 
 FAMILY = Family(
     key="xmoverscore",
     label="XMoverScore",
-    description="Word mover's score of source and output under a multilingual encoder.",
+    description=message(
+        "xmoverscore.family",
+        "Word mover's score of source and output under a multilingual encoder.",
+    ),
     scorer="extensions.neural.xmoverscore.scorer:XMoverScore",
     options=(
-        Option("checkpoint", "Encoder", "checkpoint", help="A hub's name or a local directory."),
+        Option("checkpoint", ENCODER_LABEL, "checkpoint", help=CHECKPOINT_HELP),
         Option(
             "definition",
-            "Definition",
+            message("xmoverscore.definition", "Definition"),
             "choice",
             "release-2020",
             choices=tuple(VARIANTS),
-            help="It sets the layer, the pieces, the distance and the form of the score.",
+            help=message(
+                "xmoverscore.definition-help",
+                "Determines the layer, the pieces, the distance and the form of the score.",
+            ),
         ),
-        Option("layer", "Layer", "integer", -1, minimum=-1, help="−1 is that of the definition."),
-        Option("n", "N-grams shown", "choice", "2", choices=tuple(str(n) for n in SIZES)),
+        Option(
+            "layer",
+            LAYER_LABEL,
+            "integer",
+            -1,
+            minimum=-1,
+            help=message("xmoverscore.layer-help", "−1 means the layer of the definition."),
+        ),
+        Option(
+            "n",
+            message("option.n-grams-shown", "N-grams shown"),
+            "choice",
+            "2",
+            choices=tuple(str(n) for n in SIZES),
+        ),
         Option(
             "distance",
-            "Distance",
+            message("xmoverscore.distance", "Distance"),
             "choice",
             "definition",
             choices=("definition", "euclidean", "squared"),
         ),
         Option(
             "mapping",
-            "Mapping",
+            MAPPING_LABEL,
             "file",
             "",
-            help="The folder of a fitted mapping; empty for none.",
+            help=message(
+                "xmoverscore.mapping-help", "The folder of a fitted mapping; blank for none."
+            ),
         ),
         Option(
             "idf-source",
-            "Corpus for idf of sources",
+            message("mover.idf-sources", "Corpus for idf of sources"),
             "file",
             "",
-            help="One sentence a line; empty for equal weights.",
+            help=CORPUS_HELP,
         ),
-        Option("idf-target", "Corpus for idf of outputs", "file", "", help="As for sources."),
+        Option(
+            "idf-target",
+            message("mover.idf-outputs", "Corpus for idf of outputs"),
+            "file",
+            "",
+            help=CORPUS_HELP,
+        ),
         Option(
             "flow-dropout",
-            "Flow dropout",
+            message("xmoverscore.flow-dropout", "Flow dropout"),
             "number",
             0.0,
             minimum=0,

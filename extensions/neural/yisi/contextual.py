@@ -20,7 +20,7 @@ REVISION = 2
 
 
 class YisiContextual(OnEncoder, Yisi):
-    """Units are pieces, special ones left out; encoder and layer are those of the options."""
+    """Units are pieces without special ones; encoder and layer are those of the options."""
 
     revision = REVISION
 

@@ -2,70 +2,87 @@
 
 from dataclasses import dataclass
 
-from extensions.neural.xbertscore.options import COMPARE
+from extensions.neural.xbertscore.options import COMPARE, COMPARED
+from metaeval.messages import Message, message
 from metrics.base import MetricInfo, one_measure
 from metrics.families import references
 from metrics.families.lexical.options import TOKENIZER
-from metrics.options import PRECISION, Option, Options, check_layer, clean_all
+from metrics.options import (
+    ENCODER_LABEL,
+    LAYER_HELP,
+    LAYER_LABEL,
+    PRECISION,
+    Option,
+    OptionError,
+    Options,
+    check_layer,
+    clean_all,
+)
 from metrics.plugins import Plugin
 
 _LO = "Lo 2019, YiSi: a unified semantic MT quality evaluation and estimation metric"
 
+N_GRAM_SIZE = message("option.n-gram-size", "N-gram size")
 VECTORS = (
     Option(
         "vectors",
-        "Vectors of the output's language",
+        message("option.vectors", "Vectors of the output's language"),
         "file",
-        help="A text file of word vectors (fastText's .vec).",
+        help=message("option.vectors-help", "A text file of word vectors (fastText's .vec)."),
     ),
     Option(
         "source-vectors",
-        "Vectors of the source's language",
+        message("option.source-vectors", "Vectors of the source's language"),
         "file",
         "",
-        help="Aligned with the other file; needed against the source.",
+        help=message(
+            "option.source-vectors-help",
+            "Aligned with the other file. Required if outputs are compared with the source.",
+        ),
     ),
 )
 _MATCHING = (
-    references.option(
-        "best",
-        more="The best is the largest precision with the largest recall. It matters only where "
-        "references are compared.",
-    ),
-    Option("order", "n-gram size", "integer", 3, minimum=1, maximum=10),
+    references.option("best"),
+    Option("order", N_GRAM_SIZE, "integer", 3, minimum=1, maximum=10),
     Option(
         "alpha",
-        "Alpha",
+        message("yisi.alpha", "Alpha"),
         "number",
         0.8,
         minimum=0,
         maximum=1,
-        help="Above 0.5 the score leans on recall.",
+        help=message("yisi.alpha-help", "Above 0.5, recall has more weight than precision."),
     ),
     Option(
         "weights",
-        "Sentences for lexical weights",
+        message("yisi.weights", "Sentences for lexical weights"),
         "file",
         "",
-        help="One a line, of the side that outputs are compared with. Without it all weigh the "
-        "same.",
+        help=message(
+            "yisi.weights-help",
+            "One sentence per line, of the side that outputs are compared with. Leave blank for "
+            "equal weights.",
+        ),
     ),
     Option(
         "output-weights",
-        "Sentences for the output's weights",
+        message("yisi.output-weights", "Sentences for the weights of outputs"),
         "file",
         "",
-        help="Against the source they are needed; against references the other file serves.",
+        help=message(
+            "yisi.output-weights-help",
+            "Required if outputs are compared with the source. Otherwise the other file is used.",
+        ),
     ),
 )
 
 
 @dataclass(frozen=True)
 class _Kind:
-    """What tells the three families apart in a description."""
+    """The differences between the three families in a description."""
 
     family: str
-    units: str
+    units: Message
     queue: str
 
 
@@ -77,8 +94,13 @@ def _make_info(name: str, label: str, options: Options, kind: _Kind) -> MetricIn
         needs_source=compare == "source",
         needs_reference=compare == "reference",
         queue=kind.queue,
-        description=f"Weighted {options['order']}-grams of {kind.units}, output against "
-        f"{compare}, without semantic roles.",
+        description=message(
+            "yisi.about",
+            "Weighted {order}-grams of {units}, output against {compared}, without semantic roles.",
+            order=options["order"],
+            units=kind.units,
+            compared=COMPARED[compare],
+        ),
         citation=_LO,
         checkpoint=str(options.get("checkpoint", "")),
         family=kind.family,
@@ -86,25 +108,39 @@ def _make_info(name: str, label: str, options: Options, kind: _Kind) -> MetricIn
     )
 
 
+_NEEDED = message(
+    "yisi.needed-for-sources", "This file is required if outputs are compared with the source."
+)
+
+
 def _check_weights(options: Options) -> None:
     if options["output-weights"] and not options["weights"]:
-        raise ValueError("Sentences for lexical weights: needed where the output has its own.")
+        problem = message(
+            "yisi.weights-needed", "This file is required if there is a file for outputs."
+        )
+        raise OptionError(problem, "weights")
     is_crossed = options.get("compare") == "source"
     if is_crossed and options["weights"] and not options["output-weights"]:
-        raise ValueError("Sentences for the output's weights: needed against the source.")
+        raise OptionError(_NEEDED, "output-weights")
 
 
 def make_letters(name: str, label: str, options: Options) -> MetricInfo:
     """Describe YiSi-0."""
     _check_weights(options)
-    kind = _Kind("yisi-0", "words, compared by their letters", "cpu")
+    units = message("yisi.units-letters", "words, compared by their letters")
+    kind = _Kind("yisi-0", units, "cpu")
     return _make_info(name, label, options, kind)
 
 
 def make_contextual(name: str, label: str, options: Options) -> MetricInfo:
     """Describe YiSi-1 or YiSi-2 under an encoder."""
     _check_weights(options)
-    units = f"pieces under {options['checkpoint']}, layer {options['layer']}"
+    units = message(
+        "yisi.units-pieces",
+        "pieces under {checkpoint}, layer {layer}",
+        checkpoint=str(options["checkpoint"]),
+        layer=options["layer"],
+    )
     return _make_info(name, label, options, _Kind("yisi", units, "gpu"))
 
 
@@ -112,13 +148,14 @@ def make_static(name: str, label: str, options: Options) -> MetricInfo:
     """Describe YiSi-1 or YiSi-2 over word vectors."""
     _check_weights(options)
     check_vectors(options)
-    return _make_info(name, label, options, _Kind("yisi-static", "words with vectors", "cpu"))
+    units = message("yisi.units-vectors", "words with vectors")
+    return _make_info(name, label, options, _Kind("yisi-static", units, "cpu"))
 
 
 def check_vectors(options: Options) -> None:
-    """Raise ValueError where vectors of the source are needed and not given."""
+    """Raise OptionError where vectors of the source are required and missing."""
     if options.get("compare") == "source" and not options["source-vectors"]:
-        raise ValueError("Vectors of the source's language: needed against the source.")
+        raise OptionError(_NEEDED, "source-vectors")
 
 
 def describe(name: str, label: str, options: Options) -> MetricInfo:
@@ -129,12 +166,15 @@ def describe(name: str, label: str, options: Options) -> MetricInfo:
 
 PLUGIN = Plugin(
     label="YiSi",
-    description="Weighted n-gram matching under an encoder: YiSi-1 against references, YiSi-2 "
-    "against sources.",
+    description=message(
+        "yisi.family",
+        "Weighted n-gram matching under an encoder: YiSi-1 against references, YiSi-2 against "
+        "sources.",
+    ),
     scorer="extensions.neural.yisi.contextual:YisiContextual",
     options=(
-        Option("checkpoint", "Encoder", "checkpoint", "bert-base-multilingual-cased"),
-        Option("layer", "Layer", "integer", 9, minimum=0, help="0 is the embedding."),
+        Option("checkpoint", ENCODER_LABEL, "checkpoint", "bert-base-multilingual-cased"),
+        Option("layer", LAYER_LABEL, "integer", 9, minimum=0, help=LAYER_HELP),
         COMPARE,
         *_MATCHING,
         PRECISION,
@@ -142,15 +182,20 @@ PLUGIN = Plugin(
     describe=describe,
 )
 STATIC_PLUGIN = Plugin(
-    label="YiSi over word vectors",
-    description="YiSi-1 or YiSi-2 with a file of word vectors for each language.",
+    label=message("yisi.family-vectors", "YiSi over word vectors"),
+    description=message(
+        "yisi.family-vectors-about",
+        "YiSi-1 or YiSi-2 with a file of word vectors for each language.",
+    ),
     scorer="extensions.neural.yisi.static:YisiStatic",
     options=(*VECTORS, COMPARE, TOKENIZER, *_MATCHING),
     describe=make_static,
 )
 LETTERS_PLUGIN = Plugin(
     label="YiSi-0",
-    description="YiSi over words that are alike as far as they share letters.",
+    description=message(
+        "yisi.family-letters", "YiSi over words; two words are similar if they share letters."
+    ),
     scorer="extensions.neural.yisi.surface:Yisi0",
     options=(TOKENIZER, *_MATCHING),
     describe=make_letters,

@@ -11,6 +11,7 @@ from extensions.neural import static_vectors
 from extensions.neural.static_vectors import StaticVectors, of_words
 from extensions.neural.yisi.base import Compare, Yisi, load_tables
 from extensions.neural.yisi.similarity import by_words
+from metaeval.messages import message
 from metrics.base import MetricError, MetricInfo
 from metrics.families.lexical.words import WordTokenizer, word_tokenizer
 
@@ -55,11 +56,17 @@ def load_sides(info: MetricInfo, other: str, output: str) -> tuple[Side, Side]:
     path = "" if info.needs_reference else str(info.option("source-vectors"))
     source = static_vectors.load(path) if path else target
     if source.width != target.width:
-        message = (
-            f"{info.label}: {source.path} has {source.width} numbers a word and "
-            f"{target.path} {target.width}: they are not aligned"
+        problem = message(
+            "vectors.not-aligned",
+            "{metric}: the vectors are not aligned. {source} has {source_width} numbers per word, "
+            "{target} has {target_width}.",
+            metric=info.label,
+            source=source.path,
+            source_width=source.width,
+            target=target.path,
+            target_width=target.width,
         )
-        raise MetricError(message, permanent=True)
+        raise MetricError(problem, permanent=True)
     choice = str(info.option("tokenizer"))
     return (source, word_tokenizer(choice, other)), (target, word_tokenizer(choice, output))
 

@@ -1,1 +1,1 @@
-"""Metrics that judge no translation: what any metric has to beat."""
+"""Baselines, which do not depend on the quality of a translation."""

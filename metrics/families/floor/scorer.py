@@ -1,4 +1,4 @@
-"""Numbers that know nothing of quality (sentinels without a model, Perrella et al. 2024)."""
+"""Baselines: random numbers and lengths (sentinels without a model, Perrella et al. 2024)."""
 
 from collections.abc import Callable, Sequence
 from hashlib import blake2b
@@ -19,7 +19,7 @@ REVISION = 1
 
 
 class Floor(MeanOfSegments):
-    """One number an output, by the kind of the description; languages do not matter."""
+    """One number per output, by the kind of the description; languages do not matter."""
 
     def __init__(self, info: MetricInfo, *, source_language: str, target_language: str) -> None:
         self.info, self.kind, self.seed = info, str(info.option("kind")), int(info.option("seed"))
@@ -42,7 +42,7 @@ class Floor(MeanOfSegments):
         return np.array([give(each) for each in inputs], dtype=np.float64).reshape(-1, 1)
 
     def _draw(self, segment: SegmentInput) -> float:
-        """Return a uniform number in [0, 1) that hangs on the texts and the seed alone."""
+        """Return a uniform number in [0, 1) that depends only on the texts and the seed."""
         text = "\0".join((str(self.seed), segment.source, segment.hypothesis))
         digest = blake2b(text.encode(), digest_size=8).digest()
         return int.from_bytes(digest, "little") / 2**64

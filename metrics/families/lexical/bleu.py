@@ -12,6 +12,7 @@ import numpy as np
 import sacrebleu
 from sacrebleu.metrics.bleu import BLEU
 
+from metaeval.messages import Message, message
 from metrics.base import MeanOfSegments, MetricError, MetricInfo, Scores, format_signature
 from metrics.families.lexical.sacre import SacreMetric
 from metrics.families.lexical.tokens import bleu_tokenizer, install_command
@@ -71,10 +72,17 @@ def _scorer(tokenizer: str) -> BLEU:
         return BLEU(tokenize=tokenizer, effective_order=True)
     except RuntimeError as error:
         language = tokenizer.removesuffix("-mecab")
-        raise MetricError(
-            f"The tokenizer {tokenizer} is not installed: {install_command(language)}",
-            permanent=True,
-        ) from error
+        raise MetricError(tokenizer_missing(tokenizer, language), permanent=True) from error
+
+
+def tokenizer_missing(tokenizer: str, language: str) -> Message:
+    """Return that a tokenizer is missing, with the command that installs it."""
+    return message(
+        "lexical.tokenizer-missing",
+        "The tokenizer {tokenizer} is not installed: {command}",
+        tokenizer=tokenizer,
+        command=install_command(language),
+    )
 
 
 def brevity_penalty(statistics: Scores) -> Scores:

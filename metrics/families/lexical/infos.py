@@ -2,6 +2,7 @@
 
 from itertools import product
 
+from metaeval.messages import Message, message
 from metrics.base import MetricInfo, one_measure
 
 _BLEU_STATISTICS = (
@@ -23,7 +24,7 @@ _PAPINENI = "Papineni et al. 2002, BLEU: a method for automatic evaluation of ma
 def _one(
     name: str,
     label: str,
-    description: str,
+    description: Message,
     citation: str,
     statistics: tuple[str, ...] = (),
     *,
@@ -44,7 +45,12 @@ def _one(
 
 
 def _rouge(
-    name: str, label: str, description: str, remarks: str, units: str = "", remark: str = ""
+    name: str,
+    label: str,
+    description: Message,
+    notes: Message,
+    units: str = "",
+    label_suffix: str = "",
 ) -> MetricInfo:
     """Precision, recall and F1 of words, word pairs and the longest common subsequence."""
     cells = list(product("12L", (("P", "p"), ("R", "r"), ("F1", "f"))))
@@ -52,11 +58,11 @@ def _rouge(
         name=name,
         label=label,
         measures=tuple(f"rouge{kind.lower()}{units}-{key}" for kind, (_, key) in cells),
-        measure_labels=tuple(f"ROUGE{kind}-{word}{remark}" for kind, (word, _) in cells),
+        measure_labels=tuple(f"ROUGE{kind}-{word}{label_suffix}" for kind, (word, _) in cells),
         needs_source=False,
         needs_reference=True,
         description=description,
-        remarks=remarks,
+        notes=notes,
         citation="Lin 2004, ROUGE: a package for automatic evaluation of summaries",
     )
 
@@ -66,7 +72,10 @@ _ENTRIES = (
         _one(
             "bleu-star",
             "BLEU*",
-            "BLEU without the brevity penalty: shorter outputs are not punished.",
+            message(
+                "lexical.bleu-star",
+                "BLEU without the brevity penalty, so that short outputs are not penalised.",
+            ),
             "Cheng et al. 2023, Evaluating the efficacy of length-controllable machine translation",
             _BLEU_STATISTICS,
             expects_raw_text=True,
@@ -77,7 +86,10 @@ _ENTRIES = (
         _one(
             "bleu",
             "BLEU",
-            "Corpus BLEU from summed n-gram counts; by segment, sentence BLEU.",
+            message(
+                "lexical.bleu",
+                "Corpus BLEU from summed n-gram counts; sentence BLEU for segments.",
+            ),
             _PAPINENI,
             _BLEU_STATISTICS,
             expects_raw_text=True,
@@ -88,7 +100,9 @@ _ENTRIES = (
         _one(
             "sentbleu",
             "sentBLEU",
-            "Sentence BLEU with effective order, averaged over segments.",
+            message(
+                "lexical.sentbleu", "Sentence BLEU with effective order, averaged over segments."
+            ),
             _PAPINENI,
             expects_raw_text=True,
         ),
@@ -98,7 +112,7 @@ _ENTRIES = (
         _one(
             "chrf",
             "chrF",
-            "F-score of character n-grams, recall weighing twice.",
+            message("lexical.chrf", "F-score of character n-grams; recall has twice the weight."),
             "Popović 2015, chrF: character n-gram F-score for automatic MT evaluation",
             _CHARACTER_STATISTICS,
         ),
@@ -108,7 +122,10 @@ _ENTRIES = (
         _one(
             "chrf++",
             "chrF++",
-            "chrF with word unigrams and bigrams; prefer chrF for Chinese, Japanese.",
+            message(
+                "lexical.chrf-plus-plus",
+                "chrF with word unigrams and bigrams. For Chinese and Japanese, prefer chrF.",
+            ),
             "Popović 2017, chrF++: words helping character n-grams",
             _CHARACTER_STATISTICS + _WORD_STATISTICS,
         ),
@@ -118,7 +135,10 @@ _ENTRIES = (
         _one(
             "ter",
             "TER",
-            "Edits, block shifts included, per reference word; lower is better.",
+            message(
+                "lexical.ter",
+                "Edits, including block shifts, per reference word; lower is better.",
+            ),
             "Snover et al. 2006, A study of translation edit rate with targeted human annotation",
             ("edits", "reference-length"),
             higher_is_better=False,
@@ -129,15 +149,22 @@ _ENTRIES = (
         _rouge(
             "rouge",
             "ROUGE",
-            "Overlap of words, word pairs and longest common subsequence; over characters in "
-            "Chinese and Japanese, without punctuation.",
-            "Where the target language is English, the tokens are those of google's rouge-score "
-            "without stemming: runs of a–z and 0–9, so that “Café” is caf. For every other "
-            "language they differ: rouge-score drops all but a–z and 0–9, while here letters, "
-            "marks and digits of every script are kept, and Chinese, Japanese, Thai, Lao, Khmer "
-            "and Burmese are cut by character. Of “Über 3,5 GB – 我买了iPhone 15。” rouge-score "
-            "keeps: ber 3 5 gb iphone 15; ROUGE here: über 3 5 gb 我 买 了 iphone 15. So scores of "
-            "other languages cannot be compared with those of rouge-score. Nothing is stemmed.",
+            message(
+                "lexical.rouge",
+                "Overlap of words, word pairs and the longest common subsequence, without "
+                "punctuation; of characters in Chinese and Japanese.",
+            ),
+            message(
+                "lexical.rouge-notes",
+                "Words are not stemmed. If the target language is English, the tokens are those of "
+                "google's rouge-score: runs of a–z and 0–9, so that “Café” becomes caf. For every "
+                "other language they differ, so scores cannot be compared with those of "
+                "rouge-score: rouge-score drops everything except a–z and 0–9, whereas ROUGE here "
+                "keeps letters, marks and digits of every script, and splits Chinese, Japanese, "
+                "Thai, Lao, Khmer and Burmese into characters. Of “Über 3,5 GB – 我买了iPhone 15。” "
+                "rouge-score keeps: ber 3 5 gb iphone 15; ROUGE here keeps: über 3 5 gb 我 买 了 "
+                "iphone 15.",
+            ),
         ),
         "rouge:Rouge",
     ),
@@ -145,8 +172,15 @@ _ENTRIES = (
         _rouge(
             "rouge-characters",
             "ROUGE (all characters)",
-            "ROUGE over every character but white space, punctuation included.",
-            "google's rouge-score has no such tokens: its scores cannot be compared with these.",
+            message(
+                "lexical.rouge-characters",
+                "ROUGE over all characters except white space, including punctuation.",
+            ),
+            message(
+                "lexical.rouge-characters-notes",
+                "google's rouge-score has no such tokens, so its scores cannot be compared with "
+                "these.",
+            ),
             "-characters",
             " (characters)",
         ),

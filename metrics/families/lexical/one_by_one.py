@@ -1,4 +1,4 @@
-"""A lexical metric that reads several references one by one, not by its own rule."""
+"""Score a lexical metric against several references one by one, instead of by its own rule."""
 
 from collections.abc import Sequence
 from dataclasses import replace

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+from metaeval.messages import message
 from metrics.base import READING_WORDS, MetricInfo, one_measure
 from metrics.families import references
 from metrics.families.lexical.infos import METRICS
@@ -9,12 +10,15 @@ from metrics.options import Family, Option, Options
 
 TOKENIZER = Option(
     "tokenizer",
-    "Words",
+    message("option.tokenizer", "Tokenizer"),
     "choice",
     "language",
     choices=("language", "13a", "characters", "whitespace"),
-    help="How texts are cut: as BLEU cuts the language, always as mteval's 13a, into "
-    "characters, or at blanks (tokenised text).",
+    help=message(
+        "option.tokenizer-help",
+        "How texts are split into words: by BLEU's tokenizer of the language, by mteval's 13a, "
+        "into characters, or at white space (for tokenised text).",
+    ),
 )
 
 
@@ -25,7 +29,11 @@ def describe(name: str, label: str, options: Options) -> MetricInfo:
         label,
         needs_source=False,
         needs_reference=True,
-        description="Sentence BLEU of the WMT metrics tasks: one added to every order; 0 to 1.",
+        description=message(
+            "sentbleu.about",
+            "Sentence BLEU of the WMT metrics tasks, with add-one smoothing of every order; from 0 "
+            "to 1.",
+        ),
         citation="Lin and Och 2004, ORANGE: a method for evaluating automatic evaluation metrics",
         family="sentbleu-wmt",
         expects_raw_text=options["tokenizer"] != "whitespace",
@@ -46,8 +54,20 @@ def describe_one_by_one(name: str, label: str, options: Options) -> MetricInfo:
         measures=(name,) if is_one else tuple(f"{name}-{each}" for each in own.measures),
         measure_labels=(label,) if is_one else tuple(f"{label} {w}" for w in own.measure_labels),
         statistics=own.statistics if first else (),
-        description=f"{own.label}; of several references {reading}."
-        + ("" if first else " A system's score is the mean of its segments'."),
+        description=message(
+            "lexical.one-by-one-first",
+            "{metric}. Of several references, {reading}.",
+            metric=own.label,
+            reading=reading,
+        )
+        if first
+        else message(
+            "lexical.one-by-one",
+            "{metric}. Of several references, {reading}. The score of a system is the mean of its "
+            "segments.",
+            metric=own.label,
+            reading=reading,
+        ),
         family="lexical",
         options=tuple(options.items()),
     )
@@ -55,11 +75,14 @@ def describe_one_by_one(name: str, label: str, options: Options) -> MetricInfo:
 
 LEXICAL = Family(
     key="lexical",
-    label="BLEU, chrF, TER or ROUGE, references one by one",
-    description="For test sets with several references, where the metric's own rule is not wanted.",
+    label=message("lexical.family", "BLEU, chrF, TER or ROUGE, references one by one"),
+    description=message(
+        "lexical.family-about",
+        "For test sets with several references, if the metric's own rule for them is not suitable.",
+    ),
     scorer="metrics.families.lexical.one_by_one:OneByOne",
     options=(
-        Option("metric", "Metric", "choice", choices=tuple(METRICS)),
+        Option("metric", message("option.metric", "Metric"), "choice", choices=tuple(METRICS)),
         references.option("first"),
     ),
     describe=describe_one_by_one,
@@ -67,16 +90,15 @@ LEXICAL = Family(
 FAMILY = Family(
     key="sentbleu-wmt",
     label="sentBLEU (WMT)",
-    description="Sentence BLEU of the WMT metrics tasks, with a choice of words and case.",
+    description=message(
+        "sentbleu.family-about",
+        "Sentence BLEU of the WMT metrics tasks, with a choice of tokenizer and case.",
+    ),
     scorer="metrics.families.lexical.sentbleu:WmtSentBleu",
     options=(
         TOKENIZER,
-        Option("lowercase", "Lower-case first", "boolean", False),
-        references.option(
-            "all",
-            choices=("all", *references.CHOICES),
-            more="all reads them at once, as BLEU does: an n-gram counts in any of them.",
-        ),
+        Option("lowercase", message("option.lowercase", "Convert to lower case"), "boolean", False),
+        references.option("all", with_all=True),
     ),
     describe=describe,
 )

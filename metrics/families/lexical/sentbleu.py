@@ -2,8 +2,8 @@
 
 exp(¼ Σ ln((match + 1) / (total + 1)) + min(0, 1 - reference / output)), orders 1 to 4, between 0
 and 1. An empty output scores 0. WMT's own text is tokenised and lower-cased; for such text choose
-``whitespace``, for raw text the tokenizer of the language. With ``whitespace``, 99.8 % of the
-published values of newstest2017 zh-en and de-en are met within 1e-5 (tests).
+``whitespace``, for raw text the tokenizer of the language. With ``whitespace``, 99.8% of the
+published values of newstest2017 zh-en and de-en are reproduced within 1e-5 (tests).
 """
 
 from collections.abc import Sequence

@@ -14,6 +14,7 @@ import sacrebleu
 from sacrebleu.metrics.ter import TER
 
 from metaeval.edits import edit_count
+from metaeval.messages import plural
 from metrics.base import MetricInfo, MetricWarning, Scores, format_signature
 from metrics.families.lexical.sacre import SacreMetric
 from metrics.families.lexical.sequences import edit_distance
@@ -23,10 +24,10 @@ MAX_SHIFT_TOKENS = 1000
 
 
 class Ter(SacreMetric):
-    """TER with block shifts, up to 1,000 tokens a text.
+    """TER with block shifts, for texts of up to 1,000 tokens.
 
-    The search for shifts takes minutes and gigabytes on longer texts. There the plain word edit
-    distance counts instead, an upper bound of TER, with a :class:`MetricWarning`.
+    For longer texts the search for shifts would take minutes and gigabytes, so the word edit
+    distance is used, an upper bound of TER, with a :class:`MetricWarning`.
     """
 
     n_statistics = 2
@@ -47,8 +48,16 @@ class Ter(SacreMetric):
             return _statistics(words, wanted, edit_count)
         warnings.warn(
             MetricWarning(
-                f"{self.info.label}: {{n}} texts of more than {MAX_SHIFT_TOKENS:,} tokens were "
-                "scored without shifts, by an upper bound."
+                plural(
+                    "lexical.ter-without-shifts",
+                    "{metric}: {n} text of more than {limit} tokens was scored without shifts, "
+                    "which gives an upper bound.",
+                    "{metric}: {n} texts of more than {limit} tokens were scored without shifts, "
+                    "which gives an upper bound.",
+                    n=1,
+                    metric=self.info.label,
+                    limit=MAX_SHIFT_TOKENS,
+                )
             ),
             stacklevel=4,
         )

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from sacrebleu.metrics.bleu import BLEU
 
 from metrics.base import MetricError
+from metrics.families.lexical.bleu import tokenizer_missing
 from metrics.families.lexical.tokens import bleu_tokenizer
 
 # What an admin can choose -> sacrebleu's name; "language" follows the language of the text.
@@ -38,5 +39,4 @@ def bleu_of(choice: str, language: str, *, lowercase: bool = False) -> BLEU:
     try:
         return BLEU(tokenize=name, lowercase=lowercase, force=True)
     except RuntimeError as error:
-        message = f'The tokenizer {name} is not installed: pip install "sacrebleu[{language}]"'
-        raise MetricError(message, permanent=True) from error
+        raise MetricError(tokenizer_missing(name, language), permanent=True) from error

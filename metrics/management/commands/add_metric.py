@@ -14,16 +14,18 @@ from metrics.options import Family, Option
 
 
 class Command(BaseCommand):
-    help = "Add a metric of a family; `manage.py add_metric FAMILY` lists what can be set."
+    help = "Add a metric of a family; `manage.py add_metric FAMILY` lists its options."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("family", metavar="FAMILY", help=", ".join(registry.family_keys()))
-        parser.add_argument("name", metavar="NAME", nargs="?", help="in addresses and files")
-        parser.add_argument("--label", help="in tables; without it the name")
+        parser.add_argument("name", metavar="NAME", nargs="?", help="for addresses and files")
+        parser.add_argument("--label", help="for tables; by default the name")
         parser.add_argument(
             "--option", action="append", default=[], metavar="KEY=VALUE", help="may be repeated"
         )
-        parser.add_argument("--dry-run", action="store_true", help="only show what it would be")
+        parser.add_argument(
+            "--dry-run", action="store_true", help="describe the metric, but do not add it"
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         with everything_known():
@@ -42,9 +44,9 @@ class Command(BaseCommand):
         }
         try:
             if options["dry_run"]:
-                self._show(catalogue.describe(**wanted), "would be")
+                self._show(catalogue.describe(**wanted), "Would add")
             else:
-                self._show(catalogue.configure(**wanted).info, "is")
+                self._show(catalogue.configure(**wanted).info, "Added")
         except ValidationError as error:
             raise CommandError(" ".join(error.messages)) from error
         except (ValueError, MetricError) as error:
@@ -57,22 +59,22 @@ class Command(BaseCommand):
 
     def _show(self, info: MetricInfo, verb: str) -> None:
         shown = ", ".join(info.table_measures)
-        self.stdout.write(f"{info.name} {verb} there; tables show {shown}.")
-        self.stdout.write(f"{len(info.measures)} values per segment. {info.description}")
+        self.stdout.write(f"{verb} {info.name}; tables show {shown}.")
+        self.stdout.write(f"Values per segment: {len(info.measures)}. {info.description}")
 
 
 def _family(key: str) -> Family:
     try:
         return registry.get_family(key)
     except MetricError as error:
-        raise CommandError(error.message) from error
+        raise CommandError(str(error)) from error
 
 
 def pairs_of(given: list[str]) -> dict[str, str]:
     pairs = [text.partition("=") for text in given]
     for key, sign, _ in pairs:
         if not sign:
-            raise CommandError(f"--option {key}: write it as KEY=VALUE.")
+            raise CommandError(f"--option {key}: expected KEY=VALUE.")
     return values_by_name((key, value) for key, _, value in pairs)
 
 
@@ -80,5 +82,5 @@ def meaning_of(option: Option) -> str:
     about = [str(option.label), str(option.help)]
     if option.choices:
         about.append(f"one of {', '.join(option.choices)}")
-    about.append("needed" if option.default is None else f"default {option.default}")
+    about.append("required" if option.default is None else f"default {option.default}")
     return "; ".join(text.rstrip(".") for text in about if text)

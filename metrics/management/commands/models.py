@@ -1,4 +1,4 @@
-"""`manage.py models`: list checkpoints, compare their hashes, get them from the hub."""
+"""`manage.py models`: list checkpoints, compare their hashes, fetch them from the hub."""
 
 from argparse import ArgumentParser
 from pathlib import Path
@@ -15,7 +15,7 @@ from metrics.templatetags.fleet_numbers import in_bytes
 
 
 class Command(BaseCommand):
-    help = "List the checkpoints that metrics need: where they lie here, or how to get them."
+    help = "List the checkpoints that metrics need: their folders here, or how to get them."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument(
@@ -25,7 +25,7 @@ class Command(BaseCommand):
             "--fetch",
             action="append",
             metavar="NAME",
-            help="get a checkpoint from the hub into TOUCHSTONE_MODELS; may be repeated",
+            help="fetch a checkpoint from the hub into TOUCHSTONE_MODELS; may be repeated",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -34,7 +34,7 @@ class Command(BaseCommand):
             for name in options["fetch"] or []:
                 self._fetch(name)
         except MetricError as error:
-            raise CommandError(error.message) from error
+            raise CommandError(str(error)) from error
         if not options["fetch"]:
             self._list(verify=options["verify"])
 
@@ -56,18 +56,17 @@ class Command(BaseCommand):
             if verify and stock.places:
                 n_bad += self._verify(stock)
         if n_bad:
-            count = f"{n_bad} checkpoint{'s' if n_bad > 1 else ''}"
-            raise CommandError(f"Not what {places.SUMS} says: {count}.")
+            raise CommandError(f"Checkpoints that differ from {places.SUMS}: {n_bad}.")
 
     def _verify(self, stock: Stock) -> bool:
-        """Write what is wrong with the files of a checkpoint; whether anything is."""
+        """Write the problems of the files of a checkpoint; return True if there are any."""
         found = stock.places[0].found
         self.stdout.write(f"  {in_bytes(found['size'])}")
         if not found["has_sums"]:
-            self.stdout.write(f"  no {places.SUMS} to compare with")
+            self.stdout.write(f"  there is no {places.SUMS} to compare with")
             return False
         problems = places.verify(Path(found["path"]))
-        for problem in problems or ["hashes are right"]:
+        for problem in [*map(str, problems)] or ["the hashes are correct"]:
             self.stdout.write(f"  {problem}")
         return bool(problems)
 

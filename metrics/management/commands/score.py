@@ -12,12 +12,14 @@ from django.core.management.base import CommandError
 
 from annotation.management.command_line import BaseCommand
 from annotation.models import System, TestSet
+from core.messages import messages_of
 from core.text import pluralize
+from metaeval.messages import Message
 from metrics import catalogue
 from metrics.base import ScoreWarning
 from metrics.contents import warnings_of
 from metrics.models import MetricRun
-from metrics.runs import remarks, scoring, starting, state
+from metrics.runs import scoring, starting, state, warned
 from metrics.scores import truncation_of
 from metrics.support import Budget
 from metrics.templatetags.fleet_numbers import in_bytes
@@ -28,7 +30,7 @@ POLL_SECONDS = 0.5
 
 
 class Command(BaseCommand):
-    help = "Score the outputs of a test set; what has a score already is not computed again."
+    help = "Score the outputs of a test set; existing scores are not computed again."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("test_set", metavar="TESTSET", help="slug of the test set")
@@ -43,13 +45,13 @@ class Command(BaseCommand):
             "--system",
             action="append",
             metavar="NAME[@RATIO]",
-            help="may be repeated, e.g. strong or strong@0.8; without it all systems",
+            help="may be repeated, e.g. strong or strong@0.8; by default all systems",
         )
         parser.add_argument("--money", type=float, help="budget of each judge, in its currency")
         parser.add_argument("--tokens", type=int, help="budget of each judge, in tokens")
-        place = parser.add_mutually_exclusive_group()
-        place.add_argument("--wait", action="store_true", help="stay until the workers are done")
-        place.add_argument("--here", action="store_true", help="score here; needs no worker")
+        where = parser.add_mutually_exclusive_group()
+        where.add_argument("--wait", action="store_true", help="wait until the workers are done")
+        where.add_argument("--here", action="store_true", help="score here; needs no worker")
 
     def handle(self, *args: Any, **options: Any) -> None:
         known = catalogue.infos()
@@ -57,7 +59,7 @@ class Command(BaseCommand):
             if name not in known:
                 raise CommandError(f"{catalogue.refusal(name)} Known: {', '.join(known)}.")
         chosen: list[str] = options["metric"]
-        lacking: dict[str, list[str]] = {}
+        lacking: dict[str, list[Message]] = {}
         if options["here"]:
             lacking = {name: capability.lacking(known[name]) for name in chosen}
             chosen = [name for name in chosen if not lacking[name]]
@@ -72,20 +74,21 @@ class Command(BaseCommand):
                 budget=Budget(money=options["money"], tokens=options["tokens"]),
             )
         except ValidationError as error:
-            raise CommandError(" ".join(error.messages)) from error
-        for name, sentences in lacking.items():
-            started.refused += [f"{known[name].label}: {sentence}" for sentence in sentences]
-        for sentence in started.refused:
-            self.stderr.write(sentence)
+            raise CommandError(" ".join(map(str, messages_of(error)))) from error
+        for refusal in started.refused:
+            self.stderr.write(str(refusal))
+        for name, missing in lacking.items():
+            for each in missing:
+                self.stderr.write(f"{known[name].label}: {each}")
         self._follow(started, here=options["here"], wait=options["wait"])
-        if started.refused:
+        if started.refused or any(lacking.values()):
             raise CommandError("Not every metric was started.")
 
     def _follow(self, started: starting.Started, *, here: bool, wait: bool) -> None:
         for run in started.runs:
             self.stdout.write(f"{run.label}: run {run.pk} over {pluralize(run.total, 'text')}")
         for run in started.active:
-            self.stdout.write(f"{run.label}: run {run.pk} was already under way")
+            self.stdout.write(f"{run.label}: run {run.pk} was already active")
         if not (here or wait):
             return
         line = _Line(self.stdout)
@@ -98,38 +101,38 @@ class Command(BaseCommand):
         self._report([*started.runs, *started.active])
 
     def _leave(self, own: Sequence[MetricRun]) -> NoReturn:
-        """After Ctrl-C: what was to be scored here is cancelled, workers go on with the rest."""
+        """End after Ctrl-C: cancel the runs that are scored here; workers go on with others."""
         n_cancelled = sum(starting.cancel(run) for run in own)
-        runs = pluralize(n_cancelled, "run is", "runs are")
-        kept = f" {runs} cancelled; what is scored is kept." if n_cancelled else ""
-        raise CommandError(f"Interrupted.{kept}", returncode=130)
+        runs = pluralize(n_cancelled, "run")
+        about = f" Cancelled {runs}; the scores so far stay." if n_cancelled else ""
+        raise CommandError(f"Interrupted.{about}", returncode=130)
 
     def _report(self, followed: Sequence[MetricRun]) -> None:
-        """Say how each run ended; fail where one did not end well."""
-        told = (warning for run in followed for warning in _warnings(run))
-        for message in dict.fromkeys(warning.message for warning in told):
-            self.stderr.write(message)
+        """Write warnings and failures of the runs; fail if one did not end well."""
+        warnings = (warning for run in followed for warning in _warnings(run))
+        for message in dict.fromkeys(warning.message for warning in warnings):
+            self.stderr.write(str(message))
         bad = [run for run in followed if run.status != MetricRun.Status.DONE]
         for run in bad:
             self.stderr.write(f"{run.label}: {run.get_status_display()}. {run.message}".strip())
         if bad:
-            raise CommandError(f"{len(bad)} of {len(followed)} runs did not end well.")
+            raise CommandError(f"{len(bad)} of {len(followed)} runs failed or were cancelled.")
 
 
 def _warnings(run: MetricRun) -> tuple[ScoreWarning, ...]:
     truncated = truncation_of(run)
     about_texts = truncated.warnings(run.label) if truncated else ()
-    return (*warnings_of(run), *about_texts, *remarks.of_run(run))
+    return (*warnings_of(run), *about_texts, *warned.of_run(run))
 
 
 class _Line:
-    """A line that is written over where somebody watches, and only at the end elsewhere."""
+    """A line that is rewritten on a terminal, and written only at the end elsewhere."""
 
     def __init__(self, out: Any) -> None:
         self._out, self._is_watched = out, out.isatty()
 
     def show(self, run: MetricRun) -> None:
-        """Show where a run stands; once it has ended, for good."""
+        """Show the progress of a run; finally, after its end."""
         if self._is_watched:
             self._out.write("\r\x1b[K" + _progress(run), ending="" if run.is_active else "\n")
             self._out.flush()
@@ -138,7 +141,7 @@ class _Line:
 
 
 def _progress(run: MetricRun) -> str:
-    text = f"{run.label}: {run.get_status_display().lower()}, {run.done:,} of {run.total:,}"
+    text = f"{run.label}: {str(run.get_status_display()).lower()}, {run.done:,} of {run.total:,}"
     if run.reused:
         text += f", {run.reused:,} reused"
     if run.is_active and run.rate:
@@ -159,8 +162,8 @@ def _follow(run: MetricRun, line: _Line, *, here: bool) -> None:
     name = f"manage.py score on {socket.gethostname()}"
     while True:
         if here:
-            scoring.work_off(run.pk, worker=name, report=report)
-            if problem := signatures.held(run):
+            scoring.drain(run.pk, worker=name, report=report)
+            if problem := signatures.load_problem(run):
                 state.fail(run.pk, problem)
         report()
         if not run.is_active:
@@ -170,7 +173,7 @@ def _follow(run: MetricRun, line: _Line, *, here: bool) -> None:
 
 
 def _write_log(run: MetricRun, out: Any) -> None:
-    """Say what each worker did for a run, on which device and in how much memory."""
+    """Write the part of each worker, its device and its memory."""
     for worker in run.workers.all():
         parts = [worker.device, worker.precision, worker.batch and f"batches of {worker.batch}"]
         parts += [f"{pluralize(worker.segments, 'text')} in {duration(worker.seconds)}"]
@@ -180,7 +183,7 @@ def _write_log(run: MetricRun, out: Any) -> None:
         if worker.device_peak_bytes:
             parts.append(f"{in_bytes(worker.device_peak_bytes)} on the device")
         if worker.is_lost:
-            parts.append(worker.state)
+            parts.append(str(worker.state))
         out.write(f"  {worker.name}: " + ", ".join(filter(None, parts)))
 
 
@@ -193,7 +196,7 @@ def _find_test_set(slug: str) -> TestSet:
 
 
 def _find_systems(test_set: TestSet, names: Sequence[str] | None) -> list[System] | None:
-    """Find what `--system` named; a name without a ratio means the system at every length."""
+    """Find the systems that `--system` names; a name without a ratio means every length ratio."""
     if not names:
         return None
     found: dict[int, System] = {}

@@ -1,4 +1,4 @@
-"""`manage.py startmetric NAME [FOLDER]`: a package with a metric of one's own, ready to build."""
+"""`manage.py startmetric NAME [FOLDER]`: write a package with a metric, ready to build."""
 
 import re
 from pathlib import Path
@@ -25,19 +25,19 @@ requires-python = ">=3.11"
 packages = ["{package}"]
 """
 DESCRIPTION = '''\
-"""What the web server reads: no heavy import here."""
+"""The description, which the web server reads: no heavy import here."""
 
 from metrics.plugins import Plugin
 
 PLUGIN = Plugin(
     label="{label}",
-    description="One minus the difference in length, as a share of the reference's.",
+    description="One minus the difference in length, relative to the reference.",
     scorer="{package}.scorer:Scorer",
     needs_reference=True,
 )
 '''
 SCORER = '''\
-"""What workers import: torch and the like belong here."""
+"""The scorer, which workers import: torch and the like belong here."""
 
 from metrics.base import SegmentInput
 from metrics.plugins import PluginScorer
@@ -54,16 +54,18 @@ class Command(BaseCommand):
     help = "Write a package that adds a metric (docs/plugins.md)."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("name", help="of the package, such as our-metric: a-z, 0-9 and -")
-        parser.add_argument("folder", nargs="?", help="made anew; without it the name")
+        parser.add_argument("name", help="name of the package, such as our-metric: a-z, 0-9 and -")
+        parser.add_argument("folder", nargs="?", help="new folder; by default the name")
 
     def handle(self, *args: Any, **options: Any) -> None:
         name = options["name"]
         if not re.fullmatch(r"[a-z][a-z0-9]*(-[a-z0-9]+)*", name) or len(name) > 30:
-            raise CommandError("The name must be up to 30 of a-z, 0-9 and -, such as our-metric.")
+            raise CommandError(
+                "The name must have at most 30 characters of a-z, 0-9 and -, such as our-metric."
+            )
         folder, package = Path(options["folder"] or name), name.replace("-", "_")
         if folder.exists():
-            raise CommandError(f"{folder} is there already.")
+            raise CommandError(f"{folder} already exists.")
         words = {"name": name, "package": package, "short": "main", "label": name.title()}
         (folder / package).mkdir(parents=True)
         for path, text in (
@@ -73,6 +75,6 @@ class Command(BaseCommand):
         ):
             (folder / path).write_text(text.format(**words), encoding="utf-8")
         self.stdout.write(
-            f"{folder} is written. pip install -e {folder}, then METRIC_PLUGINS={name} "
-            f"python -m metrics.conformance {name}--main"
+            f"Wrote {folder}. Install it with: pip install -e {folder}\n"
+            f"Check it with: METRIC_PLUGINS={name} python -m metrics.conformance {name}--main"
         )

@@ -55,7 +55,7 @@ def working_off(run: MetricRun, halting: Halting) -> Iterator[None]:
 
     def work() -> None:
         try:
-            scoring.work_off(run.pk, worker="test")
+            scoring.drain(run.pk, worker="test")
         finally:
             connections.close_all()
 

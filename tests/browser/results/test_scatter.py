@@ -20,7 +20,7 @@ def demo(transactional_db: None) -> Campaign:
     make_user("reader", "researcher")
     campaign = Campaign.objects.get(slug="demo-en-zh-80")
     for run in starting.start(test_set=campaign.test_set, metrics=["chrf"], enqueue=False).runs:
-        scoring.work_off(run.pk, worker="test")
+        scoring.drain(run.pk, worker="test")
     return campaign
 
 

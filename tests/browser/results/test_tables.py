@@ -34,7 +34,7 @@ def make_scored() -> None:
     test_set = Campaign.objects.get(slug="demo-zh-en-80").test_set
     names = ["chrf", "ter", "sentbleu"]
     for run in starting.start(test_set=test_set, metrics=names, enqueue=False).runs:
-        scoring.work_off(run.pk, worker="test")
+        scoring.drain(run.pk, worker="test")
 
 
 def sentence(row: dict[str, Any]) -> str:

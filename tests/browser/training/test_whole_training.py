@@ -60,7 +60,7 @@ def work_off() -> None:
     for job in TrainingJob.objects.filter(status="queued"):
         doing.work_off(job)
     for run in MetricRun.objects.filter(status="queued"):
-        scoring.work_off(run.pk, worker="test")
+        scoring.drain(run.pk, worker="test")
 
 
 def upload_news(page: Page, folder: Path) -> None:

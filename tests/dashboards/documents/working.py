@@ -37,4 +37,4 @@ def ask(campaign: Campaign, filters: Filters = ALL) -> Result:
 def score(world: World, metric: str) -> None:
     """Change what documents rest on."""
     (run,) = starting.start(test_set=world.test_set, metrics=[metric], enqueue=False).runs
-    scoring.work_off(run.pk, worker="test")
+    scoring.drain(run.pk, worker="test")

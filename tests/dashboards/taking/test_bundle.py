@@ -50,7 +50,7 @@ SLUG = "demo-en-zh-80"
 
 def score(test_set: TestSet, *metrics: str) -> None:
     for run in starting.start(test_set=test_set, metrics=metrics, enqueue=False).runs:
-        scoring.work_off(run.pk, worker="test")
+        scoring.drain(run.pk, worker="test")
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from extensions.judges import spending
-from extensions.judges.replies import Connections, RunDesk, account
+from extensions.judges.replies import Connections, RunContext, account
 from extensions.judges.scoring.scorer import Judge
 from metrics import catalogue
 from metrics.models import (
@@ -19,7 +19,7 @@ from metrics.models import (
 from metrics.support import Budget
 from tests.extensions.judges.answers import score_by_length, scores
 from tests.extensions.judges.server import Answer, prompt_of, serving
-from tests.metrics.conftest import work_off
+from tests.metrics.conftest import drain
 from tests.world import World
 
 Status = MetricRun.Status
@@ -40,7 +40,7 @@ def test_no_connection_waits_for_the_end_of_a_slice(
         return score_by_length(asked, times)
 
     with serving(respond) as server:
-        run = work_off(judge(server, endpoint={"connections": 3, "timeout": 120}))
+        run = drain(judge(server, endpoint={"connections": 3, "timeout": 120}))
     assert (run.status, run.done, run.failed) == (Status.DONE, run.total, 0)
     worker = run.workers.get()
     assert (worker.segments, run.slices.count()) == (run.total, 0)
@@ -51,15 +51,15 @@ def test_a_budget_is_never_exceeded_and_what_was_answered_stays(
 ) -> None:
     paid = {"prompt_price": 1_000_000.0 - 1, "completion_price": 1.0, "connections": 3}
     with serving(score_by_length) as server:
-        run = work_off(judge(server, Budget(money=800.0), endpoint=paid))
+        run = drain(judge(server, Budget(money=800.0), endpoint=paid))
         n = len(server.seen)
         row = JudgeSpending.objects.get(run=run)
         assert run.status == Status.FAILED
-        assert run.message.startswith("Stopped at the budget.")
+        assert run.message.code == "judge.budget-spent"
         assert 0 < row.money <= 800
         assert 0 < sum(np.isfinite(list(scores(world).values()))) < run.total
         # With more money it goes on, and pays for the rest alone.
-        again = work_off(judge(server, Budget(money=1e6), endpoint=paid))
+        again = drain(judge(server, Budget(money=1e6), endpoint=paid))
         assert again.status == Status.DONE
         assert len(server.seen) - n == again.total - again.reused
 
@@ -68,41 +68,41 @@ def test_a_budget_is_spent_by_one_process_at_a_time(
     judge: Callable[..., MetricRun], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Half of the connections are free for a second worker, the budget is not."""
-    keep, seen = RunDesk.keep_connections, []
+    keep, seen = RunContext.keep_connections, []
 
-    def look(desk: RunDesk) -> None:
+    def look(context: RunContext) -> None:
         JudgeConnection.objects.filter(endpoint="local", number__gt=1).update(
             holder="", expires_at="2000-01-01T00:00:00Z"
         )
         other = account(run.pk)
-        seen.append((other.take(), Connections(desk.endpoint).take()))
-        keep(desk)
+        seen.append((other.take(), Connections(context.endpoint).take()))
+        keep(context)
 
-    monkeypatch.setattr(RunDesk, "keep_connections", look)
+    monkeypatch.setattr(RunContext, "keep_connections", look)
     with serving(score_by_length) as server:
         run = judge(server, Budget(tokens=10**6), endpoint={"connections": 4})
-        assert work_off(run).status == Status.DONE
+        assert drain(run).status == Status.DONE
     assert seen[0] == (0, 2)
     assert account(run.pk).take() == 1
 
 
 def test_without_a_budget_nobody_waits(judge: Callable[..., MetricRun]) -> None:
     with serving(score_by_length) as server:
-        run = work_off(judge(server))
+        run = drain(judge(server))
     assert not JudgeConnection.objects.filter(endpoint=f"budget of run {run.pk}").exists()
 
 
 def test_what_costs_money_does_not_start_without_a_budget(
     world: World, judge: Callable[..., MetricRun]
 ) -> None:
-    with serving(score_by_length) as server, pytest.raises(AssertionError, match="give it a budg"):
+    with serving(score_by_length) as server, pytest.raises(AssertionError, match="judge.no-budget"):
         judge(server, endpoint={"completion_price": 2.0})
     assert not MetricRun.objects.exists()
 
 
 def test_no_more_connections_than_declared_are_open(judge: Callable[..., MetricRun]) -> None:
     with serving(score_by_length) as server:
-        work_off(judge(server, endpoint={"connections": 3}))
+        drain(judge(server, endpoint={"connections": 3}))
         assert server.most_open > 1
         assert server.most_asked_now <= 3
     assert set(JudgeConnection.objects.values_list("holder", flat=True)) == {""}
@@ -115,13 +115,13 @@ def test_connections_in_use_elsewhere_are_left_alone(judge: Callable[..., Metric
         JudgeConnection.objects.bulk_create(held)
         later = "2999-01-01T00:00:00Z"
         JudgeConnection.objects.update(expires_at=later)
-        assert work_off(run).status == Status.DONE
+        assert drain(run).status == Status.DONE
         assert server.most_asked_now == 1
 
 
 def test_the_estimate_follows_what_was_seen(world: World, judge: Callable[..., MetricRun]) -> None:
     with serving(score_by_length) as server:
-        run = work_off(judge(server, endpoint={"completion_price": 1e6}, budget=Budget(money=1e9)))
+        run = drain(judge(server, endpoint={"completion_price": 1e6}, budget=Budget(money=1e9)))
         info = catalogue.get("judge-a")
         found = spending.estimate(info, world.test_set)
     assert found is not None

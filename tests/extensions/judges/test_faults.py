@@ -9,6 +9,7 @@ import pytest
 
 from extensions.judges.calls import client
 from extensions.judges.scoring.scorer import Judge
+from metaeval.messages import message
 from metrics.base import MetricError, UnfinishedError
 from metrics.models import (
     FailedText,
@@ -21,24 +22,24 @@ from metrics.models import (
 from metrics.runs import scoring, slices
 from tests.extensions.judges.answers import bad, score_by_length, scores
 from tests.extensions.judges.server import KEY, Answer, prompt_of, serving
-from tests.metrics.conftest import reread, work_off
+from tests.metrics.conftest import drain, reread
 from tests.world import World
 
 Status = MetricRun.Status
 
 
 FAULTS = {
-    "refused": ({"refusal": "I cannot help with that."}, "Refused: “I cannot help"),
-    "filtered": ({"content": "", "finish_reason": "content_filter"}, "Refused: the server's"),
-    "cut": ({"content": '{"score": 8', "finish_reason": "length"}, "Cut: the reply is longer"),
-    "half JSON": ({"raw": '{"choices": [{"mess'}, "Unreadable: the reply is no JSON"),
-    "other schema": ({"content": '{"rating": 80}'}, "Unreadable: it has no “score”"),
-    "too much": ({"content": '{"score": 850}'}, "Unreadable: the score 850 is not between"),
-    "other language": ({"content": "Die Bewertung ist gut."}, "Unreadable: it is no number"),
-    "empty": ({"content": ""}, "Unreadable: the reply is empty"),
-    "words": ({"content": "I cannot help with that."}, "Unreadable: it is no number"),
-    "of the text": ({"status": 400, "raw": "{}"}, "Unreadable: the reply has status 400"),
-    "no object": ({"raw": "[1]"}, "Unreadable: the reply is no JSON"),
+    "refused": ({"refusal": "I cannot help with that."}, "reply.refused"),
+    "filtered": ({"content": "", "finish_reason": "content_filter"}, "reply.filtered"),
+    "cut": ({"content": '{"score": 8', "finish_reason": "length"}, "reply.truncated"),
+    "half JSON": ({"raw": '{"choices": [{"mess'}, "reply.not-json"),
+    "other schema": ({"content": '{"rating": 80}'}, "reply.no-key"),
+    "too much": ({"content": '{"score": 850}'}, "reply.score-range"),
+    "other language": ({"content": "Die Bewertung ist gut."}, "reply.not-a-number"),
+    "empty": ({"content": ""}, "reply.empty"),
+    "words": ({"content": "I cannot help with that."}, "reply.not-a-number"),
+    "of the text": ({"status": 400, "raw": "{}"}, "reply.status"),
+    "no object": ({"raw": "[1]"}, "reply.not-json"),
 }
 
 
@@ -48,12 +49,13 @@ def test_an_unusable_reply_is_asked_for_once_more_and_then_missing(
 ) -> None:
     bad.text = world.test_set.systems.first().outputs.first().text  # type: ignore[attr-defined, union-attr]
     with serving(bad(**fields)) as server:
-        run = work_off(judge(server))
+        run = drain(judge(server))
         about = [each for each in server.seen if f"judge:\n{bad.text}\n" in prompt_of(each)]  # type: ignore[attr-defined]
     assert (run.status, run.failed, len(about)) == (Status.DONE, 1, 2)
     failed = FailedText.objects.get(run=run)
     assert failed.output.text == bad.text  # type: ignore[attr-defined]
-    assert failed.error.startswith(why)
+    problem = failed.error.parameters.get("problem", failed.error)
+    assert problem.code == why
     assert np.isnan(scores(world)[bad.text])  # type: ignore[attr-defined]
 
 
@@ -69,7 +71,7 @@ def test_what_passes_is_tried_again_and_nothing_is_missing(
         return score_by_length(asked, times) if times else Answer(content="{}", **fault)
 
     with serving(respond) as server:
-        run = work_off(judge(server))
+        run = drain(judge(server))
     assert (run.status, run.failed) == (Status.DONE, 0)
     assert {text: len(text) % 101 for text in scores(world)} == scores(world)
     lost = JudgeSpending.objects.get(run=run).lost
@@ -88,7 +90,7 @@ def test_a_reply_has_its_seconds_however_it_comes(
         return Answer('{"score": 1}', headers={"X": "x"}, **slow)
 
     with serving(respond) as server:
-        run = work_off(judge(server, endpoint={"timeout": 0.3, "connections": 4}))
+        run = drain(judge(server, endpoint={"timeout": 0.3, "connections": 4}))
         assert server.most_open <= run.total + 4
     assert (run.status, run.failed) == (Status.DONE, 0)
     assert {text: len(text) % 101 for text in scores(world)} == scores(world)
@@ -115,10 +117,10 @@ def test_what_does_not_pass_ends_the_run_and_shows_no_key(
         return Answer(status=status, raw=raw, headers={"Location": "http://127.0.0.1:1/"})
 
     with serving(respond) as server:
-        run = work_off(judge(server, endpoint={"key_variable": "LOCAL_KEY"}))
+        run = drain(judge(server, endpoint={"key_variable": "LOCAL_KEY"}))
         assert server.keys == {f"Bearer {KEY}"}
     assert run.status == Status.FAILED
-    assert f"The endpoint local answered {status}" in run.message
+    assert run.message.parameters["status"] == str(status)
     assert KEY not in run.message + logged.getvalue()
     assert not any(KEY in reply.body for reply in JudgeReply.objects.all())
     assert KEY not in run.signature.signature  # type: ignore[union-attr]
@@ -134,10 +136,10 @@ def test_an_endpoint_that_never_answers_ends_the_run(
         run = judge(server)
         for _ in range(2 * slices.MAX_LOADS):
             scoring.forget()
-            run = work_off(run)
+            run = drain(run)
         n_calls = len(server.seen)
     assert run.status == Status.FAILED
-    assert str(status) in run.message
+    assert str(status) in str(run.message)
     assert n_calls <= 2 * slices.MAX_LOADS
 
 
@@ -147,7 +149,7 @@ def test_a_judge_that_fails_at_first_is_not_paid_for_more(
     monkeypatch.setattr(slices, "HOPELESS", 3)
     monkeypatch.setattr(Judge, "first_slice", 3)
     with serving(lambda asked, times: Answer("I cannot help with that.")) as server:
-        run = work_off(judge(server))
+        run = drain(judge(server))
         asked = [each for each in server.seen if "to judge" in prompt_of(each)]
     assert run.total > 3
     assert run.status == Status.FAILED
@@ -160,18 +162,18 @@ def test_a_key_that_comes_back_is_not_kept(
 ) -> None:
     monkeypatch.setenv("LOCAL_KEY", KEY)
     with serving(lambda asked, times: Answer(content=f"your key is {KEY}")) as server:
-        run = work_off(judge(server, endpoint={"key_variable": "LOCAL_KEY"}))
+        run = drain(judge(server, endpoint={"key_variable": "LOCAL_KEY"}))
     assert run.failed
     assert JudgeReply.objects.exists()
     assert not any(KEY in reply.body for reply in JudgeReply.objects.all())
-    assert not any(KEY in failed.error for failed in FailedText.objects.all())
+    assert not any(KEY in str(failed.error) for failed in FailedText.objects.all())
 
 
 def test_a_private_address_is_refused_unless_it_is_allowed(
     judge: Callable[..., MetricRun],
 ) -> None:
     with serving(score_by_length) as server:
-        run = work_off(judge(server, endpoint={"allow_private": False}))
+        run = drain(judge(server, endpoint={"allow_private": False}))
         assert server.seen == []
     assert run.status != Status.DONE
 
@@ -190,13 +192,13 @@ def test_a_server_that_is_down_holds_nothing_against_the_texts(
     with serving(respond) as server:
         run = judge(server)
         monkeypatch.setattr(scoring, "RETRY_SECONDS", 1000.0)
-        run = work_off(run)
+        run = drain(run)
         assert (run.status, run.failed) == (Status.QUEUED, 0)
-        assert "cannot be used now: status 502" in run.message
+        assert "status 502" in str(run.message)
         is_down[0] = False
         run.slices.update(not_before="2000-01-01T00:00:00Z")
         scoring.forget()
-        run = work_off(run)
+        run = drain(run)
     assert (run.status, run.failed) == (Status.DONE, 0)
 
 
@@ -204,7 +206,7 @@ def test_a_server_that_is_down_holds_nothing_against_the_texts(
     "error",
     [
         UnfinishedError("busy", np.zeros((0, 1)), None, permanent=False),
-        MetricError("busy", permanent=False),
+        MetricError(message("test.problem", "busy"), permanent=False),
     ],
     ids=["unfinished", "not loaded"],
 )
@@ -228,7 +230,7 @@ def test_a_server_without_schemas_is_asked_without(
         return Answer("Score: 71/100")
 
     with serving(respond) as server:
-        run = work_off(judge(server))
+        run = drain(judge(server))
     assert "|output:plain|" in run.signature.signature  # type: ignore[union-attr]
     assert set(scores(world).values()) == {71}
 
@@ -238,11 +240,11 @@ def test_a_worker_without_endpoint_or_key_takes_nothing(
 ) -> None:
     with serving(score_by_length) as server:
         run = judge(server, endpoint={"key_variable": "SURELY_NOT_SET"})
-        assert work_off(run).status == Status.QUEUED
+        assert drain(run).status == Status.QUEUED
         assert server.seen == []
     settings.JUDGE_ENDPOINTS = []
     assert reread(run).status == Status.QUEUED
-    assert work_off(run).status == Status.QUEUED
+    assert drain(run).status == Status.QUEUED
 
 
 def test_a_server_that_refuses_everything_is_given_up(judge: Callable[..., MetricRun]) -> None:
@@ -250,9 +252,9 @@ def test_a_server_that_refuses_everything_is_given_up(judge: Callable[..., Metri
         return Answer(refusal="No.")
 
     with serving(respond) as server:
-        run = work_off(judge(server))
+        run = drain(judge(server))
     assert run.status == Status.FAILED
-    assert "Refused: “No.”" in run.message
+    assert run.message.parameters["error"].code == "reply.refused"
 
 
 def test_a_new_run_tries_what_was_missing_once_more_and_ends_well(
@@ -261,12 +263,12 @@ def test_a_new_run_tries_what_was_missing_once_more_and_ends_well(
     bad.text = max((o.text for s in world.test_set.systems.all() for o in s.outputs.all()), key=len)  # type: ignore[attr-defined]
     with serving(score_by_length) as server:
         server.respond = bad(refusal="No.")
-        first = work_off(judge(server))
+        first = drain(judge(server))
         monkeypatch.setattr(slices, "HOPELESS", 1)
-        again = work_off(judge(server))
+        again = drain(judge(server))
         assert (first.status, first.failed) == (again.status, again.failed) == (Status.DONE, 1)
         about = [each for each in server.seen if f"judge:\n{bad.text}\n" in prompt_of(each)]  # type: ignore[attr-defined]
         assert len(about) == 4
         server.respond = score_by_length
-        last = work_off(judge(server))
+        last = drain(judge(server))
     assert (last.status, last.failed, last.done) == (Status.DONE, 0, last.total)

@@ -27,7 +27,7 @@ from tests.extensions.judges.test_killed import set_up
 set_up()
 from metrics.models import MetricRun
 from metrics.runs import scoring
-scoring.work_off(MetricRun.objects.get().pk)
+scoring.drain(MetricRun.objects.get().pk)
 """
 
 
@@ -95,7 +95,7 @@ Slice.objects.filter(status="running").update(expires_at=long_ago)
 JudgeConnection.objects.update(expires_at=long_ago)
 reconcile(has_room=False)
 run = MetricRun.objects.get()
-scoring.work_off(run.pk)
+scoring.drain(run.pk)
 run.refresh_from_db()
 print(run.status, run.done, run.failed)
 """

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from extensions.judges import report
-from extensions.judges.calls.crew import Crew
-from extensions.judges.replies import RunDesk
+from extensions.judges.calls.request_pool import RequestPool
+from extensions.judges.replies import RunContext
 from extensions.judges.scoring.scorer import Judge
 from metrics.models import (
     FailedText,
@@ -26,7 +26,7 @@ from metrics.models import (
 from metrics.runs import starting, streaming
 from tests.extensions.judges.answers import output_of, score_by_length, scores
 from tests.extensions.judges.server import Answer, prompt_of, serving
-from tests.metrics.conftest import work_off
+from tests.metrics.conftest import drain
 from tests.world import World
 
 Status = MetricRun.Status
@@ -36,7 +36,7 @@ def test_every_text_has_the_score_that_the_server_gave(
     world: World, judge: Callable[..., MetricRun]
 ) -> None:
     with serving(score_by_length) as server:
-        run = work_off(judge(server))
+        run = drain(judge(server))
     assert (run.status, run.failed) == (Status.DONE, 0)
     assert run.signature is not None
     assert "|served:tiny org/tiny|" in run.signature.signature
@@ -53,10 +53,10 @@ def test_a_second_judge_of_the_same_words_asks_nothing(
     world: World, judge: Callable[..., MetricRun]
 ) -> None:
     with serving(score_by_length) as server:
-        first = work_off(judge(server))
+        first = drain(judge(server))
         n = len(server.seen)
         first.signature.scores.all().delete()  # type: ignore[union-attr]
-        again = work_off(judge(server))
+        again = drain(judge(server))
         assert len(server.seen) == n
     row = JudgeSpending.objects.get(run=again)
     assert (row.calls, row.reread, row.tokens) == (0, again.done, 0)
@@ -69,10 +69,10 @@ def test_a_model_that_is_always_new_stays_the_same(
     """llama.cpp and vLLM say when they were asked where others say when a model was made."""
     with serving(score_by_length) as server:
         server.models = [{"id": "tiny", "created": 1795405397}]
-        first = work_off(judge(server))
+        first = drain(judge(server))
         first.signature.scores.all().delete()  # type: ignore[union-attr]
         server.models = [{"id": "tiny", "created": 1795405398}]
-        again = work_off(judge(server))
+        again = drain(judge(server))
     assert (again.status, again.signature) == (Status.DONE, first.signature)
 
 
@@ -82,16 +82,16 @@ def test_a_run_that_ends_meanwhile_is_asked_about_no_more(
     """Cancelled over its first text: nothing else is asked, and what is on its way is kept."""
     monkeypatch.setattr(Judge, "first_slice", 1)
     monkeypatch.setattr(streaming, "STORE_SECONDS", 0)
-    keep, stop, is_stopped = RunDesk.store, Crew.stop, threading.Event()
+    keep, stop, is_stopped = RunContext.store, RequestPool.stop, threading.Event()
 
-    def store(desk: RunDesk, replies: Any) -> Any:
-        tokens = keep(desk, replies)
+    def store(context: RunContext, replies: Any) -> Any:
+        tokens = keep(context, replies)
         if len(server.seen) > 1:
             starting.cancel(run)
         return tokens
 
-    def stop_and_tell(crew: Crew) -> None:
-        stop(crew)
+    def stop_and_tell(pool: RequestPool) -> None:
+        stop(pool)
         is_stopped.set()
 
     def respond(asked: dict[str, Any], times: int) -> Answer:
@@ -99,11 +99,11 @@ def test_a_run_that_ends_meanwhile_is_asked_about_no_more(
             assert is_stopped.wait(60)
         return score_by_length(asked, times)
 
-    monkeypatch.setattr(RunDesk, "store", store)
-    monkeypatch.setattr(Crew, "stop", stop_and_tell)
+    monkeypatch.setattr(RunContext, "store", store)
+    monkeypatch.setattr(RequestPool, "stop", stop_and_tell)
     with serving(respond) as server:
         run = judge(server, endpoint={"connections": 1, "timeout": 120})
-        run = work_off(run)
+        run = drain(run)
     assert run.status == Status.CANCELLED
     assert len(server.seen) == 3  # the probe, the first text, and the one that was on its way
     assert (JudgeReply.objects.count(), SegmentScore.objects.count()) == (3, 1)
@@ -115,9 +115,9 @@ def test_what_a_report_raises_undoes_no_score(
 ) -> None:
     monkeypatch.setattr(report, "update", Mock(side_effect=RuntimeError("odd")))
     with serving(score_by_length) as server:
-        run = work_off(judge(server))
+        run = drain(judge(server))
     assert (run.status, run.failed) == (Status.DONE, 0)
-    assert "could not say what its scores look like" in logged.getvalue()
+    assert "The callback of" in logged.getvalue()
 
 
 def spans(asked: dict[str, Any], times: int) -> Answer:
@@ -133,7 +133,7 @@ def spans(asked: dict[str, Any], times: int) -> Answer:
 
 def test_spans_are_stored_beside_the_scores(world: World, judge: Callable[..., MetricRun]) -> None:
     with serving(spans) as server:
-        run = work_off(judge(server, template="error-spans@1", passes=3))
+        run = drain(judge(server, template="error-spans@1", passes=3))
     assert run.status == Status.DONE
     assert set(scores(world).values()) == {(-6 - 5 - 5) / 3}
     assert set(np.round(list(scores(world, 1).values()), 6)) == {round(3**-0.5, 6)}
@@ -166,10 +166,10 @@ def test_of_three_passes_one_may_be_unusable_and_two_may_not(
         return Answer('{"score": 40}')
 
     with serving(respond) as server:
-        run = work_off(judge(server, passes=3))
+        run = drain(judge(server, passes=3))
     assert scores(world)[texts[0]] == 40
     assert np.isnan(scores(world)[texts[1]])
-    assert "(2 of 3 replies)" in FailedText.objects.get(run=run).error
+    assert FailedText.objects.get(run=run).error.parameters["count"] == 2
 
 
 def pairs(asked: dict[str, Any], times: int) -> Answer:
@@ -185,7 +185,7 @@ def pairs(asked: dict[str, Any], times: int) -> Answer:
 
 def test_pairs_are_asked_in_both_orders(world: World, judge: Callable[..., MetricRun]) -> None:
     with serving(pairs) as server:
-        run = work_off(judge(server, template="pairwise@1"))
+        run = drain(judge(server, template="pairwise@1"))
     found = scores(world)
     for segment in world.test_set.segments.all():
         texts = sorted({output.text for output in segment.outputs.all()})
@@ -212,7 +212,7 @@ def lists(asked: dict[str, Any], times: int) -> Answer:
 
 def test_lists_place_an_output_among_all(world: World, judge: Callable[..., MetricRun]) -> None:
     with serving(lists) as server:
-        work_off(judge(server, template="listwise@1", passes=2))
+        drain(judge(server, template="listwise@1", passes=2))
     found = scores(world)
     for segment in world.test_set.segments.all():
         texts = sorted({output.text for output in segment.outputs.all()})

@@ -42,7 +42,7 @@ def scored_layers(db: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     texts = list(Output.objects.filter(system__test_set=test_set).values_list("text", flat=True))
     small.bert(tmp_path / "bert-base-multilingual-cased", texts, layers=12)
     (run,) = starting.start(test_set=test_set, metrics=["bertscore-mbert"], enqueue=False).runs
-    scoring.work_off(run.pk, worker="test")
+    scoring.drain(run.pk, worker="test")
     run.refresh_from_db()
     assert run.status == "done", run.message
     Campaign.objects.exclude(test_set=test_set).update(study="")

@@ -52,7 +52,7 @@ def test_annotators_may_not(world: World, client: Client) -> None:
 
 def test_a_run_tells_what_its_workers_did(world: World, as_researcher: Client) -> None:
     run = starting.start(test_set=world.test_set, metrics=["chrf"], enqueue=False).runs[0]
-    scoring.work_off(run.pk, worker="w1@host")
+    scoring.drain(run.pk, worker="w1@host")
     row = as_researcher.get(f"/api/runs/{run.pk}/").json()
     assert (row["status"], row["rate"], row["seconds_left"]) == ("done", None, None)
     (worker,) = row["workers"]
@@ -67,6 +67,6 @@ def test_the_list_costs_the_same_for_many_runs(
 ) -> None:
     for metric in ("chrf", "ter", "rouge"):
         run = starting.start(test_set=world.test_set, metrics=[metric], enqueue=False).runs[0]
-        scoring.work_off(run.pk, worker="w1@host")
+        scoring.drain(run.pk, worker="w1@host")
     with django_assert_max_num_queries(7):  # type: ignore[operator]
         assert len(as_researcher.get("/api/runs/").json()["results"]) == 3

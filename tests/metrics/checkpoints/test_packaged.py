@@ -86,7 +86,7 @@ def test_the_demo_scores_english_with_it(world: World, package: Path) -> None:
     assert names[-1] == "bertscore-minilm"
     start(test_set=world.test_set, metrics=names[-1:], enqueue=False)
     assert "bertscore-minilm" not in demo._not_yet_run(world.test_set)
-    scoring.work_off(MetricRun.objects.get().pk, worker="test")
+    scoring.drain(MetricRun.objects.get().pk, worker="test")
     assert MetricRun.objects.get().status == "done"
 
 

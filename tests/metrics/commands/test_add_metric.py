@@ -29,22 +29,24 @@ def say(*arguments: str) -> str:
 @pytest.mark.needs("extensions.neural")
 def test_a_metric_is_added() -> None:
     told = say("bertscore", "bs-x", "--label", "BERTScore X", *GIVEN)
-    assert "bs-x is there; tables show bs-x-3-f." in told
-    assert "39 values per segment" in told
+    assert "Added bs-x; tables show bs-x-3-f." in told
+    assert "Values per segment: 39" in told
     row = ConfiguredMetric.objects.get()
     assert (row.label, row.info.option("measure"), row.created_by) == ("BERTScore X", "f", None)
 
 
 @pytest.mark.needs("extensions.neural")
 def test_a_dry_run_adds_nothing() -> None:
-    assert "bs-x would be there" in say("bertscore", "bs-x", "--dry-run", *GIVEN)
+    assert "Would add bs-x" in say("bertscore", "bs-x", "--dry-run", *GIVEN)
     assert not ConfiguredMetric.objects.exists()
 
 
 @pytest.mark.needs("extensions.neural")
 def test_without_a_name_the_options_are_explained() -> None:
     told = say("bertscore")
-    assert "--option checkpoint=…  Encoder; A hub's name or a local directory; needed" in told
+    assert (
+        "--option checkpoint=…  Encoder; A name on the hub or a local directory; required" in told
+    )
     assert "--option measure=…  Measure shown; one of p, r, f; default f" in told
 
 
@@ -52,11 +54,14 @@ def test_without_a_name_the_options_are_explained() -> None:
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (("nothing", "x"), "Unknown family 'nothing'; known: sentbleu-wmt, lexical, floor"),
-        (("bertscore", "chrf", *GIVEN), "There is a metric named chrf already."),
+        (
+            ("nothing", "x"),
+            "There is no family nothing. The families are sentbleu-wmt, lexical, floor",
+        ),
+        (("bertscore", "chrf", *GIVEN), "There is already a metric named chrf."),
         (("bertscore", "add", *GIVEN), "A metric cannot be named add."),
         (("bertscore", "No!", *GIVEN), "Use a–z"),
-        (("bertscore", "x", "--option", "layer"), "--option layer: write it as KEY=VALUE."),
+        (("bertscore", "x", "--option", "layer"), "--option layer: expected KEY=VALUE."),
         (("bertscore", "x", "--option", "colour=1"), "has no option colour"),
         (("bertscore", "x", *GIVEN[:2], "--option", "layer=13"), "acme/x has layers 0 to 12."),
         (("bertscore", "x", "--option", "checkpoint=a/b", *GIVEN[2:]), "hf download a/b"),

@@ -62,8 +62,8 @@ def test_what_has_no_scores_yet_says_how_to_get_them(raw: str) -> None:
     ("arguments", "message"),
     [
         (("absent", "fitted"), "There is no test set 'absent'"),
-        (("harbour", "fitted", "--metric", "bleu"), "BLEU is not of the family SentSim"),
-        (("harbour", "fitted", "--metric", "none"), "Unknown metric 'none'"),
+        (("harbour", "fitted", "--metric", "bleu"), "BLEU does not belong to the family SentSim"),
+        (("harbour", "fitted", "--metric", "none"), "There is no metric named none"),
     ],
 )
 def test_wrong_names(arguments: tuple[str, ...], message: str) -> None:
@@ -73,5 +73,5 @@ def test_wrong_names(arguments: tuple[str, ...], message: str) -> None:
 
 def test_a_name_that_is_taken(raw: str) -> None:
     run("score", "harbour", "--metric", raw, "--here")
-    with pytest.raises(CommandError, match="There is a metric named bleu already"):
+    with pytest.raises(CommandError, match="There is already a metric named bleu"):
         run("fit_sentsim", "harbour", "bleu", "--metric", raw)

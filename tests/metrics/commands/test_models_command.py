@@ -44,7 +44,7 @@ def test_hashes_are_compared(models: Path) -> None:
         for name in ("config.json", "model.safetensors")
     ]
     (folder / "SHA256SUMS").write_text("".join(sums))
-    assert "hashes are right" in say("--verify")
+    assert "the hashes are correct" in say("--verify")
     (folder / "model.safetensors").unlink()
     out = StringIO()
     with pytest.raises(CommandError, match="1 checkpoint"):

@@ -4,6 +4,7 @@ from io import StringIO
 import pytest
 from django.core.management import CommandError, call_command
 
+from metaeval.messages import message
 from metrics.base import MetricError
 from metrics.models import MetricRun
 from metrics.runs import scoring, starting
@@ -75,10 +76,10 @@ def test_the_line_is_live_on_a_terminal(
 def test_a_failed_run_fails_the_command(
     world: World, fake_metrics: Counting, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    error = MetricError("no such language", permanent=True)
+    error = MetricError(message("test.problem", "no such language"), permanent=True)
     monkeypatch.setattr(fakes.Failing, "error", error)
     out = StringIO()
-    with pytest.raises(CommandError, match="1 of 2 runs did not end well"):
+    with pytest.raises(CommandError, match="1 of 2 runs failed or were cancelled"):
         score("harbour", "--metric", "failing", "--metric", "counting", "--here", stdout=out)
     assert "Failing: Failed. no such language" in out.getvalue()
     assert len(fake_metrics.seen) == 8
@@ -88,7 +89,7 @@ def test_an_interrupt_cancels_and_keeps_the_scores(
     world: World, fake_metrics: Counting, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(fakes.Failing, "error", KeyboardInterrupt())
-    with pytest.raises(CommandError, match="1 run is cancelled; what is scored is kept"):
+    with pytest.raises(CommandError, match="Cancelled 1 run; the scores so far stay"):
         score("harbour", "--metric", "counting", "--metric", "failing", "--here")
     statuses = MetricRun.objects.values_list("metric", "status")
     assert dict(statuses) == {"counting": "done", "failing": "cancelled"}
@@ -130,6 +131,6 @@ def test_a_run_under_way_is_followed(
 ) -> None:
     starting.start(test_set=world.test_set, metrics=["counting"], enqueue=False)
     out = score("harbour", "--metric", "counting", "--here")
-    assert "was already under way" in out
+    assert "was already active" in out
     assert "Counting: done, 8 of 8" in out
     assert MetricRun.objects.count() == 1

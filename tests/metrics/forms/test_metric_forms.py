@@ -108,7 +108,7 @@ def test_names_that_are_taken(models: Path) -> None:
     sent = {f"{PREFIX}checkpoint": "acme/x", f"{PREFIX}layer": "3", "label": "L"}
     for name in ("chrf", "bs-x"):
         form = MetricForm(family, sent | {"name": name})
-        assert errors(form) == {"name": [f"There is a metric named {name} already."]}
+        assert errors(form) == {"name": [f"There is already a metric named {name}."]}
 
 
 def bertscore(checkpoint: str, layer: str) -> MetricForm:

@@ -166,7 +166,7 @@ def test_lengths_tell_systems_of_one_name_apart(db: None) -> None:
 
 def test_it_stands_beside_our_own_and_cannot_be_run(world: World) -> None:
     [run] = starting.start(test_set=world.test_set, metrics=["chrf"], enqueue=False).runs
-    scoring.work_off(run.pk, worker="test")
+    scoring.drain(run.pk, worker="test")
     imported.store(world.test_set, "chrF", row_of(world, "strong", 0.5), {"strong": 60.0})
     labels = [each.label for each in system_scores(world.test_set).measures.values()]
     assert labels == ["chrF", "chrF (imported)"]

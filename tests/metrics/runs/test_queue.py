@@ -15,7 +15,7 @@ from metrics.runs import queue, starting
 from metrics.runs.work import kind
 from metrics.workers import capability
 from tests.metrics import fakes
-from tests.metrics.conftest import plan, reread, work_off
+from tests.metrics.conftest import drain, plan, reread
 from tests.world import World
 
 CHECKPOINTS = {"plain": "", "bert": "bert", "xlm": "xlm", "bert2": "bert", "other": ""}
@@ -129,4 +129,4 @@ def test_a_worker_serves_all_runs(start: Start) -> None:
     fakes.Counting.seen.clear()
     working.drain(kind)
     assert [reread(run).status for run in started] == ["done"] * 5
-    assert work_off(started[0]).status == "done"
+    assert drain(started[0]).status == "done"

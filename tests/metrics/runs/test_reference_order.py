@@ -14,7 +14,7 @@ from metrics.models import MetricRun
 from metrics.runs import starting
 from metrics.scores import system_scores
 from tests.metrics import fakes
-from tests.metrics.conftest import work_off
+from tests.metrics.conftest import drain
 
 pytestmark = pytest.mark.django_db
 
@@ -59,7 +59,7 @@ def make_set(slug: str, references: dict[str, str]) -> TestSet:
 
 def score(test_set: TestSet, metric: str) -> MetricRun:
     (run,) = starting.start(test_set=test_set, metrics=[metric], enqueue=False).runs
-    return work_off(run)
+    return drain(run)
 
 
 def values(test_set: TestSet, measure: str = "first") -> list[float]:

@@ -95,20 +95,21 @@ def test_without_references_only_what_needs_none_starts(
     test_set = make_test_set("bare", references=False)
     started = starting.start(test_set=test_set, metrics=["chrf", "counting"], enqueue=False)
     assert [run.metric for run in started.runs] == ["counting"]
-    assert started.refused == ["chrF needs a reference for every segment; this test set has none."]
+    assert [each.code for each in started.refused] == ["run.no-references"]
 
 
 def test_a_single_missing_reference_is_named(world: World) -> None:
     Reference.objects.filter(segment__position=2).delete()
     started = starting.start(test_set=world.test_set, metrics=["ter"], enqueue=False)
-    assert started.refused == [
-        "TER needs a reference for every segment; 1 of its segments have none, the first is 3."
-    ]
+    (refusal,) = started.refused
+    assert refusal.code == "run.segments-without-reference"
+    assert refusal.parameters == {"metric": "TER", "n": 1, "first": "3"}
 
 
 def test_an_unknown_metric_is_refused(world: World) -> None:
     started = starting.start(test_set=world.test_set, metrics=["meteor", "ter"], enqueue=False)
-    assert started.refused == ["There is no metric named meteor."]
+    (refusal,) = started.refused
+    assert (refusal.code, refusal.parameters) == ("metric.unknown", {"metric": "meteor"})
     assert len(started.runs) == 1
 
 

@@ -14,21 +14,22 @@ from annotation.models import Output
 from core.database import waits
 from core.work import processes, working
 from core.work.models import Now
+from metaeval.messages import message, plural
 from metrics.base import MetricError, MetricWarning, SegmentInput
 from metrics.contents import _unscored
 from metrics.models import FailedText, MetricRun, MetricSignature, SegmentScore, Slice
-from metrics.runs import keeping, scoring, starting
+from metrics.runs import scoring, starting, storing
 from metrics.runs.work import kind
 from metrics.scores import system_scores
 from tests.metrics import fakes
-from tests.metrics.conftest import plan, reread, start, work_off
+from tests.metrics.conftest import drain, plan, reread, start
 from tests.world import World, add_system, make_test_set
 
 Counting = type[fakes.Counting]
 
 
 def test_every_output_gets_its_score(world: World, fake_metrics: Counting) -> None:
-    run = work_off(start(world))
+    run = drain(start(world))
     assert (run.status, run.done, run.total, run.reused) == ("done", 8, 8, 0)
     assert run.signature.signature == "counting|version:1"
     table = system_scores(world.test_set)
@@ -43,7 +44,7 @@ def test_every_output_gets_its_score(world: World, fake_metrics: Counting) -> No
 def test_metrics_see_source_output_and_references(world: World, fake_metrics: Counting) -> None:
     segment = world.test_set.segments.get(position=2)
     segment.references.create(name="B", text="A second reference.")
-    work_off(start(world))
+    drain(start(world))
     seen = [item for item in fake_metrics.seen if item.source == segment.source]
     assert len(seen) == 2
     assert {item.references for item in seen} == {
@@ -53,16 +54,16 @@ def test_metrics_see_source_output_and_references(world: World, fake_metrics: Co
 
 
 def test_running_again_scores_nothing(world: World, fake_metrics: Counting) -> None:
-    work_off(start(world))
-    run = work_off(start(world))
+    drain(start(world))
+    run = drain(start(world))
     assert len(fake_metrics.seen) == 8
     assert (run.status, run.done, run.reused) == ("done", 8, 8)
 
 
 def test_a_new_system_costs_only_itself(world: World, fake_metrics: Counting) -> None:
-    work_off(start(world))
+    drain(start(world))
     add_system(world.test_set, "late")
-    run = work_off(start(world))
+    run = drain(start(world))
     assert {item.hypothesis for item in fake_metrics.seen[8:]} == {
         f"Sentence {n} by etal: the harbour was quiet." for n in range(4)
     }
@@ -75,20 +76,20 @@ def test_equal_contents_are_scored_once(world: World, fake_metrics: Counting) ->
     for output in copy.outputs.all():
         twin = strong.outputs.get(segment=output.segment)
         Output.objects.filter(pk=output.pk).update(text=twin.text, content_key=twin.content_key)
-    run = work_off(start(world))
+    run = drain(start(world))
     assert (run.total, run.done, len(fake_metrics.seen)) == (8, 8, 8)
     assert system_scores(world.test_set).measures["counting-output"].is_complete
 
 
 def test_only_the_chosen_systems_are_scored(world: World, fake_metrics: Counting) -> None:
     weak = world.test_set.systems.filter(name="weak")
-    run = work_off(start(world, systems=weak))
+    run = drain(start(world, systems=weak))
     assert (run.total, SegmentScore.objects.count()) == (4, 4)
 
 
 def test_an_empty_output_is_scored(world: World, fake_metrics: Counting) -> None:
     Output.objects.filter(system__name="weak", segment__position=0).update(text="")
-    assert work_off(start(world)).status == "done"
+    assert drain(start(world)).status == "done"
     assert "" in {item.hypothesis for item in fake_metrics.seen}
 
 
@@ -98,7 +99,7 @@ def test_a_cancelled_run_stops_after_its_chunk(
     monkeypatch.setattr(scoring, "FIRST_CHUNK", 2)
     run = start(world, "acting")
     monkeypatch.setattr(fakes.Acting, "act", staticmethod(lambda: starting.cancel(run)))
-    row = work_off(run)
+    row = drain(run)
     assert (row.status, len(fake_metrics.seen)) == ("cancelled", 2)
     assert SegmentScore.objects.count() == 2
 
@@ -113,8 +114,8 @@ def test_a_worker_that_stops_midway_leaves_the_rest_to_others(
     kind.left()
     row = reread(run)
     assert (row.status, row.done, row.rate) == ("queued", 3, None)
-    assert row.workers.get().state == "left"
-    assert work_off(row).status == "done"
+    assert row.workers.get().state.code == "run.worker-state-finished"
+    assert drain(row).status == "done"
     assert len(fake_metrics.seen) == 8
 
 
@@ -124,17 +125,17 @@ def test_an_interrupt_hands_the_run_back(
     monkeypatch.setattr(fakes.Failing, "error", KeyboardInterrupt())
     run = start(world, "failing")
     with pytest.raises(KeyboardInterrupt):
-        work_off(run)
+        drain(run)
     assert list(Slice.objects.values_list("status", "attempts")) == [("queued", 0)]
 
 
 def test_what_is_wrong_with_the_metric_fails_the_run(
     world: World, fake_metrics: Counting, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    error = MetricError("no such language", permanent=True)
+    error = MetricError(message("test.problem", "no such language"), permanent=True)
     monkeypatch.setattr(fakes.Failing, "error", error)
-    row = work_off(start(world, "failing"))
-    assert (row.status, row.message) == ("failed", "no such language")
+    row = drain(start(world, "failing"))
+    assert (row.status, row.message) == ("failed", message("test.problem", "no such language"))
     assert row.finished_at is not None
 
 
@@ -164,9 +165,9 @@ BAD = "Sentence 2 by kaew: the harbour was quiet."
 
 
 @pytest.mark.parametrize(
-    ("error", "message", "n_calls"),
+    ("error", "told", "n_calls"),
     [
-        (MetricError("too long", permanent=True, index=0), "too long", 5),
+        (MetricError(message("test.problem", "too long"), permanent=True, index=0), "too long", 5),
         (ValueError("no words"), "ValueError: no words", 11),
         (MemoryError("full"), "MemoryError: full", 11),
     ],
@@ -176,16 +177,16 @@ def test_one_bad_text_does_not_end_a_run(
     fake_metrics: Counting,
     monkeypatch: pytest.MonkeyPatch,
     error: Exception,
-    message: str,
+    told: str,
     n_calls: int,
 ) -> None:
     """Where the metric does not say which text it is, the eight are tried one by one."""
     sizes = spoil(monkeypatch, BAD, error)
-    row = work_off(start(world, "acting"))
+    row = drain(start(world, "acting"))
     assert (row.status, row.done, row.failed, row.left) == ("done", 7, 1, 0)
-    assert failures(row) == [(BAD, message, 3)]
+    assert [(text, str(error), n) for text, error, n in failures(row)] == [(BAD, told, 3)]
     assert (SegmentScore.objects.count(), len(sizes)) == (7, n_calls)
-    again = work_off(start(world, "acting"))
+    again = drain(start(world, "acting"))
     assert (again.status, again.reused, again.failed) == ("done", 7, 1)
 
 
@@ -198,9 +199,9 @@ def test_texts_without_a_finite_score_are_recorded(
         return rows
 
     monkeypatch.setattr(fakes.Acting, "score", score)
-    row = work_off(start(world, "acting"))
+    row = drain(start(world, "acting"))
     assert (row.status, row.done, row.failed) == ("done", 7, 1)
-    assert failures(row) == [(BAD, "Acting gave no finite score.", 3)]
+    assert failures(row) == [(BAD, "Acting returned no finite score.", 3)]
     assert len(fake_metrics.seen) == 8 + 2
 
 
@@ -208,10 +209,11 @@ def test_a_run_without_any_score_has_failed(
     world: World, fake_metrics: Counting, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(fakes.Failing, "error", ZeroDivisionError("division by zero"))
-    row = work_off(start(world, "failing"))
+    row = drain(start(world, "failing"))
     assert (row.status, row.failed) == ("failed", 8)
     error = "ZeroDivisionError: division by zero"
-    assert row.message.startswith(f"No text could be scored. {error} (segment ")
+    assert row.message.code == "run.no-text-scored-because"
+    assert str(row.message.parameters["error"]) == str(error)
 
 
 @pytest.mark.django_db
@@ -222,30 +224,34 @@ def test_a_hopeless_run_is_given_up_early(
     monkeypatch.setattr(fakes.Failing, "error", ZeroDivisionError("no"))
     test_set = make_test_set(segments=400)
     run = starting.start(test_set=test_set, metrics=["failing"], enqueue=False).runs[0]
-    row = work_off(run)
+    row = drain(run)
     assert (row.status, row.failed) == ("failed", 10)
-    assert row.message.startswith("Given up: the first 10 texts failed. ZeroDivisionError: no (")
+    assert (row.message.code, row.message.parameters["count"]) == ("run.first-texts-failed", 10)
+    assert str(row.message.parameters["error"]) == "ZeroDivisionError: no"
 
 
 def test_what_may_pass_is_tried_again_later_and_ever_smaller(
     world: World, fake_metrics: Counting, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Out of memory: the process rests, and no text is thought at fault before it is alone."""
-    spoil(monkeypatch, BAD, MetricError("out of memory", permanent=False))
+    spoil(monkeypatch, BAD, MetricError(message("test.problem", "out of memory"), permanent=False))
     run = start(world, "acting")
-    row = work_off(run)
+    row = drain(run)
     assert (row.status, row.done, row.failed) == ("running", 0, 0)
     waiting = Slice.objects.filter(not_before__gt=timezone.now())
     assert list(waiting.values_list("size", "attempts")) == [(1, 0)] * 8
     Slice.objects.update(not_before=Now())
-    assert work_off(run).done == 0
+    assert drain(run).done == 0
     for _ in range(3):
         assert reread(run).failed == 0
         scoring.forget()
         Slice.objects.update(not_before=Now())
-        work_off(run)
+        drain(run)
     row = reread(run)
-    assert (row.status, row.done, failures(row)) == ("done", 7, [(BAD, "out of memory", 3)])
+    assert (row.status, row.done) == ("done", 7)
+    assert [(text, str(error), n) for text, error, n in failures(row)] == [
+        (BAD, "out of memory", 3)
+    ]
 
 
 def test_a_broken_gpu_ends_the_child(
@@ -254,7 +260,7 @@ def test_a_broken_gpu_ends_the_child(
     ended: list[str] = []
     monkeypatch.setattr(processes, "end_child", ended.append)
     spoil(monkeypatch, BAD, RuntimeError("CUDA error: an illegal memory access\nCompile with"))
-    assert work_off(start(world, "acting")).failed == 1
+    assert drain(start(world, "acting")).failed == 1
     assert set(ended) == {"CUDA error: an illegal memory access"}
 
 
@@ -263,33 +269,33 @@ def test_rows_of_another_shape_fail_the_run(
 ) -> None:
     for rows in (np.ones((8, 3)), np.ones((7, 2))):
         monkeypatch.setattr(fakes.Broken, "rows", rows)
-        row = work_off(start(world, "broken"))
-        message = f"Broken returned {rows.shape} scores, not (8, 2)"
-        assert (row.status, row.message) == ("failed", message)
+        row = drain(start(world, "broken"))
+        assert (row.status, row.message.code) == ("failed", "run.wrong-shape")
+        assert row.message.parameters["shape"] == str(rows.shape)
     assert SegmentScore.objects.count() == 0
 
 
 def test_a_metric_that_this_code_does_not_know_is_left_to_others(world: World) -> None:
     run = MetricRun.objects.create(test_set=world.test_set, metric="gone")
     Slice.objects.create(run=run)
-    assert work_off(run).status == "queued"
+    assert drain(run).status == "queued"
     assert Slice.objects.get().attempts == 0
 
 
 def test_a_hiccup_of_the_database_costs_nothing(
     world: World, fake_metrics: Counting, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    store, failures = keeping.store_scores, [OperationalError("server closed the connection")]
+    store, failures = storing.store_scores, [OperationalError("server closed the connection")]
 
     def flaky(*args: object) -> None:
         if failures:
             raise failures.pop()
         store(*args)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(keeping, "store_scores", flaky)
+    monkeypatch.setattr(storing, "store_scores", flaky)
     monkeypatch.setattr(waits, "DATABASE_RETRIES", (0, 0))
     monkeypatch.setattr(waits.connection, "close", lambda: None)
-    row = work_off(start(world))
+    row = drain(start(world))
     assert (row.status, len(fake_metrics.seen)) == ("done", 8)
 
 
@@ -299,12 +305,12 @@ def test_a_database_that_stays_away_leaves_the_run_to_the_next(
     def broken(*args: object) -> None:
         raise OperationalError("no route to host")
 
-    monkeypatch.setattr(keeping, "store_scores", broken)
+    monkeypatch.setattr(storing, "store_scores", broken)
     monkeypatch.setattr(waits, "DATABASE_RETRIES", (0, 0))
     monkeypatch.setattr(waits.connection, "close", lambda: None)
     run = start(world)
     with pytest.raises(OperationalError):
-        work_off(run)
+        drain(run)
     assert reread(run).status == "running"
 
 
@@ -325,23 +331,23 @@ def test_queries_do_not_grow_with_the_outputs(
         test_set = make_test_set(slug, segments=segments, systems=(f"one-{slug}", f"two-{slug}"))
         run = starting.start(test_set=test_set, metrics=["counting"], enqueue=False).runs[0]
         with django_assert_max_num_queries(120):  # type: ignore[operator]
-            scoring.work_off(run.pk, worker="test")
+            scoring.drain(run.pk, worker="test")
     assert SegmentScore.objects.count() == 330
 
 
 def test_progress_is_reported(world: World, fake_metrics: Counting) -> None:
     run, steps = start(world), []
-    work_off(run, report=lambda: steps.append(reread(run).done))
+    drain(run, report=lambda: steps.append(reread(run).done))
     assert steps == [0, 8]
 
 
 def test_the_log_says_what_a_worker_did(world: World, fake_metrics: Counting) -> None:
-    worker = work_off(start(world)).workers.get()
+    worker = drain(start(world)).workers.get()
     assert (worker.name, worker.host, worker.segments) == ("test", socket.gethostname(), 8)
     assert (worker.device, worker.precision, worker.batch) == ("cpu", "", "")
     assert worker.seconds > 0
     assert worker.peak_bytes > 2**20
-    assert (worker.device_peak_bytes, worker.state) == (None, "left")
+    assert (worker.device_peak_bytes, worker.state.code) == (None, "run.worker-state-finished")
 
 
 def test_what_a_metric_warns_of_is_counted_and_shown(
@@ -353,16 +359,18 @@ def test_what_a_metric_warns_of_is_counted_and_shown(
     """The texts of a warning are added up over slices; other warnings are none of the metric's."""
 
     def act() -> None:
-        warnings.warn(MetricWarning("{n} texts are odd.", 2), stacklevel=1)
+        odd = plural("test.odd", "{n} text is odd.", "{n} texts are odd.", n=2)
+        warnings.warn(MetricWarning(odd), stacklevel=1)
         warnings.warn("not of a metric", UserWarning, stacklevel=1)
 
     monkeypatch.setattr(fakes.Acting, "act", staticmethod(act))
     run = start(world, "acting")
     plan(run, size=4)
     with pytest.warns(UserWarning, match="not of a metric"):
-        done = work_off(run)
+        done = drain(run)
     n = done.total // 4
-    assert (done.status, done.remarks) == ("done", {"{n} texts are odd.": 2 * n})
+    ((warning, count),) = done.remarks.items()
+    assert (done.status, json.loads(warning)["code"], count) == ("done", "test.odd", 2 * n)
     client.force_login(world.researcher)
     assert f"{2 * n} texts are odd." in client.get(done.get_absolute_url()).text
 

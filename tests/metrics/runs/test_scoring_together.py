@@ -10,11 +10,12 @@ from django.utils import timezone
 
 from core.work import processes, reconciling
 from core.work.models import Now
+from metaeval.messages import message
 from metrics.base import MetricError
 from metrics.models import MetricRun, RunPlan, SegmentScore, Slice
 from metrics.runs import scoring, starting
 from tests.metrics import fakes
-from tests.metrics.conftest import reread, start, work_off
+from tests.metrics.conftest import drain, reread, start
 from tests.world import World, make_test_set
 
 Counting = type[fakes.Counting]
@@ -34,7 +35,7 @@ def test_a_slice_that_was_taken_away_is_done_by_its_new_owner(
         reconciling.reconcile()
 
     monkeypatch.setattr(fakes.Acting, "act", staticmethod(fall_silent))
-    row = work_off(run)
+    row = drain(run)
     assert (row.status, row.done, row.reused) == ("done", 8, 3)
     assert len(fake_metrics.seen) == SegmentScore.objects.count() == 8
 
@@ -48,11 +49,11 @@ def test_two_workers_share_a_run(
 
     def help_out() -> None:
         monkeypatch.setattr(fakes.Acting, "act", staticmethod(lambda: None))
-        scoring.work_off(run.pk, worker="helper")
+        scoring.drain(run.pk, worker="helper")
         assert reread(run).status == "running"
 
     monkeypatch.setattr(fakes.Acting, "act", staticmethod(help_out))
-    row = work_off(run)
+    row = drain(run)
     assert (row.status, row.done, row.reused) == ("done", 8, 0)
     assert dict(row.workers.values_list("name", "segments")) == {"test": 3, "helper": 5}
     assert len(fake_metrics.seen) == SegmentScore.objects.count() == 8
@@ -80,11 +81,11 @@ def test_scores_of_two_signatures_are_never_mixed(
         with monkeypatch.context() as other:
             other.setattr(fakes, "Acting", Precise)
             scoring.forget()
-            scoring.work_off(run.pk, worker="other")
+            scoring.drain(run.pk, worker="other")
         scoring.forget()
 
     monkeypatch.setattr(fakes.Acting, "act", staticmethod(join_in))
-    row = work_off(run)
+    row = drain(run)
     assert (row.status, row.done) == ("done", 8)
     assert row.signature.signature == ("acting|precision:fine" if leaves else "acting|version:1")
     assert row.signature.scores.count() == 8
@@ -100,10 +101,10 @@ def test_what_another_run_scored_meanwhile_is_not_scored_again(
 
     def overtake() -> None:
         monkeypatch.setattr(fakes.Acting, "act", staticmethod(lambda: None))
-        work_off(other)
+        drain(other)
 
     monkeypatch.setattr(fakes.Acting, "act", staticmethod(overtake))
-    row = work_off(run)
+    row = drain(run)
     # 2 in the first chunk, 4 by the other run (one of them in that chunk), the remaining 3.
     assert (row.status, row.done, row.reused) == ("done", 8, 3)
     assert (len(fake_metrics.seen), SegmentScore.objects.count()) == (9, 8)
@@ -114,21 +115,24 @@ def test_others_go_on_while_one_worker_rests(
 ) -> None:
     """One runs out of memory on its first slice; another takes the rest, then that one."""
     monkeypatch.setattr(scoring, "FIRST_CHUNK", 3)
-    run, error = start(world, "acting"), MetricError("out of memory", permanent=False)
+    run, error = (
+        start(world, "acting"),
+        MetricError(message("test.problem", "out of memory"), permanent=False),
+    )
 
     def fail() -> None:
         monkeypatch.setattr(fakes.Acting, "act", staticmethod(lambda: None))
         raise error
 
     monkeypatch.setattr(fakes.Acting, "act", staticmethod(fail))
-    scoring.work_off(run.pk, worker="small")
+    scoring.drain(run.pk, worker="small")
     assert reread(run).done == 0
     scoring.forget()  # another process
     monkeypatch.setattr(processes, "name", lambda: "2")
-    scoring.work_off(run.pk, worker="large")
+    scoring.drain(run.pk, worker="large")
     assert (reread(run).status, reread(run).done) == ("running", 5)
     Slice.objects.update(not_before=Now())
-    scoring.work_off(run.pk, worker="large")
+    scoring.drain(run.pk, worker="large")
     row = reread(run)
     assert (row.status, row.done, row.message) == ("done", 8, "")
     assert dict(row.workers.values_list("name", "segments")) == {"small": 0, "large": 8}
@@ -147,7 +151,7 @@ def test_many_at_once_do_everything_once(
     def work(name: str) -> None:
         go.wait()
         while MetricRun.objects.filter(pk=pk, status__in=MetricRun.ACTIVE).exists():
-            scoring.work_off(pk, worker=name)
+            scoring.drain(pk, worker=name)
         connection.close()
 
     with ThreadPoolExecutor(6) as pool:

@@ -61,9 +61,9 @@ def test_cancelling_answers_at_once(silent: MetricRun, client: Client) -> None:
     client.force_login(make_user("admin", "admin"))
     begun = time.monotonic()
     answer = client.post(f"/api/runs/{silent.pk}/cancel/")
-    assert (answer.status_code, answer.json()["error"]) == (503, state.HELD)
+    assert (answer.status_code, answer.json()["error"]) == (503, state.LOCKED.text)
     page = client.post(f"/runs/{silent.pk}/cancel/", follow=True)
-    assert state.HELD in page.content.decode()
+    assert state.LOCKED.text in page.content.decode()
     assert time.monotonic() - begun < 10.0
     assert MetricRun.objects.get(pk=silent.pk).is_active
 

@@ -156,7 +156,7 @@ def test_texts_that_failed_in_a_slice_are_tried_alone(run: MetricRun) -> None:
 
 def test_a_text_at_fault_is_set_apart(run: MetricRun) -> None:
     plan(run, size=8)
-    slices.shrink(taken(run), "too long", place=3)
+    slices.shrink(taken(run), "too long", position=3)
     assert waiting(run) == [(0, 3, 0), (3, 1, 1), (4, 4, 0)]
 
 
@@ -169,15 +169,17 @@ def test_a_silent_worker_loses_its_slice(run: MetricRun) -> None:
     die(row)
     assert waiting(run) == [(0, 1, 0), (1, 1, 0), (2, 1, 0), (3, 5, 0)]
     row = reread(run)
-    assert row.message == "w1@host stopped answering; the run goes on elsewhere."
-    assert row.workers.get().state == "stopped answering"
+    assert row.message.code == "run.worker-lost"
+    assert row.message.parameters == {"worker": "w1@host"}
+    assert row.workers.get().state.code == "run.worker-state-lost"
 
 
 def test_a_run_at_which_nobody_is_waits(run: MetricRun) -> None:
     plan(run, size=3)
     row = taken(run)
     state.settle(seconds=0)
-    assert (reread(run).status, RunWorker.objects.get().state) == ("running", "at work")
+    assert reread(run).status == "running"
+    assert RunWorker.objects.get().state.code == "run.worker-state-scoring"
     claims.give_back(row)
     state.settle()
     assert reread(run).status == "running"
@@ -214,7 +216,7 @@ def test_a_text_that_kills_workers_is_isolated_and_recorded() -> None:
     assert (after.status, after.done, after.failed, after.total, deaths) == ("done", 59, 1, 60, 5)
     failure = FailedText.objects.get()
     assert (failure.output.segment.key, failure.output.system.name) == ("3", "weak")
-    assert (failure.attempts, failure.error) == (3, f"{after.worker} stopped answering.")
+    assert (failure.attempts, failure.error.code) == (3, "run.worker-lost-scoring")
 
 
 def test_a_metric_that_kills_workers_as_it_loads_fails_the_run(run: MetricRun) -> None:
@@ -227,7 +229,7 @@ def test_a_metric_that_kills_workers_as_it_loads_fails_the_run(run: MetricRun) -
         reconciling.reconcile()
     after = reread(run)
     assert (after.status, after.failed) == ("failed", 0)
-    assert "while the metric was loaded or the texts were counted" in after.message
+    assert after.message.parameters["error"].code == "run.worker-lost-loading"
 
 
 def test_only_who_is_alone_plans_a_run_anew(run: MetricRun) -> None:

@@ -18,6 +18,10 @@ LACKS = {"bleurt-20": ["The checkpoint is missing: fetch it."]}
 GPU = [{"kind": "gpu", "name": "NVIDIA A100", "total": 1, "free": 1}]
 
 
+def _texts(lacking: Any) -> dict[str, list[str]]:
+    return {host: [str(each) for each in missing] for host, missing in lacking.items()}
+
+
 def begin(world: World, *metrics: str) -> list[MetricRun]:
     """Runs that wait."""
     return starting.start(test_set=world.test_set, metrics=metrics, enqueue=False).runs
@@ -37,7 +41,7 @@ def test_hosts_that_can_and_what_others_lack(world: World) -> None:
     make_worker("gpu0@gone", silent=60)
     (run,) = begin(world, "bleurt-20")
     hosts = waiting.turns()[run.pk].hosts
-    assert (hosts.able, dict(hosts.lacking)) == (("able",), {"poor": LACKS["bleurt-20"]})
+    assert (hosts.able, _texts(hosts.lacking)) == (("able",), {"poor": LACKS["bleurt-20"]})
     assert not hosts.is_stuck
     Worker.objects.filter(host="able").delete()
     assert waiting.turns()[run.pk].hosts.is_stuck
@@ -53,7 +57,7 @@ def test_a_host_may_lack_what_one_language_takes(world: World) -> None:
     world.test_set.save()
     bleu, chrf = begin(world, "bleu", "chrf")
     turns = waiting.turns()
-    assert turns[bleu.pk].hosts.lacking == {"poor": ["The tokenizer is missing."]}
+    assert _texts(turns[bleu.pk].hosts.lacking) == {"poor": ["The tokenizer is missing."]}
     assert turns[chrf.pk].hosts.able == ("poor",)
     infos = [run.info for run in (bleu, chrf)]
     assert waiting.hosts_for(infos)["bleu"].able == ("poor",)
@@ -135,14 +139,14 @@ def test_what_lacks_is_told_before_a_run_is_started(as_researcher: Client, world
     make_worker("gpu0@poor", lacks=LACKS)
     page = as_researcher.get("/testsets/harbour/score/").text
     about = page.split('value="bleurt-20"')[1].split("</li>\n")[0]
-    assert "No host can run it now: a run waits until one can." in about
+    assert "No host can run it now. A run waits until one can." in about
     assert "poor: The checkpoint is missing: fetch it." in about
     assert "disabled" not in about.split("</label>")[0]
     about = page.split('value="chrf"')[1].split("</label>")[1].split("<label")[0]
     assert "No host" not in about
     Worker.objects.all().delete()
     page = as_researcher.get("/testsets/harbour/score/").text
-    assert "No worker takes from the queue cpu now: a run waits until one does." in page
+    assert "No worker serves the queue cpu now, so a run has to wait." in page
 
 
 @pytest.mark.needs("extensions.neural")
@@ -151,13 +155,13 @@ def test_the_page_of_a_run_says_what_it_waits_for(as_researcher: Client, world: 
     stuck, other = begin(world, "bleurt-20", "chrf")
     page = as_researcher.get(stuck.get_absolute_url()).text
     assert "poor: The checkpoint is missing: fetch it." in page
-    assert "waits: no host can run it" in page
+    assert "waiting: no host can run it" in page
     page = as_researcher.get(other.get_absolute_url()).text
-    assert "no. 1 in the queue cpu, next" in page
-    assert "not known: it has not run on these devices yet" in page
+    assert "number 1 in the queue cpu; begins next" in page
+    assert "unknown, because the metric has not run on these devices yet" in page
     listed = as_researcher.get("/runs/").text
-    assert "waits: no host can run it" in listed
-    assert "no. 1 in the queue cpu, next" in listed
+    assert "waiting: no host can run it" in listed
+    assert "number 1 in the queue cpu; begins next" in listed
 
 
 @pytest.mark.needs("extensions.neural")
@@ -167,11 +171,9 @@ def test_the_api_says_the_same(as_researcher: Client, world: World) -> None:
     found: dict[int, Any] = {
         run["id"]: run["turn"] for run in as_researcher.get("/api/runs/").json()["results"]
     }
-    assert found[stuck.pk]["hosts"] == {
-        "able": [],
-        "lacking": {"poor": LACKS["bleurt-20"]},
-        "is_stuck": True,
-    }
+    hosts = found[stuck.pk]["hosts"]
+    assert (hosts["able"], hosts["is_stuck"]) == ([], True)
+    assert [each["text"] for each in hosts["lacking"]["poor"]] == LACKS["bleurt-20"]
     assert found[other.pk] == {
         "place": 1,
         "begins_in": 0.0,

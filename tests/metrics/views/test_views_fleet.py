@@ -36,7 +36,7 @@ def card(page: str, name: str) -> str:
 def test_without_workers_the_web_server_counts(as_researcher: Client, models: Path) -> None:
     encoder(models / NAME)
     page = as_researcher.get("/models/").text
-    assert "No worker is at work" in page
+    assert "No worker is running" in page
     assert "this web server" in card(page, NAME)
     assert "python manage.py models --fetch facebook/bart-large-mnli" in page
 
@@ -51,7 +51,7 @@ def test_what_hosts_have_and_lack(as_researcher: Client) -> None:
     about = card(page, NAME)
     assert "3 GiB" in about
     assert "ab12" in about
-    assert "Not on two. Workers there leave the runs that need it to others." in about
+    assert "Not on two. Workers there cannot score runs that need it." in about
     assert "gone" not in about
     assert "Check hashes" not in page
 
@@ -83,13 +83,13 @@ def test_an_admin_has_hashes_compared(as_admin: Client) -> None:
 def test_nobody_can_be_asked(as_admin: Client) -> None:
     make_worker("gpu0@gone", checkpoints={NAME: found()}, silent=60)
     response = as_admin.post("/models/check/", {"name": NAME}, follow=True)
-    assert "No worker is at work on a host that has" in response.text
+    assert "There is no worker on a host that has" in response.text
     assert as_admin.post("/models/check/").status_code == 404
 
 
 def test_no_worker_yet(as_researcher: Client) -> None:
     page = as_researcher.get("/workers/").text
-    assert "No worker has reported yet." in page
+    assert "There are no workers." in page
     assert "celery -A config worker -Q cpu" in page
 
 
@@ -127,7 +127,7 @@ def test_what_needs_attention(world: World, as_researcher: Client) -> None:
     assert "cannot run 1 metric<" in page
     assert "chrf: The package sacrebleu is not installed." in page
     assert "not the web server's" in page
-    assert ">silent<" in page
+    assert ">not responding<" in page
     assert "3 h 0 min ago" in page
     assert "celery -A config worker -Q gpu" in page
 

@@ -38,7 +38,7 @@ def test_the_list_names_every_metric_and_what_it_needs(as_researcher: Client, mo
 
 def test_a_metric_with_its_signature_and_runs(world: World, as_researcher: Client) -> None:
     [run] = starting.start(test_set=world.test_set, metrics=["chrf++"], enqueue=False).runs
-    scoring.work_off(run.pk, worker="test")
+    scoring.drain(run.pk, worker="test")
     page = as_researcher.get("/metrics/chrf++/").text
     assert "<dt>version</dt><dd>2.6.0</dd>" in page
     assert f'href="{run.get_absolute_url()}"' in page
@@ -49,10 +49,10 @@ def test_a_metric_with_its_signature_and_runs(world: World, as_researcher: Clien
 @pytest.mark.parametrize(
     ("metric", "reading"),
     [
-        ("bleu", "all are read at once"),
-        ("chrf", "the best counts, for each value"),
-        ("wmt22-comet-da", "the first by name is read"),
-        ("bleurt-20", "the mean over all of them counts"),
+        ("bleu", "all references are used at once"),
+        ("chrf", "each value is the best over all references"),
+        ("wmt22-comet-da", "only the first by name is used"),
+        ("bleurt-20", "each value is the mean over all references"),
         ("wmt22-cometkiwi-da", None),
     ],
 )
@@ -60,7 +60,7 @@ def test_the_page_says_which_references_are_read(
     as_researcher: Client, metric: str, reading: str | None
 ) -> None:
     page = unescape(as_researcher.get(f"/metrics/{metric}/").text)
-    line = f"<dt>Of several references</dt><dd>{reading}</dd>"
+    line = f"<dt>Several references</dt><dd>{reading}</dd>"
     assert (line in page) == (reading is not None)
 
 
@@ -72,18 +72,18 @@ def test_the_page_of_rouge_tells_its_tokens(as_researcher: Client) -> None:
 @pytest.mark.needs("extensions.neural")
 def test_references_are_chosen_on_the_form(as_admin: Client, models: Path) -> None:
     form = as_admin.get(FORM).text
-    assert "Of several references" in form
+    assert "Several references" in form
     as_admin.post(FORM, SENT | {"option-references": "mean", "add": "yes"})
     page = as_admin.get("/metrics/bs-x/").text
-    assert page.count("Of several references") == 1
-    assert "the mean over all of them counts" in page
+    assert page.count("Several references") == 1
+    assert "each value is the mean over all references" in page
 
 
 @pytest.mark.needs("extensions.neural")
 def test_where_its_checkpoint_is_and_how_to_get_it(as_researcher: Client, models: Path) -> None:
     make_worker("gpu0@far", checkpoints={"acme/other": found()})
     page = as_researcher.get("/metrics/bertscore-roberta/").text
-    assert "On far:" in page
+    assert "Run on far:" in page
     assert "python manage.py models --fetch roberta-large-mnli" in page
 
 
@@ -91,7 +91,7 @@ def test_where_its_checkpoint_is_and_how_to_get_it(as_researcher: Client, models
 def test_a_preview_stores_nothing(as_admin: Client, models: Path) -> None:
     response = as_admin.post(FORM, SENT | {"preview": "yes"})
     assert response.status_code == 200
-    assert "BERTScore X would be" in response.text
+    assert "Preview of BERTScore X" in response.text
     assert "39 values per segment" in response.text
     assert "BERTScore X 3-F1" in response.text
     assert not ConfiguredMetric.objects.exists()
@@ -101,7 +101,7 @@ def test_a_preview_stores_nothing(as_admin: Client, models: Path) -> None:
 def test_adding_one(as_admin: Client, models: Path, world: World) -> None:
     response = as_admin.post(FORM, SENT | {"add": "yes"}, follow=True)
     assert response.redirect_chain == [("/metrics/bs-x/", 302)]
-    assert "BERTScore X can be run now." in response.text
+    assert "Added BERTScore X." in response.text
     row = ConfiguredMetric.objects.get()
     assert (row.name, row.created_by) == ("bs-x", world.admin)
     assert row.info.shown == ("bs-x-3-f",)
@@ -115,7 +115,7 @@ def test_adding_it_twice_is_refused(as_admin: Client, models: Path) -> None:
     as_admin.post(FORM, SENT | {"add": "yes"})
     response = as_admin.post(FORM, SENT | {"add": "yes"})
     assert response.status_code == 422
-    assert "There is a metric named bs-x already." in response.text
+    assert "There is already a metric named bs-x." in response.text
     assert ConfiguredMetric.objects.count() == 1
 
 
@@ -123,7 +123,7 @@ def test_adding_it_twice_is_refused(as_admin: Client, models: Path) -> None:
 def test_errors_stand_at_their_fields(as_admin: Client, models: Path) -> None:
     response = as_admin.post(FORM, SENT | {"option-layer": "-1", "add": "yes"})
     assert response.status_code == 422
-    assert "At least 0." in response.text.split('id="id_option-layer_errors"')[1][:40]
+    assert "Enter at least 0." in response.text.split('id="id_option-layer_errors"')[1][:40]
     response = as_admin.post(FORM, SENT | {"option-checkpoint": "acme/none", "add": "yes"})
     assert "hf download acme/none" in response.text
     assert not ConfiguredMetric.objects.exists()
@@ -151,7 +151,7 @@ def test_retiring_keeps_the_page_and_ends_new_runs(
     as_admin.post(FORM, SENT | {"add": "yes"})
     response = as_admin.post("/manage/metric/bs-x/archive/", follow=True)
     assert "BERTScore X is archived" in response.text
-    assert "It was retired on" in as_admin.get("/metrics/bs-x/").text
+    assert "This metric was retired on" in as_admin.get("/metrics/bs-x/").text
     assert "bs-x" not in as_admin.get(f"/testsets/{world.test_set.slug}/score/").text
     assert "Retired" in as_admin.get("/metrics/").text
     as_admin.post("/manage/metric/bs-x/restore/")

@@ -46,7 +46,7 @@ def test_libraries_that_are_in_use_and_what_holds_them_back(
 
 def score(world: World) -> MetricSignature:
     [run] = starting.start(test_set=world.test_set, metrics=["chrf"], enqueue=False).runs
-    scoring.work_off(run.pk, worker="test")
+    scoring.drain(run.pk, worker="test")
     return MetricSignature.objects.get(runs=run)
 
 

@@ -34,10 +34,12 @@ def test_a_lexical_metric_lacks_nothing(models: Path) -> None:
 @pytest.mark.needs("extensions.neural")
 @full
 def test_a_missing_checkpoint_is_named_with_its_command(models: Path) -> None:
-    assert capability.lacking(info("bleurt-20")) == [
-        "The checkpoint lucadiliello/BLEURT-20 is missing: "
-        "python manage.py models --fetch lucadiliello/BLEURT-20"
-    ]
+    (lack,) = capability.lacking(info("bleurt-20"))
+    assert lack.code == "worker.checkpoint-missing"
+    assert lack.parameters == {
+        "checkpoint": "lucadiliello/BLEURT-20",
+        "command": "python manage.py models --fetch lucadiliello/BLEURT-20",
+    }
     encoder(models / "lucadiliello/BLEURT-20")
     assert capability.lacking(info("bleurt-20")) == []
 
@@ -45,17 +47,19 @@ def test_a_missing_checkpoint_is_named_with_its_command(models: Path) -> None:
 @pytest.mark.needs("extensions.neural")
 @full
 def test_every_checkpoint_of_a_metric_is_looked_for(models: Path) -> None:
-    own, token = capability.lacking(info("sentsim"))
-    assert "xlm-r-bert-base-nli-stsb-mean-tokens is missing" in own
-    assert "xlm-roberta-base is missing" in token
+    missing = [each.parameters["checkpoint"] for each in capability.lacking(info("sentsim"))]
+    assert missing == [
+        "sentence-transformers/xlm-r-bert-base-nli-stsb-mean-tokens",
+        "xlm-roberta-base",
+    ]
 
 
 @pytest.mark.needs("extensions.neural")
 @full
 def test_a_comet_needs_its_encoder(models: Path) -> None:
     comet(models / "Unbabel/wmt22-comet-da")
-    (sentence,) = capability.lacking(info("wmt22-comet-da"))
-    assert sentence.endswith("python manage.py models --fetch xlm-roberta-large")
+    (lack,) = capability.lacking(info("wmt22-comet-da"))
+    assert lack.parameters["command"] == "python manage.py models --fetch xlm-roberta-large"
     encoder(models / "xlm-roberta-large")
     assert capability.lacking(info("wmt22-comet-da")) == []
 
@@ -65,10 +69,9 @@ def test_a_missing_package_is_named(models: Path, monkeypatch: pytest.MonkeyPatc
     encoder(models / "lucadiliello/BLEURT-20")
     here = {"torch", "transformers"}
     monkeypatch.setattr(capability, "find_spec", lambda name: name if name in here else None)
-    (sentence,) = capability.lacking(info("bleurt-20"))
-    assert sentence == (
-        "The package bleurt_pytorch is not installed: pip install -r requirements.txt"
-    )
+    (lack,) = capability.lacking(info("bleurt-20"))
+    assert lack.code == "worker.package-missing"
+    assert lack.parameters["package"] == "bleurt_pytorch"
     here.clear()
     assert len(capability.lacking(info("bleurt-20"))) == 3
     assert capability.lacking(info("chrf")) == []
@@ -78,10 +81,13 @@ def test_the_tokenizer_of_a_language_is_looked_for(monkeypatch: pytest.MonkeyPat
     """sacrebleu's extra for Korean is not among our requirements, that for Japanese is."""
     assert capability.lacking(info("bleu"), "ja") == []
     monkeypatch.setattr(capability, "find_spec", lambda name: name if "ko" not in name else None)
-    sentence, _ = capability.lacking(info("bleu"), "kor-KR")
-    assert sentence == (
-        'The package mecab_ko, for texts in ko, is not installed: pip install "sacrebleu[ko]"'
-    )
+    lack, _ = capability.lacking(info("bleu"), "kor-KR")
+    assert lack.code == "worker.tokenizer-missing"
+    assert lack.parameters == {
+        "package": "mecab_ko",
+        "language": "ko",
+        "command": 'pip install "sacrebleu[ko]"',
+    }
     assert capability.lacking(info("bleu"), "en") == capability.lacking(info("chrf"), "ko") == []
     here = capability.lacking_here([info("bleu"), info("chrf")])
     assert {name: len(sentences) for name, sentences in here.items()} == {"bleu into ko": 2}
@@ -96,22 +102,22 @@ def test_runs_into_a_language_without_its_tokenizer_are_left_to_others(
     started = starting.start(test_set=test_set, metrics=["bleu", "chrf"], enqueue=False)
     bleu, chrf = started.runs
     assert capability.fit() == {chrf.pk}
-    assert "mecab_ko" in capability.lacks(bleu)[0]
+    assert capability.lacks(bleu)[0].parameters["package"] == "mecab_ko"
 
 
 @pytest.mark.needs("extensions.neural")
 @full
 def test_an_encoder_of_another_depth(models: Path) -> None:
     encoder(models / "bert-base-multilingual-cased", layers=6)
-    (sentence,) = capability.lacking(info("bertscore-mbert"))
-    assert sentence == (
-        "BERTScore mBERT is described with 13 layers, and bert-base-multilingual-cased has 7 here."
-    )
-    (sentence,) = capability.lacking(info("yisi-1"))
-    assert sentence == "bert-base-multilingual-cased has layers 0 to 6 here, not 9."
+    (lack,) = capability.lacking(info("bertscore-mbert"))
+    assert lack.code == "worker.other-layers"
+    assert (lack.parameters["expected"], lack.parameters["actual"]) == (13, 7)
+    (lack,) = capability.lacking(info("yisi-1"))
+    assert lack.code == "worker.no-such-layer"
+    assert (lack.parameters["last"], lack.parameters["layer"]) == (6, 9)
     (models / "bert-base-multilingual-cased/config.json").write_text("{}")
-    (sentence,) = capability.lacking(info("yisi-1"))
-    assert sentence.endswith("does not say how many layers it has.")
+    (lack,) = capability.lacking(info("yisi-1"))
+    assert lack.code == "checkpoint.layers-unknown"
 
 
 @pytest.mark.needs("extensions.neural")
@@ -119,8 +125,9 @@ def test_a_file_that_only_others_have(models: Path, tmp_path: Path) -> None:
     path = tmp_path / "vectors.txt"
     options = {"vectors": str(path), "compare": "reference"}
     words = registry.configure("yisi-static", "words", "Words", options)
-    (sentence,) = capability.lacking(words)
-    assert sentence == f"The file {path} is missing: rsync -a <where it is>:{path} {path}"
+    (lack,) = capability.lacking(words)
+    assert lack.code == "worker.file-missing"
+    assert lack.parameters["command"] == f"rsync -a OTHER_HOST:{path} {path}"
     path.write_text("a 1 2\n")
     assert capability.lacking(words) == []
 
@@ -178,8 +185,8 @@ def test_what_loading_showed_counts_as_lacking(world: World, models: Path) -> No
     with pytest.raises(HostError, match="cannot be loaded as BLEURT"):
         signatures.load(run)
     assert capability.fit() == set()
-    (sentence,) = capability.lacks(run)
-    assert "cannot be loaded as BLEURT" in sentence
+    (lack,) = capability.lacks(run)
+    assert lack.code == "bleurt.not-loaded"
     Loading.objects.update(host="elsewhere")
     assert capability.fit() == {run.pk}
 

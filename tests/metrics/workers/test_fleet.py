@@ -40,7 +40,7 @@ def test_seconds_since_the_last_sign_of_life_are_the_databases() -> None:
 def test_who_lives() -> None:
     make_worker("a@one")
     make_worker("c@one", silent=40)
-    assert [row.name for row in fleet.living()] == ["a@one"]
+    assert [row.name for row in fleet.live_workers()] == ["a@one"]
 
 
 def test_who_is_dropped() -> None:

@@ -1,5 +1,6 @@
 """Why what waits is not taken: nobody is there, or whoever is there refuses, is busy or hangs."""
 
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -30,6 +31,16 @@ def run(world: World) -> MetricRun:
     return run
 
 
+def texts(idle: list[Idle]) -> list[Idle]:
+    """The same with messages as their English text."""
+    return [
+        replace(
+            each, workers={name: tuple(map(str, about)) for name, about in each.workers.items()}
+        )
+        for each in idle
+    ]
+
+
 def found(run: MetricRun) -> list[Idle]:
     run = MetricRun.objects.get(pk=run.pk)
     waiting.attach([run])
@@ -52,52 +63,52 @@ def other(run: MetricRun, world: World) -> MetricRun:
 
 
 def test_nobody_is_there(run: MetricRun) -> None:
-    assert found(run) == [Idle("cpu", Reason.ABSENT)]
+    assert texts(found(run)) == [Idle("cpu", Reason.ABSENT)]
     make_worker("gpu0@one", queues=["gpu"])
     make_worker("cpu0@gone", silent=60)
     make_worker("cpu1@one", is_stopping=True, pid=9)
-    assert found(run) == [Idle("cpu", Reason.ABSENT)]
+    assert texts(found(run)) == [Idle("cpu", Reason.ABSENT)]
 
 
 @pytest.mark.parametrize("lacks", [MISSING, PLUGIN])
 def test_whoever_is_there_refuses(run: MetricRun, lacks: str) -> None:
     make_worker("cpu0@one", lacks={"chrf": [lacks]})
-    assert found(run) == [Idle("cpu", Reason.REFUSING, {"cpu0@one": (lacks,)})]
+    assert texts(found(run)) == [Idle("cpu", Reason.REFUSING, {"cpu0@one": (lacks,)})]
 
 
 def test_whoever_is_there_could_not_load_it(run: MetricRun) -> None:
     make_worker("cpu0@one")
     until = timezone.now() + timedelta(hours=1)
     Loading.objects.create(metric="chrf", host="one", problem=MEMORY, until=until)
-    assert found(run) == [Idle("cpu", Reason.REFUSING, {"cpu0@one": (MEMORY,)})]
+    assert texts(found(run)) == [Idle("cpu", Reason.REFUSING, {"cpu0@one": (MEMORY,)})]
 
 
 def test_whoever_is_there_is_busy_elsewhere(run: MetricRun, other: MetricRun) -> None:
     worker = make_worker("cpu0@one")
     make_child(worker, 8)
     take("cpu0@one", other)
-    assert found(run) == [Idle("cpu", Reason.BUSY, {"cpu0@one": ("TER",)})]
+    assert texts(found(run)) == [Idle("cpu", Reason.BUSY, {"cpu0@one": ("TER",)})]
     make_child(worker, 9)
-    assert found(run) == [Idle("cpu", Reason.UNKNOWN, {"cpu0@one": ("TER",)})]
+    assert texts(found(run)) == [Idle("cpu", Reason.UNKNOWN, {"cpu0@one": ("TER",)})]
     TrainingJob.objects.create(
         name="job", kind="sentinel", status="running", owner=f"{uid_of('cpu0@one')}.9.1.1",
         expires_at=timezone.now() + timedelta(seconds=60),
     )  # fmt: skip
     busy = {"cpu0@one": ("TER", "a training job")}
-    assert found(run) == [Idle("cpu", Reason.BUSY, busy)]
+    assert texts(found(run)) == [Idle("cpu", Reason.BUSY, busy)]
 
 
 def test_a_refusing_worker_beside_a_busy_one_is_not_named(run: MetricRun, other: MetricRun) -> None:
     make_worker("cpu0@one", lacks={"chrf": [MISSING]})
     make_worker("cpu0@two")
     take("cpu0@two", other)
-    assert found(run) == [Idle("cpu", Reason.BUSY, {"cpu0@two": ("TER",)})]
+    assert texts(found(run)) == [Idle("cpu", Reason.BUSY, {"cpu0@two": ("TER",)})]
 
 
 def test_a_claim_that_has_expired_keeps_nobody_busy(run: MetricRun, other: MetricRun) -> None:
     make_worker("cpu0@one")
     take("cpu0@one", other, seconds=-1)
-    assert found(run) == [Idle("cpu", Reason.UNKNOWN, {"cpu0@one": ()})]
+    assert texts(found(run)) == [Idle("cpu", Reason.UNKNOWN, {"cpu0@one": ()})]
 
 
 def test_one_who_can_take_a_part_of_what_waits_does_not_refuse() -> None:

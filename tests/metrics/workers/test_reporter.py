@@ -63,13 +63,13 @@ def test_a_child_tells_what_it_has_in_memory(
     mine: Reporter, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     mine.find_children = lambda: [os.getpid()]
-    monkeypatch.setattr(reporter._Child, "told", {})
-    reporter.tell()
-    assert reporter._Child.told == {}, "its worker has not written it yet"
+    monkeypatch.setattr(reporter._Child, "reported", {})
+    reporter.report_child()
+    assert reporter._Child.reported == {}, "its worker has not written it yet"
     mine.beat()
     monkeypatch.setattr(reporter, "resident", lambda: ["acme/x"])
     monkeypatch.setattr(reporter, "device_in_use", lambda: "NVIDIA A100 1")
-    reporter.tell()
+    reporter.report_child()
     (child,) = row().children.all()
     assert (child.resident, child.device) == (["acme/x"], "NVIDIA A100 1")
     mine.beat()
@@ -85,10 +85,9 @@ def test_what_metrics_of_its_queues_lack_here(mine: Reporter, models: Path) -> N
     lacks = row().lacks
     assert "chrf" not in lacks
     assert "bleurt-20" not in lacks
-    assert lacks["bertscore-bart"] == [
-        "The checkpoint facebook/bart-large-mnli is missing: "
-        "python manage.py models --fetch facebook/bart-large-mnli"
-    ]
+    (lack,) = lacks["bertscore-bart"]
+    assert lack["code"] == "worker.checkpoint-missing"
+    assert row().lacking["bertscore-bart"][0].text == lack["text"]
 
 
 def test_a_row_that_was_dropped_comes_back(mine: Reporter) -> None:

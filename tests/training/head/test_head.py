@@ -129,7 +129,7 @@ def test_it_becomes_a_metric_with_the_same_predictions(
     name = f"head-{job.pk}"
     assert catalogue.get(name).family == "refreeeval-head"
     (run,) = runs.start(test_set=campaign.test_set, metrics=[name], enqueue=False).runs
-    scoring.work_off(run.pk, worker="test")
+    scoring.drain(run.pk, worker="test")
     assert MetricRun.objects.get(pk=run.pk).status == "done"
     split = judged.split(campaign, 0.3, 42)
     metric = catalogue.load(name, source_language="de", target_language="en")

@@ -138,7 +138,7 @@ def test_it_becomes_a_metric_with_the_reported_values(
     assert (job.status, job.message) == ("done", "")
     name = f"sentinel-{job.pk}"
     (run,) = runs.start(test_set=campaign.test_set, metrics=[name], enqueue=False).runs
-    scoring.work_off(run.pk, worker="test")
+    scoring.drain(run.pk, worker="test")
     assert MetricRun.objects.get(pk=run.pk).status == "done"
     metric = catalogue.load(name, source_language="de", target_language="en")
     rows = [each for split in judged.folds(campaign, 5, 42) for each in split.held_out]

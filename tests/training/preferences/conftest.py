@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from annotation.models import Reference, TestSet
+from metaeval.messages import message
 from metrics import registry
 from metrics.base import MetricError
 from tests.metrics import fakes
@@ -17,7 +18,7 @@ class Speechless(fakes.Counting):
     def score(self, inputs: Any) -> Any:
         for index, each in enumerate(inputs):
             if each.hypothesis == "a b c":
-                raise MetricError("Speechless: no word for it.", permanent=True, index=index)
+                raise MetricError(message("test.problem", "Speechless: no word for it."), permanent=True, index=index)
         return super().score(inputs)
 
 

@@ -47,7 +47,7 @@ def test_parallel_text_becomes_a_row_of_the_table(trained: tuple[TrainingJob, An
     for place, output in enumerate(Output.objects.filter(system__test_set=test_set)):
         PublishedScore.objects.create(campaign=campaign, output=output, value=place % 3)
     (run,) = runs.start(test_set=test_set, metrics=[name], enqueue=False).runs
-    scoring.work_off(run.pk, worker="test")
+    scoring.drain(run.pk, worker="test")
     assert MetricRun.objects.get(pk=run.pk).status == "done"
     (row,) = [row for row in correlate(campaign).rows if row.metric == name]
     assert (row.n, row.n_missing) == (8, 0)

@@ -168,7 +168,7 @@ def fitted(world: World, encoder: str, pairs: Pairs, settings: Any, tmp_path: Pa
 def run_of(fitted: TrainingJob, test_set: Any) -> MetricRun:
     assert fitted.metric, fitted.message
     run = runs.start(test_set=test_set, metrics=[fitted.metric.name], enqueue=False).runs[0]
-    scoring.work_off(run.pk, worker="test")
+    scoring.drain(run.pk, worker="test")
     return MetricRun.objects.select_related("signature").get(pk=run.pk)
 
 

@@ -172,7 +172,7 @@ def scored(corpus: ParallelCorpus, tmp_path: Path) -> tuple[TestSet, list[str]]:
         finish(job, 0.5)
         names.append(name)
         (run,) = runs.start(test_set=test_set, metrics=[name], enqueue=False).runs
-        scoring.work_off(run.pk, worker="test")
+        scoring.drain(run.pk, worker="test")
     return test_set, names
 
 
@@ -240,7 +240,7 @@ def test_a_campaign_and_a_metric_to_beat(scored: tuple[TestSet, list[str]]) -> N
     for place, output in enumerate(Output.objects.filter(system__test_set=test_set)):
         PublishedScore.objects.create(campaign=campaign, output=output, value=place % 3)
     (run,) = runs.start(test_set=test_set, metrics=["chrf"], enqueue=False).runs
-    scoring.work_off(run.pk, worker="test")
+    scoring.drain(run.pk, worker="test")
     shown = results("alphas", "--campaign", campaign.slug, "--against", "chrf")
     assert "segment τ-b" in shown
     assert "tested against" in shown

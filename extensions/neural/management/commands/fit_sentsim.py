@@ -1,4 +1,4 @@
-"""`manage.py fit_sentsim`: SentSim's ranges from a test set's scores, kept as a metric."""
+"""`manage.py fit_sentsim`: fit SentSim's ranges to a test set's scores and add a metric."""
 
 from argparse import ArgumentParser
 from pathlib import Path
@@ -22,7 +22,7 @@ from metrics.scores import latest_signatures, load_scores
 class Command(BaseCommand):
     help = (
         "Fit SentSim's ranges to the scores of a test set and add the metric that scales by them. "
-        "On that test set its scores are the published ones."
+        "On that test set its scores equal the published ones."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -30,7 +30,7 @@ class Command(BaseCommand):
         parser.add_argument("name", metavar="NAME", help="name of the new metric")
         parser.add_argument("--label", help="its label (default: the name)")
         parser.add_argument(
-            "--metric", default="sentsim", help="SentSim metric whose parts are scored already"
+            "--metric", default="sentsim", help="SentSim metric with scores of the parts"
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -52,10 +52,10 @@ class Command(BaseCommand):
         except ValueError as error:
             raise CommandError(str(error)) from error
         except DatabaseError as error:
-            sentence = disk.refusal(error, Path(settings.VAR_DIR))
-            if sentence is None:
+            problem = disk.refusal(error, Path(settings.VAR_DIR))
+            if problem is None:
                 raise
-            raise CommandError(f"{sentence} Nothing was stored.") from error
+            raise CommandError(f"{problem} Nothing was stored.") from error
         self.stdout.write(f"{row.label}: fitted to {len(scores):,} texts of {test_set.slug}")
         for part in PARTS:
             low, high = getattr(ranges, part)
@@ -66,9 +66,9 @@ def _find(name: str) -> MetricInfo:
     try:
         info = catalogue.get(name)
     except MetricError as error:
-        raise CommandError(error.message) from error
+        raise CommandError(str(error)) from error
     if info.family != "sentsim":
-        raise CommandError(f"{info.label} is not of the family SentSim.")
+        raise CommandError(f"{info.label} does not belong to the family SentSim.")
     return info
 
 
@@ -78,18 +78,17 @@ def _load(test_set: TestSet, info: MetricInfo) -> Scores:
     keys = list(outputs.values_list("content_key", flat=True).distinct())
     signature = latest_signatures(test_set).get(info.name)
     if signature is None:
-        raise CommandError(_missing(test_set, info, f"{len(keys):,} texts have"))
+        raise CommandError(_missing(test_set, info, f"{len(keys):,}"))
     scores = load_scores(signature, test_set.systems.all(), keys)
     n_missing = int(np.isnan(scores[:, 0]).sum())
     if n_missing:
-        raise CommandError(_missing(test_set, info, f"{n_missing:,} of {len(keys):,} texts have"))
+        raise CommandError(_missing(test_set, info, f"{n_missing:,} of {len(keys):,}"))
     return scores
 
 
-def _missing(test_set: TestSet, info: MetricInfo, what: str) -> str:
-    return (
-        f"{what} no score of {info.label} yet: manage.py score {test_set.slug} --metric {info.name}"
-    )
+def _missing(test_set: TestSet, info: MetricInfo, count: str) -> str:
+    command = f"manage.py score {test_set.slug} --metric {info.name}"
+    return f"Texts without a score of {info.label}: {count}. Score them with: {command}"
 
 
 def _as_options(ranges: Ranges) -> dict[str, float]:

@@ -22,7 +22,7 @@ from metrics.runs import starting
 from metrics.scores import latest_signatures, system_scores
 from tests.extensions.neural.checkpoints import small
 from tests.extensions.neural.checkpoints.test_bertscore import TEXTS
-from tests.metrics.conftest import work_off
+from tests.metrics.conftest import drain
 from tests.world import add_system, make_test_set
 
 LAYERS = 4
@@ -222,7 +222,7 @@ def two_sets(db: None, tmp_path: Path) -> tuple[TestSet, TestSet]:
 
 def score(test_set: TestSet) -> MetricRun:
     (run,) = starting.start(test_set=test_set, metrics=["by-idf"], enqueue=False).runs
-    return work_off(run)
+    return drain(run)
 
 
 def test_scores_of_two_test_sets_are_never_mixed(two_sets: tuple[TestSet, TestSet]) -> None:

@@ -60,12 +60,12 @@ def test_layers_above_are_not_computed(encoder, monkeypatch):
 
 
 def test_memory_has_a_limit():
-    kept = token_vectors._Kept(3000)
+    cache = token_vectors._VectorCache(3000)
     spec = encoders.EncoderSpec("x", "float32", "cpu")
     for number in range(5):
-        kept.keep((spec, 1, str(number)), torch.zeros(10, 25))  # 1,000 bytes each
-    assert kept.size == 3000
-    assert [text for _, _, text in kept.vectors] == ["2", "3", "4"]
+        cache.keep((spec, 1, str(number)), torch.zeros(10, 25))  # 1,000 bytes each
+    assert cache.size == 3000
+    assert [text for _, _, text in cache.vectors] == ["2", "3", "4"]
 
 
 @pytest.mark.parametrize("layers", [[], [-1], [99]])

@@ -33,7 +33,7 @@ def test_set(db: None) -> TestSet:
 def score(test_set: TestSet, *metrics: str) -> list[MetricRun]:
     started = starting.start(test_set=test_set, metrics=metrics, enqueue=False).runs
     for run in started:
-        scoring.work_off(run.pk, worker="test")
+        scoring.drain(run.pk, worker="test")
     return started
 
 

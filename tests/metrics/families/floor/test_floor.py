@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 from metrics.base import SegmentInput
-from metrics.families.floor.options import FAMILY, TOLD
+from metrics.families.floor.options import DESCRIPTIONS, FAMILY
 from metrics.families.floor.scorer import Floor
 from metrics.options import clean
 
@@ -17,7 +17,7 @@ def make(kind: str, seed: int = 1) -> Floor:
     return Floor(info, source_language="zh", target_language="en")
 
 
-@pytest.mark.parametrize("kind", TOLD)
+@pytest.mark.parametrize("kind", DESCRIPTIONS)
 def test_each_text_has_its_own_number_whatever_the_order(kind: str) -> None:
     together = make(kind).score(INPUTS)
     assert together.shape == (199, 1)

@@ -1,4 +1,4 @@
-"""What a process scores with, and how scores are stored with the end of their slice."""
+"""Hold the metric in memory, and store scores together with the end of their slice."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ class Loaded:
     metric: Metric
     signature: MetricSignature
     rate: float = 0.0
-    told_at: float = 0.0
+    notified_at: float = 0.0
 
     def measure(self, n_contents: int, seconds: float) -> None:
         """Take so many contents, scored in so many seconds, into the rate."""

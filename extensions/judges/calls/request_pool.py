@@ -1,6 +1,6 @@
-"""Many questions on their way at once, by a loop in a thread; the caller stores what they bring.
+"""Send many questions at once, by an event loop in a thread; the caller stores the replies.
 
-Their budget is spent on all of them at once: nothing is asked that could exceed it.
+The budget covers all of them: no question is sent that could exceed it.
 """
 
 import asyncio
@@ -15,27 +15,27 @@ from queue import Empty, SimpleQueue
 from threading import Thread
 
 from extensions.judges.calls.client import Client, StoppedError
-from extensions.judges.desk import Endpoint, Question, Reply
+from extensions.judges.context import Endpoint, Question, Reply
 
-# As many answers are stored at once as are there; the first is waited for so long, and while many
-# questions are open others for a moment, so that storing takes nothing from the asking.
+# All available answers are stored at once. Wait so long for the first one and, while many questions
+# are open, a moment for others, so that storing does not delay sending.
 WAIT_SECONDS, GATHER_SECONDS, MOST_AT_ONCE = 1.0, 0.02, 256
-# So many seconds of questions are kept ready, so that nobody waits while others are prepared.
+# Questions for so many seconds are prepared in advance, so that no connection waits for them.
 AHEAD_SECONDS = 2.0
-# A reply that is there waits no longer than this for who prepares and stores (Python's own: 5 ms).
+# A reply waits at most so long for the thread that prepares and stores (Python's default: 5 ms).
 TURN_SECONDS = 2e-4
 Answered = tuple[Question, Reply | Exception]
 Sent = tuple[Question, bytes]
 
 
-# Tokens for a character before the server has counted any: too many rather than too few.
+# Tokens per character before the server has counted any: too many rather than too few.
 TOKENS_A_CHARACTER = 0.5
 
 
-class Purse:
-    """What may still be spent, in tokens, in money, or without limit (None).
+class TokenBudget:
+    """The remaining budget in tokens and money, each without limit if None.
 
-    A question is reserved at its worst, a reply of the longest kind, and settled at what it took.
+    A question reserves its highest possible cost, then its actual cost is counted.
     """
 
     def __init__(self, endpoint: Endpoint, limit: int) -> None:
@@ -46,16 +46,16 @@ class Purse:
         self._prompts = self._characters = self._counted = 0.0
 
     def fill(self, tokens: float | None, money: float | None) -> None:
-        """Say what is left by the rows, where what was settled counts already."""
+        """Set the remaining budget, as counted by the rows."""
         self._tokens, self._money = tokens, money
 
     @property
     def is_untouched(self) -> bool:
-        """Whether nothing is reserved: what cannot be paid now never can."""
+        """Return True if nothing is reserved: a question that cannot be paid now never can."""
         return not self._reserved
 
     def reserve(self, question: Question) -> bool:
-        """Reserve what a question may take; whether there is as much."""
+        """Reserve the highest cost of a question; return True if the budget suffices."""
         prompt = question.n_characters * self._rate
         if is_payable := self._fits(self._prompts + prompt):
             self._reserved[question.key] = prompt
@@ -73,20 +73,22 @@ class Purse:
         return self._money is None or self._endpoint.cost(prompts, replies) <= self._money
 
     def settle(self, question: Question, prompt_tokens: int) -> None:
-        """A question is answered, counted and stored, or will not be; 0 where nothing was said."""
+        """Release the reservation of a question; 0 tokens if the server did not count them."""
         self._prompts -= self._reserved.pop(question.key, 0.0)
         if prompt_tokens:
             self._counted += prompt_tokens
             self._characters += question.n_characters
 
 
-class Crew:
-    """`n` connections over one list of questions, which may grow while they are asked."""
+class RequestPool:
+    """`n` connections over one list of questions, which may grow meanwhile."""
 
-    def __init__(self, client: Client, purse: Purse, questions: Iterable[Question], n: int) -> None:
-        self._client, self._purse, self._n = client, purse, n
+    def __init__(
+        self, client: Client, budget: TokenBudget, questions: Iterable[Question], n: int
+    ) -> None:
+        self._client, self._budget, self._n = client, budget, n
         self._waiting = deque(questions)
-        # Those that were handed over to the loop, and have not come back.
+        # Questions that were handed over to the loop and are not answered yet.
         self._n_sent = self._n_answered = 0
         self._answers: SimpleQueue[Answered] = SimpleQueue()
         self._is_stopped, self._began = False, time.monotonic()
@@ -98,21 +100,21 @@ class Crew:
 
     @property
     def n_wanted(self) -> int:
-        """How many questions more should wait; 0 while half of what should is there."""
+        """How many more questions to prepare; 0 while at least half of the queue is full."""
         rate = self._n_answered / max(time.monotonic() - self._began, 1e-3)
         ahead = max(2 * self._n, int(AHEAD_SECONDS * rate))
         waiting = self._n_open - self._n
         return ahead - max(waiting, 0) if waiting < ahead / 2 else 0
 
     def extend(self, questions: Iterable[Question]) -> None:
-        """Ask these, too."""
+        """Add questions."""
         self._waiting.extend(questions)
 
     def answers(self, beat: Callable[[], None]) -> Iterator[list[Answered]]:
-        """Yield answers as they come, until nothing is open; `beat` is called in between.
+        """Yield answers as they come, until nothing is open; call `beat` in between.
 
-        At first, and after a second without any, there are none. Whoever leaves early gets what is
-        on its way from :meth:`rest`.
+        The first list, and that after a second without an answer, is empty. A caller that stops
+        early gets the remaining answers from :meth:`rest`.
         """
         self._client.begin()
         self._thread = Thread(target=self._run, daemon=True)
@@ -126,7 +128,7 @@ class Crew:
         self._end()
 
     def rest(self, beat: Callable[[], None]) -> Iterator[list[Answered]]:
-        """Ask nothing more, and yield what was on its way: it is paid for."""
+        """Send nothing more, and yield the answers to sent questions, which cost money."""
         self.stop()
         while self._n_open:
             beat()
@@ -134,7 +136,7 @@ class Crew:
         self._end()
 
     def stop(self) -> None:
-        """Ask nothing more: what is on its way is waited for, the rest answered by StoppedError."""
+        """Send nothing more; sent questions finish, waiting ones are answered by StoppedError."""
         self._is_stopped = True
         self._waiting.clear()
         self._loop.call_soon_threadsafe(self._client.stop)
@@ -147,12 +149,12 @@ class Crew:
     def _send(self) -> None:
         """Hand over what can be paid; what never can is answered by StoppedError."""
         ready: list[Sent] = []
-        while self._waiting and self._purse.reserve(self._waiting[0]):
+        while self._waiting and self._budget.reserve(self._waiting[0]):
             question = self._waiting.popleft()
             ready.append((question, json.dumps(question.body).encode()))
         self._n_sent += len(ready)
         self._put(ready)
-        if self._waiting and self._purse.is_untouched:
+        if self._waiting and self._budget.is_untouched:
             self._n_sent += 1
             self._answers.put((self._waiting.popleft(), StoppedError()))
 
@@ -181,23 +183,23 @@ class Crew:
     def _run(self) -> None:
         usual = sys.getswitchinterval()
         sys.setswitchinterval(TURN_SECONDS)
-        gc.freeze()  # a collection over all that a worker has in memory stops everybody for 0.2 s
+        gc.freeze()  # a collection over the memory of a worker stops all threads for 0.2 s
         try:
             with closing(self._loop):
-                self._loop.run_until_complete(self._work_all())
+                self._loop.run_until_complete(self._run_all())
         finally:
             gc.unfreeze()
             sys.setswitchinterval(usual)
 
-    async def _work_all(self) -> None:
-        await asyncio.gather(*(self._work() for _ in range(self._n)))
+    async def _run_all(self) -> None:
+        await asyncio.gather(*(self._send_all() for _ in range(self._n)))
 
-    async def _work(self) -> None:
+    async def _send_all(self) -> None:
         with closing(self._client.connection()) as connection:
             while sent := await self._asked.get():
                 question, body = sent
                 try:
                     answer: Reply | Exception = await self._client.ask(connection, body)
-                except Exception as error:  # a task that dies would be waited for in vain
+                except Exception as error:  # otherwise the caller would wait for ever
                     answer = error
                 self._answers.put((question, answer))

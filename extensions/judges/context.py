@@ -1,4 +1,4 @@
-"""What a judge needs of its surroundings, as data and a protocol: pure, for web and workers."""
+"""Data and the protocol that a judge needs of its run: pure, for web and workers."""
 
 import contextvars
 from collections.abc import Callable, Mapping, Sequence
@@ -6,14 +6,16 @@ from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
 from extensions.judges.prompts import Template
+from metaeval.messages import message
+from metrics.options import OptionError
 
 
 @dataclass(frozen=True)
 class Endpoint:
-    """A server that the site's admin declared; `key_variable` names what holds the key.
+    """A server that the site's admin declared; `key_variable` is the variable with its key.
 
-    Prices are in `currency` for a million tokens, as of `priced_on`. `timeout` is in seconds, for
-    a whole reply.
+    Prices are in `currency` per million tokens, as of `priced_on`. `timeout` is in seconds, for a
+    whole reply.
     """
 
     name: str
@@ -62,8 +64,8 @@ class Reply:
     is_new: bool = False
 
 
-class Desk(Protocol):
-    """Where a judge finds its endpoint and template, and keeps what it is told."""
+class JudgeContext(Protocol):
+    """Endpoint and template of a judge, and the store of its replies."""
 
     @property
     def endpoint(self) -> Endpoint:
@@ -84,11 +86,11 @@ class Desk(Protocol):
         ...
 
     def stored(self, keys: Sequence[str]) -> Mapping[str, Sequence[Reply]]:
-        """Return the replies there are, the oldest first, by the keys of their questions."""
+        """Return the stored replies, the oldest first, by the keys of their questions."""
         ...
 
     def store(self, replies: Sequence[tuple[Question, Reply]]) -> Sequence[int]:
-        """Keep replies and count what they cost, in one transaction; return their prompt tokens."""
+        """Store replies and count their costs, in one transaction; return their prompt tokens."""
         ...
 
     def note(self, *, reread: int = 0, lost: int = 0) -> None:
@@ -100,7 +102,7 @@ class Desk(Protocol):
         ...
 
     def report(self) -> None:
-        """Say what the verdicts of the run look like so far."""
+        """Store a report on the verdicts of the run so far."""
         ...
 
     def connections(self) -> Any:
@@ -111,24 +113,25 @@ class Desk(Protocol):
         ...
 
     def keep_connections(self) -> None:
-        """Say that they are still in use."""
+        """Extend the hold on the connections."""
         ...
 
 
 @runtime_checkable
-class NeedsDesk(Protocol):
-    """A metric that must be given a desk before its signature is asked for."""
+class NeedsContext(Protocol):
+    """A metric that needs a context before it has a signature."""
 
-    def sit(self, desk: Desk) -> None:
-        """Take a desk."""
+    def attach(self, context: JudgeContext) -> None:
+        """Use a context."""
         ...
 
 
 def _unknown(name: str) -> Endpoint:
-    raise ValueError(f"Endpoint: there is no endpoint {name!r}.")
+    problem = message("judge.no-endpoint", "There is no endpoint “{endpoint}”.", endpoint=name)
+    raise OptionError(problem, "endpoint")
 
 
-# Who is asked for an endpoint by its name: the settings know, which this module does not.
+# Finds an endpoint by its name in the settings, which this module cannot read.
 find_endpoint: contextvars.ContextVar[Callable[[str], Endpoint]] = contextvars.ContextVar(
     "find_endpoint", default=_unknown
 )
