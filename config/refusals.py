@@ -27,6 +27,7 @@ from annotation.web import errors
 from annotation.web.errors import SENTENCES, UNREADABLE, refuse, wants_json
 from core import disk
 from core.database.waits import is_lock_timeout
+from metaeval.messages import Message
 
 logger = logging.getLogger(__name__)
 RETRY_AFTER = 10  # seconds
@@ -95,8 +96,8 @@ def server_error(request: HttpRequest) -> HttpResponse:
     return errors.refuse(request, STATUS, NO_ROOM, f"{told} {UNFINISHED}")
 
 
-def disk_refusal(error: BaseException) -> str | None:
-    """Return the sentence of a disk, a quota or a database that is full; None for other errors.
+def disk_refusal(error: BaseException) -> Message | None:
+    """Return which disk, quota or database is full; None for other errors.
 
     A file that may not be opened is a fault of ours or of the installation, and stays one.
     """

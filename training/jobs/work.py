@@ -110,7 +110,7 @@ def work_here(job: TrainingJob) -> None:
 def _told(error: Exception, folder: Path) -> str:
     """What went wrong, in a sentence where the disk refused."""
     place = Path(error.filename) if isinstance(error, OSError) and error.filename else folder
-    return disk.refusal(error, place) or f"{type(error).__name__}: {error}"
+    return str(disk.refusal(error, place) or f"{type(error).__name__}: {error}")
 
 
 def _folder(job: TrainingJob) -> AbstractContextManager[None]:

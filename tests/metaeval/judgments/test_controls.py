@@ -69,7 +69,7 @@ def test_what_rounding_leaves_of_equal_scores_is_no_difference():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         result = control_test([0.1 + 0.2, 0.3], [0.3, 0.1 + 0.2], method="wilcoxon")
-    assert (result.reasons["pair without difference"], result.mean_difference) == (2, 0.0)
+    assert (result.reasons["no-difference"], result.mean_difference) == (2, 0.0)
     assert np.isnan(result.pvalue)
 
 

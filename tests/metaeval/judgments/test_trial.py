@@ -67,7 +67,7 @@ def test_it_is_least_squares_with_dummies_and_a_covariate() -> None:
     x = np.column_stack([np.ones(len(who)), shown, length, *dummies])[known]
     fitted = np.linalg.lstsq(x, np.log(seconds[known]), rcond=None)[0]
     assert np.log(found.statistic) == pytest.approx(fitted[1], abs=1e-8)
-    assert found.reasons["missing value"] == int((~known).sum())
+    assert found.reasons["missing-value"] == int((~known).sum())
 
 
 def test_complete_pairs_are_a_paired_t_test() -> None:

@@ -125,7 +125,7 @@ def test_without_overlap_there_is_no_ceiling() -> None:
         found = ceiling(ratings, data, parse("tau-b"))
     assert found.n == 0
     assert np.isnan(found.mean)
-    assert found.reasons == {"too few outputs that others judged": 2}
+    assert found.reasons == {"too-few-shared-outputs": 2}
 
 
 def test_repeats_of_one_person_are_not_others() -> None:

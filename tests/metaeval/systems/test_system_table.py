@@ -119,8 +119,8 @@ def test_missing_scores_are_counted_and_told() -> None:
         table = system_table(human, measures, rng=1, labels={"m": "Metric M"})
     (column,) = table.columns
     assert column.systems == ("C", "B")
-    assert (column.n, column.reasons["system without scores"]) == (55, 1)
-    assert column.reasons["output without a score"] == 5
+    assert (column.n, column.reasons["system-without-scores"]) == (55, 1)
+    assert column.reasons["output-without-score"] == 5
     # Each system has its own segments, the pair those of both.
     assert (column.counts.tolist(), column.shared.tolist()) == ([60, 55], [55, 0])
     test = paired_bootstrap(ScoreMatrix(values[[2, 1], 5:], "CB", SEGMENTS[5:]), "B", rng=1)
