@@ -199,7 +199,7 @@ class DirectionsForm(forms.Form):
                 ],
                 required=False,
                 initial=known,
-                help_text=direction.reason,
+                help_text=direction.reason.text,
                 label_suffix="",
             )
 

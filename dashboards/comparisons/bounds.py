@@ -101,7 +101,7 @@ def bounds_of(campaign: Campaign, filters: Filters, panel: Panel, question: Ques
     return Bounds(
         [FloorValue(**told, value=tested.constant), *found],
         [Against(*row) for row in rows],
-        tested.test,
+        tested.test.text,
         ceiling,
         notes,
     )
@@ -125,7 +125,8 @@ def ceiling_of(
     if found.n_excluded:
         notes.append(SOME.format(n=found.n, all=found.n + found.n_excluded))
     labels = dict(campaign.annotators.values_list("pk", "label"))
-    rows = zip(found.raters.tolist(), found.overlaps.tolist(), found.values.tolist(), strict=True)
+    columns = (found.annotators, found.overlaps, found.values)
+    rows = zip(*(column.tolist() for column in columns), strict=True)
     people = [Person(labels.get(who, str(who)), n, value) for who, n, value in rows]
     reached = zip(panel.measures.values(), found.metrics.tolist(), strict=True)
     return CeilingValue(

@@ -14,6 +14,7 @@ from dashboards.documents.measured import Measured, about
 from dashboards.panel.common import compared_on
 from dashboards.panel.human import Floats
 from dashboards.panel.panel import Panel, read_panel
+from metaeval.replication.answers import interval_text
 from metaeval.replication.questions import answer, can_answer
 
 VERSION = 11
@@ -188,8 +189,8 @@ def asked_head(campaign: Campaign, panel: Panel, question: Question) -> dict[str
     return {
         **head(campaign, panel.human),
         "statistic": question.statistic.key,
-        "statistic_label": question.label,
-        "level": question.statistic.level,
+        "statistic_label": question.label.text,
+        "level": question.statistic.level.text,
         "grouping": question.grouping,
         "test": question.test,
         "is_of_draws": question.statistic.is_of_draws,
@@ -216,12 +217,13 @@ def _found(panel: Panel, question: Question) -> dict[str, Any]:
     found = answer(panel.scored, question)
     counts = ("n", "n_systems", "n_segments", "n_informative", "n_permutations")
     matrices = ("differences", "difference_lows", "difference_highs", "pvalues")
-    return {name: getattr(found, name) for name in (*counts, "interval", "chance", *matrices)} | {
+    return {name: getattr(found, name) for name in (*counts, "chance", *matrices)} | {
+        "interval": interval_text(found),
         "unit": found.unit,
         "n_units": found.n_units,
         "effective_units": float(found.n_effective),
-        "interval_about": found.about,
-        "test_label": found.test,
+        "interval_about": str(found.about or ""),
+        "test_label": found.test.text,
         "comparison_warnings": [*compared_on(panel), *found.warnings],
         "metrics": measured(panel, found.values, found.lows, found.highs),
     }

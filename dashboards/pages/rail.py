@@ -164,7 +164,7 @@ def _question(taken: frozenset[str], query: QueryDict) -> list[Control]:
         return []
     found, key = asked.statistic, asked.statistic.key
     levels = [
-        (level, [Option(one.key, one.label, one.key == key) for one in same])
+        (level.text, [Option(one.key, one.label.text, one.key == key) for one in same])
         for level, same in groupby(statistics.STATISTICS.values(), key=lambda s: s.level)
     ]
     groupings = {name: statistics.GROUPINGS[name] for name in found.groupings}

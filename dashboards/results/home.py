@@ -172,7 +172,7 @@ def choose(parts: Parts, query: QueryDict) -> Home:
         beside_label=parts.beside.statistic_label if parts.beside else "",
         beside_level=parts.beside.level if parts.beside else "",
         correction=correction,
-        correction_label=selection.CORRECTIONS[correction],
+        correction_label=str(selection.CORRECTIONS[correction]),
         answer=answer(_asked(parts, table, scored, compared, better, correction)),
         rows=sorted(lines, key=_by_value),
         metrics=table.metrics,
@@ -272,14 +272,14 @@ def _asked(
     better: Mapping[str, float | None],
     correction: str,
 ) -> Asked:
-    label = "" if correction == "none" else selection.CORRECTIONS[correction]
+    label = "" if correction == "none" else str(selection.CORRECTIONS[correction])
     n_outputs, n_whole = max(table.n_judged, parts.ground.n_judged), parts.ground.n_scored_whole
     return Asked(
         statistic=table.statistic,
         metrics=scored,
         n_judged=n_outputs or n_whole,
         judged="output" if n_outputs else "system",
-        is_elsewhere=not n_outputs and table.level == SEGMENT,
+        is_elsewhere=not n_outputs and table.level == SEGMENT.text,
         is_tested=compared is not None and parts.trust is not None,
         failed=marks.failure(parts.failed),
         better=better,

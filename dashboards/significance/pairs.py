@@ -39,7 +39,7 @@ def choose(document: Comparison, query: QueryDict) -> Shown:
     size, wanted = len(found.metrics), _row_of(found, query)
     starts = range(size) if wanted is None else [wanted]
     steps = ["".join(cells.letter(i, j) for j in range(size)) for i in range(size)]
-    label = selection.CORRECTIONS[correction]
+    label = str(selection.CORRECTIONS[correction])
     scoped = f"{label}, family: {selection.SCOPES[scope]}"
     labels = {each.key: each.label for each in found.metrics}
     states, floor_marks = marks.against_floor(document.trust, found, labels)

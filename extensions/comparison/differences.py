@@ -13,10 +13,10 @@ from metaeval.resampling import percentile_interval
 from metaeval.sensitivity import LEVELS
 
 CORRELATIONS = {
-    "tau": LEVELS["tau"],
+    "tau": LEVELS["tau"].text,
     "r_hybrid": "System level, Pearson r over hybrids",
-    "r_segment": LEVELS["r_segment"],
-    "r_system": LEVELS["r_system"],
+    "r_segment": LEVELS["r_segment"].text,
+    "r_system": LEVELS["r_system"].text,
     # Only published tables have it: campaigns rate outputs, not pairs of them.
     "darr": "Segment level, WMT’s τ over pairs (published)",
 }

@@ -36,6 +36,7 @@ from extensions.studies.headline import Asked, answer
 from extensions.studies.headline import Column as Told
 from extensions.studies.headline import Named as Averaged
 from extensions.studies.matrix import Group, Matrix, groups_of, heads_of, matrix_of, trend_of
+from metaeval.messages import Message
 from metaeval.replication.questions.statistics import SEGMENT, SYSTEM
 from metrics.catalogue import infos
 
@@ -102,7 +103,7 @@ def choose_of_study(document: CorrelationsOfStudy, query: QueryDict) -> Correlat
         heads=[replace(h, group=group) for h, group in zip(document.heads, groups, strict=True)],
         campaigns=campaigns,
         tables=tables,
-        correction_label=selection.CORRECTIONS[correction],
+        correction_label=str(selection.CORRECTIONS[correction]),
         bold=BOLD.format(corrected=marks.corrected(correction)),
         trust=worst_of([one.trust for one in campaigns]),
         rows=[
@@ -176,7 +177,7 @@ def context_of_study(
     }
 
 
-def _levels(request: HttpRequest, document: CorrelationsOfStudy, level: str) -> list[Level]:
+def _levels(request: HttpRequest, document: CorrelationsOfStudy, level: Message) -> list[Level]:
     """Segments by τ; systems by r where there are enough of them, else by what hybrids tend to."""
     enough = all(one.n_systems >= MIN_SYSTEMS for one in document.campaigns)
     choices = {SEGMENT: ("segment", DEFAULT), SYSTEM: ("system", "systems" if enough else "limit")}

