@@ -32,7 +32,7 @@ class StatisticsWarning(UserWarning):
     code: ClassVar[str] = "statistics"
 
     def __init__(self, message: Message) -> None:
-        super().__init__(message.text)
+        super().__init__(str(message))
         self.message = message
 
 

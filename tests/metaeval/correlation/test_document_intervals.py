@@ -189,7 +189,8 @@ def test_new_systems_and_new_documents_are_clustered_both_ways() -> None:
     r = found.values[0]
     half = t.ppf(0.975, df) * np.sqrt(total) / (1.0 - r * r)
     assert found.highs[0] == pytest.approx(np.tanh(np.arctanh(r) + half), abs=1e-6)
-    assert "8 systems and 12 documents" in found.method
+    assert found.method.code == "method.t-systems-documents"
+    assert found.method.parameters == {"systems": 8, "n": 12}
 
 
 def flipped(values: np.ndarray, documents: np.ndarray) -> np.ndarray:

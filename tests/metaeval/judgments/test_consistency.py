@@ -23,7 +23,7 @@ def test_no_items_have_no_rate():
         assert np.isnan(pass_rate(0, 0).statistic)
     assert pass_rate(0, 0).interval is None
     for passed, n in ((2, 1), (-1, 3)):
-        with pytest.raises(ValueError, match="cannot be"):
+        with pytest.raises(ValueError, match="passed: expected 0 to"):
             pass_rate(passed, n)
 
 
@@ -49,7 +49,7 @@ def test_what_is_undefined_is_nan():
         assert np.isnan(repeat_consistency([], []).mean_absolute)
     with pytest.warns(TooFewWarning):
         assert np.isnan(repeat_consistency([1], [2]).sd)
-    with pytest.warns(UserWarning):
+    with pytest.warns(MissingDataWarning):
         assert repeat_consistency([1, np.nan], [2, 3]).n == 1
 
 

@@ -173,7 +173,7 @@ def test_published_appraise_quality_p():
 def test_trap_levels_at_the_borders():
     levels = trap_levels([0, 1, 20, 20.5, 100, np.nan])
     assert (levels.zero, levels.low, levels.high, levels.n) == (1, 2, 2, 5)
-    assert dict(levels.reasons) == {"missing score": 1}
+    assert dict(levels.reasons) == {"missing-score": 1}
     with pytest.raises(ValueError, match="between 0 and 100"):
         trap_levels([-0.5])
 

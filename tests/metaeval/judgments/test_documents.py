@@ -57,7 +57,7 @@ def test_one_vs_rest_leaves_out_each_document():
     assert found.one_vs_rest_interval[:2] == pytest.approx((low, high))
     n_items = int(((~np.isnan(values)).sum(axis=0) > 1).sum())
     assert (found.unit, found.n_units, found.n_items) == ("documents", 9, n_items)
-    assert found.one_vs_rest_method.startswith("jackknife of atanh r over documents")
+    assert found.one_vs_rest_method.code == "method.jackknife-r-documents"
 
 
 def test_alpha_of_very_many_documents_has_the_error_of_a_jackknife_over_them():
@@ -65,7 +65,7 @@ def test_alpha_of_very_many_documents_has_the_error_of_a_jackknife_over_them():
     values, of = ratings(RNG, HIGH, (2000, 2))
     scores, who, what = flat(values)
     found = agreement_interval(scores, who, what, documents=of[what], n_resamples=1, rng=1)
-    assert found.alpha_method.startswith("delta method of log(1 − α) over documents")
+    assert found.alpha_method.code == "method.delta-alpha-documents"
     x = scores - scores.mean()
     raters = values.shape[0]
     means = np.bincount(what, x) / raters

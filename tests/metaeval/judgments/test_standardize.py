@@ -63,7 +63,7 @@ def test_constant_annotator_is_nan_or_zero_and_always_named():
     with pytest.warns(ConstantInputWarning):
         result = z_scores(scores, annotators)
     assert np.isnan(result.z[:3]).all()
-    assert dict(result.reasons) == {"annotator without spread": 3}
+    assert dict(result.reasons) == {"constant-annotator": 3}
     with pytest.warns(ConstantInputWarning):
         assert z_scores(scores, annotators, constant="zero").z[:3].tolist() == [0.0] * 3
 

@@ -67,7 +67,7 @@ def test_it_is_least_squares_with_dummies_and_a_covariate() -> None:
     x = np.column_stack([np.ones(len(who)), shown, length, *dummies])[known]
     fitted = np.linalg.lstsq(x, np.log(seconds[known]), rcond=None)[0]
     assert np.log(found.statistic) == pytest.approx(fitted[1], abs=1e-8)
-    assert found.reasons["missing-value"] == int((~known).sum())
+    assert found.reasons["effects.missing-values"] == int((~known).sum())
 
 
 def test_complete_pairs_are_a_paired_t_test() -> None:
@@ -142,7 +142,7 @@ def test_what_cannot_be_known_is_said() -> None:
         rate_effect([False] * 8, [True, True, False, False] * 2, list("aaaabbbb"))
     with pytest.warns(TooFewWarning):
         assert rate_effect([True], [True], ["a"]).interval is None
-    with pytest.raises(ValueError, match="as long"):
+    with pytest.raises(ValueError, match="must have one length"):
         rate_effect([True], [True, False], ["a"])
 
 
@@ -168,7 +168,7 @@ def test_a_missing_condition_is_not_treated() -> None:
         [*seconds, 500.0], [*shown.astype(float), np.nan], [*who, 0], [*what, 0], is_ratio=True
     )
     assert more.statistic == pytest.approx(whole.statistic)
-    assert dict(more.reasons) == {"missing value": 1}
+    assert dict(more.reasons) == {"effects.missing-values": 1}
 
 
 def test_means_that_do_not_settle_are_said_whatever_the_unit() -> None:
@@ -207,4 +207,4 @@ def test_the_command_reads_a_table(tmp_path, capsys) -> None:
     )
     path.write_text(rows[0] + "\np1\to1\tblnk\t3\t\n")
     assert main(["trial", str(path)]) == 2
-    assert "line 2: field condition: 'blnk', not one of blank" in capsys.readouterr().err
+    assert "line 2: field condition: expected one of blank" in capsys.readouterr().err

@@ -70,7 +70,7 @@ def test_redundant_judgments_are_averaged_once_per_segment():
     assert result.counts.tolist() == [[2, 1], [0, 1], [0, 0]]
     assert result.system_scores[:2].tolist() == [37.5, 5.0]
     assert result.judgment_means[0] == 30.0
-    assert dict(result.reasons) == {"missing score": 1}
+    assert dict(result.reasons) == {"missing-score": 1}
 
 
 def test_published_wmt21_segment_and_system_scores():

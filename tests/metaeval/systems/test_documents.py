@@ -52,7 +52,7 @@ def test_the_bootstrap_copies_whole_documents():
     assert found.highs == pytest.approx(np.quantile(gaps, 1 - tail, axis=0))
     assert (found.unit, found.n_units, found.n) == ("documents", 24, N)
     assert found.n_effective == pytest.approx(N**2 / (SIZES**2).sum())
-    assert "24 documents" in found.method
+    assert found.method.parameters["units"].parameters["n"] == 24
 
 
 def test_randomisation_swaps_whole_documents():

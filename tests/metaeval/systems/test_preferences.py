@@ -21,7 +21,7 @@ def test_published_share() -> None:
 
 def test_missing_scores_are_left_out_and_counted() -> None:
     result = preference([0.4, np.nan, 0.1], [0.3, 0.2, np.nan])
-    assert (result.n, result.statistic, dict(result.reasons)) == (1, 1, {"missing score": 2})
+    assert (result.n, result.statistic, dict(result.reasons)) == (1, 1, {"missing-score": 2})
 
 
 def test_nothing_to_compare() -> None:
