@@ -120,7 +120,7 @@ def test_a_metric_of_systems_only_is_there_and_one_of_segments_is_averaged(direc
     assert "metrics 6 sys.score and 1 mean of segments" in said
     rows, said = run(capsys, "correlate", folder, "--grouping", "item")
     assert "BLEU-refA" not in rows
-    assert "note: left out, because they have system scores only: BLEU-refA" in said
+    assert "note: Excluded metrics that have only system scores: BLEU-refA." in said
 
 
 def test_humans_without_system_scores_are_averaged_and_metrics_over_the_same(directory):

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from metaeval.judgments.controls import pass_rate, repeat_consistency
-from metaeval.results import ConstantInputWarning, TooFewWarning
+from metaeval.results import ConstantInputWarning, MissingDataWarning, TooFewWarning
 from tests.metaeval.published import table
 
 
