@@ -1,4 +1,4 @@
-"""What every app uses, as an app: it looks after the background work of all others."""
+"""The app with shared code and the background jobs of all other apps."""
 
 from importlib import import_module
 

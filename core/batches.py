@@ -1,4 +1,4 @@
-"""Long lists in pieces, so that nothing has to be in memory as a whole."""
+"""Split long sequences into batches, so that they never have to be in memory as a whole."""
 
 from collections.abc import Iterable, Iterator
 from itertools import islice

@@ -1,6 +1,6 @@
-"""A disk that takes no more, in a sentence: writers in Python, Rust and C++ each raise their own.
+"""Recognise errors of a full or read-only disk, which Python, Rust and C++ raise differently.
 
-Neither Django nor torch: families and commands without a database use it, too.
+This module needs neither Django nor torch: metric families and commands without a database use it.
 """
 
 import errno
@@ -10,13 +10,12 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
-# How Rust (safetensors, tokenizers) ends what it says of the system's errors.
+from metaeval.messages import Message, message
+
+MEGABYTE = 1e6
+# How Rust (safetensors, tokenizers) ends its messages about errors of the operating system.
 _RUST = re.compile(r"\(os error (\d+)\)")
-FULL = {
-    errno.ENOSPC: "The disk is full at {place}",
-    errno.EDQUOT: "The disk quota is used up at {place}",
-    errno.EFBIG: "A file in {place} would be larger than this system allows",
-}
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _CLOSED = (
     errno.EACCES,
     errno.EPERM,
@@ -26,35 +25,36 @@ _CLOSED = (
     errno.EEXIST,
     errno.ENAMETOOLONG,
 )
-# What databases call it: PostgreSQL's state, SQLite's primary codes.
+# Codes of databases: PostgreSQL's state, SQLite's primary codes.
 POSTGRESQL_FULL = "53100"
+_DATABASE_FULL = message("disk.database-full", "The disk of the database is full.")
 _SQLITE = {
-    13: "The disk of the database is full.",
-    10: "The disk of the database refuses to be written.",
-    8: "The database may only be read.",
+    13: _DATABASE_FULL,
+    10: message("disk.database-error", "The database cannot be written to disk."),
+    8: message("disk.database-read-only", "The database is read-only."),
 }
 
 
-def refusal(error: BaseException, place: Path, n_bytes: int | None = None) -> str | None:
-    """Return the sentence for what a disk refused, the database's included; None for other errors.
+def refusal(error: BaseException, place: Path, n_bytes: int | None = None) -> Message | None:
+    """Return why a disk, or that of the database, could not be written; None for other errors.
 
-    `n_bytes` is about what was to be written at the place.
+    `n_bytes` is the approximate number of bytes to be written at the place.
     """
     for each in _chain(error):
-        if told := _by_database(each):
-            return told
+        if problem := _by_database(each):
+            return problem
     number = fault(error)
-    return None if number is None else sentence(number, place, n_bytes)
+    return None if number is None else problem_of(number, place, n_bytes)
 
 
-def _by_database(error: BaseException) -> str | None:
+def _by_database(error: BaseException) -> Message | None:
     if getattr(error, "sqlstate", None) == POSTGRESQL_FULL:
-        return _SQLITE[13]
+        return _DATABASE_FULL
     return _SQLITE.get(getattr(error, "sqlite_errorcode", 0) & 0xFF)
 
 
 def fault(error: BaseException) -> int | None:
-    """Return the number of what the disk refused, wherever the chain of errors tells it.
+    """Return the error number of a disk that could not be written, from the chain of errors.
 
     None for any other error.
     """
@@ -76,22 +76,44 @@ def _numbers(error: BaseException) -> Iterator[int]:
     yield from map(int, _RUST.findall(str(error)))
 
 
-def sentence(number: int, place: Path, n_bytes: int | None = None) -> str:
-    """Say what the disk refused at a place; `n_bytes` is about what was to be written there."""
+def problem_of(number: int, place: Path, n_bytes: int | None = None) -> Message:
+    """Return why a place cannot be written, by the error number.
+
+    `n_bytes` is the approximate number of bytes to be written there.
+    """
     if number not in FULL:
-        return f"{place} cannot be written: {os.strerror(number)}."
-    needed = "" if n_bytes is None else f"about {megabytes(n_bytes)} are needed, "
-    return f"{FULL[number].format(place=place)}: {needed}{_left(place)}."
+        return message(
+            "disk.not-writable",
+            "{place} cannot be written: {error}.",
+            place=str(place),
+            error=os.strerror(number),
+        )
+    space = _space(place, n_bytes)
+    if number == errno.ENOSPC:
+        return message("disk.full", "The disk is full at {place}. {space}", place=str(place),
+                       space=space)  # fmt: skip
+    if number == errno.EDQUOT:
+        return message("disk.quota", "The disk quota is used up at {place}. {space}",
+                       place=str(place), space=space)  # fmt: skip
+    return message(
+        "disk.file-too-large",
+        "A file in {place} would be larger than this system allows. {space}",
+        place=str(place),
+        space=space,
+    )
 
 
-def _left(place: Path) -> str:
-    """What is free in the nearest folder that exists."""
+def _space(place: Path, n_bytes: int | None) -> Message:
+    """Return the free space of the nearest folder that exists, and the needed space if known."""
     there = next(each for each in (place, *place.parents) if each.exists())
     if not os.statvfs(there).f_favail and os.statvfs(there).f_files:
-        return "no room is left for another file"
-    return f"{megabytes(shutil.disk_usage(there).free)} are free"
-
-
-def megabytes(n_bytes: int) -> str:
-    """Return a number of bytes in MB (10⁶), to a tenth."""
-    return f"{n_bytes / 1e6:,.1f} MB"
+        return message("disk.no-files", "The disk has reached its maximum number of files.")
+    free = shutil.disk_usage(there).free / MEGABYTE
+    if n_bytes is None:
+        return message("disk.free", "Free: {free:,.1f} MB.", free=free)
+    return message(
+        "disk.free-and-needed",
+        "Free: {free:,.1f} MB. Needed: about {needed:,.1f} MB.",
+        free=free,
+        needed=n_bytes / MEGABYTE,
+    )

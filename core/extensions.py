@@ -1,8 +1,8 @@
-"""Extensions: each is a folder of its own, and one record says what it adds.
+"""Extensions: each is a package whose record lists what it adds.
 
 `settings.EXTENSIONS` names the packages; the record of each is `EXTENSION` in its module
-`extension`. Nothing outside a package imports from inside it: the record names everything by dotted
-path, and each is imported where it is first needed. How to write one: docs/extensions.md.
+`extension`. Code outside a package never imports from it: the record names everything by dotted
+path, which is imported when it is first needed. docs/extensions.md explains how to write one.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,11 +19,11 @@ from django.utils.module_loading import import_string
 
 @dataclass(frozen=True)
 class Place:
-    """Where a page is listed: by its name, which is that of its address unless `address` says it.
+    """The place of a page in a list of pages; `address` is the URL's name, by default `name`.
 
-    A page of an extension is listed before the page `before`, or last. Of a rail, `tab` heads it
-    among the pages of a study, `is_own` hides it from all who do not run the campaign, and `needs`
-    is what must hold of a campaign for the page to say anything.
+    A page of an extension is listed before the page `before`, or last. In a sidebar, `tab` is its
+    heading among the pages of a study, `is_own` hides it from everyone who does not run the
+    campaign, and `needs` is the condition on a campaign under which the page has any content.
     """
 
     name: str
@@ -37,18 +37,18 @@ class Place:
 
 @dataclass(frozen=True, kw_only=True)
 class Extension:
-    """What one extension adds, as data: importing the record imports nothing of it.
+    """The additions of one extension, as data: importing the record imports nothing else of it.
 
     `app` is its Django app, with models, commands, templates and static files as usual. `urls` is
-    the module of its addresses, `api` lists (prefix, viewset, base name). `work` maps kinds of
-    background work, `families` those of metrics (`module:NAME`) and `analyses` those behind result
-    pages to where they are described; `metrics` is a mapping of known metrics
-    (:data:`metrics.registry.METRICS`). `types` are a sequence of resource types, and `test_set`
-    what is deleted with a test set (:mod:`lifecycle.resources.resource_type`). `slow` are the
-    analyses that may take longer than a reader waits. `results` are pages of campaigns, `study` of
-    studies, `pages` other ones that the search finds. `fragments` are templates that other pages
-    include, by place. `reference` returns :class:`Section`s of the generated documentation of
-    metrics. `needs` names the packages of other extensions that it imports from.
+    the module of its URLs, `api` lists (prefix, viewset, base name). `work` maps kinds of
+    background jobs, `families` kinds of metrics (`module:NAME`) and `analyses` those of result
+    pages to their descriptions; `metrics` is a mapping of known metrics
+    (:data:`metrics.registry.METRICS`). `types` is a sequence of resource types, and `test_set`
+    lists data that is deleted with a test set (:mod:`lifecycle.resources.resource_type`). `slow`
+    are the analyses that may take longer than a reader waits. `results` are pages of campaigns,
+    `study` pages of studies, `pages` other ones that the search finds. `fragments` are templates
+    that other pages include, by place. `reference` returns :class:`Section`s of the generated
+    documentation of metrics. `needs` names the packages of extensions from which it imports.
     """
 
     app: str
@@ -73,7 +73,7 @@ class Extension:
 class Section:
     """A section of the generated documentation.
 
-    `module` is one whose docstring follows without its first paragraph, `options` what can be set
+    The docstring of `module` follows without its first paragraph, then a table of `options`
     (:class:`metrics.options.Option`).
     """
 
@@ -84,23 +84,23 @@ class Section:
 
 
 def load(package: str) -> Extension:
-    """Return the record of a package; ImproperlyConfigured where there is none."""
+    """Return the record of a package; raises ImproperlyConfigured if it has none."""
     try:
         record = import_module(f"{package}.extension").EXTENSION
     except (ModuleNotFoundError, AttributeError) as error:
         raise ImproperlyConfigured(f"EXTENSIONS names {package!r}: {error}.") from error
     if not isinstance(record, Extension):
-        raise ImproperlyConfigured(f"{package}.extension.EXTENSION is no Extension.")
+        raise ImproperlyConfigured(f"{package}.extension.EXTENSION is not an Extension.")
     return record
 
 
 def load_all(packages: Sequence[str]) -> list[Extension]:
-    """Return the records of packages; ImproperlyConfigured where one needs another that is not."""
+    """Return the records of packages; raises ImproperlyConfigured if one needs a missing one."""
     records = [load(package) for package in packages]
     for package, record in zip(packages, records, strict=True):
         if missing := [name for name in record.needs if name not in packages]:
             raise ImproperlyConfigured(
-                f"EXTENSIONS names {package!r}, which needs {missing[0]!r}: name both or neither."
+                f"EXTENSIONS names {package!r}, which needs {missing[0]!r}. Name both or neither."
             )
     return records
 
@@ -111,12 +111,12 @@ def installed() -> list[Extension]:
 
 
 def merged(name: str) -> dict[str, Any]:
-    """Return a mapping of all records as one."""
+    """Return the merged mappings of a field of all records."""
     return {key: value for each in installed() for key, value in getattr(each, name).items()}
 
 
 def places(name: Literal["results", "study", "pages"], core: Sequence[Place] = ()) -> list[Place]:
-    """Return the core's pages with those of all records, each where its record wants it."""
+    """Return the core's pages with those of all records inserted at their places."""
     found = list(core)
     for place in (place for each in installed() for place in getattr(each, name)):
         names = [each.name for each in found]
@@ -125,7 +125,7 @@ def places(name: Literal["results", "study", "pages"], core: Sequence[Place] = (
 
 
 def address(name: str, *args: str) -> str:
-    """Return an address that an extension may have; empty where no installed one does."""
+    """Return a URL that an extension may have; empty if no installed extension has it."""
     try:
         return reverse(name, args=args)
     except NoReverseMatch:
@@ -133,13 +133,13 @@ def address(name: str, *args: str) -> str:
 
 
 def imported(name: str) -> Iterator[Any]:
-    """Import what a field names, of every record that names something."""
+    """Import the objects that a field of the records names."""
     for each in installed():
         if path := getattr(each, name):
             yield import_string(path)
 
 
 def template_folders(root: Path) -> list[Path]:
-    """Return the folders of templates below a project: its own, then those of its packages."""
+    """Return the template folders of a project: its own, then those of its packages."""
     ours = [*root.glob("[a-z]*/templates"), *root.glob("extensions/[a-z]*/templates")]
     return [root / "templates", *sorted(ours)]

@@ -1,8 +1,8 @@
-"""Markdown from campaign admins, as HTML that can do no harm.
+"""Render Markdown from campaign admins as safe HTML.
 
-Two fences stand one behind the other: the parser takes no HTML, and the sanitiser lets only the
-elements below through. The highest headings are of level 3, under the page's own; pictures become
-their description, because the pages load nothing from other hosts.
+There are two safeguards: the parser rejects HTML, and the sanitiser passes only the elements below.
+The highest headings are of level 3, below those of the page. Images are replaced by their
+description, because pages load nothing from other hosts.
 """
 
 import hashlib

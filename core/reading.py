@@ -1,17 +1,17 @@
-"""How long a text is, and the seconds in which it can be read at all."""
+"""The length of a text, and the shortest time in which it can be read."""
 
 from core.languages import is_character_based
 
-# Silent reading of English non-fiction, words a minute (Brysbaert 2019, a meta-analysis of 190
-# studies); Japanese, the faster of the two languages without blanks, characters a minute
-# (Trauzettel-Klosinski and Dietz 2012).
+# Silent reading of English non-fiction in words per minute (Brysbaert 2019, a meta-analysis of 190
+# studies), and of Japanese, the faster of the two languages without blanks, in characters per
+# minute (Trauzettel-Klosinski and Dietz 2012).
 WORDS, CHARACTERS = 238, 357
-# Nobody is called too fast who could have skimmed.
+# Skimming is assumed to be so many times faster, to avoid false alarms.
 GENEROUS = 4
 
 
 def words_in(text: str, language: str) -> int:
-    """Count words, or characters that are no blanks where the language has lengths in those.
+    """Count words, or characters without blanks if the language is measured in those.
 
     >>> words_in("The harbour was quiet.", "en"), words_in("港口很 安静。", "zh")
     (4, 6)
@@ -20,6 +20,6 @@ def words_in(text: str, language: str) -> int:
 
 
 def seconds_to_read(text: str, language: str) -> float:
-    """Return the seconds in which a text can be skimmed at best: a quarter of silent reading."""
+    """Return the shortest time in which a text can be skimmed: a quarter of silent reading."""
     per_minute = CHARACTERS if is_character_based(language) else WORDS
     return 60 * words_in(text, language) / (GENEROUS * per_minute)

@@ -1,8 +1,8 @@
-"""Numbers and lists in sentences, numbers read from text, and CSV cells that no spreadsheet runs.
+"""Counts and lists in English, numbers in text, and CSV cells that are safe in spreadsheets.
 
-A cell that a spreadsheet would run as a formula is made harmless on export. Nothing is changed in
-the database: texts are stored as they were uploaded. The rule is OWASP's ("CSV Injection"): cells
-that begin with = + - @ tab or carriage return get a leading apostrophe.
+A cell that a spreadsheet would run as a formula is neutralised on export. The database stores texts
+as they were uploaded. The rule is OWASP's ("CSV Injection"): cells that begin with = + - @ tab or
+carriage return get a leading apostrophe.
 """
 
 import re
@@ -24,15 +24,15 @@ def join_truncated(names: Sequence[str], limit: int = 5) -> str:
 
 
 def whole(text: str, digits: int = 9) -> int | None:
-    """Return the number that a text of decimal digits in any script means, or None.
+    """Return the number that a text of decimal digits in any script represents, or None.
 
-    More than `digits` digits give None: `int` raises ValueError for some thousand.
+    More than `digits` digits give None, because `int` raises ValueError for thousands of digits.
     """
     return int(text) if text.isdecimal() and len(text) <= digits else None
 
 
 def key(text: str) -> int:
-    """Return the primary key that a text names, or 0, which no row has."""
+    """Return the primary key in a text, or 0, which is not the key of any row."""
     return whole(text, 18) or 0
 
 
@@ -53,7 +53,7 @@ def neutralise(value: object) -> str:
 
 
 def restore(cell: str) -> str:
-    """Return the value that `neutralise` made a cell of.
+    """Return the original value of a cell that `neutralise` wrote.
 
     >>> restore(neutralise("=1+1")), restore("'tis")
     ('=1+1', "'tis")

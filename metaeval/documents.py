@@ -1,7 +1,7 @@
 """Documents as the unit of intervals and tests: segments of one document depend on each other.
 
-``clusters`` is the number of each segment's document, (segments,). Where no document has two
-segments the unit is the segment, and every function here leaves numbers as they are, to the bit.
+``clusters`` has the number of each segment's document, shape (segments,). If no document has two
+segments, the unit is the segment, and no function here changes a number, not even its last bit.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from metaeval.arrays import IntArray
+from metaeval.messages import Message, message, plural
 from metaeval.results import Notes, TooFewWarning
 
 DOCUMENTS, SEGMENTS = "documents", "segments"
@@ -44,7 +45,7 @@ def recoded(clusters: IntArray) -> IntArray:
 def clusters_from(labels: Iterable[Hashable] | None, n: int) -> IntArray:
     """Return the number of each entry's document, (n,), in order of appearance.
 
-    An entry with an empty label or None is a document of its own, and so are all without labels.
+    An entry whose label is empty or None is a document of its own; without labels, every entry is.
 
     Raises
     ------
@@ -78,7 +79,7 @@ def documents_of(
     Raises
     ------
     ValueError
-        If there is another number of labels, or an item has two.
+        If the number of labels differs from that of the items, or one item has two documents.
 
     Examples
     --------
@@ -123,7 +124,7 @@ def unit_of(clusters: IntArray) -> str:
 def sum_by(values: ArrayLike, clusters: IntArray) -> NDArray[np.float64]:
     """Sum values of segments (..., segments) by document: (..., documents), by first appearance.
 
-    Where every segment is a document of its own the values return unchanged.
+    If every segment is a document of its own, the values are returned unchanged.
 
     Examples
     --------
@@ -152,8 +153,9 @@ def effective_clusters(sizes: ArrayLike) -> float:
 def effective_units(clusters: IntArray) -> float:
     """Return the effective number of units of a part of the segments, at least 2.
 
-    Degrees of freedom and corrections for few clusters of unequal size take it in the place of
-    their number (Carter, Schnepel and Steigerwald 2017). Of units of one size it is their number.
+    Degrees of freedom and corrections for few clusters use it instead of the number of clusters if
+    these differ in size (Carter, Schnepel and Steigerwald 2017). If all have one size, it is their
+    number.
 
     >>> effective_units(np.array([0, 0, 1, 1, 2, 2])), effective_units(np.array([0, 0, 0, 0, 1]))
     (3.0, 2.0)
@@ -161,42 +163,59 @@ def effective_units(clusters: IntArray) -> float:
     return max(effective_clusters(sizes_of(clusters)), 2.0)
 
 
-def counted(clusters: IntArray) -> str:
-    """Return the number of units with their name, and the effective number of unequal documents.
+def units_message(clusters: IntArray) -> Message:
+    """Return the number of units, and the effective number if documents differ in size.
 
-    >>> counted(np.array([0, 0, 1, 1])), counted(np.array([0, 0, 1])), counted(np.arange(1200))
-    ('2 documents', '2 documents, effective number 1.8', '1,200 segments')
+    >>> units_message(np.array([0, 0, 1, 1])).text, units_message(np.array([0, 0, 1])).text
+    ('2 documents', '2 documents (effective number: 1.8)')
+    >>> units_message(np.arange(1200)).text
+    '1,200 segments'
     """
     sizes = sizes_of(clusters)
-    n, effective = len(sizes), effective_clusters(sizes)
+    n = len(sizes)
     if unit_of(clusters) == SEGMENTS:
-        return f"{n:,} segments"
-    documents = "1 document" if n == 1 else f"{n:,} documents"
-    is_equal = sizes.min() == sizes.max()
-    return documents if is_equal else f"{n:,} documents, effective number {effective:.1f}"
+        return plural("units.segments", "{n} segment", "{n} segments", n=n)
+    if sizes.min() == sizes.max():
+        return plural("units.documents", "{n} document", "{n} documents", n=n)
+    return message(
+        "units.unequal-documents",
+        "{n} documents (effective number: {effective:.1f})",
+        n=n,
+        effective=effective_clusters(sizes),
+    )
 
 
 def few_documents(clusters: IntArray) -> TooFewWarning | None:
-    """Return the warning that so few or so unequal documents call for; None where units suffice.
+    """Return a warning if there are few documents, or few of equal weight; else None.
 
-    Where segments are the unit it is None: each statistic has its own fewest segments.
+    Returns None if segments are the unit: each statistic has its own minimum of segments.
     """
     n, effective = len(sizes_of(clusters)), effective_clusters(sizes_of(clusters))
     if unit_of(clusters) == SEGMENTS or effective >= FEW_DOCUMENTS:
         return None
     if n < FEWEST_DOCUMENTS:
         return TooFewWarning(
-            f"The segments belong to {counted(clusters)}: an interval needs {FEWEST_DOCUMENTS}, "
-            "and p-values are approximate."
+            message(
+                "documents.no-interval",
+                "The segments belong to {units}. An interval needs at least {fewest} documents, "
+                "and p-values are approximate.",
+                units=units_message(clusters),
+                fewest=FEWEST_DOCUMENTS,
+            )
         )
     return TooFewWarning(
-        f"The segments belong to {counted(clusters)}: intervals and p-values from fewer than "
-        f"{FEW_DOCUMENTS} are approximate."
+        message(
+            "documents.approximate",
+            "The segments belong to {units}. Intervals and p-values from fewer than {few} "
+            "documents are approximate.",
+            units=units_message(clusters),
+            few=FEW_DOCUMENTS,
+        )
     )
 
 
 def has_enough_documents(clusters: IntArray, notes: Notes) -> bool:
-    """Warn of few documents; return False where they are too few for an interval."""
+    """Warn if there are few documents; return False if they are too few for an interval."""
     warning = few_documents(clusters)
     if warning is not None:
         notes.warn(warning)

@@ -1,10 +1,16 @@
-"""Refuse what is given twice on a command line where the last value alone would count."""
+"""Refuse options that are given twice on a command line but have a single value."""
 
 import argparse
 from collections.abc import Iterable
 from typing import Any, TypeVar
 
+from metaeval.messages import MessageError, message
+
 Value = TypeVar("Value")
+
+
+class RepeatError(MessageError, ValueError):
+    """A name is given twice."""
 
 
 class StoreOnce(argparse._StoreAction):
@@ -19,9 +25,9 @@ class StoreOnce(argparse._StoreAction):
         values: Any,
         option_string: str | None = None,
     ) -> None:
-        """Raise ArgumentError where this namespace has a value already."""
+        """Raise ArgumentError if this namespace already has a value."""
         if self._filled is namespace:
-            raise argparse.ArgumentError(self, "given twice, but it takes one value")
+            raise argparse.ArgumentError(self, "given twice, but only one value is allowed")
         self._filled = namespace
         super().__call__(parser, namespace, values, option_string)
 
@@ -42,10 +48,16 @@ def refuse_repeats(parser: argparse.ArgumentParser) -> argparse.ArgumentParser:
 
 
 def by_name(pairs: Iterable[tuple[str, Value]]) -> dict[str, Value]:
-    """Return the values of NAME=VALUE options by name; ValueError for a name given twice."""
+    """Return the values of NAME=VALUE options by name; RepeatError for a name given twice."""
     values: dict[str, Value] = {}
     for name, value in pairs:
         if name in values:
-            raise ValueError(f"{name} is given twice, but it takes one value.")
+            raise RepeatError(
+                message(
+                    "command.repeated-name",
+                    "{name} is given twice, but only one value is allowed.",
+                    name=name,
+                )
+            )
         values[name] = value
     return values

@@ -17,60 +17,63 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from metaeval.messages import Message, untranslated
+from metaeval.messages import Message
 
 # Entries of an array or a tuple that a repr writes out.
 SHOWN = 4
 
 
 class StatisticsWarning(UserWarning):
-    """A statistic is undefined, or rests on less than it seems to; see ``code``."""
+    """A statistic is undefined, or is based on less data than it seems to be.
+
+    ``code`` names the kind of warning, ``message`` says what happened.
+    """
 
     code: ClassVar[str] = "statistics"
 
-    def __init__(self, message: Message | str) -> None:
+    def __init__(self, message: Message) -> None:
         super().__init__(str(message))
-        self.message = untranslated(message)
+        self.message = message
 
 
 class ConstantInputWarning(StatisticsWarning):
-    """All values are equal, so nothing can correlate with them or be scaled by their spread."""
+    """All values are equal, so neither a correlation nor a standardised value is defined."""
 
     code = "constant_input"
 
 
 class SingleJudgmentWarning(StatisticsWarning):
-    """One judgment only: no spread, no agreement."""
+    """There is only one judgment, so neither spread nor agreement is defined."""
 
     code = "single_judgment"
 
 
 class TooFewWarning(StatisticsWarning):
-    """Fewer observations than the statistic needs or than make it meaningful."""
+    """There are fewer observations than the statistic needs, or than make it meaningful."""
 
     code = "too_few"
 
 
 class MissingDataWarning(StatisticsWarning):
-    """Cells, segments or systems were left out because a value is missing."""
+    """Cells, segments or systems were excluded because a value is missing."""
 
     code = "missing_data"
 
 
 class DependentDataWarning(StatisticsWarning):
-    """Observations hang together, so what assumes that they do not claims too much."""
+    """Observations depend on each other, but the statistic assumes independence."""
 
     code = "dependent_data"
 
 
 class UndefinedGroupWarning(StatisticsWarning):
-    """Some groups (segments or systems) have no defined correlation and were left out."""
+    """Some groups (segments or systems) were excluded: their correlation is undefined."""
 
     code = "undefined_group"
 
 
 class ResolutionWarning(StatisticsWarning):
-    """Too few resamples for any p-value to survive the correction."""
+    """There are too few resamples for any corrected p-value to be significant."""
 
     code = "resolution"
 
@@ -94,7 +97,7 @@ class ApproximationWarning(StatisticsWarning):
 
 
 class AdaptiveDrawWarning(StatisticsWarning):
-    """What was judged was drawn by earlier scores, so plain means are biased."""
+    """Earlier scores decided what was judged next, so plain means are biased."""
 
     code = "adaptive_draw"
 
@@ -108,11 +111,11 @@ class Interval(NamedTuple):
 
 
 class ShortRepr:
-    """A dataclass that prints what it says, not all that it holds: big arrays as their shapes."""
+    """Base of dataclasses with a short repr: large arrays are printed as dtype and shape."""
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
-        # Before `dataclass` looks for one: it would write every number of every array.
+        # Set before `dataclass` runs, which would generate a repr of every number of every array.
         cls.__repr__ = ShortRepr.__repr__  # type: ignore[method-assign]
 
     def __repr__(self) -> str:
@@ -124,16 +127,16 @@ class ShortRepr:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Result(ShortRepr):
-    """What every result carries.
+    """Base of all results.
 
     Attributes
     ----------
     n
-        Observations used (the docstring of the function says of what).
+        Number of observations used; each function's docstring says what an observation is.
     reasons
-        Why observations were excluded: reason -> how many.
+        Why observations were excluded: code of the reason -> count.
     warnings
-        Everything the reader must know before quoting the number.
+        What the reader must know before quoting the number.
     """
 
     n: int
@@ -142,7 +145,7 @@ class Result(ShortRepr):
 
     @property
     def n_excluded(self) -> int:
-        """Observations left out, over all reasons."""
+        """Number of excluded observations, over all reasons."""
         return sum(self.reasons.values())
 
     def to_dict(self) -> dict[str, Any]:
@@ -156,12 +159,13 @@ class Result(ShortRepr):
 class StatisticResult(Result):
     """A result with one number: statistic, interval, p-value, method and seed.
 
-    ``interval`` and ``pvalue`` are None where the method gives none; ``seed`` repeats the
-    resampling exactly when passed as ``rng``.
+    ``interval`` and ``pvalue`` are None where the method has none. ``method`` is a name (str) or a
+    description, None where nothing was computed. Passing ``seed`` as ``rng`` repeats the resampling
+    exactly.
     """
 
     statistic: float
-    method: str
+    method: Message | str | None
     interval: Interval | None = None
     pvalue: float | None = None
     alternative: str | None = None
@@ -170,50 +174,54 @@ class StatisticResult(Result):
 
 
 class Notes:
-    """Collects warnings and exclusions while a statistic is computed."""
+    """Collect warnings and exclusions while a statistic is computed."""
 
     def __init__(self) -> None:
         self._warnings: list[StatisticsWarning] = []
         self._reasons: dict[str, int] = {}
 
     def warn(self, warning: StatisticsWarning) -> None:
-        """Keep the warning for the result and send it through `warnings.warn`."""
+        """Add a warning to the result, and send it through `warnings.warn`."""
         self._warnings.append(warning)
         python_warnings.warn(warning, stacklevel=4)
 
     def exclude(self, reason: str, count: int) -> None:
-        """Count exclusions; a count of zero leaves no trace."""
+        """Add a count of exclusions, by a code for the reason; a count of 0 adds nothing."""
         if count:
             self._reasons[reason] = self._reasons.get(reason, 0) + int(count)
 
     def absorb(self, result: Result) -> None:
-        """Take over the warnings of a part (already sent) without its exclusions."""
+        """Add the warnings of a partial result, which have been sent, without its exclusions."""
         self._warnings.extend(result.warnings)
 
-    def leave_out(self, reason: str, count: int) -> None:
-        """Count exclusions for want of data, with a warning."""
-        self.exclude(reason, count)
-        if count:
-            self.warn(MissingDataWarning(f"{count} left out: {reason}."))
+    def exclude_missing(self, warning: Message) -> None:
+        """Count observations excluded because data is missing, and warn of them.
+
+        The message's parameter ``n`` is the count; its code is the reason.
+        """
+        n = warning.parameters["n"]
+        self.exclude(warning.code, n)
+        if n:
+            self.warn(MissingDataWarning(warning))
 
     @property
     def warnings(self) -> tuple[StatisticsWarning, ...]:
-        """The warnings so far, in order."""
+        """Warnings so far, in order."""
         return tuple(self._warnings)
 
     @property
     def reasons(self) -> Mapping[str, int]:
-        """The exclusions so far, read-only."""
+        """Exclusions so far, by reason; read-only."""
         return MappingProxyType(dict(self._reasons))
 
     @property
     def fields(self) -> dict[str, Any]:
-        """Both, as arguments of a `Result`."""
+        """Reasons and warnings, as keyword arguments of a `Result`."""
         return {"reasons": self.reasons, "warnings": self.warnings}
 
 
 def _short(value: Any) -> str:
-    """Return a value in some ten characters or as its type and size; nothing for what is empty."""
+    """Return a value in about ten characters, or its type and size; empty values as ""."""
     if value is None or (isinstance(value, (tuple, Mapping)) and not value):
         return ""
     if isinstance(value, np.ndarray):
@@ -222,6 +230,8 @@ def _short(value: Any) -> str:
         return str([_short(entry) for entry in value.tolist()]).replace("'", "")
     if isinstance(value, Interval):
         return f"({value.low:.4g}, {value.high:.4g})"
+    if isinstance(value, Message):
+        return repr(value.text)
     if isinstance(value, StatisticsWarning):
         return value.code
     if isinstance(value, (tuple, list)) and len(value) <= SHOWN:
@@ -232,7 +242,7 @@ def _short(value: Any) -> str:
 
 
 def plain(value: Any) -> Any:
-    """Return what JSON can hold: lists for arrays, None for nan."""
+    """Return a value as JSON can hold it: lists for arrays, None for nan."""
     if isinstance(value, StatisticsWarning):
         return {"code": value.code, "message": plain(value.message)}
     if isinstance(value, Message):

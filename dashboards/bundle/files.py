@@ -177,9 +177,9 @@ def _ratings(content: Content, ratings: Ratings) -> Iterator[str]:
     labels = dict(content.campaign.annotators.values_list("pk", "label"))
     width = len(content.numbers)
     yield _line("annotator", "system", "segment", "score")
-    for row in np.argsort(ratings.rater, kind="stable").tolist():
+    for row in np.argsort(ratings.annotator, kind="stable").tolist():
         system, segment = divmod(int(ratings.place[row]), width)
-        cell = labels[int(ratings.rater[row])], content.names[system], content.numbers[segment]
+        cell = labels[int(ratings.annotator[row])], content.names[system], content.numbers[segment]
         yield _line(*cell, plain_number(float(ratings.score[row])))
 
 

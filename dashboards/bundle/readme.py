@@ -6,7 +6,7 @@ from dashboards.bundle.content import Content
 from dashboards.bundle.tables import BundleTable
 from dashboards.documents.reasons import Trust
 from dashboards.trust.shown import lines
-from metaeval.documents import counted as units
+from metaeval.documents import units_message as units
 
 TEXT = """# {name}: replication bundle
 

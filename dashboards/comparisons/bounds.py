@@ -148,7 +148,8 @@ def ceiling_of(
             )
         )
     labels = dict(campaign.annotators.values_list("pk", "label"))
-    rows = zip(found.raters.tolist(), found.overlaps.tolist(), found.values.tolist(), strict=True)
+    columns = (found.annotators, found.overlaps, found.values)
+    rows = zip(*(column.tolist() for column in columns), strict=True)
     people = [Person(labels.get(who, str(who)), n, value) for who, n, value in rows]
     reached = zip(panel.measures.values(), found.metrics.tolist(), strict=True)
     return CeilingValue(

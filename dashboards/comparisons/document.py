@@ -15,6 +15,7 @@ from dashboards.panel.common import compared_on
 from dashboards.panel.human import Floats
 from dashboards.panel.panel import Panel, read_panel
 from metaeval.messages import Message, untranslated
+from metaeval.replication.answers import interval_text
 from metaeval.replication.questions import answer, can_answer
 
 VERSION = 12
@@ -221,7 +222,7 @@ def _found(panel: Panel, question: Question) -> dict[str, Any]:
         "unit": found.unit,
         "n_units": found.n_units,
         "effective_units": float(found.n_effective),
-        "interval": untranslated(found.interval),
+        "interval": untranslated(interval_text(found)),
         "interval_about": untranslated(found.about),
         "test_label": untranslated(found.test),
         "comparison_warnings": [*compared_on(panel), *map(untranslated, found.warnings)],

@@ -193,7 +193,7 @@ def choose(parts: Parts, query: QueryDict) -> Home:
         beside_label=parts.second.statistic_label if parts.second else "",
         beside_level=parts.second.level if parts.second else "",
         correction=correction,
-        correction_label=selection.CORRECTIONS[correction],
+        correction_label=str(selection.CORRECTIONS[correction]),
         answer=answer(_asked(parts, table, scored, compared, better, correction)),
         rows=sorted(lines, key=_by_value),
         metrics=table.metrics,

@@ -88,7 +88,7 @@ def annotators_on(
     if ratings is None or not len(outputs):
         return []
     chosen = np.isin(ratings.place, _places(panel, outputs))
-    part = Ratings(ratings.rater[chosen], ratings.place[chosen], ratings.score[chosen])
+    part = Ratings(ratings.annotator[chosen], ratings.place[chosen], ratings.score[chosen])
     scored = panel.only([]).scored
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", StatisticsWarning)
@@ -98,8 +98,8 @@ def annotators_on(
 
 def _people(campaign: Campaign, r: Ceiling, tau: Ceiling) -> list[OnPoints]:
     labels = dict(campaign.annotators.values_list("pk", "label"))
-    taus = dict(zip(tau.raters.tolist(), tau.values.tolist(), strict=True))
-    rows = zip(r.raters.tolist(), r.overlaps.tolist(), r.values.tolist(), strict=True)
+    taus = dict(zip(tau.annotators.tolist(), tau.values.tolist(), strict=True))
+    rows = zip(r.annotators.tolist(), r.overlaps.tolist(), r.values.tolist(), strict=True)
     mean = OnPoints(
         key=CEILING,
         label=ceiling_label(r.n),

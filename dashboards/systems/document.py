@@ -206,7 +206,7 @@ def _column(panel: Panel, column: MetricColumn, *, is_judged: bool) -> Column:
         accuracy_without_outliers=accuracy,
         n_systems=column.n_shared,
         n=column.n,
-        is_even=not column.reasons.get("output without a score"),
+        is_even=not column.reasons.get("output-without-score"),
         span=AS_IMPORTED if column.is_given else span(column.counts.tolist() or [0]),
         compared_span=span([n for n in judged if n] or [0]),
         rows=[_row(column, place, is_judged=is_judged) for place in range(len(column.systems))],

@@ -1,16 +1,23 @@
-"""Subcommands over the files of a replication bundle; each prints one of a campaign's tables."""
+"""Subcommands for the files of a replication bundle; each prints a table of a campaign."""
 
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 from metaeval.commands.scores import UNIT_HELP, UNITS
-from metaeval.commands.systems import OUT, add_systems, choose_systems, outliers_of
+from metaeval.commands.systems import (
+    OUT,
+    CommandError,
+    add_systems,
+    choose_systems,
+    outliers_of,
+    print_note,
+)
 from metaeval.documents import DOCUMENTS
+from metaeval.messages import message
 from metaeval.repeats import by_name
 from metaeval.replication.answers import Shown, question_document, read_labels
 from metaeval.replication.bounded import bounds_document, read_floors, read_ratings
@@ -36,8 +43,8 @@ from metaeval.systems.ranking import TESTS as RANKINGS
 from metaeval.systems.table import VERSUS
 
 OUTPUTS = ("tsv", "json")
-OUTPUT_HELP = "a table (tsv, the default), or everything that is known (json)"
-SEED_HELP = "of whatever is drawn at random; default: 0"
+OUTPUT_HELP = "tsv (a table; default) or json (all details)"
+SEED_HELP = "random seed; default: 0"
 
 Row = dict[str, Any]
 Answer = tuple[Row, list[Row]]
@@ -63,13 +70,13 @@ def question(options: argparse.Namespace) -> Answer:
         scores.panel(options.seed),
         parse(document["statistic"]),
         read_floors(options.floors, scores.human) if options.floors else None,
-        read_ratings(options.ratings, scores.human, scores.left_out) if options.ratings else None,
+        read_ratings(options.ratings, scores.human, scores.excluded) if options.ratings else None,
     )
     return document, document["pairs"]
 
 
 def systems(options: argparse.Namespace) -> Answer:
-    """Print MT systems with human clusters, metric scores and paired-bootstrap marks."""
+    """Print MT systems with human clusters, metric scores and marks of the paired bootstrap."""
     table = systems_table(
         _scores(options),
         versus=options.versus,
@@ -83,7 +90,7 @@ def systems(options: argparse.Namespace) -> Answer:
 
 
 def lengths(options: argparse.Namespace) -> Answer:
-    """Print the deviation of every system from the wanted length."""
+    """Print the deviation of every system from the target length."""
     rows = length_rows(options.path)
     return {"rows": rows}, rows
 
@@ -96,7 +103,7 @@ def human_scores(options: argparse.Namespace) -> Answer:
 
 
 def quality(options: argparse.Namespace) -> Answer:
-    """Print times, traps and agreement with its intervals, with traps and without."""
+    """Print times, traps and agreement with intervals, with and without traps."""
     rows = quality_rows(_judgments(options), n_resamples=options.resamples, seed=options.seed)
     return {"rows": rows}, rows
 
@@ -106,22 +113,23 @@ def add_commands(commands: Any) -> None:
     for run in (correlations, question, systems):
         command = commands.add_parser(run.__name__, help=run.__doc__)
         command.set_defaults(run=run)
-        command.add_argument("path", help="a TSV: system, segment, human scores, metrics")
-        command.add_argument("--human", required=True, help="the column of the human scores")
+        command.add_argument("path", help="TSV: system, segment, human scores, metrics")
+        command.add_argument("--human", required=True, help="the column of human scores")
         add = command.add_argument
         add("--lower", action="append", default=[],
-            help="a metric, or the human scores: lower is better; repeat")  # fmt: skip
+            help="a metric, or the human scores, for which lower is better; repeatable",
+            )  # fmt: skip
         add(
             "--counts",
             action="append",
             default=[],
             help="METRIC:FORMULA=FILE, for a metric whose "
-            "score of a system is made of summed counts; repeat",
+            "system score is computed from summed counts; repeatable",
         )
-        add("--human-systems", help="a TSV of published system scores")
+        add("--human-systems", help="TSV of published human scores of systems")
         add(
             "--metric-systems",
-            help="a TSV (metric, system, score) of metrics that came with scores of systems",
+            help="TSV (metric, system, score) of metrics that came with scores of systems",
         )
         add_systems(add, names_human=False)
         choose(add, "--unit", UNITS, DOCUMENTS, UNIT_HELP)
@@ -131,12 +139,14 @@ def add_commands(commands: Any) -> None:
     _question(commands.choices["question"])
     add = commands.choices["systems"].add_argument
     choose(add, "--versus", VERSUS, "next",
-           "what a system is tested against: the next below (the default), "
-           "or the best")  # fmt: skip
-    add("--test", choices=RANKINGS, default="rank-sum", help="between systems' human scores")
-    add("--resamples", type=int, default=1000, help="of the paired bootstrap; default: 1000")
+           "the system against which each is tested: the next below (default), or the best",
+           )  # fmt: skip
+    add("--test", choices=RANKINGS, default="rank-sum",
+        help="test between systems' human scores; default: rank-sum")  # fmt: skip
+    add("--resamples", type=int, default=1000,
+        help="resamples of the paired bootstrap; default: 1000")  # fmt: skip
     command = _plain_command(commands, "lengths", lengths)
-    command.add_argument("path", help="a TSV: system, segment, length, wanted")
+    command.add_argument("path", help="TSV: system, segment, length, wanted")
     for name, run_judged in (("human-scores", human_scores), ("quality", quality)):
         command = _plain_command(commands, name, run_judged)
         command.add_argument("judgments", help="judgments.tsv of a bundle")
@@ -147,38 +157,43 @@ def add_commands(commands: Any) -> None:
     add("--seed", type=int, default=0, help=SEED_HELP)
     add = commands.choices["human-scores"].add_argument
     choose(add, "--form", ["z", "raw"], "",
-           "standardised or as given; default: z, but raw where there are penalties (a score "
-           "below 0)")  # fmt: skip
+           "standardised or raw scores; default: z, but raw for penalties (a score below 0)",
+           )  # fmt: skip
     choose(add, "--pool", ["targets", "all"], "targets",
-           "judgments behind an annotator's mean and standard deviation: without control items "
-           "(the default), or all")  # fmt: skip
+           "judgments for an annotator's mean and standard deviation: without control items "
+           "(default), or all")  # fmt: skip
 
 
-def choose(add: Any, name: str, choices: Iterable[str], default: str | None, told: str) -> None:
-    """Add an option that is one of some words."""
-    add(name, choices=choices, default=default, help=told)
+def choose(
+    add: Any, name: str, choices: Iterable[str], default: str | None, description: str
+) -> None:
+    """Add an option with a fixed set of values."""
+    add(name, choices=choices, default=default, help=description)
 
 
 def add_common(command: Any) -> None:
-    """Add the options that every command takes which may draw at random."""
+    """Add the options of all commands that may draw random numbers."""
     command.add_argument("--seed", type=int, default=0, help=SEED_HELP)
     command.add_argument("--output", choices=OUTPUTS, default="tsv", help=OUTPUT_HELP)
 
 
 def _question(command: Any) -> None:
     add = command.add_argument
-    add("--statistic", choices=STATISTICS, required=True, help="what is compared")
-    add("--grouping", choices=GROUPINGS, default="", help="default: what is usual of the statistic")
-    add("--test", choices=TESTS, default="", help="default: what is usual of the statistic")
+    add("--statistic", choices=STATISTICS, required=True, help="the statistic to compare")
+    add("--grouping", choices=GROUPINGS, default="", help="default: that of the statistic")
+    add("--test", choices=TESTS, default="", help="default: that of the statistic")
     choose(add, "--correction", CORRECTIONS, "holm",
-           "for many tests; default: holm")  # fmt: skip
+           "correction for many tests; default: holm")  # fmt: skip
     choose(add, "--scope", SCOPES, "table",
-           "tests that are corrected together: all pairs (table, the default), "
+           "the tests that are corrected together: all pairs (table; default), "
            "or those of a row")  # fmt: skip
-    add("--metrics", help="a TSV with the metrics' labels, which break ties")
-    add("--floors", help="a TSV of metrics that know nothing (json tells who is above them)")
-    add("--ratings", help="a TSV of judgments (annotator, system, segment, score), for the ceiling")
-    add("--shown", action="append", default=[], help="a metric; repeat; or all")
+    add("--metrics", help="TSV of the metrics' labels, which break ties")
+    add("--floors", help="TSV of baselines (with --output json: tests of metrics against them)")
+    add("--ratings",
+        help="TSV of judgments (annotator, system, segment, score), for the human ceiling",
+        )  # fmt: skip
+    add("--shown", action="append", default=[],
+        help="a metric of the result; repeatable; default: all")  # fmt: skip
 
 
 def _plain_command(commands: Any, name: str, run: Any) -> Any:
@@ -189,18 +204,18 @@ def _plain_command(commands: Any, name: str, run: Any) -> Any:
 
 
 def _filters(command: Any) -> None:
-    """What a reader of a page can leave out; what is left out counts as never given."""
+    """Add the filters of pages; excluded judgments are ignored altogether."""
     add = command.add_argument
-    add("--without", action="append", default=[], help="an annotator to leave out; repeat")
-    add("--systems", action="append", default=[], help="only judgments of this system; repeat")
-    add("--without-systems", action="append", default=[], help="a system to leave out; repeat")
-    add("--without-controls", action="store_true", help="leave out traps and their like")
-    add("--document", action="append", default=[], help="only these documents; repeat")
-    add("--segments", help="segments.tsv of a bundle, for --document")
-    add("--since", default="", help="the first day, in UTC: 2026-03-31")
-    add("--until", default="", help="the last day, in UTC")
-    add("--min-seconds", type=float, help="leave out items that took less of the server's time")
-    add("--max-seconds", type=float, help="leave out items that took more of the server's time")
+    add("--without", action="append", default=[], help="an annotator to exclude; repeatable")
+    add("--systems", action="append", default=[], help="use only this system; repeatable")
+    add("--without-systems", action="append", default=[], help="a system to exclude; repeatable")
+    add("--without-controls", action="store_true", help="exclude control items")
+    add("--document", action="append", default=[], help="use only this document; repeatable")
+    add("--segments", help="segments.tsv of a bundle, needed for --document")
+    add("--since", default="", help="first day, in UTC, such as 2026-03-31")
+    add("--until", default="", help="last day, in UTC")
+    add("--min-seconds", type=float, help="exclude items that took less time on the server")
+    add("--max-seconds", type=float, help="exclude items that took more time on the server")
 
 
 def _judgments(options: argparse.Namespace) -> JudgmentFile:
@@ -226,7 +241,13 @@ def _scores(options: argparse.Namespace) -> ScoreFile:
     given = [text.partition(":") for text in options.counts]
     for text, colon, _ in given:
         if not colon:
-            raise ValueError(f"--counts {text}: expected METRIC:FORMULA=FILE")
+            raise CommandError(
+                message(
+                    "command.counts-format",
+                    "--counts {value}: expected METRIC:FORMULA=FILE.",
+                    value=text,
+                )
+            )
     counts = by_name((metric, rest) for metric, _, rest in given)
     scores = read_scores(
         options.path,
@@ -236,35 +257,42 @@ def _scores(options: argparse.Namespace) -> ScoreFile:
         human_systems=options.human_systems,
         metric_systems=options.metric_systems,
     )
-    _doubt_directions(options, scores)
+    _note_directions(options, scores)
     scores = scores if options.unit == DOCUMENTS else scores.by_segment()
     return scores if options.is_of_bundle else _on_systems(options, scores)
 
 
 def _on_systems(options: argparse.Namespace, scores: ScoreFile) -> ScoreFile:
-    """The scores of the systems that the options choose; say on the standard error which.
+    """Return the scores of the systems that the options select; print which on standard error.
 
-    Which references a metric of a table read is not known, so none is left out as its own.
+    The references that a metric of a table used are unknown, so none is excluded as its own.
     """
     chosen = choose_systems(options, scores.human.systems)
     if options.outliers == OUT:
         chosen = outliers_of(chosen, scores.human_means(), options)
-    chosen.tell()
+    chosen.print_notes()
     return scores.on_systems(chosen.names)
 
 
-def _doubt_directions(options: argparse.Namespace, scores: ScoreFile) -> None:
-    """Say on the standard error what may be better when lower: nothing is inferred here."""
+def _note_directions(options: argparse.Namespace, scores: ScoreFile) -> None:
+    """Print on standard error which scores may be better when lower; nothing is inferred here."""
     columns = {options.human: scores.human} | dict(scores.metrics)
     for name, each in columns.items():
         direction = infer_direction(name, each.values, is_human=name == options.human)
         if name not in options.lower and direction.is_lower is not False:
-            told = f"{name} is read as better when higher, but {direction.reason}"
-            print(f"note: {told}. If lower is better, say --lower {name}", file=sys.stderr)
+            print_note(
+                message(
+                    "command.maybe-lower",
+                    "{name}: higher is taken as better, but {reason}. If lower is better, use "
+                    "--lower {name}.",
+                    name=name,
+                    reason=direction.reason,
+                )
+            )
 
 
 def within(options: argparse.Namespace, folder: Path) -> None:
-    """Make the files that a command names lie in a folder. Raises ValueError where one does not."""
+    """Resolve the files that a command names within a folder. Raises CommandError outside of it."""
     files = ("path", "judgments", "annotators", "human_systems", "metric_systems", "metrics")
     for name in (*files, "segments", "floors", "ratings", "people"):
         if getattr(options, name, None):
@@ -277,5 +305,7 @@ def within(options: argparse.Namespace, folder: Path) -> None:
 def _inside(folder: Path, name: str) -> str:
     path = (folder / name).resolve()
     if not path.is_relative_to(folder.resolve()):
-        raise ValueError(f"{name} is not in the bundle")
+        raise CommandError(
+            message("bundle.outside-file", "{file} is not in the bundle.", file=name)
+        )
     return str(path)

@@ -1,4 +1,4 @@
-"""``python -m metaeval``: statistics from files, and whole replication bundles again."""
+"""``python -m metaeval``: statistics from files, and recomputation of replication bundles."""
 
 from __future__ import annotations
 
@@ -14,17 +14,19 @@ from typing import Any
 import numpy as np
 
 from metaeval.commands.bundle import OUTPUT_HELP, OUTPUTS, add_commands, add_common, choose, within
-from metaeval.commands.human import add_human, human, remarks
+from metaeval.commands.human import add_human, agreement_lines, human
 from metaeval.commands.prefilled import add_trial
 from metaeval.commands.scores import FILES, SEGMENTS, UNIT_HELP, UNITS, Named, named_scores
 from metaeval.commands.spans import add_spans
-from metaeval.commands.systems import add_systems
+from metaeval.commands.systems import CommandError, add_systems, print_note
 from metaeval.correlation.measure import CORRELATIONS, Measure
 from metaeval.correlation.panel import panel
 from metaeval.correlation.values import metric_values
 from metaeval.documents import DOCUMENTS
+from metaeval.messages import Message, MessageError, message, plural
 from metaeval.repeats import refuse_repeats
 from metaeval.replication.questions.cells import CELLS_SWAP
+from metaeval.replication.reproduce import Reproduction
 from metaeval.replication.reproduce import reproduce as run_bundle
 from metaeval.results import Notes, StatisticsWarning, plain
 from metaeval.significance.bootstrap import boot_interval
@@ -36,9 +38,9 @@ Row = dict[str, Any]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a subcommand; print JSON or TSV; return 2 with one sentence on bad input.
+    """Run a subcommand; print JSON or TSV; return 2 with an error message on bad input.
 
-    `reproduce` returns 1 where a number differs.
+    `reproduce` returns 1 if a number differs.
     """
     options = _parser().parse_args(arguments)
     problem = ""
@@ -48,10 +50,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
             document, rows = options.run(options)
         except OSError as error:
             problem = f"{error.filename}: {error.strerror}"
-        except (ValueError, KeyError) as error:
+        except (MessageError, ValueError, KeyError) as error:
             problem = str(error.args[0] if error.args else error)
-    for message in dict.fromkeys(str(entry.message) for entry in caught):
-        print(f"warning: {message}", file=sys.stderr)
+    for warning in dict.fromkeys(str(entry.message) for entry in caught):
+        print(f"warning: {warning}", file=sys.stderr)
     if problem:
         print(f"metaeval: {problem}", file=sys.stderr)
         return 2
@@ -61,8 +63,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print("\t".join(rows[0] if rows else []))
         for row in rows:
             print("\t".join(_cell(value) for value in row.values()))
-        for remark in remarks(document) if options.run is human else ():
-            print(f"# {remark}")
+        for line in agreement_lines(document) if options.run is human else ():
+            print(f"# {line}")
     return int(options.run is reproduce and bool(rows))
 
 
@@ -92,7 +94,7 @@ def correlate(options: argparse.Namespace) -> tuple[Row, list[Row]]:
         rows.append(row)
     document = {"method": measure.label, "metrics": plain(rows)}
     if options.resamples or measure.correlation == "soft_pairwise_accuracy":
-        _note(named.unit_note())
+        _note_unit(named)
     return document | _origins(named, [row["statistic"] for row in rows]), rows
 
 
@@ -101,17 +103,25 @@ def compare(options: argparse.Namespace) -> tuple[Row, list[Row]]:
     measure = _measure(options)
     named = named_scores(options, measure)
     if len(named.metrics) < 2:
-        found = len(named.metrics)
-        raise ValueError(f"{options.path}: two metrics or more can be compared, not {found}")
+        raise CommandError(
+            plural(
+                "command.too-few-metrics",
+                "{path} has {n} metric to compare. A comparison needs at least two.",
+                "{path} has {n} metrics to compare. A comparison needs at least two.",
+                path=str(options.path),
+                n=len(named.metrics),
+            )
+        )
     result = compare_metrics(
         named.human, named.metrics, measure, swap=options.swap, alternative=options.alternative,
         n_resamples=options.resamples or 1000, rng=options.seed
     )  # fmt: skip
     if measure.grouping == "none" and (options.swap or default_swap(measure)) == "both":
-        _note(
-            f"{CELLS_SWAP[result.unit]} {result.unit.capitalize()} stay whole with --swap inputs."
+        print_note(CELLS_SWAP[result.unit])
+        print_note(
+            message("command.swap-inputs", "Use --swap inputs to swap whole segments or documents.")
         )
-    _note(named.unit_note())
+    _note_unit(named)
     adjusted = result.adjusted(options.adjust, scope=options.scope).pvalues
     # A metric without a correlation has no rank either.
     defined = ~np.isnan(result.correlations)
@@ -137,40 +147,66 @@ def compare(options: argparse.Namespace) -> tuple[Row, list[Row]]:
 
 
 def _origins(named: Named, correlations: Sequence[float]) -> Row:
-    """Print how scores are read and where they are from, and return it for the document."""
+    """Print directions and origins of scores as notes, and return them for the document."""
     for note in named.notes(correlations):
-        _note(note)
-    told: Row = {"lower": named.lower} if named.lower else {}
-    told |= named.systems.tell()
-    return told | ({"system_scores": dict(named.origins)} if named.origins else {})
+        print_note(note)
+    found: Row = {"lower": named.lower} if named.lower else {}
+    found |= named.systems.print_notes()
+    return found | ({"system_scores": dict(named.origins)} if named.origins else {})
 
 
-def _note(text: str) -> None:
-    if text:
-        print(f"note: {text}", file=sys.stderr)
+def _note_unit(named: Named) -> None:
+    if note := named.unit_note():
+        print_note(note)
 
 
 def reproduce(options: argparse.Namespace) -> tuple[Row, list[Row]]:
     """Recompute a replication bundle, and list every number that differs."""
     result = run_bundle(options.bundle, run_command, tolerance=options.tolerance)
     for note in result.notes:
-        print(f"note: {note}", file=sys.stderr)
+        print_note(note)
     rows = [dataclasses.asdict(each) for each in result.differences]
     if rounded := sum(each.is_rounding for each in result.differences):
-        hint = "another kind of processor may add in another order (--tolerance 1e-12)"
-        print(f"note: {rounded} differences are of the size of rounding; {hint}", file=sys.stderr)
-    verdict = f"{len(rows)} differences" if rows else "all equal"
-    print(f"{result.tables} tables, {result.numbers} numbers: {verdict}.", file=sys.stderr)
+        print_note(
+            plural(
+                "bundle.rounding",
+                "{n} difference is as small as a rounding error: another processor may add numbers "
+                "in another order. --tolerance 1e-12 ignores it.",
+                "{n} differences are as small as rounding errors: another processor may add "
+                "numbers in another order. --tolerance 1e-12 ignores them.",
+                n=rounded,
+            )
+        )
+    print(_verdict(result, len(rows)), file=sys.stderr)
     return {"tables": result.tables, "numbers": result.numbers, "differences": rows}, rows
+
+
+def _verdict(result: Reproduction, differences: int) -> Message:
+    counts = {"tables": result.tables, "numbers": result.numbers}
+    if not differences:
+        return message(
+            "bundle.equal",
+            "Recomputed {tables} tables with {numbers} numbers: all equal.",
+            **counts,
+        )
+    return plural(
+        "bundle.differences",
+        "Recomputed {tables} tables with {numbers} numbers: {n} difference.",
+        "Recomputed {tables} tables with {numbers} numbers: {n} differences.",
+        n=differences,
+        **counts,
+    )
 
 
 def run_command(arguments: Sequence[str], folder: Path) -> Row:
     """Run a bundle's command on the files in its folder; it may not be another `reproduce`."""
     options = _parser().parse_args(arguments)
     if options.run is reproduce:
-        raise ValueError("a bundle may not name another bundle")
+        raise CommandError(
+            message("bundle.nested", "A command of a bundle must not recompute another bundle.")
+        )
     within(options, folder)
-    # Its files hold the systems that were chosen when it was made.
+    # Its files have only the systems that were selected when it was made.
     options.is_of_bundle = True
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", StatisticsWarning)
@@ -195,55 +231,60 @@ def _parser() -> argparse.ArgumentParser:
         "which is too narrow for few systems or segments; default: none",
     )
     choose(add, "--resample", ["both", "inputs", "systems"], "both",
-           "what the bootstrap draws: systems and segments or documents (both), "
-           "segments or documents (inputs), or systems")  # fmt: skip
+           "the units that the bootstrap draws: systems and segments or documents (both; "
+           "default), segments or documents (inputs), or systems")  # fmt: skip
     add = commands.choices["compare"].add_argument
-    add("--resamples", type=int, default=0, help="permutations; default: 1000")
+    add("--resamples", type=int, default=0, help="number of permutations; default: 1000")
     choose(add, "--swap", SWAPS, None,
-           "what a permutation swaps between two metrics: each cell, or each "
-           "system's outputs of a document (both, the default), whole "
+           "the units that a permutation swaps between two metrics: cells, or each "
+           "system's outputs of a document (both; default), whole "
            "segments or documents (inputs), whole systems, or, for acc_eq, pairs")  # fmt: skip
     choose(add, "--alternative", ["greater", "less", "two-sided"], "greater",
-           "what a small p says of the row: better (the default), worse, or different")  # fmt: skip
+           "the meaning of a small p: the row is better (greater; default), worse, or different",
+           )  # fmt: skip
     choose(add, "--adjust", ["bonferroni", "holm", "bh"], "holm",
            "correction for many tests; default: holm")  # fmt: skip
     choose(add, "--scope", ["table", "row"], "table",
-           "tests that are corrected together: all pairs, or those of a row")  # fmt: skip
+           "the tests that are corrected together: all pairs (table; default), or those of a row",
+           )  # fmt: skip
     add_human(commands)
     add_trial(commands)
     add_spans(commands)
     add_commands(commands)
     command = commands.add_parser("reproduce", help=reproduce.__doc__)
     command.set_defaults(run=reproduce)
-    command.add_argument("bundle", help="the zip file, or its folder")
-    command.add_argument("--tolerance", type=float, default=0.0, help="relative; 0: bit for bit")
+    command.add_argument("bundle", help="a zip file or a folder")
+    command.add_argument("--tolerance", type=float, default=0.0,
+                         help="relative tolerance; default: 0 (bit for bit)")  # fmt: skip
     command.add_argument("--output", choices=OUTPUTS, default="tsv", help=OUTPUT_HELP)
     return refuse_repeats(parser)
 
 
 def _scored(command: argparse.ArgumentParser) -> None:
-    """Add what both commands over metrics take."""
+    """Add the options that `correlate` and `compare` share."""
     add = command.add_argument
-    add("path", help="a TSV or CSV of scores, or an mt-metrics-eval directory")
-    add("--language-pair", help="of the directory, such as en-de")
+    add("path", help="TSV or CSV of scores, or an mt-metrics-eval directory")
+    add("--language-pair", help="language pair of the directory, such as en-de")
     add("--human", required=True, help="column or name of the human scores")
-    add("--metric", action="append", default=[], help="a metric; repeat; default: all")
+    add("--metric", action="append", default=[], help="a metric; repeatable; default: all")
     add("--lower", action="append", default=[],
-        help="a metric, or the human scores: lower is better; repeat; default: inferred from name "
-        "and signs, and said")  # fmt: skip
+        help="a metric, or the human scores, for which lower is better; repeatable; default: "
+        "inferred from names and signs, and printed")  # fmt: skip
     add("--higher", action="append", default=[],
-        help="a metric, or the human scores: higher is better; repeat")  # fmt: skip
+        help="a metric, or the human scores, for which higher is better; repeatable",
+        )  # fmt: skip
     add_systems(add, names_human=True)
     add("--correlation", choices=CORRELATIONS, default="pearson", help="default: pearson")
     add(
         "--grouping",
         default="",
-        help="none, item, system or system-level; default: what is usual of the correlation",
+        help="none, item, system or system-level; default: that of the correlation",
     )
-    add("--variant", choices=["b", "c"], default="b", help="of Kendall's tau")
+    add("--variant", choices=["b", "c"], default="b",
+        help="variant of Kendall's tau; default: b")  # fmt: skip
     choose(add, "--system-scores", [FILES, SEGMENTS], FILES,
-           "of a directory, for system-level correlations: its *.sys.score files where there are "
-           "any (the default), or means of segments always")  # fmt: skip
+           "source of system scores of a directory: its *.sys.score files if it has any "
+           "(default), or means of segments")  # fmt: skip
     choose(add, "--unit", UNITS, DOCUMENTS, UNIT_HELP)
     add_common(command)
 

@@ -13,24 +13,33 @@ import numpy as np
 from metaeval.arrays import BoolArray, FloatArray
 from metaeval.commands.bundle import add_common, choose
 from metaeval.commands.scores import known
-from metaeval.commands.systems import choose_systems
+from metaeval.commands.systems import CommandError, choose_systems, print_note
 from metaeval.documents import DOCUMENTS, of_several_segments
 from metaeval.files.text import Table
 from metaeval.judgments.agreement.intervals import AgreementInterval, agreement_interval
 from metaeval.judgments.standardize import mean_scores, z_scores
+from metaeval.messages import Message, message, plural
 from metaeval.systems.ranking import TESTS, rank_systems
 
 Row = dict[str, Any]
 
 
 def human(options: argparse.Namespace) -> tuple[Row, list[Row]]:
-    """Standardise judgments (annotator, system, segment, score), rank systems, give alpha.
+    """Standardise judgments (annotator, system, segment, score), rank systems, compute alpha.
 
     With a column document, intervals and tests are over documents.
     """
     labels, scores = _on_systems(options, *_read_judgments(options.path))
     if missing := int(np.isnan(scores).sum()):
-        print(f"note: missing scores: {missing} of {len(scores)}", file=sys.stderr)
+        print_note(
+            plural(
+                "command.missing-judgments",
+                "{n} of {all} scores is missing.",
+                "{n} of {all} scores are missing.",
+                n=missing,
+                all=len(scores),
+            )
+        )
     scores = -scores if options.lower else scores
     z = z_scores(scores, labels["annotator"]).z
     counted = _of_types(options, labels.pop("type"))
@@ -56,18 +65,32 @@ def human(options: argparse.Namespace) -> tuple[Row, list[Row]]:
     return document | {"ranking": ranking.to_dict(), "systems": rows}, rows
 
 
-def remarks(document: Row) -> list[str]:
-    """Return what the document says beside the systems, as lines under their table."""
+def agreement_lines(document: Row) -> list[str]:
+    """Return the agreement and its warnings, as lines below the table of systems."""
     found = document["agreement"]
-    counts = f"{found['n']} z-scores of {found['n_items']} outputs with two or more"
-    if found["unit"] == DOCUMENTS:
-        counts += f", in {found['n_units']} documents"
     lines = [
-        f"{name}: {_estimate(found, key)}; {counts}"
+        f"{name}: {_estimate(found, key)}; {_counts(found)}"
         for name, key in (("Krippendorff's alpha (interval)", "alpha"),
                           ("one-vs-rest Pearson", "one_vs_rest"))
     ]  # fmt: skip
-    return lines + [f"warning: {warning['message']}" for warning in found["warnings"]]
+    return lines + [f"warning: {warning['message']['text']}" for warning in found["warnings"]]
+
+
+def _counts(found: Row) -> Message:
+    if found["unit"] == DOCUMENTS:
+        return message(
+            "command.agreement-counts-documents",
+            "{ratings} z-scores of {outputs} outputs with two or more, in {documents} documents",
+            ratings=found["n"],
+            outputs=found["n_items"],
+            documents=found["n_units"],
+        )
+    return message(
+        "command.agreement-counts",
+        "{ratings} z-scores of {outputs} outputs with two or more",
+        ratings=found["n"],
+        outputs=found["n_items"],
+    )
 
 
 def _alpha(agreement: AgreementInterval) -> Row:
@@ -86,7 +109,8 @@ def _estimate(found: Row, key: str) -> str:
     if found[f"{key}_interval"] is None:
         return f"{found[key]:.6g}, no interval"
     low, high, confidence = found[f"{key}_interval"]
-    return f"{found[key]:.6g} [{low:.6g}, {high:.6g}], {confidence:.0%}, {found[f'{key}_method']}"
+    method = found[f"{key}_method"]["text"]
+    return f"{found[key]:.6g} [{low:.6g}, {high:.6g}], {confidence:.0%}, {method}"
 
 
 def add_human(commands: Any) -> None:
@@ -95,14 +119,15 @@ def add_human(commands: Any) -> None:
     command.set_defaults(run=human)
     add = command.add_argument
     add("path", help="TSV: annotator, system, segment, score, perhaps type and document")
-    add("--systems", action="append", default=[], help="only judgments of this system; repeat")
-    add("--without-systems", action="append", default=[], help="a system to leave out; repeat")
+    add("--systems", action="append", default=[], help="use only this system; repeatable")
+    add("--without-systems", action="append", default=[], help="a system to exclude; repeatable")
     command.set_defaults(with_human=True)
-    add("--lower", action="store_true", help="a lower score is better, such as a penalty")
-    add("--type", action="append", default=[], help="of the items that count; default: all")
+    add("--lower", action="store_true", help="lower scores are better, such as penalties")
+    add("--type", action="append", default=[],
+        help="use only items of this type; repeatable; default: all")  # fmt: skip
     choose(add, "--test", TESTS, "rank-sum",
-           "between systems: rank-sum (of WMT, the default), permutation, on the segments that "
-           "both have, or wmt26, either of two bootstraps")  # fmt: skip
+           "test between systems: rank-sum (as in WMT; default), permutation (on the segments that "
+           "both have), or wmt26 (either of two bootstraps)")  # fmt: skip
     add_common(command)
 
 
@@ -117,7 +142,9 @@ def _read_judgments(path: str) -> tuple[dict[str, list[str]], FloatArray]:
         optional=["type|kind|itemType", "document|doc|document_id"],
     )
     if not table.rows:
-        raise ValueError(f"{path}: there is no judgment")
+        raise CommandError(
+            message("command.no-judgments", "{path} contains no judgments.", path=str(path))
+        )
     labels = {
         key: [table.text(n, row, key) if key in table.columns else "" for n, row in table.rows]
         for key in ("annotator", "system", "segment", "type")
@@ -130,19 +157,23 @@ def _read_judgments(path: str) -> tuple[dict[str, list[str]], FloatArray]:
 def _on_systems(
     options: argparse.Namespace, labels: dict[str, list[str]], scores: FloatArray
 ) -> tuple[dict[str, list[str]], FloatArray]:
-    """The judgments of the chosen systems; human translations are ranked with the others."""
+    """Return the judgments of the selected systems; human translations are ranked, too."""
     chosen = choose_systems(options, list(dict.fromkeys(labels["system"])))
-    chosen.tell()
+    chosen.print_notes()
     names = set(chosen.names)
-    is_kept = np.array([name in names for name in labels["system"]], dtype=np.bool_)
-    return {key: list(compress(each, is_kept)) for key, each in labels.items()}, scores[is_kept]
+    is_in = np.array([name in names for name in labels["system"]], dtype=np.bool_)
+    return {key: list(compress(each, is_in)) for key, each in labels.items()}, scores[is_in]
 
 
 def _of_types(options: argparse.Namespace, types: Sequence[str]) -> BoolArray:
-    """Tell the judgments whose items have a type that counts."""
+    """Return which judgments are of items of the selected types."""
     found = dict.fromkeys(types)
     wanted = known(options, "type", found)
     if not wanted and len(found) > 1:
-        print(f"warning: items of all types count: {', '.join(found)}. Choose with --type.",
-              file=sys.stderr)  # fmt: skip
+        warning = message(
+            "command.all-types",
+            "Items of all types are used: {types}. Use --type to select types.",
+            types=list(found),
+        )
+        print(f"warning: {warning}", file=sys.stderr)
     return np.array([not wanted or kind in wanted for kind in types])

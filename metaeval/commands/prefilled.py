@@ -1,4 +1,4 @@
-"""``python -m metaeval trial``: what prefilled error spans changed."""
+"""``python -m metaeval trial``: the effects of prefilled error spans."""
 
 from __future__ import annotations
 
@@ -11,9 +11,11 @@ import numpy as np
 
 from metaeval.arrays import FloatArray
 from metaeval.commands.bundle import add_common
+from metaeval.commands.systems import CommandError
 from metaeval.documents import of_several_segments
 from metaeval.files.text import FormatError, Table
 from metaeval.judgments.trial import MeanEffect, RateEffect, mean_effect, rate_effect
+from metaeval.messages import message
 
 Row = dict[str, Any]
 BLANK, PREFILLED, PLANTED, WITHHELD = CONDITIONS = ("blank", "prefilled", "planted", "withheld")
@@ -21,20 +23,25 @@ NUMBERS = ("seconds", "score", "length", "position", "accepted", "missed")
 
 
 def trial(options: argparse.Namespace) -> tuple[Row, list[Row]]:
-    """Estimate what prefilled spans change: time, scores, false acceptance, missed errors."""
+    """Estimate effects of prefilled spans on time, scores, false acceptance and missed errors."""
     table = Table(
         options.path, ["annotator", "output", "condition"], optional=[*NUMBERS, "document"]
     )
     effects = dict(_effects(table))
     if not effects:
-        names = "seconds, score, accepted or missed"
-        raise ValueError(f"{options.path}: there is no column {names}")
+        raise CommandError(
+            message(
+                "command.no-trial-columns",
+                "{path} has no column seconds, score, accepted or missed.",
+                path=str(options.path),
+            )
+        )
     rows = [_row(name, effect) for name, effect in effects.items()]
     return {"effects": {name: each.to_dict() for name, each in effects.items()}}, rows
 
 
 def _effects(table: Table) -> Iterator[tuple[str, MeanEffect | RateEffect]]:
-    """The four estimands, those whose columns are there."""
+    """Yield the estimands whose columns exist, of four."""
     annotators, outputs, conditions = _labels(table)
     documents = _documents(table, outputs)
     numbers = {name: _numbers(table, name) for name in NUMBERS if name in table.columns}
@@ -68,12 +75,14 @@ def _labels(table: Table) -> Iterator[np.ndarray]:  # type: ignore[type-arg]
     for (number, _), each in zip(table.rows, found, strict=True):
         if each not in CONDITIONS:
             known = ", ".join(CONDITIONS)
-            raise FormatError(table.path, number, f"field condition: {each!r}, not one of {known}")
+            raise FormatError(
+                table.path, number, f"field condition: expected one of {known}, got {each!r}"
+            )
     yield np.array(found)
 
 
 def _documents(table: Table, outputs: Iterable[str]) -> list[Hashable | None]:
-    """The document of each output, None where it is the only one of its document."""
+    """Return the document of each output, None if it is the only one of its document."""
     column = table.columns.get("document")
     names = ["" if column is None else row[column].strip() for _, row in table.rows]
     return of_several_segments(names, outputs)
@@ -105,6 +114,6 @@ def add_trial(commands: Any) -> None:
     command.add_argument(
         "path",
         help="TSV: annotator, output, condition (blank, prefilled, planted, withheld), and "
-        "seconds, score, length, position, accepted, missed and document as far as known",
+        "optionally seconds, score, length, position, accepted, missed and document",
     )
     add_common(command)

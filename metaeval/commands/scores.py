@@ -1,4 +1,4 @@
-"""The scores that a command of ``python -m metaeval`` names: a table or a directory of files."""
+"""Scores that the options of ``python -m metaeval`` name: a table or a directory of files."""
 
 from __future__ import annotations
 
@@ -13,18 +13,21 @@ import numpy as np
 from metaeval.commands.systems import (
     OUT,
     ChosenSystems,
+    CommandError,
     against_itself,
     choose_systems,
     known_systems,
     outliers_of,
     references_of,
+    unknown_name,
 )
 from metaeval.correlation.measure import CORRELATIONS, SYSTEM_LEVEL, Measure
-from metaeval.documents import DOCUMENTS, counted, unit_of
+from metaeval.documents import DOCUMENTS, unit_of, units_message
 from metaeval.files.evalset.folder import SEGMENTS as OF_SEGMENTS
 from metaeval.files.evalset.folder import evalset_system_scores
 from metaeval.files.evalset.reading import read_evalset
 from metaeval.files.tables import read_score_table
+from metaeval.messages import Message, message, plural
 from metaeval.scores.directions import Direction, infer_direction, stated_direction
 from metaeval.scores.human_systems import named_references
 from metaeval.scores.matrix import ScoreMatrix
@@ -32,8 +35,8 @@ from metaeval.scores.matrix import ScoreMatrix
 FILES, SEGMENTS = "files", "segments"
 UNITS = (DOCUMENTS, SEGMENTS)
 UNIT_HELP = (
-    "what intervals and tests take to be independent: documents, where the file has a column "
-    "document (the default), or segments"
+    "the unit that intervals and tests treat as independent: documents, if the file has a column "
+    "document (default), or segments"
 )
 
 
@@ -41,10 +44,10 @@ UNIT_HELP = (
 class Named:
     """Human and metric scores; ``origins`` of system scores, by metric and "" for the humans.
 
-    ``lost`` are metrics that have no scores on the level of the segments. ``directions`` are those
-    of the columns as they came, the humans' included: where lower was better, the scores here have
-    the other sign, so that a larger score means better. ``references`` has the reference that a
-    system is, and ``systems`` what was chosen of them.
+    ``lost`` are metrics without segment scores. ``directions`` are those of the original columns,
+    including the humans': if lower was better, the scores here have the opposite sign, so that a
+    larger score means better. ``references`` maps systems to the references that they are, and
+    ``systems`` are the selected ones.
     """
 
     human: ScoreMatrix
@@ -57,62 +60,105 @@ class Named:
     systems: ChosenSystems = field(default_factory=lambda: ChosenSystems(()))
 
     def without_outliers(self) -> ScoreMatrix | None:
-        """Return the human scores without outlier systems; None where nothing else is compared."""
-        left_out = set(self.systems.outliers)
-        rest = [name for name in self.human.systems if name not in left_out]
+        """Return the human scores without outlier systems; None if there are no outliers."""
+        outliers = set(self.systems.outliers)
+        rest = [name for name in self.human.systems if name not in outliers]
         return self.human.subset(systems=rest) if len(rest) < len(self.human.systems) else None
 
     @property
     def lower(self) -> list[str]:
-        """The columns that came as better when lower."""
+        """The columns for which lower was better."""
         return [name for name, direction in self.directions.items() if direction.is_lower]
 
-    def notes(self, correlations: Iterable[float] = ()) -> list[str]:
-        """Say what is missing, how scores are read, and where system scores are from.
+    def notes(self, correlations: Iterable[float] = ()) -> list[Message]:
+        """Return directions of scores, missing scores, and the origins of system scores.
 
-        ``correlations`` are those of the metrics with the human scores, nan where undefined.
+        ``correlations`` are those of the metrics with the human scores, nan if undefined.
         """
         usual = infer_direction("", ())
-        told = [f"{name}: {each}" for name, each in self.directions.items() if each != usual]
-        if missing := list(self._missing()):
-            told.append(f"missing scores: {', '.join(missing)}")
+        found = [
+            message("command.direction", "{name}: {direction}.", name=name, direction=each.message)
+            for name, each in self.directions.items()
+            if each != usual
+        ]
+        found += self._missing()
         if self.lost:
-            told.append(f"left out, because they have system scores only: {', '.join(self.lost)}")
+            found.append(
+                message(
+                    "command.system-scores-only",
+                    "Excluded metrics that have only system scores: {metrics}.",
+                    metrics=list(self.lost),
+                )
+            )
         if self.origins:
             of_metrics = [self.origins[name] for name in self.metrics]
-            parts = [f"{of_metrics.count(each)} {each}" for each in dict.fromkeys(of_metrics)]
-            told.append(f"system scores: humans {self.origins['']}; metrics {', '.join(parts)}")
+            found.append(
+                message(
+                    "command.origins",
+                    "System scores: humans {human}; metrics {metrics}.",
+                    human=self.origins[""],
+                    metrics=[
+                        message(
+                            "command.origin", "{count} {origin}", count=of_metrics.count(each),
+                            origin=each,
+                        )
+                        for each in dict.fromkeys(of_metrics)
+                    ],
+                )
+            )  # fmt: skip
         values = [value for value in correlations if not math.isnan(value)]
         if values and max(values) < 0:
-            other = "higher" if self.human_name in self.lower else "lower"
-            told.append(
-                "every metric correlates negatively with the human scores: the direction of "
-                f"{self.human_name} is probably wrong. Then say --{other} {self.human_name}"
+            found.append(
+                message(
+                    "command.all-negative",
+                    "Every metric correlates negatively with the human scores, so the direction of "
+                    "{human} is probably wrong. If so, use --{option} {human}.",
+                    human=self.human_name,
+                    option="higher" if self.human_name in self.lower else "lower",
+                )
             )
-        return told
+        return found
 
-    def _missing(self) -> Iterator[str]:
+    def _missing(self) -> Iterator[Message]:
         for name, scores in {self.human_name: self.human, **self.metrics}.items():
-            if number := int(np.isnan(scores.values).sum()):
-                yield f"{number} of {scores.values.size} cells of {name}"
+            if n := int(np.isnan(scores.values).sum()):
+                yield plural(
+                    "command.missing-scores",
+                    "{name}: {n} of {all} scores is missing.",
+                    "{name}: {n} of {all} scores are missing.",
+                    name=name,
+                    n=n,
+                    all=int(scores.values.size),
+                )
 
-    def unit_note(self) -> str:
-        """Say that documents are the unit of intervals and tests; empty where segments are."""
+    def unit_note(self) -> Message | None:
+        """Return that documents are the unit of intervals and tests; None if segments are."""
         if unit_of(self.human.clusters) != DOCUMENTS:
-            return ""
-        units = counted(self.human.clusters)
-        return f"the unit of intervals and tests is the document: {units}; else --unit segments"
+            return None
+        return message(
+            "command.unit",
+            "The unit of intervals and tests is the document: {units}. Use --unit segments to "
+            "treat segments as independent.",
+            units=units_message(self.human.clusters),
+        )
 
 
 def named_scores(options: argparse.Namespace, measure: Measure) -> Named:
     """Read the scores that the options name, with the sign that makes larger better.
 
-    Raises ValueError or KeyError where a column is missing, or a direction has to be stated.
+    Raises ValueError or KeyError if a column is missing, or a direction has to be stated.
     """
     found = _read(options, measure)
     chosen = known(options, "metric", found.metrics) or list(found.metrics)
     if not chosen:
-        raise ValueError(f"{options.path}: no metric beside the human scores {options.human}")
+        raise CommandError(
+            message(
+                "command.no-metrics",
+                "{path} has no metric besides the human scores in {human}.",
+                path=str(options.path),
+                human=options.human,
+            )
+        )
     directions = _directions(options, found, chosen)
     wanted = {name: _turned(found.metrics[name], directions[name]) for name in chosen}
     chosen_systems = _systems(options, measure, found)
@@ -135,7 +181,7 @@ def named_scores(options: argparse.Namespace, measure: Measure) -> Named:
 
 
 def _systems(options: argparse.Namespace, measure: Measure, found: Named) -> ChosenSystems:
-    """The systems that are compared; outliers concern what is computed over systems."""
+    """Return the compared systems; outliers matter only for statistics over systems."""
     names = found.human.systems
     human = known_systems(options, "human_systems", names) or found.references
     chosen = choose_systems(options, names, human=human)
@@ -146,7 +192,7 @@ def _systems(options: argparse.Namespace, measure: Measure, found: Named) -> Cho
 
 
 def _without(scores: ScoreMatrix, systems: Sequence[str]) -> ScoreMatrix:
-    """The same without scores of some systems."""
+    """Return the scores with those of some systems replaced by nan."""
     gone = np.isin(scores.systems, list(systems))
     return scores.with_values(np.where(gone[:, None], np.nan, scores.values)) if systems else scores
 
@@ -154,11 +200,17 @@ def _without(scores: ScoreMatrix, systems: Sequence[str]) -> ScoreMatrix:
 def _directions(
     options: argparse.Namespace, found: Named, metrics: Iterable[str]
 ) -> dict[str, Direction]:
-    """Return the direction of the human scores and of every metric: stated, or else inferred."""
+    """Return the direction of the human scores and of every metric, as stated or inferred."""
     columns = {options.human: found.human} | {name: found.metrics[name] for name in metrics}
     lower, higher = known(options, "lower", columns), known(options, "higher", columns)
     if both := [name for name in lower if name in higher]:
-        raise ValueError(f"{options.path}: {both[0]}: either --lower or --higher")
+        raise CommandError(
+            message(
+                "command.both-directions",
+                "{name} is named by both --lower and --higher. Use only one of them.",
+                name=both[0],
+            )
+        )
     directions = {
         name: stated_direction(is_lower=name in lower)
         if name in (*lower, *higher)
@@ -167,8 +219,15 @@ def _directions(
     }
     for name, direction in directions.items():
         if direction.is_lower is None:
-            advice = f"say --lower {name} or --higher {name}"
-            raise ValueError(f"{options.path}: {name}: {direction}; {advice}")
+            raise CommandError(
+                message(
+                    "command.unclear-direction",
+                    "{path}: {name}: {direction}. Use --lower {name} or --higher {name}.",
+                    path=str(options.path),
+                    name=name,
+                    direction=direction.message,
+                )
+            )
     return directions
 
 
@@ -177,12 +236,11 @@ def _turned(scores: ScoreMatrix, direction: Direction) -> ScoreMatrix:
 
 
 def known(options: argparse.Namespace, option: str, names: Iterable[str]) -> list[str]:
-    """Return the names that an option gives. Raises ValueError for one that is not there."""
+    """Return the names that an option gives. Raises CommandError for an unknown one."""
     given: list[str] = getattr(options, option)
     for name in given:
         if name not in names:
-            found = ", ".join(names)
-            raise ValueError(f"{options.path}: --{option} {name}: not there; found {found}")
+            raise CommandError(unknown_name(options, option, name, names))
     return given
 
 
@@ -190,7 +248,14 @@ def _read(options: argparse.Namespace, measure: Measure) -> Named:
     if options.language_pair:
         return _read_directory(options, measure)
     if Path(options.path).is_dir():
-        raise ValueError(f"{options.path}: a directory needs --language-pair, such as en-de")
+        raise CommandError(
+            message(
+                "command.needs-language-pair",
+                "{path} is a directory. Use --language-pair to select a language pair, such as "
+                "en-de.",
+                path=str(options.path),
+            )
+        )
     wanted = [options.human, *options.metric]
     metrics = read_score_table(options.path, columns=wanted if options.metric else None)
     if options.human not in metrics:
@@ -200,7 +265,7 @@ def _read(options: argparse.Namespace, measure: Measure) -> Named:
 
 
 def _read_directory(options: argparse.Namespace, measure: Measure) -> Named:
-    """Soft pairwise accuracy is of systems too, but made of segments."""
+    """Read a directory; soft pairwise accuracy is of systems, but computed from segments."""
     evalset = read_evalset(options.path, options.language_pair)
     is_of_systems = measure.grouping == SYSTEM_LEVEL and measure.correlation != CORRELATIONS[-1]
     if is_of_systems and options.system_scores == FILES:

@@ -1,4 +1,4 @@
-"""``python -m metaeval spans``: error spans of detectors against those of people."""
+"""``python -m metaeval spans``: error spans of detectors against those of annotators."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ from numpy.typing import NDArray
 
 from metaeval.arrays import IntArray
 from metaeval.commands.bundle import add_common, choose
+from metaeval.commands.systems import CommandError
 from metaeval.files.text import FormatError, Table
+from metaeval.messages import message
 from metaeval.spans.detection import (
     AVERAGES,
     Detection,
@@ -26,19 +28,19 @@ from metaeval.spans.span_table import SIDES, SpanTable
 Row = dict[str, Any]
 StrArray = NDArray[np.str_]
 CLEAN = ("", "no-error", "none")
-# Pairs of people with fewer outputs in common say nothing of a ceiling.
+# Pairs of annotators need so many common outputs for the human ceiling.
 FEWEST = 10
 
 
 @dataclass
 class Marks:
-    """What one annotator or detector looked at, and the spans there."""
+    """The outputs that an annotator or detector marked, and their spans."""
 
     cells: dict[tuple[str, str], int] = field(default_factory=dict)
     spans: list[tuple[int, int, int, str, str]] = field(default_factory=list)
 
     def table(self) -> SpanTable:
-        """Its spans, items in the order of `cells`."""
+        """Return the spans, with items in the order of `cells`."""
         columns = zip(*self.spans, strict=True) if self.spans else [()] * 5
         return SpanTable.of(len(self.cells), *columns)
 
@@ -51,19 +53,19 @@ class Units:
     documents: StrArray | IntArray
 
     def of(self, items: Any = slice(None)) -> dict[str, Any]:
-        """Return what functions take of some items."""
+        """Return the units and documents of items as keyword arguments."""
         return {"units": self.segments[items], "documents": self.documents[items].tolist()}
 
 
 def spans(options: argparse.Namespace) -> tuple[Row, list[Row]]:
     """Compare error spans of detectors with gold: precision, recall, F1, intervals, tests."""
-    held, documents = _read(options.path, options)
-    people = _people(held, documents, options)
+    sets, documents = _read(options.path, options)
+    people = _people(sets, documents, options)
     measure = SpanMeasure(
         options.measure, options.matching, partial_credit=options.partial_credit,
         severity_penalty=options.severity_penalty, sides=tuple(options.side or SIDES[:1]),
     )  # fmt: skip
-    found = {name: _compared(people, marks, measure, documents) for name, marks in held.items()}
+    found = {name: _compared(people, marks, measure, documents) for name, marks in sets.items()}
     silent = Marks({cell: n for n, cell in enumerate(documents)})
     found["(nothing)"] = _compared(people, silent, measure, documents)
     rows, first = [], None
@@ -77,38 +79,46 @@ def spans(options: argparse.Namespace) -> tuple[Row, list[Row]]:
         rows.append(row)
     gold = ", ".join(people)
     document: Row = {"gold": gold, "measure": measure.label, "detectors": rows}
-    return document | _ceilings(people, held, measure, options), rows
+    return document | _ceilings(people, sets, measure, options), rows
 
 
 def _people(
-    held: dict[str, Marks], documents: dict[tuple[str, str], str], options: argparse.Namespace
+    sets: dict[str, Marks], documents: dict[tuple[str, str], str], options: argparse.Namespace
 ) -> dict[str, Marks]:
-    """Return the sets that are gold: one, taken out of `held`, or all of a file."""
+    """Return the gold sets: one, removed from `sets`, or all of a file."""
     if options.people:
         people, others = _read(options.people, options)
         for cell, document in others.items():
             documents.setdefault(cell, document)
         return people
-    if options.gold not in held:
-        raise ValueError(f"{options.path}: no set {options.gold!r}; there are {', '.join(held)}")
-    return {options.gold: held.pop(options.gold)}
+    if options.gold not in sets:
+        raise CommandError(
+            message(
+                "command.no-gold-set",
+                "{path} has no set {gold}, which --gold names. It has: {sets}.",
+                path=str(options.path),
+                gold=options.gold,
+                sets=list(sets),
+            )
+        )
+    return {options.gold: sets.pop(options.gold)}
 
 
 def _ceilings(
-    people: dict[str, Marks], held: dict[str, Marks], measure: SpanMeasure, options: Any
+    people: dict[str, Marks], sets: dict[str, Marks], measure: SpanMeasure, options: Any
 ) -> Row:
-    """Return how well people find each other's spans; of one set of gold all sets each other's."""
+    """Return the agreement of gold sets with each other; with one gold set, that of all sets."""
     fewest = FEWEST
     if len(people) == 1:
-        people, fewest = _common(people | held), 1
+        people, fewest = _common(people | sets), 1
     if len(people) < 2:
         return {}
     place: dict[tuple[str, str], int] = {}
-    sets = {
+    marked = {
         name: ([place.setdefault(cell, len(place)) for cell in each.cells], each.table())
         for name, each in people.items()
     }
-    found = ceiling(sets, measure, averaging=options.average, fewest=fewest)
+    found = ceiling(marked, measure, averaging=options.average, fewest=fewest)
     return {"sets against each other": found}
 
 
@@ -116,27 +126,29 @@ def _compared(
     people: dict[str, Marks], marks: Marks, measure: SpanMeasure,
     documents: dict[tuple[str, str], str],
 ) -> tuple[Any, Any, Any]:  # fmt: skip
-    """Return the items of gold that were looked at, their components and their `Units`.
+    """Return the marked gold items, their components and their `Units`.
 
-    The items are those of all people in a row: an output that two judged is two of them.
+    The items of all gold sets are concatenated: an output that two annotators judged counts twice.
     """
-    held, parts, units, shift = marks.table(), [], [], 0
+    predicted, parts, units, shift = marks.table(), [], [], 0
     for gold in people.values():
         cells = [cell for cell in gold.cells if cell in marks.cells]
         at_gold = np.array([gold.cells[cell] for cell in cells], dtype=np.int64)
-        own = held.taken([marks.cells[cell] for cell in cells])
+        own = predicted.taken([marks.cells[cell] for cell in cells])
         values = compare_spans(gold.table().taken(at_gold), own, measure).values
         parts.append((at_gold + shift, values))
         units += [(segment, documents[system, segment]) for system, segment in cells]
         shift += len(gold.cells)
     if not units:
-        raise ValueError("a set has no output in common with gold")
+        raise CommandError(
+            message("command.no-gold-outputs", "A set has no output in common with the gold set.")
+        )
     items, components = (np.concatenate(each) for each in zip(*parts, strict=True))
     return items, components, Units(*map(_in_order, zip(*units, strict=True)))
 
 
 def _in_order(names: Iterable[str]) -> StrArray | IntArray:
-    """Numbers in their order, as on Touchstone's pages: resamples draw units by place."""
+    """Return names as an array, of numbers if all are, so that resamples equal those of pages."""
     listed = list(names)
     is_number = all(name.isdecimal() for name in listed)
     return np.array([int(name) for name in listed] if is_number else listed)
@@ -164,56 +176,64 @@ def _row(result: Detection) -> Row:
     return row | {"n": result.n, "unit": result.unit, "n_units": result.n_units}
 
 
-def _common(held: dict[str, Marks]) -> dict[str, Marks]:
-    """Restrict all sets to the outputs that every one looked at."""
-    shared = [cell for cell in next(iter(held.values())).cells
-              if all(cell in each.cells for each in held.values())]  # fmt: skip
+def _common(sets: dict[str, Marks]) -> dict[str, Marks]:
+    """Restrict all sets to the outputs that are in every one."""
+    shared = [cell for cell in next(iter(sets.values())).cells
+              if all(cell in each.cells for each in sets.values())]  # fmt: skip
     places = {cell: n for n, cell in enumerate(shared)}
     found = {}
-    for name, marks in held.items():
+    for name, marks in sets.items():
         cells = list(marks.cells)
-        kept = [
-            (places[cells[item]], *rest) for item, *rest in marks.spans if cells[item] in places
-        ]
-        found[name] = Marks(dict(places), kept)  # type: ignore[arg-type]
+        own = [(places[cells[item]], *rest) for item, *rest in marks.spans if cells[item] in places]
+        found[name] = Marks(dict(places), own)  # type: ignore[arg-type]
     return found if shared else {}
 
 
 def _read(
     path: str, options: argparse.Namespace
 ) -> tuple[dict[str, Marks], dict[tuple[str, str], str]]:
-    """Read a row a span, or WMT25's lists of starts, ends and kinds; both hold clean outputs."""
+    """Read one row per span, or WMT25's lists of starts, ends and severities.
+
+    Both formats have rows for outputs without errors.
+    """
     table = Table(
         path,
         ["set|annotator|detector", "system|system_id", "segment|seg|segment_id",
          "start|start_indices", "end|end_indices", "severity|error_types"],
         optional=["side", "document|doc|document_id"],
     )  # fmt: skip
-    held: dict[str, Marks] = {}
+    sets: dict[str, Marks] = {}
     documents: dict[tuple[str, str], str] = {}
     for line, row in table.rows:
         texts = {name: row[column].strip() for name, column in table.columns.items()}
         cell = (texts["system"], texts["segment"])
         documents.setdefault(cell, texts.get("document") or texts["segment"])
-        marks = held.setdefault(table.text(line, row, "set"), Marks())
+        marks = sets.setdefault(table.text(line, row, "set"), Marks())
         item = marks.cells.setdefault(cell, len(marks.cells))
         lists = [texts[name].split() for name in ("start", "end", "severity")]
         if lists[2] == [] or lists[2][0].lower() in CLEAN:
             continue
         if len({len(each) for each in lists}) != 1:
-            raise FormatError(table.path, line, f"starts, ends and kinds of other numbers: {lists}")
+            raise FormatError(
+                table.path,
+                line,
+                f"expected as many starts as ends and severities, got {lists}",
+            )
         for start, end, severity in zip(*lists, strict=True):
             marks.spans.append(
                 (item, *_ends(table, line, start, end, options), severity, texts.get("side") or
                  "target") if start != "missing" else (item, 0, 0, severity, "missing")
             )  # fmt: skip
-    return held, documents
+    return sets, documents
 
 
 def _ends(table: Table, line: int, start: str, end: str, options: Any) -> tuple[int, int]:
     if not all(each.isdecimal() and len(each) < 10 for each in (start, end)):
-        said = f"field start or end: not whole: {start[:20]!r}, {end[:20]!r}"
-        raise FormatError(table.path, line, said)
+        raise FormatError(
+            table.path,
+            line,
+            f"fields start and end: expected whole numbers, got {start[:20]!r}, {end[:20]!r}",
+        )
     found = int(start), int(end) + options.ends_included
     if found[1] < found[0]:
         raise FormatError(
@@ -227,22 +247,28 @@ def add_spans(commands: Any) -> None:
     command = commands.add_parser("spans", help=spans.__doc__)
     command.set_defaults(run=spans)
     add = command.add_argument
-    add("path", help="TSV: set, system, segment, start, end, severity, perhaps side and document; "
-        "a row a span, one with severity no-error for a clean output")  # fmt: skip
+    add("path", help="TSV: set, system, segment, start, end, severity, optionally side and "
+        "document; one row per span, or one with severity no-error for an output without errors",
+        )  # fmt: skip
     gold = command.add_mutually_exclusive_group(required=True)
-    gold.add_argument("--gold", help="the set that the others are compared with")
+    gold.add_argument("--gold", help="the set with which the others are compared")
     gold.add_argument(
         "--people",
         metavar="FILE",
-        help="a table like PATH whose sets are people: each of their judgments is gold",
+        help="a table like PATH whose sets are annotators: all their judgments are gold",
     )
     choose(add, "--measure", MEASURES, "MPP", "default: MPP")
     choose(add, "--matching", MATCHINGS, MATCHINGS[0], "default: one_to_one")
-    add("--partial-credit", type=float, default=0.5, help="of characters of another severity")
-    add("--severity-penalty", type=float, default=0.0, help="of matched spans; default: 0")
-    choose(add, "--average", AVERAGES, "micro", "default: micro; macro rewards silence")
-    add("--side", action="append", choices=SIDES[:2], help="repeat; default: target")
-    add("--ends-included", action="store_true", help="an end names the last character (Appraise)")
-    add("--resamples", type=int, default=0, help="of intervals and tests over documents "
-        "(without them segments); tests are against the first set; default: none")  # fmt: skip
+    add("--partial-credit", type=float, default=0.5,
+        help="credit for characters of another severity; default: 0.5")  # fmt: skip
+    add("--severity-penalty", type=float, default=0.0,
+        help="penalty for matched spans of different severity; default: 0")  # fmt: skip
+    choose(add, "--average", AVERAGES, "micro",
+           "default: micro; macro rewards detectors that mark little")  # fmt: skip
+    add("--side", action="append", choices=SIDES[:2], help="repeatable; default: target")
+    add("--ends-included", action="store_true",
+        help="an end is the position of the last character (as in Appraise)")  # fmt: skip
+    add("--resamples", type=int, default=0, help="resamples of intervals and tests over documents, "
+        "or segments without documents; tests are against the first set; default: none",
+        )  # fmt: skip
     add_common(command)

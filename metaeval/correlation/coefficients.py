@@ -16,6 +16,7 @@ from metaeval.correlation.measure import FEWEST_SYSTEMS, GROUPINGS, SYSTEM_LEVEL
 from metaeval.correlation.panel import common_documents
 from metaeval.correlation.rows import kendall_test
 from metaeval.documents import DOCUMENTS, clusters_from, unit_of
+from metaeval.messages import message, plural
 from metaeval.results import (
     ConstantInputWarning,
     Interval,
@@ -200,14 +201,28 @@ def system_sides(
     """Return both sides' settled scores of the systems that both have; says what is left out."""
     names = [name for name in human.systems if name in metric.systems]
     strangers = len(human.systems) + len(metric.systems) - 2 * len(names)
-    notes.leave_out("system on one side only", strangers)
+    notes.exclude_missing(
+        plural(
+            "correlation.unmatched-systems",
+            "Excluded {n} system that only one side has.",
+            "Excluded {n} systems that only one side has.",
+            n=strangers,
+        )
+    )
     ours, theirs = human.subset(systems=names), metric.subset(systems=names)
     if cells == "own":
         return _means(ours, ours.mask, measure), _means(theirs, theirs.mask, measure)
     n = int(ours.mask.sum()) + int(theirs.mask.sum())
     ours, theirs = align(ours, theirs)
     both = ours.mask & theirs.mask
-    notes.leave_out("score of a cell that the other side lacks", n - 2 * int(both.sum()))
+    notes.exclude_missing(
+        plural(
+            "correlation.unmatched-scores",
+            "Excluded {n} score of an output that the other side does not score.",
+            "Excluded {n} scores of outputs that the other side does not score.",
+            n=n - 2 * int(both.sum()),
+        )
+    )
     return _means(ours, both, measure), _means(theirs, both, measure)
 
 
@@ -227,8 +242,15 @@ def _found(
     """Return the value of groups x members without interval and p, from those of groups."""
     valid = ~(np.isnan(left) | np.isnan(right))
     neither = int((np.isnan(left) & np.isnan(right)).sum())
-    notes.exclude("score missing on both sides", neither)
-    notes.leave_out("score missing on one side", int((~valid).sum()) - neither)
+    notes.exclude("missing-on-both-sides", neither)
+    notes.exclude_missing(
+        plural(
+            "correlation.missing-on-one-side",
+            "Excluded {n} score pair with a missing score on one side.",
+            "Excluded {n} score pairs with a missing score on one side.",
+            n=int((~valid).sum()) - neither,
+        )
+    )
     is_of_systems = measure.grouping == SYSTEM_LEVEL
     if values is None:
         values = (measure.over_systems if is_of_systems else measure.rows)(left, right)
@@ -263,7 +285,14 @@ def _grouped(
     if isinstance(x, ScoreMatrix) and isinstance(y, ScoreMatrix):
         left, right = align(x, y)
         lost = x.values.size + y.values.size - 2 * left.values.size
-        notes.leave_out("cell of a system or segment on one side only", lost)
+        notes.exclude_missing(
+            plural(
+                "correlation.unmatched-cells",
+                "Excluded {n} output whose system or segment only one side has.",
+                "Excluded {n} outputs whose system or segment only one side has.",
+                n=lost,
+            )
+        )
         if grouping == "item":
             return left.values.T, right.values.T, left.segments
         if grouping == "system":
@@ -288,16 +317,38 @@ def _summarise(valid: BoolArray, values: FloatArray, grouping: str, notes: Notes
         if undefined:
             notes.warn(
                 UndefinedGroupWarning(
-                    f"{undefined} of {int(judged.sum())} groups ({grouping}) have one score or a "
-                    "constant side; the mean leaves them out."
+                    message(
+                        "correlation.undefined-groups",
+                        "The mean excludes {n} of {all} groups (grouping: {grouping}), which have "
+                        "a single score or equal scores on one side.",
+                        n=undefined,
+                        all=int(judged.sum()),
+                        grouping=grouping,
+                    )
                 )
             )
     if np.isnan(values).all():
         n = int(valid.sum())
         if n < FEWEST_SYSTEMS and grouping == SYSTEM_LEVEL:
-            return np.nan  # `interval_over_systems` says so
+            return np.nan  # `interval_over_systems` warns of it.
         if n < 2:
-            notes.warn(TooFewWarning(f"{n} complete pairs: a correlation needs two."))
+            notes.warn(
+                TooFewWarning(
+                    plural(
+                        "correlation.few-pairs",
+                        "There is only {n} complete score pair. A correlation needs at least two.",
+                        "There are {n} complete score pairs. A correlation needs at least two.",
+                        n=n,
+                    )
+                )
+            )
         else:
-            notes.warn(ConstantInputWarning("One side is constant: the correlation is undefined."))
+            notes.warn(
+                ConstantInputWarning(
+                    message(
+                        "correlation.constant-side",
+                        "All scores on one side are equal, so the correlation is undefined.",
+                    )
+                )
+            )
     return mean(values)

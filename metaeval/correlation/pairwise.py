@@ -11,6 +11,7 @@ from metaeval.arrays import FloatArray, as_pair, one_of
 from metaeval.correlation.coefficients import Scores, system_sides
 from metaeval.correlation.measure import Measure
 from metaeval.correlation.ties import MAX_POOLED_CELLS, PairTable, pair_table
+from metaeval.messages import Message, message, plural
 from metaeval.results import (
     ConstantInputWarning,
     MissingDataWarning,
@@ -80,12 +81,21 @@ def kendall_like(
     notes = Notes()
     table = _pair_table(human, metric, grouping, notes)
     counted = (np.abs(table.human) >= threshold) & (table.human != 0.0)
-    notes.exclude("pair below the human threshold", int((~counted).sum()))
+    notes.exclude("pair-below-threshold", int((~counted).sum()))
     product = np.sign(table.human[counted]) * np.sign(table.metric[counted])
     n, concordant = len(product), int((product > 0).sum())
     is_constant = table.constant == "metric" and _is_constant(table, notes)
     if not n:
-        notes.warn(TooFewWarning(f"No pair differs by {threshold:g} human points or more."))
+        notes.warn(
+            TooFewWarning(
+                message(
+                    "pairs.below-threshold",
+                    "No two human scores differ by {threshold} points or more, so the statistic is "
+                    "undefined.",
+                    threshold=threshold,
+                )
+            )
+        )
     return KendallLike(
         n=n,
         **notes.fields,
@@ -140,7 +150,7 @@ def acc_eq(
     Warns
     -----
     UndefinedGroupWarning
-        Groups with fewer than two scores are left out.
+        Groups with fewer than two scores are excluded.
     ConstantInputWarning
         One side is constant in every group: nan. The share would be that of the other's ties.
 
@@ -157,7 +167,13 @@ def acc_eq(
     if epsilon is not None and not epsilon >= 0.0:
         raise ValueError(f"epsilon: expected at least 0, got {epsilon}")
     if not table.n_groups:
-        notes.warn(TooFewWarning("No group has two scored outputs: acc_eq is undefined."))
+        notes.warn(
+            TooFewWarning(
+                message(
+                    "pairs.no-group", "No group has two scored outputs, so acc_eq is undefined."
+                )
+            )
+        )
         value, used = np.nan, np.nan
     elif _is_constant(table, notes):
         value, used = np.nan, np.nan if epsilon is None else epsilon
@@ -211,7 +227,14 @@ def pairwise_accuracy(
         signs.append(np.sign(both[:, upper] - both[:, lower]))
     ours, theirs = np.concatenate(signs, axis=1)
     if not len(ours):
-        notes.warn(TooFewWarning("No language pair has two systems."))
+        notes.warn(
+            TooFewWarning(
+                message(
+                    "pairs.no-two-systems",
+                    "No language pair has two systems, so pairwise accuracy is undefined.",
+                )
+            )
+        )
     elif not (ours.any() and theirs.any()):
         notes.warn(ConstantInputWarning(_constant("human" if theirs.any() else "metric")))
     return StatisticResult(
@@ -228,9 +251,16 @@ def _is_constant(table: PairTable, notes: Notes) -> bool:
     return bool(table.constant)
 
 
-def _constant(side: str) -> str:
-    whose = "The human scores are" if side == "human" else "The metric is"
-    return f"{whose} the same for all that is compared: the statistic is undefined."
+def _constant(side: str) -> Message:
+    if side == "human":
+        return message(
+            "pairs.constant-human",
+            "All compared human scores are equal, so the statistic is undefined.",
+        )
+    return message(
+        "pairs.constant-metric",
+        "All compared scores of the metric are equal, so the statistic is undefined.",
+    )
 
 
 def _pair_table(human: ScoreMatrix, metric: ScoreMatrix, grouping: str, notes: Notes) -> PairTable:
@@ -240,10 +270,19 @@ def _pair_table(human: ScoreMatrix, metric: ScoreMatrix, grouping: str, notes: N
     left, right = align(human, metric)
     lost = human.values.size + metric.values.size - 2 * left.values.size
     if lost:
-        notes.exclude("cell of a system or segment on one side only", lost)
-        notes.warn(MissingDataWarning(f"{lost} cells belong to one side only."))
+        notes.exclude("unmatched-cell", lost)
+        notes.warn(
+            MissingDataWarning(
+                plural(
+                    "pairs.unmatched-cells",
+                    "Excluded {n} output that only one side has.",
+                    "Excluded {n} outputs that only one side has.",
+                    n=lost,
+                )
+            )
+        )
     missing = int((~(left.mask & right.mask)).sum())
-    notes.exclude("score missing on either side", missing)
+    notes.exclude("missing-score", missing)
     x, y = left.values, right.values
     if grouping == "none":
         keep = left.mask & right.mask
@@ -258,7 +297,15 @@ def _pair_table(human: ScoreMatrix, metric: ScoreMatrix, grouping: str, notes: N
     skipped -= table.n_groups
     if skipped:
         notes.warn(
-            UndefinedGroupWarning(f"{skipped} groups ({grouping}) have a single score: left out.")
+            UndefinedGroupWarning(
+                plural(
+                    "pairs.single-scores",
+                    "Excluded {n} group (grouping: {grouping}) with a single score.",
+                    "Excluded {n} groups (grouping: {grouping}) with a single score each.",
+                    n=skipped,
+                    grouping=grouping,
+                )
+            )
         )
     return table
 
@@ -285,8 +332,24 @@ def _system_scores(name: str, x: Scores, y: Scores, notes: Notes) -> tuple[Float
         left, right = map(settled, as_pair("human", x, "metric", y))
     known = ~(np.isnan(left) | np.isnan(right))
     missing = int((~known).sum())
-    notes.exclude("system without score", missing)
+    notes.exclude("system-without-score", missing)
     if missing:
-        where = f" of {name}" if name else ""
-        notes.warn(MissingDataWarning(f"{missing} systems{where} lack a score and are left out."))
+        notes.warn(
+            MissingDataWarning(
+                plural(
+                    "pairs.systems-missing-of",
+                    "Excluded {n} system of {pair} that lacks a score.",
+                    "Excluded {n} systems of {pair} that lack a score.",
+                    n=missing,
+                    pair=name,
+                )
+                if name
+                else plural(
+                    "pairs.systems-missing",
+                    "Excluded {n} system that lacks a score.",
+                    "Excluded {n} systems that lack a score.",
+                    n=missing,
+                )
+            )
+        )
     return left[known], right[known]

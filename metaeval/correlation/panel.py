@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 
 from metaeval.arrays import BoolArray, FloatArray, IntArray, as_floats
 from metaeval.documents import clusters_from
+from metaeval.messages import plural
 from metaeval.results import MissingDataWarning, Notes
 from metaeval.scores.matrix import ScoreMatrix, align
 
@@ -80,9 +81,9 @@ def panel(
     metrics: Mapping[str, Any],
     notes: Notes,
 ) -> Panel:
-    """Align human and metric scores; count and warn of what is left out.
+    """Align human and metric scores; count excluded cells, and warn of them.
 
-    Vectors become one system over as many segments.
+    A vector becomes the scores of one system, with one segment per entry.
     """
     if not metrics:
         raise ValueError("metrics: give at least one metric")
@@ -99,12 +100,19 @@ def panel(
     stack = np.array([matrix.values for matrix in aligned])
     valid = ~np.isnan(stack).any(axis=0)
     missing = int((~valid).sum())
-    notes.exclude("cell of a system or segment that not all have", lost)
-    notes.exclude("cell without a human score or without every metric", missing)
+    notes.exclude("unmatched-cell", lost)
+    notes.exclude("incomplete-cell", missing)
     if lost or missing:
         notes.warn(
             MissingDataWarning(
-                f"{lost + missing} cells lack a human score or a metric: left out for all metrics."
+                plural(
+                    "panel.missing-cells",
+                    "Excluded {n} output for all metrics: it lacks a human score or a metric's "
+                    "score.",
+                    "Excluded {n} outputs for all metrics: they lack a human score or a metric's "
+                    "score.",
+                    n=lost + missing,
+                )
             )
         )
     if not valid.any():

@@ -12,6 +12,7 @@ from scipy.special import ndtr
 from metaeval.arrays import BoolArray, FloatArray, IntArray, positive_int
 from metaeval.correlation.panel import common_documents
 from metaeval.documents import DOCUMENTS, clusters_from, has_enough_documents, sum_by, unit_of
+from metaeval.messages import message, plural
 from metaeval.resampling import Rng, random_bits, resolve_seed, stream
 from metaeval.results import (
     ConstantInputWarning,
@@ -21,6 +22,18 @@ from metaeval.results import (
     TooFewWarning,
 )
 from metaeval.scores.matrix import ScoreMatrix, align
+
+# Why SPA is undefined: the human side, and the metric's.
+CONSTANT = (
+    message(
+        "soft-accuracy.constant-human",
+        "The human scores do not differ between systems on any segment, so SPA is undefined.",
+    ),
+    message(
+        "soft-accuracy.constant-metric",
+        "The metric's scores do not differ between systems on any segment, so SPA is undefined.",
+    ),
+)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -51,10 +64,10 @@ def soft_pairwise_accuracy(
     sides. A metric that gives all systems of every segment the same score has p = 1 everywhere,
     and no SPA.
 
-    mt-metrics-eval leaves out the "+ 1", uses single precision and one fixed seed; the values
-    agree within Monte-Carlo error, but for such a metric, to which it gives about .6. It fails or
-    misaligns segments when human scores are missing; here each pair of systems simply uses its
-    common segments.
+    mt-metrics-eval omits the "+ 1", uses single precision and one fixed seed. Its values agree
+    within Monte-Carlo error, except for such a metric, to which it gives about .6. It fails or
+    misaligns segments when human scores are missing; here each pair of systems uses its common
+    segments.
 
     Parameters
     ----------
@@ -68,7 +81,7 @@ def soft_pairwise_accuracy(
     TooFewWarning
         Fewer than 20 documents: the p-values are approximate.
     ConstantInputWarning, TooFewWarning
-        One side tells no two systems apart, or no two share a segment: nan.
+        One side has equal scores for all systems, or no two systems share a segment: nan.
 
     Examples
     --------
@@ -81,10 +94,19 @@ def soft_pairwise_accuracy(
     left, right = align(human, metric)
     lost = human.values.size + metric.values.size - 2 * left.values.size
     missing = int((~(left.mask & right.mask)).sum())
-    notes.exclude("cell of a system or segment on one side only", lost)
-    notes.exclude("score missing on either side", missing)
+    notes.exclude("unmatched-cell", lost)
+    notes.exclude("missing-score", missing)
     if lost or missing:
-        notes.warn(MissingDataWarning(f"{lost + missing} cells lack a counterpart: left out."))
+        notes.warn(
+            MissingDataWarning(
+                plural(
+                    "soft-accuracy.unmatched-cells",
+                    "Excluded {n} output that only one side scores.",
+                    "Excluded {n} outputs that only one side scores.",
+                    n=lost + missing,
+                )
+            )
+        )
     seed = resolve_seed(rng)
     valid = left.mask & right.mask
     clusters = clusters_from(common_documents((left, right)), left.shape[1])
@@ -124,7 +146,7 @@ def soft_pairwise_limit(
         n=n,
         warnings=notes.warnings,
         statistic=statistic,
-        method="soft pairwise accuracy (limit of the sign flips)",
+        method="soft pairwise accuracy, exact limit",
     )
 
 
@@ -140,12 +162,18 @@ def _spa(
     defined = ~np.isnan(gaps)
     n = int(defined.sum())
     if not n:
-        notes.warn(TooFewWarning("No two systems share a scored segment: SPA is undefined."))
+        notes.warn(
+            TooFewWarning(
+                message(
+                    "soft-accuracy.no-shared-segment",
+                    "No two systems share a scored segment, so SPA is undefined.",
+                )
+            )
+        )
         return np.nan, 0
-    for whose, values in zip(("The human scores", "The metric's scores"), sides, strict=True):
+    for constant, values in zip(CONSTANT, sides, strict=True):
         if is_constant(values, valid):
-            text = f"{whose} are the same for all systems of a segment: SPA is undefined."
-            notes.warn(ConstantInputWarning(text))
+            notes.warn(ConstantInputWarning(constant))
             return np.nan, n
     return 1.0 - float(gaps[defined].mean()), n
 

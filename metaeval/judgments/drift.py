@@ -1,4 +1,4 @@
-"""Whether an annotator's scores or times move while they work: the Mann-Kendall trend test."""
+"""Mann-Kendall test for a trend in an annotator's scores or times over the course of their work."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from metaeval.arrays import BoolArray, FloatArray, IntArray, as_floats, factorize, fraction
 from metaeval.correlation.coefficients import kendall
 from metaeval.documents import DOCUMENTS, clusters_from, sizes_of, sum_by, unit_of
+from metaeval.messages import message, truncated
 from metaeval.results import (
     ConstantInputWarning,
     Notes,
@@ -26,7 +27,7 @@ FEWEST = 10
 
 
 class DriftWarning(StatisticsWarning):
-    """Somebody's values rise or fall while they work."""
+    """An annotator's values rise or fall over the course of their work."""
 
     code = "drift"
 
@@ -35,11 +36,11 @@ class DriftWarning(StatisticsWarning):
 class Drift(Result):
     """Trend per annotator; arrays follow ``annotators``, and ``n`` counts values.
 
-    ``units`` counts the documents of each annotator that are tested, or the values where ``unit``
-    is segments, and ``n_units`` all of them.
-    ``tau`` is Kendall's tau-b of place and value, ``pvalue`` its two-sided p, ``adjusted`` that p
-    after Holm's correction over the annotators; ``first`` and ``last`` are the means of the first
-    and the last third. All but the means are nan below ten units and where all are equal.
+    ``units`` counts the tested documents of each annotator, or values if ``unit`` is segments;
+    ``n_units`` is their sum.
+    ``tau`` is Kendall's tau-b of position and value, ``pvalue`` its two-sided p, ``adjusted`` that
+    p after Holm's correction over the annotators; ``first`` and ``last`` are the means of the first
+    and the last third. All but the means are nan with fewer than ten units or equal values.
     """
 
     annotators: tuple[Any, ...]
@@ -65,25 +66,25 @@ def drift(
 ) -> Drift:
     """Test each annotator's values, in the order given, for a monotone trend.
 
-    The test of Mann (1945) and Kendall (1975): tau-b of place and value, so one pause or one
-    outlier does not decide. It takes the values for independent. With documents, it is over the
-    means of places and values of each document that an annotator worked on.
+    The test of Mann (1945) and Kendall (1975): tau-b of position and value, so a single pause or
+    outlier has little influence. It assumes independent values. With documents, it uses the mean
+    position and mean value of each document that an annotator worked on.
 
     Parameters
     ----------
     values
-        Scores or times, each annotator's in the order of their work; nan is left out and counted.
+        Scores or times, each annotator's in the order of their work; nan is excluded and counted.
     documents
-        The document of each value; without it each is one.
+        The document of each value; by default each value is a document of its own.
 
     Warns
     -----
     DriftWarning
-        Somebody drifts at ``alpha`` after Holm's correction.
+        An annotator's trend is significant at ``alpha`` after Holm's correction.
     TooFewWarning
-        Somebody has fewer than ten values, or documents.
+        An annotator has fewer than ten values, or documents.
     ConstantInputWarning
-        Somebody's values are all equal.
+        An annotator's values are all equal.
 
     Examples
     --------
@@ -97,7 +98,7 @@ def drift(
     if len(who) != len(scores):
         raise ValueError(f"annotators: expected {len(scores)} labels, got {len(who)}")
     notes = Notes()
-    notes.exclude("missing value", int(np.isnan(scores).sum()))
+    notes.exclude("missing-value", int(np.isnan(scores).sum()))
     of = clusters_from(documents, len(scores))
     unit = unit_of(of[~np.isnan(scores)])
     chosen = [(who == i) & ~np.isnan(scores) for i in range(len(people))]
@@ -153,15 +154,41 @@ def _warn_untested(
 ) -> None:
     all_of = [(str(one), own) for one, own in zip(people, series, strict=True)]
     few = [one for one, own in all_of if len(own) < FEWEST]
-    if few:
-        what = "documents" if unit == DOCUMENTS else "values"
+    if few and unit == DOCUMENTS:
         notes.warn(
-            TooFewWarning(f"Fewer than {FEWEST} {what}, no test of a trend: {', '.join(few)}.")
+            TooFewWarning(
+                message(
+                    "drift.few-documents",
+                    "Annotators with fewer than {fewest} documents are not tested for a trend: "
+                    "{annotators}.",
+                    fewest=FEWEST,
+                    annotators=truncated(few),
+                )
+            )
+        )
+    elif few:
+        notes.warn(
+            TooFewWarning(
+                message(
+                    "drift.few-values",
+                    "Annotators with fewer than {fewest} values are not tested for a trend: "
+                    "{annotators}.",
+                    fewest=FEWEST,
+                    annotators=truncated(few),
+                )
+            )
         )
     flat = [one for one, own in all_of if len(own) >= FEWEST and np.ptp(own) == 0.0]
     if flat:
         notes.warn(
-            ConstantInputWarning(f"All values are equal, no test of a trend: {', '.join(flat)}.")
+            ConstantInputWarning(
+                message(
+                    "drift.constant",
+                    "Annotators whose values are all equal are not tested for a trend: "
+                    "{annotators}.",
+                    annotators=truncated(flat),
+                )
+            )
         )
 
 
@@ -170,7 +197,12 @@ def _warn(notes: Notes, people: Iterable[Any], drifting: BoolArray, alpha: float
     if moved:
         notes.warn(
             DriftWarning(
-                f"A trend over the work of {', '.join(moved)} (Mann-Kendall, p <= {alpha:g} after "
-                "Holm's correction)."
+                message(
+                    "drift.found",
+                    "These annotators show a trend over the course of their work: {annotators} "
+                    "(Mann-Kendall test, p ≤ {alpha} after Holm's correction).",
+                    annotators=truncated(moved),
+                    alpha=alpha,
+                )
             )
         )

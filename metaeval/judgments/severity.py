@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from metaeval.arrays import FloatArray, IntArray, as_floats, factorize, mean
+from metaeval.messages import message
 from metaeval.results import ConstantInputWarning, Notes, Result, TooFewWarning
 from metaeval.rounding import largest, levelled
 
@@ -42,11 +43,11 @@ class Severity(Result):
 def annotator_severity(
     scores: ArrayLike, annotators: Iterable[Hashable], items: Iterable[Hashable]
 ) -> Severity:
-    """Separate annotators' severity from the items they happened to get.
+    """Estimate annotators' severity, separated from the difficulty of the items they rated.
 
     Crossed random effects y = mu + u_item + v_annotator + e, variances by restricted maximum
     likelihood (EM on Henderson's mixed-model equations, Searle et al. 1992). The plain mean of an
-    annotator confounds severity with easy items; this does not, provided items are shared.
+    annotator confounds severity with easy items; this model does not, if items are shared.
 
     Parameters
     ----------
@@ -74,7 +75,7 @@ def annotator_severity(
         raise ValueError("scores, annotators and items must have one length")
     notes = Notes()
     known = ~np.isnan(values)
-    notes.exclude("missing score", int((~known).sum()))
+    notes.exclude("missing-score", int((~known).sum()))
     y, who, what = levelled(values[known], largest(values)), who[known], what[known]
     counts = np.bincount(who, minlength=len(labels)).astype(np.int64)
     is_varied = _varies(y, notes)
@@ -86,7 +87,15 @@ def annotator_severity(
     pairs = np.unique(np.column_stack([what, who]), axis=0)
     shared = len(np.unique(what)) < len(pairs)
     if is_varied and (len(labels) < 2 or len(item_labels) < 2 or not shared):
-        notes.warn(TooFewWarning("Severity needs two annotators who share items."))
+        notes.warn(
+            TooFewWarning(
+                message(
+                    "severity.too-few",
+                    "Severity is unreliable: it needs at least two annotators who rated the same "
+                    "items.",
+                )
+            )
+        )
     per_item = len(y) / max(len(np.unique(what)), 1)
     spread = (model.annotator + model.residual) / max(per_item, 1.0)
     return Severity(
@@ -124,14 +133,22 @@ def _noise(model: _Fit, who: IntArray, counts: IntArray) -> FloatArray:
 
 def _varies(y: FloatArray, notes: Notes) -> bool:
     if not len(y):
-        notes.warn(TooFewWarning("There are no scores: severity is undefined."))
+        notes.warn(
+            TooFewWarning(
+                message("severity.no-scores", "There are no scores, so severity is undefined.")
+            )
+        )
     elif np.ptp(y) == 0.0:
-        notes.warn(ConstantInputWarning("All scores are equal: severity is undefined."))
+        notes.warn(
+            ConstantInputWarning(
+                message("severity.constant", "All scores are equal, so severity is undefined.")
+            )
+        )
     return len(y) > 0 and bool(np.ptp(y) > 0.0)
 
 
 def _unfitted(y: FloatArray, size: int) -> _Fit:
-    """What is left of a model without scores that differ: their mean."""
+    """Return the fit for scores that do not differ: their mean, and nan for all else."""
     return _Fit(
         mean=mean(y),
         annotator_effects=np.full(size, np.nan),
@@ -146,7 +163,8 @@ def _unfitted(y: FloatArray, size: int) -> _Fit:
 def _fit(y: FloatArray, items: IntArray, annotators: IntArray, n_items: int, size: int) -> _Fit:
     """EM for REML; the item effects are eliminated, since their block is diagonal."""
     n, centre, scale = len(y), float(y.mean()), float(y.std())
-    # Sums of squares of scores far from 0 would lose their digits, small ones fall below floors.
+    # Without scaling, sums of squares of scores far from 0 lose digits, and small variances fall
+    # below the lower bound of 1e-10.
     y = (y - centre) / scale
     incidence = np.zeros((n_items, size + 1))
     np.add.at(incidence, (items, annotators + 1), 1.0)

@@ -1,4 +1,4 @@
-"""How annotators use the scale: where their scores lie, and where they move while they work."""
+"""How annotators use the scale: quantiles of their scores, and rolling means over their work."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -31,7 +31,7 @@ class Spread(Result):
 
 
 def spread(values: ArrayLike) -> Spread:
-    """Describe some values; nan is left out and counted. Quantiles are linear (numpy's).
+    """Describe values; nan is excluded and counted. Quantiles are linear (numpy's default).
 
     Examples
     --------
@@ -41,7 +41,7 @@ def spread(values: ArrayLike) -> Spread:
     """
     scores, notes = as_floats("values", values, ndim=1), Notes()
     known = scores[~np.isnan(scores)]
-    notes.exclude("missing value", len(scores) - len(known))
+    notes.exclude("missing-value", len(scores) - len(known))
     found = np.percentile(known, [*_QUANTILES.values()]) if len(known) else np.full(7, np.nan)
     quantiles: dict[str, Any] = dict(zip(_QUANTILES, found.tolist(), strict=True))
     return Spread(
@@ -56,10 +56,10 @@ def spread(values: ArrayLike) -> Spread:
 def rolling_means(
     values: ArrayLike, *, width: int = 10, most: int = 20
 ) -> list[tuple[float, float]]:
-    """Return (place, mean) of windows side by side: at most ``most``, of ``width`` values or more.
+    """Return (position, mean) of adjacent windows: at most ``most``, of ``width`` values or more.
 
-    Places count from 1, and the place of a window is the mean of those in it; nan has a place, but
-    is in no window. No value, no window.
+    Positions count from 1, and the position of a window is the mean position of its values; nan has
+    a position, but is in no window. Without values there are no windows.
 
     Examples
     --------

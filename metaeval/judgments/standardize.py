@@ -22,6 +22,7 @@ from metaeval.arrays import (
     ratio,
 )
 from metaeval.documents import documents_of
+from metaeval.messages import message, truncated
 from metaeval.results import (
     ConstantInputWarning,
     MissingDataWarning,
@@ -74,7 +75,7 @@ def z_scores(
     scores
         One raw score per judgment; nan is missing.
     annotators
-        Who gave it. For a z per annotator *and* task pass (annotator, task) pairs.
+        The annotator of each judgment. For a z per annotator *and* task pass (annotator, task).
     ddof
         1 (default; Graham et al. 2017, WMT, Appraise) or 0 (MLQE; scipy's default).
     pool
@@ -82,9 +83,9 @@ def z_scores(
         all, control items included, as in Graham's scripts and WMT21. Judgments outside the
         pool still get a z-score.
     constant
-        What an annotator with no spread gets: ``"nan"`` (default: the scores say nothing, so
-        they are left out of later means, as Graham's scripts do) or ``"zero"`` (every judgment
-        average, as Appraise comes out). Either way a ConstantInputWarning names the annotator.
+        z-scores of an annotator whose scores are all equal: ``"nan"`` (default: later means
+        exclude them, as Graham's scripts do) or ``"zero"`` (as in Appraise). Either way a
+        ConstantInputWarning names the annotator.
 
     Returns
     -------
@@ -112,7 +113,7 @@ def z_scores(
     one_of("constant", constant, ("nan", "zero"))
     notes = Notes()
     present = ~np.isnan(values)
-    notes.exclude("missing score", int((~present).sum()))
+    notes.exclude("missing-score", int((~present).sum()))
     pooled = as_mask("pool", pool, values.shape) & present
     every = pooled.all()
     group, x = (codes, values) if every else (codes[pooled], values[pooled])
@@ -124,7 +125,7 @@ def z_scores(
     z = (values - means[codes]) / divisors[codes]
     if constant == "zero":
         z[present & flat[codes]] = 0.0
-    notes.exclude("annotator without spread", int((present & np.isnan(z)).sum()))
+    notes.exclude("constant-annotator", int((present & np.isnan(z)).sum()))
     return ZScores(
         n=int((~np.isnan(z)).sum()),
         **notes.fields,
@@ -197,7 +198,7 @@ def mean_scores(
         of = map(str, documents_of(documents, columns, column_names).tolist())
     notes = Notes()
     present = ~np.isnan(values)
-    notes.exclude("missing score", int((~present).sum()))
+    notes.exclude("missing-score", int((~present).sum()))
     shape = (len(row_names), len(column_names))
     cells = (rows * shape[1] + columns)[present]
     counts = np.bincount(cells, minlength=shape[0] * shape[1]).reshape(shape)
@@ -206,7 +207,15 @@ def mean_scores(
     judgment_means = ratio(sums.sum(axis=1), counts.sum(axis=1))
     if np.isnan(judgment_means).any():
         empty = [str(row_names[i]) for i in np.flatnonzero(np.isnan(judgment_means))]
-        notes.warn(MissingDataWarning(f"No judgment at all for: {', '.join(empty)}."))
+        notes.warn(
+            MissingDataWarning(
+                message(
+                    "scores.systems-without-judgments",
+                    "These systems have no judgments: {systems}.",
+                    systems=truncated(empty),
+                )
+            )
+        )
     return MeanScores(
         n=int(present.sum()),
         **notes.fields,
@@ -228,9 +237,9 @@ def _moments(
 
 
 def _constant(x: FloatArray, group: IntArray, means: FloatArray, sds: FloatArray) -> BoolArray:
-    """True for annotators whose pooled scores are all equal; compared, not computed.
+    """Return True for annotators whose pooled scores are all equal, by exact comparison.
 
-    Where the standard deviation is beyond all rounding they are not, and need no look.
+    Only annotators whose standard deviation may be a rounding error are compared.
     """
     found = sds <= 1e-6 * np.abs(means)
     suspects = found[group]
@@ -244,18 +253,34 @@ def _constant(x: FloatArray, group: IntArray, means: FloatArray, sds: FloatArray
 def _warn(notes: Notes, labels: tuple[Any, ...], counts: IntArray, flat: BoolArray) -> None:
     for index in np.flatnonzero(counts == 0):
         notes.warn(
-            TooFewWarning(f"Annotator {labels[index]} has no judgment in the pool: no z-scores.")
+            TooFewWarning(
+                message(
+                    "z-scores.no-judgments",
+                    "{annotator} has no judgments that count, so their z-scores are undefined.",
+                    annotator=str(labels[index]),
+                )
+            )
         )
     for index in np.flatnonzero(counts == 1):
         notes.warn(
             SingleJudgmentWarning(
-                f"Annotator {labels[index]} has a single judgment in the pool: no z-scores."
+                message(
+                    "z-scores.one-judgment",
+                    "{annotator} has only one judgment that counts, so their z-scores are "
+                    "undefined.",
+                    annotator=str(labels[index]),
+                )
             )
         )
     for index in np.flatnonzero(flat):
         notes.warn(
             ConstantInputWarning(
-                f"Annotator {labels[index]} gave the same score {int(counts[index])} times: "
-                "z-scores are undefined."
+                message(
+                    "z-scores.constant",
+                    "{annotator} gave the same score in all {judgments} judgments, so their "
+                    "z-scores are undefined.",
+                    annotator=str(labels[index]),
+                    judgments=int(counts[index]),
+                )
             )
         )

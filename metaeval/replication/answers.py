@@ -1,4 +1,4 @@
-"""The answer to a question from the files of a bundle: intervals, ranks, differences and p."""
+"""Answers to questions from the files of a bundle: intervals, ranks, differences and p."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ import numpy as np
 
 from metaeval.arrays import FloatArray
 from metaeval.files.text import Table
-from metaeval.replication.questions import answer
+from metaeval.messages import message
+from metaeval.replication.questions import AnswerError, answer
 from metaeval.replication.questions.comparison import ALPHA, Comparison, adjusted, order_of
 from metaeval.replication.questions.statistics import parse
 from metaeval.replication.tables import ScoreFile
@@ -22,7 +23,7 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True)
 class Shown:
-    """What a page shows of an answer: a correction over a family of tests, of some metrics."""
+    """What a page shows of an answer: the correction, the family of tests, and the metrics."""
 
     correction: str = "holm"
     scope: str = "table"
@@ -42,13 +43,20 @@ def question_document(
 
     ``metrics`` holds values with intervals and ranks, ``pairs`` every difference of two metrics
     with its interval, one-sided p, and p corrected for the tests of all pairs shown. Raises
-    ValueError for a metric that is not there, and where no output has all scores.
+    AnswerError for an unknown metric, and if no output has all scores.
     """
     panel, question = scores.panel(seed, labels), parse(key)
     found = answer(panel, question)
     keys = list(scores.metrics)
     if unknown := [name for name in shown.metrics if name not in keys]:
-        raise ValueError(f"no metric {', '.join(unknown)}; found {', '.join(keys)}")
+        raise AnswerError(
+            message(
+                "question.unknown-metrics",
+                "Unknown metrics: {metrics}. The file has: {known}.",
+                metrics=unknown,
+                known=keys,
+            )
+        )
     places = [n for n, name in enumerate(keys) if not shown.metrics or name in shown.metrics]
     order = [places[at] for at in order_of(found.values[places])]
     names = [keys[at] for at in order]
@@ -61,12 +69,17 @@ def question_document(
         "unit": found.unit,
         "n_units": found.n_units,
         "n_effective": found.n_effective,
-        "interval": found.interval,
-        "test": found.test,
+        "interval": interval_text(found),
+        "test": found.test.text,
         "n_permutations": found.n_permutations,
         "metrics": _metrics(found, order, [labels.get(name, name) for name in names], names, shown),
         "pairs": _pairs(found, order, names, shown),
     }
+
+
+def interval_text(found: Comparison) -> str:
+    """Return how intervals are computed, or why there are none, in English."""
+    return found.interval.text if found.interval else f"none: {found.no_interval}"
 
 
 def _metrics(

@@ -1,4 +1,4 @@
-"""Floor and ceiling of a question from the files of a bundle."""
+"""Baselines and human ceiling of a question, from the files of a bundle."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ RANDOM = "floor-random"
 
 
 def read_floors(path: str | Path, human: ScoreMatrix) -> Mapping[str, ScoreMatrix]:
-    """Read floors.tsv: system, segment, a column a floor, that of random numbers among them.
+    """Read floors.tsv: system, segment, and a column per baseline, one of them random numbers.
 
-    Systems that the scores leave out are left out here too. Raises FormatError where the cells are
-    not those of the scores, or random numbers are missing.
+    Systems that the scores exclude are excluded here too. Raises FormatError if the cells differ
+    from those of the scores, or random numbers are missing.
     """
     table = Table(path, ["system", "segment", RANDOM])
     keys = ("system", "segment", *DOCUMENT.split("|"))
@@ -38,27 +38,27 @@ def read_floors(path: str | Path, human: ScoreMatrix) -> Mapping[str, ScoreMatri
     return floors
 
 
-def read_ratings(path: str | Path, human: ScoreMatrix, left_out: Collection[str] = ()) -> Ratings:
-    """Read ratings.tsv: annotator, system, segment, score; people in the order of the file.
+def read_ratings(path: str | Path, human: ScoreMatrix, excluded: Collection[str] = ()) -> Ratings:
+    """Read ratings.tsv: annotator, system, segment, score; annotators in the order of the file.
 
-    Ratings of systems that are ``left_out`` do not count. Raises FormatError for any other output
-    that the scores do not have.
+    Ratings of ``excluded`` systems do not count. Raises FormatError for any other output that the
+    scores do not have.
     """
     table = Table(path, ["annotator", "system", "segment", "score"])
     cells = [(system, segment) for system in human.systems for segment in human.segments]
     places = {cell: place for place, cell in enumerate(cells)}
-    people: dict[str, int] = {}
+    annotators: dict[str, int] = {}
     found: list[tuple[int, int, float]] = []
     for line, row in table.rows:
         cell = table.text(line, row, "system"), table.text(line, row, "segment")
-        if cell[0] in left_out:
+        if cell[0] in excluded:
             continue
         if cell not in places:
             raise FormatError(table.path, line, f"no output of {cell[0]} for segment {cell[1]}")
-        who = people.setdefault(table.text(line, row, "annotator"), len(people))
+        who = annotators.setdefault(table.text(line, row, "annotator"), len(annotators))
         found.append((who, places[cell], table.number(line, row, "score")))
-    rater, place, score = zip(*found, strict=True) if found else [()] * 3
-    return Ratings(np.array(rater, int), np.array(place, int), np.array(score, float))
+    annotator, place, score = zip(*found, strict=True) if found else [()] * 3
+    return Ratings(np.array(annotator, int), np.array(place, int), np.array(score, float))
 
 
 def bounds_document(
@@ -67,9 +67,9 @@ def bounds_document(
     floors: Mapping[str, ScoreMatrix] | None,
     ratings: Ratings | None,
 ) -> Row:
-    """Return floors with intervals, every metric against them, and what people reach.
+    """Return baselines with intervals, every metric tested against them, and the human ceiling.
 
-    Each is there where its file was given; hybrids that were drawn have no ceiling.
+    Each is returned if its file was given; drawn hybrid systems have no human ceiling.
     """
     found: Row = {}
     with warnings.catch_warnings():
@@ -88,7 +88,7 @@ def _floors(scored: Scored, question: Question, floors: Mapping[str, ScoreMatrix
     against = zip(scored.metrics, tested.above.tolist(), tested.below.tolist(), tested.states,
                   strict=True)  # fmt: skip
     return {
-        "floor_test": tested.test,
+        "floor_test": tested.test.text,
         "floors": [
             {"floor": "floor-constant", "value": tested.constant, "low": np.nan, "high": np.nan},
             *(dict(zip(("floor", "value", "low", "high"), row, strict=True)) for row in rows),
@@ -110,6 +110,6 @@ def _ceiling(scored: Scored, question: Question, ratings: Ratings) -> Row:
                 for n, value in zip(found.overlaps.tolist(), found.values.tolist(), strict=True)
             ],
             "metrics": dict(zip(scored.metrics, found.metrics.tolist(), strict=True)),
-            "warnings": [each.message for each in found.warnings],
+            "warnings": [each.message.text for each in found.warnings],
         }
     }

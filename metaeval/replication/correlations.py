@@ -1,4 +1,4 @@
-"""The table of metrics against humans that every campaign has, whatever question is asked."""
+"""The table of correlations of metrics with humans, which is the same for all questions."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from metaeval.results import Result
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class CorrelationRow(Result):
-    """One metric, turned so that larger is better; nan where undefined.
+    """One metric, oriented so that larger is better; nan if undefined.
 
     ``tau`` is Kendall's τ-b and ``r_segment`` Pearson's r over all ``n`` outputs pooled;
     ``n_missing`` judged outputs have no score. ``r_system`` is Pearson's r over the systems,
-    ``r_hybrid`` over hybrid systems and ``r_limit`` what that tends to with ever more of them.
+    ``r_hybrid`` over hybrid systems, and ``r_limit`` its limit as their number grows.
     """
 
     metric: str
@@ -45,7 +45,7 @@ def _row(scored: Scored, key: str, r_hybrid: float, r_limit: float) -> Correlati
         correlate(scored.human, metric, name, has_interval=False) for name in ("kendall", "pearson")
     )
     systems = system_correlation(*scored.system_level(key))
-    # Of a metric of systems alone nothing is wrong that its outputs have no correlation.
+    # A metric that has only system scores needs no warning about its outputs.
     is_of_outputs = scored.human.mask.any() and metric.mask.any()
     found = (*tau.warnings, *r.warnings) if is_of_outputs else ()
     return CorrelationRow(

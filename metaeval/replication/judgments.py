@@ -16,24 +16,25 @@ from metaeval.files.text import Table
 from metaeval.judgments.agreement.intervals import judgment_agreement
 from metaeval.judgments.controls.tests import annotation_times, trap_levels
 from metaeval.judgments.standardize import z_scores
+from metaeval.messages import Message, MessageError, message
 from metaeval.results import StatisticResult
 
 Row = dict[str, Any]
 NOTHING = -1
-# Kinds of items that nobody's output stands in.
+# Kinds of items that do not show a system's output.
 CONTROLS = ("trap", "bad_ref", "ref", "gold")
 DAY = 24 * 3600
 
 
 @dataclass(frozen=True)
 class Chosen:
-    """What a reader chose of the judgments; the defaults are all.
+    """Filters on judgments; the defaults select all.
 
-    ``without`` names annotators; ``systems`` are the only ones whose judgments count (none named:
-    all), and those of ``without_systems`` do not. What stands for no system stays. ``documents``
-    are the only ones to look at (with ``segments``, the file that says which segments they are).
-    Days are ISO days in UTC, both included; seconds bound the server's time. A judgment without an
-    end is left out as soon as a day is set, one without seconds as soon as they are bounded.
+    ``without`` names excluded annotators. ``systems`` are the only ones whose judgments count
+    (empty: all), except those of ``without_systems``. Judgments without a system are not filtered
+    by these. ``documents`` are the only ones that count (with ``segments``, the file that lists
+    their segments). Days are ISO days in UTC, both included; seconds limit the server's time. A
+    judgment without an end is excluded if a day is set, one without seconds if these are limited.
     """
 
     without: Sequence[str] = ()
@@ -48,7 +49,7 @@ class Chosen:
     max_seconds: float | None = None
 
     def rule(self, table: Table) -> Callable[[int, list[str]], bool]:
-        """Return what says of a line of judgments.tsv whether it is chosen."""
+        """Return a function that tells whether a line of judgments.tsv is selected."""
         wanted = self._segments()
         first, last = _midnight(self.since), _midnight(self.until)
         low, high = self.min_seconds, self.max_seconds
@@ -68,7 +69,7 @@ class Chosen:
                 return False
             if not is_timed:
                 return True
-            # What is not known is nan, and within no limit.
+            # Unknown values are nan, which is not within any limit.
             seconds = table.number(n, row, "seconds")
             stamp = row[table.columns["submitted_at"]].strip()
             sent = datetime.fromisoformat(stamp).timestamp() if stamp else np.nan
@@ -82,11 +83,16 @@ class Chosen:
         return keeps
 
     def _segments(self) -> set[str] | None:
-        """Segments of the documents; None where all count. Raises ValueError without the file."""
+        """Return the segments of the documents, None for all; MessageError without the file."""
         if not self.documents:
             return None
         if self.segments is None:
-            raise ValueError("--document needs --segments: which segments are its?")
+            raise MessageError(
+                message(
+                    "command.document-needs-segments",
+                    "--document needs --segments, a file that lists the segments of each document.",
+                )
+            )
         table = Table(self.segments, ["segment", "document"])
         column = table.columns["document"]
         return {
@@ -104,9 +110,9 @@ def _midnight(day: str) -> float | None:
 
 @dataclass(frozen=True, eq=False)
 class JudgmentFile:
-    """The judgments that count, in the annotators' orders; ``output`` is NOTHING for controls."""
+    """The selected judgments, in annotators' order; ``output`` is NOTHING for control items."""
 
-    people: tuple[str, ...]
+    annotators: tuple[str, ...]
     annotator: tuple[str, ...]
     kind: tuple[str, ...]
     system: tuple[str, ...]
@@ -122,29 +128,28 @@ class JudgmentFile:
 def read_judgments(
     path: str | Path, annotators: str | Path, chosen: Chosen | None = None
 ) -> JudgmentFile:
-    """Read judgments.tsv and annotators.tsv of a bundle; excluded annotators are left out.
+    """Read judgments.tsv and annotators.tsv of a bundle, without excluded annotators.
 
-    A column document says which segments belong together: those without a name stand alone.
+    A column document names each segment's document; a segment without one is its own document.
     """
-    people = Table(annotators, ["annotator", "is_excluded"])
+    who = Table(annotators, ["annotator", "is_excluded"])
     excluded = {
-        people.text(n, row, "annotator"): people.number(n, row, "is_excluded") > 0
-        for n, row in people.rows
+        who.text(n, row, "annotator"): who.number(n, row, "is_excluded") > 0 for n, row in who.rows
     }
     names = ["annotator", "kind", "item", "output", "score", "seconds", "is_target"]
     table = Table(path, [*names, "system", "segment", "submitted_at"], optional=[DOCUMENT])
-    keeps = (chosen or Chosen()).rule(table)
-    kept = [
+    is_chosen = (chosen or Chosen()).rule(table)
+    rows = [
         (n, row)
         for n, row in table.rows
-        if not excluded[table.text(n, row, "annotator")] and keeps(n, row)
+        if not excluded[table.text(n, row, "annotator")] and is_chosen(n, row)
     ]
 
     def texts(name: str) -> tuple[str, ...]:
-        return tuple(row[table.columns[name]].strip() for _, row in kept)
+        return tuple(row[table.columns[name]].strip() for _, row in rows)
 
     def numbers(name: str) -> FloatArray:
-        return np.array([table.number(n, row, name) for n, row in kept], dtype=np.float64)
+        return np.array([table.number(n, row, name) for n, row in rows], dtype=np.float64)
 
     outputs = numbers("output")
     return JudgmentFile(
@@ -165,7 +170,7 @@ def read_judgments(
 def human_rows(judged: JudgmentFile, *, form: str, pool: str) -> list[Row]:
     """Return the mean human score of every judged output, as z-scores or raw.
 
-    Left open, ``form`` is z; where a score is below 0 the scores are penalties, and raw.
+    The default ``form`` is z, but raw if a score is below 0: such scores are penalties.
     """
     form = form or ("raw" if (judged.score < 0).any() else "z")
     values = judged.score
@@ -208,13 +213,13 @@ def quality_rows(judged: JudgmentFile, *, n_resamples: int, seed: int) -> list[R
 def _agreement(
     judged: JudgmentFile, chosen: BoolArray, suffix: str, n_resamples: int, seed: int
 ) -> Row:
-    """One-vs-rest r and alpha, the ends of their intervals, and how these were computed or why not.
+    """Return one-vs-rest r and alpha, their intervals, and the method or why there is none.
 
-    Sorted as the pages sort them: the same numbers to the last bit.
+    Rows are sorted as the pages sort them, so the numbers are the same to the last bit.
     """
     if not chosen.any():
         return {}
-    codes = {name: code for code, name in enumerate(judged.people)}
+    codes = {name: code for code, name in enumerate(judged.annotators)}
     annotator = np.array([codes[name] for name in judged.annotator])[chosen]
     output, item, score = judged.output[chosen], judged.item[chosen], judged.score[chosen]
     units = np.where(output >= 0, output, -1 - item)
@@ -222,7 +227,7 @@ def _agreement(
     documents = None
     if judged.document is not None:
         named = np.array([judged.document, judged.segment])[:, chosen][:, order]
-        # Where no document is shared each judged output is a unit of its own.
+        # If no document is shared, each judged output is a unit of its own.
         documents = [name or f"#{key}" for name, key in named.T] if (named[0] != "").any() else None
     found = judgment_agreement(
         score[order], annotator[order], units[order], documents=documents,
@@ -241,9 +246,9 @@ def _intervals(parts: dict[str, StatisticResult], suffix: str) -> Row:
     found: Row = {}
     for name, part in parts.items():
         low, high, _ = part.interval or (None, None, None)
-        why = next((each.message for each in part.warnings), "no interval")
-        named = {"low": low, "high": high, "interval": part.method or why}
+        why: Message | str = next((each.message for each in part.warnings), "no interval")
+        named = {"low": low, "high": high, "interval": str(part.method or why)}
         found |= {f"{name}_{suffix}_{end}": value for end, value in named.items()}
-        told = [each.message for each in part.warnings if part.interval]
-        found |= {f"{name}_{suffix}_warning": message for message in told}
+        texts = [each.message.text for each in part.warnings if part.interval]
+        found |= {f"{name}_{suffix}_warning": text for text in texts}
     return found

@@ -1,8 +1,8 @@
-"""Recompute a replication bundle and compare every number with the one it holds.
+"""Recompute a replication bundle and compare every number with the stored one.
 
 A bundle is a folder or a zip with ``manifest.json``: ``files`` (name -> SHA-256) and ``tables``,
 each with ``name``, the arguments of ``python -m metaeval`` that compute it, run inside the bundle,
-and ``expected``, the file that holds its numbers.
+and ``expected``, the file with its numbers.
 """
 
 from __future__ import annotations
@@ -21,10 +21,11 @@ from typing import Any
 import numpy as np
 import scipy
 
+from metaeval.messages import Message, MessageError, message
 from metaeval.results import plain
 
 FORMAT = 1
-# What bundles that were made before documents were units do not say.
+# Fields that older bundles lack, from before documents were units.
 UNITS = frozenset({"unit", "n_units", "n_effective"})
 ROUNDING = 1e-12
 Run = Callable[[Sequence[str], Path], dict[str, Any]]
@@ -32,9 +33,9 @@ Run = Callable[[Sequence[str], Path], dict[str, Any]]
 
 @dataclass(frozen=True)
 class Difference:
-    """Where a bundle is not what its data give; numbers are written with all digits.
+    """A value that differs from the recomputed one; numbers are written with all digits.
 
-    `is_rounding` marks numbers that another processor or numpy may give: equal up to 1e-12.
+    `is_rounding` marks numbers that are equal up to 1e-12, as with another processor or numpy.
     """
 
     table: str
@@ -46,16 +47,20 @@ class Difference:
 
 @dataclass(frozen=True)
 class Reproduction:
-    """What came out: how many numbers were compared, and every difference."""
+    """The outcome: how many tables and numbers were compared, every difference, and notes."""
 
     tables: int
     numbers: int
     differences: tuple[Difference, ...]
-    notes: tuple[str, ...]
+    notes: tuple[Message, ...]
+
+
+class BundleError(MessageError, ValueError):
+    """A path is not a bundle that this version can read."""
 
 
 def versions() -> dict[str, str]:
-    """What the last digits of numbers may depend on."""
+    """Return the versions on which the last digits of numbers may depend."""
     return {
         "python": platform.python_version(),
         "numpy": np.__version__,
@@ -65,23 +70,33 @@ def versions() -> dict[str, str]:
 
 
 def reproduce(path: str | Path, run: Run, *, tolerance: float = 0.0) -> Reproduction:
-    """Recompute a bundle, given what runs a command; ``tolerance`` is relative, 0 bit for bit.
+    """Recompute a bundle with a function that runs a command.
+
+    ``tolerance`` is relative; 0 compares bit for bit.
 
     Raises
     ------
-    ValueError
-        The path is no bundle, or of a format that this version does not know.
+    BundleError
+        The path is not a bundle, or its format is unknown to this version.
     """
     source = Path(path)
     if source.is_dir():
         return _reproduce(source, run, tolerance)
     if not zipfile.is_zipfile(source):
-        raise ValueError(f"{path}: neither a folder nor a zip file")
+        raise BundleError(
+            message(
+                "bundle.neither-folder-nor-zip",
+                "{path} is neither a folder nor a zip file.",
+                path=str(path),
+            )
+        )
     with TemporaryDirectory() as folder, zipfile.ZipFile(source) as archive:
         archive.extractall(folder)
         found = [entry.parent for entry in sorted(Path(folder).glob("**/manifest.json"))]
         if not found:
-            raise ValueError(f"{path}: no manifest.json in it")
+            raise BundleError(
+                message("bundle.no-manifest", "{path} contains no manifest.json.", path=str(path))
+            )
         return _reproduce(found[0], run, tolerance)
 
 
@@ -108,9 +123,24 @@ def _manifest(folder: Path) -> dict[str, Any]:
     try:
         manifest: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise ValueError(f"{path}: no manifest of a bundle ({error})") from error
+        raise BundleError(
+            message(
+                "bundle.unreadable-manifest",
+                "{path} is not the manifest of a bundle: {error}",
+                path=str(path),
+                error=str(error),
+            )
+        ) from error
     if manifest.get("format") != FORMAT:
-        raise ValueError(f"{path}: format {manifest.get('format')}, this version reads {FORMAT}")
+        raise BundleError(
+            message(
+                "bundle.unknown-format",
+                "{path} has format {format}, but this version reads format {known}.",
+                path=str(path),
+                format=manifest.get("format"),
+                known=FORMAT,
+            )
+        )
     return manifest
 
 
@@ -122,13 +152,17 @@ def _changed_files(folder: Path, files: dict[str, str]) -> Iterator[Difference]:
             yield Difference("files", name, expected, found)
 
 
-def _notes(made_with: dict[str, str]) -> Iterator[str]:
+def _notes(made_with: dict[str, str]) -> Iterator[Message]:
     here = versions()
     for name, version in made_with.items():
         if name in here and here[name] != version:
-            yield (
-                f"The bundle was made with {name} {version}, this is {here[name]}: last digits may "
-                "differ (--tolerance 1e-12 lets them)."
+            yield message(
+                "bundle.other-version",
+                "The bundle was made with {name} {version}, but this machine has {name} {here}. "
+                "The last digits of numbers may differ; --tolerance 1e-12 ignores that.",
+                name=name,
+                version=version,
+                here=here[name],
             )
 
 
@@ -153,7 +187,7 @@ def _compare(
 
 
 def _name(row: Any, number: int) -> str:
-    """What a reader knows a row by."""
+    """Return the name of a row for readers."""
     keys = ("metric", "measure", "statistic", "system", "segment")
     known = [str(row[key]) for key in keys if key in row] if isinstance(row, dict) else []
     return " ".join(text for text in known) or str(number)

@@ -1,7 +1,7 @@
 """The tables of a campaign from the files of its replication bundle, in the order of its pages.
 
-Each function reads plain files and returns rows of plain values. They repeat what Touchstone's
-pages compute operation by operation, so that the numbers agree to the last bit.
+Each function reads plain files and returns rows of plain values. It repeats the computation of
+Touchstone's pages operation by operation, so that the numbers agree to the last bit.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import numpy as np
 
 from metaeval.files.tables import DOCUMENT, read_score_table, score_columns
 from metaeval.files.text import FormatError, Table
+from metaeval.messages import MessageError, message
 from metaeval.replication.correlations import correlation_table
 from metaeval.replication.questions.scored import N_HYBRIDS, Scored
 from metaeval.scores.corpus import FORMULAS, CorpusStatistics, MetricScores
@@ -27,12 +28,16 @@ from metaeval.systems.table import SystemTable, system_table
 Row = dict[str, Any]
 
 
+class ScoreError(MessageError, ValueError):
+    """Files of scores do not fit together."""
+
+
 @dataclass(frozen=True, eq=False)
 class ScoreFile:
-    """Human and metric scores over one grid; ``counts`` of metrics scored from sums.
+    """Human and metric scores on one grid; ``counts`` of metrics scored from sums.
 
-    ``given`` has system -> score of metrics that came with scores of systems, ``left_out`` the
-    systems of the file that are not looked at.
+    ``given`` has system -> score of metrics that came with scores of systems, ``excluded`` the
+    systems of the file that are ignored.
     """
 
     human: ScoreMatrix
@@ -41,7 +46,7 @@ class ScoreFile:
     lower: Sequence[str]
     human_systems: Mapping[str, float] | None
     given: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
-    left_out: frozenset[str] = frozenset()
+    excluded: frozenset[str] = frozenset()
 
     def human_means(self) -> dict[str, float]:
         """Return the human score of each system: as published, else the mean of its segments."""
@@ -49,31 +54,31 @@ class ScoreFile:
         return means if self.human_systems is None else means | dict(self.human_systems)
 
     def on_systems(self, names: Sequence[str]) -> ScoreFile:
-        """Return the same for some of the systems, in their order here. KeyError for a stranger."""
+        """Return the scores of some systems, in the file's order; KeyError for an unknown one."""
         wanted = set(names)
         if wanted == set(self.human.systems):
             return self
-        kept = [name for name in self.human.systems if name in wanted]
+        names = [name for name in self.human.systems if name in wanted]
         counts = {
             name: CorpusStatistics(
-                each.subset(kept, each.segments), kept, each.segments, each.score, each.documents
+                each.subset(names, each.segments), names, each.segments, each.score, each.documents
             )
             for name, each in self.counts.items()
         }
         own = self.human_systems
         return ScoreFile(
-            self.human.subset(systems=kept),
-            {name: each.subset(systems=kept) for name, each in self.metrics.items()},
+            self.human.subset(systems=names),
+            {name: each.subset(systems=names) for name, each in self.metrics.items()},
             counts,
             self.lower,
-            None if own is None else {name: own[name] for name in kept if name in own},
-            {metric: {name: scores[name] for name in kept if name in scores}
+            None if own is None else {name: own[name] for name in names if name in own},
+            {metric: {name: scores[name] for name in names if name in scores}
              for metric, scores in self.given.items()},
-            self.left_out | (set(self.human.systems) - wanted),
+            self.excluded | (set(self.human.systems) - wanted),
         )  # fmt: skip
 
     def scored(self) -> dict[str, MetricScores]:
-        """Every metric, as counts where a system's score is made of them."""
+        """Return every metric, as counts if a system's score is computed from them."""
         return {name: self.counts.get(name, scores) for name, scores in self.metrics.items()}
 
     def by_segment(self) -> ScoreFile:
@@ -91,7 +96,7 @@ class ScoreFile:
         labels: Mapping[str, str] | None = None,
         n_hybrids: int = N_HYBRIDS,
     ) -> Scored:
-        """The same as questions are asked of it."""
+        """Return the scores as questions use them."""
         known = self.human_systems
         return Scored(
             self.human,
@@ -124,11 +129,18 @@ def read_scores(
 
     ``human_systems`` is a file with columns system and score, ``metric_systems`` one with metric,
     system and score. Human scores that are ``lower`` get the other sign here, with those of whole
-    systems. Raises FormatError or ValueError.
+    systems. Raises FormatError or ScoreError.
     """
     matrices = _grid(path)
     if human not in matrices:
-        raise ValueError(f"{path}: no column {human}")
+        raise ScoreError(
+            message(
+                "command.no-human-column",
+                "{path} has no column {column}, which --human names.",
+                path=str(path),
+                column=human,
+            )
+        )
     gold = matrices.pop(human)
     if human in lower:
         gold = gold.with_values(-gold.values)
@@ -137,18 +149,26 @@ def read_scores(
     if systems and human in lower:
         systems = {name: -score for name, score in systems.items()}
     if systems and not gold.systems:
-        # Of a set without segments the table of scores has no line that names the systems.
+        # Without segments the table of scores has no line that names the systems.
         gold = ScoreMatrix(np.empty((len(systems), 0)), systems, [])
         matrices = dict.fromkeys(matrices, gold)
     given = _given(metric_systems) if metric_systems else {}
     if unknown := [name for name in given if name not in matrices]:
-        raise ValueError(f"{metric_systems}: no metric {unknown[0]} in {path}")
+        raise ScoreError(
+            message(
+                "command.unknown-metric-systems",
+                "{file} has scores of {metric}, but {path} has no such metric.",
+                file=str(metric_systems),
+                metric=unknown[0],
+                path=str(path),
+            )
+        )
     of_metrics = [name for name in lower if name != human]
     return ScoreFile(gold, matrices, read, of_metrics, systems, given)
 
 
 def _grid(path: str | Path) -> dict[str, ScoreMatrix]:
-    """Every column but those that say which cell it is; all tables of a bundle ask for one file."""
+    """Return all columns of scores; cached, because all tables of a bundle read one file."""
     file = Path(path)
     return dict(_columns(file, blake2b(file.read_bytes()).digest() if file.is_file() else b""))
 
@@ -163,8 +183,14 @@ def _columns(path: Path, digest: bytes) -> dict[str, ScoreMatrix]:
 def _counts(name: str, text: str, human: ScoreMatrix) -> CorpusStatistics:
     formula, _, path = text.partition("=")
     if formula not in FORMULAS or not path:
-        known = ", ".join(FORMULAS)
-        raise ValueError(f"counts of {name}: expected FORMULA=FILE with one of {known}")
+        raise ScoreError(
+            message(
+                "command.counts-formula",
+                "--counts {metric}: expected FORMULA=FILE, where FORMULA is one of: {formulas}.",
+                metric=name,
+                formulas=list(FORMULAS),
+            )
+        )
     planes = _grid(path)
     stack = np.stack([plane.values for plane in planes.values()], axis=2)
     first = next(iter(planes.values()))
@@ -201,7 +227,7 @@ def correlation_rows(scores: ScoreFile, *, n_hybrids: int, seed: int) -> list[Ro
 def system_rows(table: SystemTable) -> list[Row]:
     """Return the table of MT systems, a row for each system and measure.
 
-    Systems without human scores, where others have some, come last: they have a score alone.
+    Systems without human scores, if others have some, come last and have only a score.
     """
     rows = [_ranked(table.ranking, place) for place in range(len(table.ranking.systems))] if (
         table.ranking

@@ -1,8 +1,8 @@
 """Scores of whole systems: means of segment scores, or corpus scores of summed counts.
 
-A system's score rests on the cells that both sides have: the mean of its segment scores there, or a
-corpus metric's score of the counts summed there. Each side over its own cells compares a mean over
-the judged segments with one over others.
+A system's score is computed over the cells that both sides have: the mean of its segment scores, or
+a corpus metric's score of the summed counts. Otherwise means over different segments would be
+compared.
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ class CorpusStatistics(ShortRepr):
         return cls(values, scores.systems, scores.segments, score, scores.documents)
 
 
-# What a metric says of outputs: their scores, or counts where a system's score is made of them.
+# A metric's scores of outputs, or counts if a system's score is computed from summed counts.
 MetricScores: TypeAlias = ScoreMatrix | CorpusStatistics
 
 
@@ -161,8 +161,8 @@ def chrf_score(sums: FloatArray, *, beta: float = 2.0) -> FloatArray:
     ----------
     sums
         h x 3 orders: per order n-grams of the output, of the reference, and matches (the order
-        of sacrebleu's sufficient statistics). Orders without n-grams on either side are left out
-        of the average ("effective order").
+        of sacrebleu's sufficient statistics). The average excludes orders without n-grams on either
+        side ("effective order").
     beta
         Weight of recall.
     """
@@ -178,7 +178,7 @@ def chrf_score(sums: FloatArray, *, beta: float = 2.0) -> FloatArray:
 
 
 def _sum_of_ratios(part: FloatArray, whole: FloatArray, where: BoolArray) -> FloatArray:
-    """Order by order, as sacrebleu adds; sum may not, and differ in the last digit."""
+    """Sum order by order, as sacrebleu does; `sum` may differ in the last digit."""
     ratios = np.divide(part, whole, where=where, out=np.zeros_like(part))
     total: FloatArray = np.cumsum(ratios, axis=0)[-1]
     return total
@@ -216,8 +216,8 @@ def system_scores(
     Parameters
     ----------
     values, cells
-        systems x segments: scores, and True where a cell counts. A cell without a score never
-        does; a system without any cell is nan.
+        systems x segments: scores, and True for cells that count. A cell without a score never
+        counts; a system without any cell is nan.
     counts, score
         Of a corpus metric: systems x segments x k, and the score of their sums (h x k).
     weights
@@ -239,8 +239,8 @@ def system_scores(
     if counts is None or score is None:
         sums = drawn @ np.where(known, values, 0.0).T
         return np.where(n > 0, sums / np.maximum(n, 1.0), np.nan)
-    kept = np.where(known[:, :, None], counts, 0.0)
-    added = np.einsum("bs,hsk->bhk", drawn, kept) if weights is not None else kept.sum(axis=1)[None]
+    used = np.where(known[:, :, None], counts, 0.0)
+    added = np.einsum("bs,hsk->bhk", drawn, used) if weights is not None else used.sum(axis=1)[None]
     scored = np.asarray(score(added.reshape(-1, added.shape[2]))).reshape(n.shape)
     found = np.where(n > 0, scored, np.nan)
     return np.asarray(found if weights is not None else found[0])

@@ -1,8 +1,8 @@
-"""Whether a larger score means better: inferred from what scores are called and from their signs.
+"""Infer from names and signs of scores whether a larger score means better.
 
-Error rates and penalties fall with quality. Many are published with their sign turned, so that the
-name alone does not say it: where the scores are negative, higher is better. MQM is either: the sum
-of the errors' weights (Freitag et al. 2021), or minus that sum, as WMT publishes it.
+Error rates and penalties fall with quality. Many are published with the opposite sign, so the name
+alone is not enough: if the scores are negative, higher is better. MQM is either the sum of the
+errors' weights (Freitag et al. 2021), or minus that sum, as WMT publishes it.
 """
 
 from __future__ import annotations
@@ -13,6 +13,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from metaeval.arrays import FloatArray
+from metaeval.messages import Message, message
+
 # Words in the names of measures that fall with quality, as their authors define them.
 ERRORS = frozenset(
     (
@@ -21,12 +24,12 @@ ERRORS = frozenset(
         *("error", "errors", "penalty", "penalties"),
     )
 )
-# Beside these, a word of the others does not name an error rate: F1 of error detection, error-free.
+# Together with these words, the others do not name an error rate: F1 of error detection.
 NOT_ERRORS = frozenset(("free", "f", "accuracy", "detection", "precision", "recall", "without"))
-TURNED = frozenset(("neg", "negative", "negated", "minus", "inverse", "inverted"))
+NEGATED = frozenset(("neg", "negative", "negated", "minus", "inverse", "inverted"))
 MQM = "mqm"
-# A metric whose name has other words beside MQM was trained on it, such as COMET-MQM.
-BESIDE_MQM = frozenset(
+# A metric whose name has other words than these besides MQM was trained on it, such as COMET-MQM.
+WITH_MQM = frozenset(
     (
         *("mean", "avg", "average", "sum", "total", "score", "scores", "human", "raw", "published"),
         *(
@@ -45,33 +48,46 @@ BESIDE_MQM = frozenset(
 )
 
 
-# How much of the scores may lie beyond the best one, as a share of their sum.
+# How much of the scores may exceed the best possible one, as a share of their sum.
 OVERSHOOT = 0.05
-# So few scores do not show how they are spread.
+# With fewer scores, their distribution is unknown.
 FEW = 5
 
 
 @dataclass(frozen=True)
 class Direction:
-    """The direction of some scores and why; ``is_lower`` is None where it has to be stated."""
+    """The direction of scores and the reason; ``is_lower`` is None if it has to be stated."""
 
     is_lower: bool | None
-    reason: str
+    reason: Message
+
+    @property
+    def message(self) -> Message:
+        """The direction with its reason, as a clause."""
+        if self.is_lower is None:
+            return message(
+                "direction.unclear",
+                "it is unclear whether higher or lower is better: {reason}",
+                reason=self.reason,
+            )
+        if self.is_lower:
+            return message("direction.lower", "lower is better: {reason}", reason=self.reason)
+        return message("direction.higher", "higher is better: {reason}", reason=self.reason)
 
     def __str__(self) -> str:
-        if self.is_lower is None:
-            return f"it is not clear whether higher or lower is better: {self.reason}"
-        if self.is_lower:
-            return f"lower is better: {self.reason}"
-        return f"higher is better: {self.reason}"
+        return self.message.text
 
 
-STATED_LOWER = Direction(is_lower=True, reason="as stated")
-STATED_HIGHER = Direction(is_lower=False, reason="as stated")
+STATED = message("direction.stated", "as stated")
+STATED_LOWER = Direction(is_lower=True, reason=STATED)
+STATED_HIGHER = Direction(is_lower=False, reason=STATED)
+USUAL = message("direction.usual", "no word of the name suggests otherwise")
+COUNTS_ERRORS = message("direction.mqm", "MQM counts errors")
+ERROR_RATE = message("direction.error-rate", "the name is that of an error rate or penalty")
 
 
 def stated_direction(*, is_lower: bool) -> Direction:
-    """Return the direction that somebody stated."""
+    """Return a direction that was stated."""
     return STATED_LOWER if is_lower else STATED_HIGHER
 
 
@@ -81,7 +97,7 @@ def infer_direction(name: str, values: Iterable[float], *, is_human: bool = Fals
     Parameters
     ----------
     is_human
-        The scores are those of humans: there every name with MQM counts errors, while a metric
+        The scores are those of humans. Their name with MQM always counts errors, while a metric
         such as COMET-MQM was trained on it.
 
     Examples
@@ -96,28 +112,48 @@ def infer_direction(name: str, values: Iterable[float], *, is_human: bool = Fals
     scores = np.asarray(values if isinstance(values, np.ndarray) else list(values), dtype=float)
     scores = scores[np.isfinite(scores)]
     words = words_of(name)
-    is_mqm = MQM in words and (is_human or words <= BESIDE_MQM | {MQM})
+    is_mqm = MQM in words and (is_human or words <= WITH_MQM | {MQM})
     if not len(scores) or (not is_mqm and (not words & ERRORS or words & NOT_ERRORS)):
-        return Direction(is_lower=False, reason="no word of the name says otherwise")
+        return Direction(is_lower=False, reason=USUAL)
+    is_lower, reason = _of_errors(name, scores, is_mqm=is_mqm)
+    return Direction(is_lower=is_lower, reason=reason)
+
+
+def _of_errors(name: str, scores: FloatArray, *, is_mqm: bool) -> tuple[bool | None, Message]:
+    """Return the direction of scores whose name is one of errors, and the reason."""
+    meaning = COUNTS_ERRORS if is_mqm else ERROR_RATE
     negative, positive = -scores[scores < 0].sum(), scores[scores > 0].sum()
-    # Trained metrics go a little beyond 0, the best score.
+    # Scores of trained metrics may slightly exceed 0, the best score.
     has_negative = negative > OVERSHOOT * positive
     has_positive = positive > OVERSHOOT * negative
-    what = "MQM counts errors" if is_mqm else "the name is that of an error rate or penalty"
     if has_negative and not has_positive:
-        reason = f"{what}, and the scores are negative: the sign is turned already"
-        return Direction(is_lower=False, reason=reason)
-    if has_negative:
-        return Direction(
-            is_lower=None, reason=f"{what}, but there are positive and negative scores"
+        return False, message(
+            "direction.negated",
+            "{meaning}, but the scores are negative, so they are already negated",
+            meaning=meaning,
         )
-    if words & TURNED or re.match(r"\s*1\s*[-−–]", name):
-        reason = f"{what}, and says that it is turned, but the scores are positive"
-        return Direction(is_lower=None, reason=reason)
+    if has_negative:
+        return None, message(
+            "direction.mixed-signs",
+            "{meaning}, but there are positive and negative scores",
+            meaning=meaning,
+        )
+    if words_of(name) & NEGATED or re.match(r"\s*1\s*[-−–]", name):
+        return None, message(
+            "direction.negated-name",
+            "{meaning}, and the name says that the scores are negated, but they are positive",
+            meaning=meaning,
+        )
     if is_mqm and (most := points(scores)):
-        reason = f"{what}, but the scores may be points out of {most:g}"
-        return Direction(is_lower=None, reason=reason)
-    return Direction(is_lower=True, reason=f"{what}, and the scores are positive")
+        return None, message(
+            "direction.points",
+            "{meaning}, but the scores may be points out of {most}",
+            meaning=meaning,
+            most=most,
+        )
+    return True, message(
+        "direction.positive", "{meaning}, and the scores are positive", meaning=meaning
+    )
 
 
 def words_of(name: str) -> frozenset[str]:
@@ -134,9 +170,9 @@ def words_of(name: str) -> frozenset[str]:
 
 
 def points(scores: np.ndarray) -> float:  # type: ignore[type-arg]
-    """Return the best possible score, 1 or 100, where MQM may be points; 0 where it is not.
+    """Return the best possible score, 1 or 100, if MQM scores may be points, else 0.
 
-    Penalties crowd near 0, points near the best: the median lies in their upper half.
+    Penalties are mostly near 0, points near the best score: their median is in the upper half.
     """
     if len(scores) < FEW:
         return 0

@@ -1,8 +1,8 @@
-"""Which systems are human translations, and which references a metric read.
+"""Recognise systems that are human translations, and references that a metric used.
 
 A human translation that was judged as a system says little about metrics: its scores are far from
-those of MT systems, and where a metric reads the same text as its reference, the score is that of a
-text against itself. Touchstone and the command line ask here.
+those of MT systems, and if a metric uses the same text as its reference, the score compares the
+text with itself. Both Touchstone and the command line use this module.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def looks_human(name: str) -> bool:
 
 
 def reference_letter(name: str) -> str:
-    """Return the letter that tells one reference from others, in lower case.
+    """Return the letter that identifies a reference, in lower case.
 
     Examples
     --------
@@ -46,7 +46,7 @@ def reference_letter(name: str) -> str:
 
 
 def is_reference(n_equal: int, n_outputs: int) -> bool:
-    """Return True where so many of a system's outputs equal a reference that it is the reference.
+    """Return True if so many of a system's outputs equal a reference that it is the reference.
 
     Examples
     --------
@@ -59,14 +59,14 @@ def is_reference(n_equal: int, n_outputs: int) -> bool:
 def find_reference(
     outputs: Sequence[str | None], references: Mapping[str, Sequence[str | None]]
 ) -> str:
-    """Return the name of the reference that a system's outputs are, "" where they are none.
+    """Return the name of the reference that a system's outputs are, or "".
 
     Parameters
     ----------
     outputs
-        A system's text of each segment; None or "" where there is none.
+        A system's text of each segment; None or "" if missing.
     references
-        Reference -> text of each segment. The first by name is returned where several fit.
+        Reference -> text of each segment. If several fit, the first by name is returned.
     """
     n = sum(bool(text) for text in outputs)
     for name in sorted(references):
@@ -77,10 +77,10 @@ def find_reference(
 
 
 def references_read(metric: str) -> frozenset[str] | None:
-    """Return the letters of the references that a metric's name says it read.
+    """Return the letters of the references in a metric's name.
 
-    mt-metrics-eval writes them at the end: ``BLEU-refA``, ``chrF-refA.refB``. Without a reference
-    (``QE-src``) and where the name says nothing the set is empty; None stands for all (``x-all``).
+    mt-metrics-eval writes them at the end: ``BLEU-refA``, ``chrF-refA.refB``. The set is empty
+    without a reference (``QE-src``) or any such ending; None means all references (``x-all``).
 
     Examples
     --------
@@ -99,7 +99,7 @@ def references_read(metric: str) -> frozenset[str] | None:
 
 
 def scored_against_itself(metric: str, references: Mapping[str, str]) -> list[str]:
-    """Return the systems that are references which a metric's name says it read.
+    """Return the systems that are references which a metric's name lists.
 
     Parameters
     ----------
@@ -117,5 +117,5 @@ def scored_against_itself(metric: str, references: Mapping[str, str]) -> list[st
 
 
 def named_references(systems: Iterable[str]) -> dict[str, str]:
-    """Return system -> reference that it is, of systems whose names alone are known."""
+    """Return system -> reference, for systems whose names are those of human translations."""
     return {name: name for name in systems if looks_human(name)}

@@ -85,7 +85,7 @@ class ScoreMatrix(ShortRepr):
     def subset(
         self, *, systems: Sequence[str] | None = None, segments: Sequence[str] | None = None
     ) -> ScoreMatrix:
-        """Return the named rows and columns, in the order given; KeyError names a stranger."""
+        """Return the named rows and columns, in the order given; KeyError for an unknown name."""
         rows = _positions("systems", self.systems, systems)
         columns = _positions("segments", self.segments, segments)
         return ScoreMatrix(
@@ -145,7 +145,7 @@ def align(first: ScoreMatrix, *others: ScoreMatrix) -> tuple[ScoreMatrix, ...]:
 def placed(
     values: FloatArray, own: tuple[Sequence[str], ...], wanted: tuple[Sequence[str], ...]
 ) -> FloatArray:
-    """Return systems x segments (x k) values at the places of other names; nan for strangers."""
+    """Return systems x segments (x k) values in the order of other names; nan for unknown ones."""
     padded = np.pad(values, [(0, 1), (0, 1)] + [(0, 0)] * (values.ndim - 2), constant_values=np.nan)
     places = [dict(zip(names, range(len(names)), strict=True)) for names in own]
     at = [[of.get(name, -1) for name in names] for of, names in zip(places, wanted, strict=True)]

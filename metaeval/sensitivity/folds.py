@@ -1,9 +1,10 @@
-"""Which of many measures agrees best with the humans, and how well without having looked.
+"""Choose the measure that agrees best with the humans, and estimate its agreement by folds.
 
-The best of many layers flatters: it is chosen on the very scores it is then judged by. So segments
-are split into folds, by document; on each the layer is used that was best on the others, and the
-mean over folds is what a chosen layer is worth. Nothing but the choice is fitted, so the inner
-loop of this nested cross-validation is the correlation over the training segments.
+The correlation of the best of many layers is biased upwards, because it is chosen on the scores on
+which it is evaluated. So segments are split into folds, by document. On each fold the layer that is
+best on the other folds is evaluated, and the mean over folds estimates the agreement of a chosen
+layer. Only the choice is fitted, so the inner loop of this nested cross-validation is the
+correlation over the training segments.
 """
 
 from __future__ import annotations
@@ -37,11 +38,11 @@ class Profile:
 
 @dataclass(frozen=True)
 class Choice:
-    """A measure chosen without the segments that it is then judged by; indices of measures.
+    """A measure chosen on other segments than those on which it is evaluated; indices of measures.
 
-    `recommended` is the measure that most folds chose, in `n_agreeing` of `n_folds`; `held_out` is
-    the mean over folds of what each fold's own choice reached there. `best` is the best over all
-    segments, and `best_by_fold` its mean over the same folds: chosen on what it is judged by.
+    `recommended` is the measure that most folds chose, in `n_agreeing` of `n_folds`. `held_out` is
+    the mean over folds of the agreement of each fold's choice. `best` is the best over all
+    segments, and `best_by_fold` its mean over the same folds, which is biased upwards.
     """
 
     recommended: int
@@ -55,9 +56,8 @@ class Choice:
 def folds(n_segments: int, clusters: IntArray | None = None) -> FloatArray:
     """Return folds x segments, 1 inside a fold: the same for all data with the same documents.
 
-    A document is in one fold: its segments resemble each other, so that a layer chosen on some of
-    them would be judged by what it was chosen on. There are five folds, or as many as documents.
-    Several campaigns rate outputs for the same sources; a source is then in one fold everywhere.
+    A document is in one fold, because its segments resemble each other. There are five folds, or as
+    many as documents. A source that several campaigns use is in the same fold in each of them.
     ``clusters`` is the number of each segment's document; by default each is one of its own.
     """
     codes = np.arange(n_segments) if clusters is None else clusters
@@ -99,7 +99,7 @@ def _cells(
 
 
 def choose(found: Sequence[Profile]) -> Choice | None:
-    """Choose by the mean over several profiles; None where no measure is defined everywhere."""
+    """Choose by the mean over several profiles; None if no measure is defined in all of them."""
     values = np.mean([profile.values for profile in found], axis=0)
     train = np.mean([profile.train for profile in found], axis=0)
     held = np.mean([profile.held_out for profile in found], axis=0)
@@ -108,7 +108,7 @@ def choose(found: Sequence[Profile]) -> Choice | None:
     chosen = np.nanargmax(train, axis=1)
     votes = Counter(chosen.tolist())
     best = int(np.nanargmax(values))
-    # Where folds disagree evenly, all segments decide.
+    # If folds are tied, the value over all segments decides.
     recommended = max(votes, key=lambda index: (votes[index], values[index]))
     return Choice(
         recommended=int(recommended),

@@ -12,7 +12,7 @@ def gaps(x: FloatArray, y: FloatArray, *, by: str = "z") -> FloatArray | None:
     """Return how much higher y puts each of n outputs than x does, (n,).
 
     ``by`` is ``z`` (standard scores over the outputs given, ddof 1) or ``rank`` (ranks as shares,
-    0 lowest, 1 highest). None where one side does not vary: nothing can be said to be too high.
+    0 lowest, 1 highest). None if one side does not vary: the gap is then undefined.
 
     Examples
     --------

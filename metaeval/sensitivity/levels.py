@@ -1,7 +1,7 @@
-"""Three correlations of a metric with the humans, cheap enough to be taken many times.
+"""Three correlations of a metric with the humans, fast enough to be computed many times.
 
-The numbers are those of `metaeval.kendall`, `pearson` and `system_correlation`, without their
-intervals and warnings.
+The numbers are those of `kendall`, `pearson` and `system_correlation` (`metaeval.correlation`),
+without their intervals and warnings.
 """
 
 from __future__ import annotations
@@ -14,13 +14,14 @@ from metaeval.arrays import BoolArray, FloatArray, IntArray
 from metaeval.correlation.measure import Measure
 from metaeval.correlation.rows import kendall_tau, row_pearson
 from metaeval.documents import recoded
+from metaeval.messages import message
 from metaeval.scores.turned import TurnedScores, sides
 from metaeval.significance.bootstrap_values import weighted_kendall
 
 LEVELS = {
-    "tau": "Segment level, Kendall τ-b",
-    "r_segment": "Segment level, Pearson r",
-    "r_system": "System level, Pearson r over systems",
+    "tau": message("sensitivity.tau", "Segment level, Kendall τ-b"),
+    "r_segment": message("sensitivity.r-segment", "Segment level, Pearson r"),
+    "r_system": message("sensitivity.r-system", "System level, Pearson r over systems"),
 }
 KENDALL, PEARSON = Measure("kendall"), Measure()
 
@@ -38,8 +39,8 @@ def resampled_levels(
 ) -> FloatArray:
     """Return metrics x samples x 3: the correlations over segments drawn as ``counts`` says.
 
-    Copies of an output tie on both sides. ``counts`` is samples x segments; systems are scored over
-    the drawn segments, whatever scores of whole systems there are.
+    Copies of an output tie on both sides. ``counts`` is samples x segments. Systems are scored over
+    the drawn segments; given scores of whole systems are ignored.
     """
     found = np.empty((len(metrics), len(counts), len(LEVELS)))
     for both, places in alike([~np.isnan(human) & metric.mask for metric in metrics]):
@@ -89,8 +90,8 @@ def draw_segments(
 ) -> FloatArray:
     """Return how often each of ``n`` segments occurs in samples of ``size`` with replacement.
 
-    Where ``clusters`` has the number of each segment's document (n,), whole documents are drawn:
-    as many as have ``size`` segments on average. The result is samples x segments.
+    If ``clusters`` has the number of each segment's document (n,), whole documents are drawn: as
+    many as have ``size`` segments on average. The result is samples x segments.
     """
     codes = np.arange(n) if clusters is None else recoded(clusters)
     units = int(codes.max(initial=-1)) + 1

@@ -1,8 +1,8 @@
-"""Simpson's paradox between systems and segments: pooled correlations beside those within systems.
+"""Simpson's paradox between systems and segments: pooled correlations and those within systems.
 
-Outputs pooled over systems mix two questions: which system is better, and which output of one
-system. A metric can correlate with the humans because it knows the better system, while within
-every system it ranks the outputs the wrong way round, and the reverse.
+Outputs pooled over systems mix two questions: which system is better, and which output of a system.
+A metric can correlate with the humans because it recognises the better system although it ranks
+the outputs within every system the wrong way round, and vice versa.
 """
 
 from __future__ import annotations
@@ -13,11 +13,12 @@ import numpy as np
 
 from metaeval.arrays import FloatArray, IntArray, group_means
 from metaeval.correlation.coefficients import kendall, pearson
+from metaeval.messages import Message
 
 
 @dataclass(frozen=True)
 class WithinSystem:
-    """One system's own outputs: ``is_opposite`` where r has another sign than pooled."""
+    """The outputs of one system; ``is_opposite`` if r has the opposite sign of the pooled r."""
 
     system: int
     n: int
@@ -30,9 +31,9 @@ class WithinSystem:
 
 @dataclass(frozen=True)
 class Pooled:
-    """Pooled r and τ-b; ``r_within`` after each system's own mean is taken off on both sides.
+    """Pooled r and τ-b; ``r_within`` after subtracting each system's mean on both sides.
 
-    ``n_opposite`` of ``n_known`` systems have the opposite sign. ``warnings`` are sentences.
+    ``n_opposite`` of ``n_known`` systems have the opposite sign.
     """
 
     r: float
@@ -41,7 +42,7 @@ class Pooled:
     is_paradox: bool
     n_opposite: int
     n_known: int
-    warnings: tuple[str, ...]
+    warnings: tuple[Message, ...]
 
 
 def within_systems(x: FloatArray, y: FloatArray, system: IntArray) -> list[WithinSystem]:
@@ -58,9 +59,9 @@ def within_systems(x: FloatArray, y: FloatArray, system: IntArray) -> list[Withi
 
 
 def pooled(x: FloatArray, y: FloatArray, system: IntArray | None) -> Pooled:
-    """Return pooled correlations and those within systems; with None nothing lies within.
+    """Return pooled correlations and those within systems; without ``system`` only pooled ones.
 
-    The paradox is there where r within has the opposite sign, or most systems have.
+    It is a paradox if r within systems has the opposite sign, or r of most systems.
     """
     both = pearson(x, y), kendall(x, y)
     warnings = tuple(dict.fromkeys(w.message for each in both for w in each.warnings))
@@ -75,5 +76,5 @@ def pooled(x: FloatArray, y: FloatArray, system: IntArray | None) -> Pooled:
 
 
 def _centred(values: FloatArray, system: IntArray) -> FloatArray:
-    """Values less the mean of their system."""
+    """Return values minus the mean of their system."""
     return np.asarray(values - group_means(values, system, int(system.max()) + 1)[system])

@@ -1,6 +1,7 @@
 """Correlations of many variants of the human scores that differ from each other in few cells.
 
-Every cell and every other value of one is put in order once; a variant is which of them it has.
+All cells, with all values that they have in any variant, are sorted once. A variant then selects
+some of these entries.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from metaeval.sensitivity.levels import (
 )
 from metaeval.significance.bootstrap_values import weighted_kendall, weighted_pearson
 
-# A variant with more new values than this share of the cells is computed by itself.
+# A variant with more new values than this share of the cells is computed separately.
 FEW = 0.1
 
 
@@ -70,7 +71,7 @@ def variant_tables(
 ) -> list[FloatArray]:
     """Return metrics x LEVELS for each variant of the human scores, systems x segments.
 
-    ``human`` is what most variants agree with in most cells; nan is no score.
+    ``human`` has the scores that most variants share in most cells; nan is missing.
     """
     found = np.full((len(others), len(metrics), len(LEVELS)), np.nan)
     are_means = all(one.systems is None for one in (*others, *metrics))
@@ -82,7 +83,7 @@ def variant_tables(
         found[is_alike] = entries.levels(metrics).swapaxes(0, 1)
     for at, metric in enumerate(metrics):
         if metric.counts is not None and few:
-            # A score of summed counts is no mean.
+            # A score of summed counts is not a mean, so it is computed for each variant.
             both = [sides(one, metric) for one in few]
             found[is_alike, at, -1] = over_systems(*map(np.array, zip(*both, strict=True)))
         for row in np.flatnonzero(~is_alike):
@@ -112,10 +113,11 @@ def _entries(human: FloatArray, others: Sequence[FloatArray]) -> _Entries | None
 
 @dataclass(frozen=True, eq=False)
 class Movement:
-    """How far metrics move on one level: ``change`` is new - old, nan where one is undefined.
+    """Changes of metrics on one level: ``change`` is new - old, nan if one is undefined.
 
-    ``rank_change`` is above 0 where a metric climbs. ``most`` moves furthest and ``best`` is first
-    afterwards, None where nothing is known; ``n_ranks`` counts the metrics whose rank changes.
+    ``rank_change`` is above 0 if a metric's rank improves. ``most`` is the metric with the largest
+    change and ``best`` the best one afterwards, None if all are undefined. ``n_ranks`` counts the
+    metrics whose rank changes.
     """
 
     change: FloatArray

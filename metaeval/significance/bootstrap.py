@@ -12,6 +12,7 @@ from metaeval.correlation.measure import Measure
 from metaeval.correlation.panel import panel
 from metaeval.correlation.values import metric_values
 from metaeval.documents import has_enough_documents, unit_of
+from metaeval.messages import message
 from metaeval.resampling import Rng, block_counts, blocks, percentile_interval, resolve_seed
 from metaeval.results import Interval, Notes, StatisticResult, TooFewWarning
 from metaeval.significance.bootstrap_values import samples
@@ -23,8 +24,8 @@ RESAMPLES = ("both", "inputs", "systems")
 class BootstrapInterval(StatisticResult):
     """A percentile interval; ``samples`` holds the statistic of every sample that defines it.
 
-    ``unit`` and ``n_units`` say what is drawn and how many there are: ``documents`` or
-    ``segments``, and ``systems`` where those alone are drawn.
+    ``unit`` is the unit that is drawn, ``documents``, ``segments``, or ``systems`` if only those
+    are drawn; ``n_units`` is their number.
     """
 
     resample: str
@@ -44,17 +45,17 @@ def boot_interval(
     n_resamples: int = 1000,
     rng: Rng = None,
 ) -> BootstrapInterval:
-    """Percentile bootstrap interval of a metric's correlation with humans.
+    """Compute the percentile bootstrap interval of a metric's correlation with humans.
 
-    Draws systems (``systems``), inputs (``inputs``) or both with replacement, the same draw for
-    humans and metric (Deutsch et al. 2021, TACL). ``both`` says how the metric fares on new
-    systems and new inputs; the other two hold one of them fixed and are narrower. Inputs are drawn
-    as whole documents, because segments of one document depend on each other.
+    Systems (``systems``), inputs (``inputs``) or both are drawn with replacement, the same draw for
+    humans and metric (Deutsch et al. 2021, TACL). The interval of ``both`` is for new systems and
+    new inputs; the other two hold one of them fixed and are narrower. Inputs are drawn as whole
+    documents, because segments of one document depend on each other.
 
     Parameters
     ----------
     human, metric
-        `ScoreMatrix`, or two vectors (then ``inputs`` is meant whatever ``resample`` says).
+        `ScoreMatrix`, or two vectors (for which ``resample`` is always ``inputs``).
     other
         A second metric: the interval is then of the difference ``metric`` - ``other``.
     measure
@@ -101,9 +102,17 @@ def boot_interval(
         sides.append(np.concatenate(parts))
     drawn = sides[0] if other is None else sides[0] - sides[1]
     defined = drawn[~np.isnan(drawn)]
-    notes.exclude("bootstrap sample without a defined correlation", len(drawn) - len(defined))
+    notes.exclude("undefined-sample", len(drawn) - len(defined))
     if not len(defined):
-        notes.warn(TooFewWarning("No bootstrap sample has a defined correlation: no interval."))
+        notes.warn(
+            TooFewWarning(
+                message(
+                    "bootstrap.undefined",
+                    "The correlation is undefined in every bootstrap sample, so there is no "
+                    "interval.",
+                )
+            )
+        )
     units = scores.clusters[scores.valid.any(axis=0)]
     draws_systems = resample == "systems" and len(scores.systems) > 1
     is_enough = draws_systems or has_enough_documents(units, notes)
@@ -113,7 +122,12 @@ def boot_interval(
         **notes.fields,
         statistic=float(values[0] if other is None else values[0] - values[1]),
         interval=interval if is_enough else Interval(np.nan, np.nan, confidence),
-        method=f"percentile bootstrap ({measure.label}, {resample})",
+        method=message(
+            "method.percentile-bootstrap",
+            "percentile bootstrap ({measure}, {resample})",
+            measure=measure.label,
+            resample=resample,
+        ),
         n_resamples=n_resamples,
         seed=seed,
         resample=resample,

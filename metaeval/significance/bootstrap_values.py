@@ -95,7 +95,7 @@ def weighted_kendall(
 ) -> FloatArray:
     """Return Kendall's tau of z with each of the others in each sample (others x samples).
 
-    Of many cells, what rests on z and the samples alone is computed once for all others.
+    With many cells, everything that depends only on z and the samples is computed once.
     """
     if len(z) <= WIDE:
         return np.array([weighted(z, x, w.astype(np.float64), measure) for x in others])
@@ -107,7 +107,7 @@ def weighted_kendall(
 
 
 def _stretches(w: FloatArray | Counts) -> list[slice]:
-    """The samples in parts whose counts are not too many for the memory."""
+    """Return slices of the samples whose counts fit into memory."""
     step = max(1, NUMBERS // w.shape[1])
     return [slice(at, at + step) for at in range(0, len(w), step)]
 

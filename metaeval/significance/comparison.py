@@ -22,6 +22,7 @@ from metaeval.correlation.measure import Measure
 from metaeval.correlation.panel import panel
 from metaeval.correlation.values import metric_values
 from metaeval.documents import unit_of
+from metaeval.messages import Message, message
 from metaeval.resampling import ALTERNATIVES, Rng, resolve_seed
 from metaeval.results import IdenticalInputWarning, Notes, Result
 from metaeval.scores.matrix import ScoreMatrix
@@ -29,8 +30,8 @@ from metaeval.significance.corrections import AdjustedPvalues, adjust_table
 from metaeval.significance.permutation.tests import (
     default_swap,
     judged_clusters,
+    permutation_method,
     permuted_pvalues,
-    swap_label,
 )
 
 
@@ -39,15 +40,15 @@ class MetricComparison(Result):
     """Permutation tests between all metrics; matrices are metrics x metrics.
 
     ``differences`` and ``pvalues`` compare the row with the column; the diagonal is nan. With
-    ``alternative`` greater a small p says that the row is better. ``n`` counts cells in use.
-    ``unit`` (``documents`` or ``segments``) never swaps in part; ``n_units`` counts them.
+    ``alternative`` greater a small p means that the row is better. ``n`` counts cells in use.
+    ``unit`` (``documents`` or ``segments``) is always swapped as a whole; ``n_units`` counts them.
     """
 
     metrics: tuple[str, ...]
     correlations: FloatArray
     differences: FloatArray
     pvalues: FloatArray
-    method: str
+    method: Message
     alternative: str
     n_resamples: int
     seed: int
@@ -80,9 +81,9 @@ def compare_metrics(
     """Test the difference between every two metrics at once, with one set of permutations.
 
     All metrics are compared on the cells that the humans and *every* metric have. The mask of
-    swaps is the same for all pairs; where no mixture of two metrics can tie, all their tests
-    together are one matrix product (``docs/statistics.md``). Permutations are counted as they are
-    made: hundreds of metrics take the memory of a few.
+    swaps is the same for all pairs. If no mixture of two metrics can tie, all their tests together
+    are one matrix product (``docs/statistics.md``). Permutations are counted one slice at a time,
+    so hundreds of metrics need no more memory than a few.
 
     Parameters
     ----------
@@ -115,8 +116,17 @@ def compare_metrics(
             scores, measure, used, n_resamples, seed, pairs, alternative
         )
     for a, b in _identical(scores.metrics):
-        both = f"{scores.names[a]} and {scores.names[b]}"
-        notes.warn(IdenticalInputWarning(f"{both} are identical: no difference to test."))
+        notes.warn(
+            IdenticalInputWarning(
+                message(
+                    "comparison.identical",
+                    "{first} and {second} have identical scores, so there is no difference to "
+                    "test.",
+                    first=scores.names[a],
+                    second=scores.names[b],
+                )
+            )
+        )
     units = judged_clusters(scores, notes)
     return MetricComparison(
         n=scores.n,
@@ -125,7 +135,7 @@ def compare_metrics(
         correlations=values,
         differences=differences_of(values),
         pvalues=pvalues,
-        method=f"permutation test ({measure.label}, {swap_label(used, units)})",
+        method=permutation_method(measure, used, units),
         alternative=alternative,
         n_resamples=n_resamples,
         seed=seed,

@@ -1,4 +1,4 @@
-"""Two systems, or two metrics, against each other: how often each comes out ahead."""
+"""Two systems, or two metrics, against each other: how often each is better."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from metaeval.correlation.intervals.independent import (
     wilson_interval,
 )
 from metaeval.documents import DOCUMENTS, SEGMENTS, has_enough_documents, unit_of
+from metaeval.messages import message
 from metaeval.results import Interval, Notes, Result, TooFewWarning
 from metaeval.significance.trainings import gain_interval
 
@@ -32,11 +33,11 @@ class Share:
 class Contest(Result):
     """``wins`` of the first side, ``ties``, and ``losses``; ``n`` counts outcomes.
 
-    ``lead`` is the share of wins less that of losses, with the interval of `paired_gain`; None
-    below five units. Below six documents there is no interval at all.
+    ``lead`` is the share of wins minus that of losses, with the interval of `paired_gain`, which is
+    None below five units. Below six documents there is no interval at all.
 
-    ``n_units`` counts what was drawn, ``unit`` names it (``documents`` or ``segments``): outcomes
-    of one unit, such as the pairs of systems of one segment, are not independent.
+    ``unit`` is ``documents`` or ``segments``, and ``n_units`` their number. Outcomes of one unit,
+    such as the pairs of systems of one segment, are not independent.
     """
 
     wins: Share
@@ -59,18 +60,19 @@ def contest(
 
     Intervals are Wilson's (1927) with the effective number of outcomes (Kish 1965): their number
     by the design effect, which is the variance of the share clustered by unit over p (1 - p) / n.
-    With one outcome a unit they are Wilson's own. A share of 0 or 1 has no variance to be seen:
-    there the number of units counts. The lead's is the adjusted Wald interval of `paired_gain`,
-    with its own effective number: of independent outcomes it covers 94 % or more (enumerated).
+    With one outcome per unit they are Wilson's own. The variance of a share of 0 or 1 cannot be
+    estimated, so the number of units is used. The lead's is the adjusted Wald interval of
+    `paired_gain`, with its own effective number; with independent outcomes the 95% interval covers
+    94% or more (by enumeration).
 
     Parameters
     ----------
     outcomes
-        Differences of two scores, or signs; nan is left out and counted.
+        Differences of two scores, or signs; nan is excluded and counted.
     units
-        What each outcome belongs to; by default each is one of its own.
+        The unit of each outcome; by default each outcome is a unit.
     unit
-        What the units are: ``segments`` or ``documents``.
+        ``segments`` or ``documents``.
 
     Warns
     -----
@@ -92,10 +94,17 @@ def contest(
     if len(labels) != len(values):
         raise ValueError(f"units: expected {len(values)} labels, got {len(labels)}")
     notes, known = Notes(), ~np.isnan(values)
-    notes.exclude("missing score", int((~known).sum()))
+    notes.exclude("missing-score", int((~known).sum()))
     signs, places = np.sign(values[known]), np.unique(labels[known], return_inverse=True)[1]
     if not len(signs):
-        notes.warn(TooFewWarning("There is nothing to compare the two on."))
+        notes.warn(
+            TooFewWarning(
+                message(
+                    "contest.no-outcomes",
+                    "No segment or pair of outputs allows a comparison of the two.",
+                )
+            )
+        )
     is_enough = unit == SEGMENTS or has_enough_documents(places, notes)
     shares = [_share(signs == sign, places, confidence) for sign in (1, 0, -1)]
     if not is_enough:
@@ -115,7 +124,7 @@ def contest(
 
 
 def _lead_interval(signs: FloatArray, places: IntArray, confidence: float) -> Interval | None:
-    """The interval of as many independent outcomes as these are worth, in the same shares."""
+    """Return the interval for the effective number of independent outcomes, in the same shares."""
     n_units = int(places.max(initial=-1)) + 1
     if n_units < FEWEST_SCORES:
         return None
@@ -142,11 +151,11 @@ def contest_of_metrics(
     clusters: IntArray | None = None,
     confidence: float = 0.95,
 ) -> Contest:
-    """Compare two metrics by the pairs of outputs of a segment that the humans tell apart.
+    """Compare two metrics by the pairs of outputs of a segment whose human scores differ.
 
     A metric is right about a pair that it orders as the humans do. ``wins`` are the pairs on which
-    the first alone is right, ``losses`` those of the second alone, ``ties`` those on which both or
-    neither are. Pairs of one document are one unit, or of one segment where no document has two.
+    only the first is right, ``losses`` those on which only the second is, ``ties`` those on which
+    both or neither are. Pairs of one document are a unit, or of one segment if no document has two.
 
     Parameters
     ----------
@@ -169,17 +178,17 @@ def contest_of_metrics(
     n_systems, n_segments = sides[0].shape
     found = [_of_pair(sides, i, j) for i, j in combinations(range(n_systems), 2)]
     outcomes = np.array(found).reshape(-1)
-    told = ~np.isnan(outcomes)
+    known = ~np.isnan(outcomes)
     each = np.arange(n_segments) if clusters is None else np.asarray(clusters)
     units = np.tile(each, len(found))
-    unit = unit_of(each[told.reshape(-1, n_segments).any(axis=0)])
-    return contest(outcomes[told], units[told], unit=unit, confidence=confidence)
+    unit = unit_of(each[known.reshape(-1, n_segments).any(axis=0)])
+    return contest(outcomes[known], units[known], unit=unit, confidence=confidence)
 
 
 def _of_pair(sides: list[FloatArray], i: int, j: int) -> FloatArray:
-    """By segment: 1 where the first alone is right, -1 where the second alone is, 0 for others.
+    """Return, by segment, 1 if only the first is right, -1 if only the second is, else 0.
 
-    nan where a score is missing or the humans see no difference.
+    nan if a score is missing or the human scores are equal.
     """
     ours, *theirs = (np.sign(values[i] - values[j]) for values in sides)
     first, second = ((sign == ours).astype(np.float64) for sign in theirs)

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from metaeval.arrays import BoolArray, FloatArray, as_floats, fraction, one_of
+from metaeval.messages import plural
 from metaeval.results import Notes, ResolutionWarning, Result
 
 METHODS = ("bonferroni", "holm", "bh", "none")
@@ -33,24 +34,24 @@ def adjust_pvalues(
 ) -> AdjustedPvalues:
     """Adjust p-values of one family of tests.
 
-    ``bonferroni``: m p. ``holm``: running maximum of (m - i + 1) p_(i), never less powerful; what
-    the scripts of Deutsch et al. (2021) call Bonferroni is this. ``bh``: Benjamini and Hochberg
-    (1995), running minimum from above of m p_(i) / i, controls the false discovery rate. ``none``
-    leaves them as they are.
+    ``bonferroni``: m p. ``holm``: running maximum of (m - i + 1) p_(i), never less powerful; the
+    scripts of Deutsch et al. (2021) call it Bonferroni. ``bh``: Benjamini and Hochberg (1995),
+    running minimum from above of m p_(i) / i, controls the false discovery rate. ``none`` does not
+    change them.
 
     Parameters
     ----------
     pvalues
-        Any shape; nan is an undefined test, left out of the family and counted.
+        Any shape; nan is an undefined test, which is excluded from the family and counted.
     n_resamples
         Of the permutation tests behind the p-values: their smallest p is 1/(n_resamples + 1).
     sides
-        2 where each p is the smaller of two one-sided ones: it is doubled before it is corrected.
+        2 if each p is the smaller of two one-sided ones: it is doubled before it is corrected.
 
     Warns
     -----
     ResolutionWarning
-        With so few resamples no p-value could survive the correction.
+        With so few resamples no corrected p-value can be significant.
 
     Examples
     --------
@@ -65,14 +66,24 @@ def adjust_pvalues(
     if ((flat[known] < 0.0) | (flat[known] > 1.0)).any():
         raise ValueError("pvalues: expected numbers between 0 and 1")
     notes = Notes()
-    notes.exclude("undefined test", int((~known).sum()))
+    notes.exclude("undefined-test", int((~known).sum()))
     m = int(known.sum())
     tests = sides * m
     if n_resamples is not None and tests / (n_resamples + 1) > alpha and method in METHODS[:2]:
         notes.warn(
             ResolutionWarning(
-                f"With {n_resamples} resamples the smallest p is {1 / (n_resamples + 1):.2g}; "
-                f"{tests} tests at {alpha:g} need at least {int(np.ceil(tests / alpha)) - 1}."
+                plural(
+                    "correction.few-resamples",
+                    "With {resamples} resamples the smallest possible p-value is {smallest:.2g}. "
+                    "{n} test at {alpha} needs at least {needed} resamples.",
+                    "With {resamples} resamples the smallest possible p-value is {smallest:.2g}. "
+                    "{n} tests at {alpha} need at least {needed} resamples.",
+                    resamples=n_resamples,
+                    smallest=1 / (n_resamples + 1),
+                    n=tests,
+                    alpha=alpha,
+                    needed=int(np.ceil(tests / alpha)) - 1,
+                )
             )
         )
     adjusted = np.full(flat.shape, np.nan)
@@ -99,9 +110,9 @@ def adjust_table(
     """Correct one-sided p-values of all pairs (m, m): small where the row is better.
 
     ``table``: one family of all pairs, each with the smaller of its two p-values, the other nan.
-    Whoever takes the smaller has looked both ways, so it counts twice where something is corrected.
-    ``row``: one family a row, as when a paper asks which metrics one of them beats (Deutsch et al.
-    2021 draw both).
+    Taking the smaller one is two-sided testing, so it is doubled before a correction. ``row``: one
+    family per row, as in a paper that asks which metrics one of them beats (Deutsch et al. 2021
+    show both).
     """
     one_of("scope", scope, ("table", "row"))
     table = np.array(pvalues, dtype=np.float64)
@@ -115,7 +126,7 @@ def adjust_table(
     rows = [adjust_pvalues(r, method=method, alpha=alpha, n_resamples=n_resamples) for r in table]
     return AdjustedPvalues(
         n=sum(row.n for row in rows),
-        reasons={"undefined test": sum(row.n_excluded for row in rows)},
+        reasons={"undefined-test": sum(row.n_excluded for row in rows)},
         warnings=tuple({w.message: w for row in rows for w in row.warnings}.values()),
         pvalues=np.array([row.pvalues for row in rows]).reshape(table.shape),
         is_significant=np.array([row.is_significant for row in rows]).reshape(table.shape),

@@ -7,6 +7,7 @@ from numpy.typing import ArrayLike
 from scipy.special import ndtri, stdtr
 
 from metaeval.arrays import BoolArray, FloatArray, fraction, one_of, positive_int
+from metaeval.messages import message, plural
 from metaeval.resampling import ALTERNATIVES, tail
 from metaeval.results import (
     DirectionWarning,
@@ -50,8 +51,8 @@ def williams_test(
     Raises
     ------
     ValueError
-        No three variables have these correlations: they were computed over other observations
-        each, or turned round (absolute values) one by one.
+        No three variables have these correlations: each was computed over different observations,
+        or their signs were changed separately (absolute values).
 
     Warns
     -----
@@ -68,9 +69,22 @@ def williams_test(
     t = float(williams_statistics(r12, r13, r23, n))
     notes = Notes()
     if n <= 3:
-        notes.warn(TooFewWarning(f"{n} observations: Williams' test needs at least four."))
+        notes.warn(
+            TooFewWarning(
+                plural(
+                    "williams.few-observations",
+                    "There is only {n} observation. Williams’ test needs at least four.",
+                    "There are only {n} observations. Williams’ test needs at least four.",
+                    n=n,
+                )
+            )
+        )
     elif np.isnan(t):
-        notes.warn(IdenticalInputWarning("The two metrics are identical: t is undefined."))
+        notes.warn(
+            IdenticalInputWarning(
+                message("williams.identical", "The two metrics are identical, so t is undefined.")
+            )
+        )
     upper, lower = float(stdtr(n - 3, -t)), float(stdtr(n - 3, t))
     return StatisticResult(
         n=n,
@@ -135,11 +149,32 @@ def zou_interval(
     low, high = zou_ends(r12, r13, r23, n, confidence=confidence)
     notes = Notes()
     if n <= 3:
-        notes.warn(TooFewWarning(f"{n} observations: Fisher's interval needs at least four."))
+        notes.warn(
+            TooFewWarning(
+                plural(
+                    "zou.few-observations",
+                    "There is only {n} observation. Fisher’s interval needs at least four.",
+                    "There are only {n} observations. Fisher’s interval needs at least four.",
+                    n=n,
+                )
+            )
+        )
     elif max(abs(r12), abs(r13)) >= 1.0:
-        notes.warn(IdenticalInputWarning("A correlation is +-1: its interval is a point."))
+        notes.warn(
+            IdenticalInputWarning(
+                message("zou.perfect", "A correlation is ±1, so its interval is a single point.")
+            )
+        )
     if min(r12, r13) < 0.0:
-        notes.warn(DirectionWarning("A correlation is negative: is higher better for it?"))
+        notes.warn(
+            DirectionWarning(
+                message(
+                    "zou.negative",
+                    "A correlation is negative. Check that higher scores are better for that "
+                    "metric.",
+                )
+            )
+        )
     return StatisticResult(
         n=n,
         warnings=notes.warnings,

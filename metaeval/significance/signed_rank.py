@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 from scipy.special import ndtr
 
 from metaeval.arrays import FloatArray, as_floats, one_of
+from metaeval.messages import message
 from metaeval.resampling import ALTERNATIVES, tail
 from metaeval.results import ConstantInputWarning, Notes, StatisticResult
 
@@ -31,8 +32,8 @@ def signed_rank_test(
 
     Up to 50 differences that are not zero, p is exact given the ties: the patterns of signs that
     reach W+ are counted by multiplying out the product of 1 + x^(2r) over the mid-ranks r. Above,
-    z = (W+ - sum r/2) / (sqrt(sum r^2)/2), whose variance holds ties and zeros. scipy takes the
-    normal approximation for 14 to 50 differences with ties, and draws random signs below.
+    z = (W+ - sum r/2) / (sqrt(sum r^2)/2), whose variance accounts for ties and zeros. scipy uses
+    the normal approximation for 14 to 50 differences with ties, and random signs for fewer.
 
     Parameters
     ----------
@@ -59,11 +60,18 @@ def signed_rank_test(
     values = as_floats("differences", differences, ndim=1)
     notes = Notes()
     present = values[~np.isnan(values)]
-    notes.exclude("missing difference", len(values) - len(present))
+    notes.exclude("missing-difference", len(values) - len(present))
     moved = present != 0.0
-    notes.exclude("pair without difference", int((~moved).sum()))
+    notes.exclude("no-difference", int((~moved).sum()))
     if not moved.any():
-        notes.warn(ConstantInputWarning("No pair differs: the signed-rank test is undefined."))
+        notes.warn(
+            ConstantInputWarning(
+                message(
+                    "signed-rank.no-difference",
+                    "All pairs have equal scores, so the signed-rank test is undefined.",
+                )
+            )
+        )
     doubled = _doubled_ranks(present if zeros == "pratt" else present[moved])
     doubled = doubled[moved] if zeros == "pratt" else doubled
     positive = int(doubled[present[moved] > 0.0].sum())

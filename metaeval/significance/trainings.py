@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 from scipy.special import ndtri, stdtr, stdtrit
 
 from metaeval.arrays import FloatArray, as_floats, fraction, one_of, positive_int
+from metaeval.messages import message, plural
 from metaeval.resampling import (
     ALTERNATIVES,
     Rng,
@@ -29,19 +30,24 @@ from metaeval.results import (
 from metaeval.significance.signed_rank import signed_rank_test
 
 EXACT = 16
-# Differences of less than this share of the scores are rounding.
+# Differences of less than this share of the scores are rounding errors.
 ROUNDING = 16 * float(np.finfo(np.float64).eps)
-SAME = "Both have the same scores: no difference to test."
-EQUAL = "All pairs differ by the same: Student's t and Wilcoxon's test are undefined."
+SAME = message(
+    "seeds.identical", "Both sides have the same scores, so there is no difference to test."
+)
+EQUAL = message(
+    "seeds.equal-differences",
+    "All pairs differ by the same amount, so Student’s t and Wilcoxon’s test are undefined.",
+)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class SeedComparison(Result):
     """Two methods over seeds; ``n`` counts seeds (pairs), or runs of both if unpaired.
 
-    ``permutation``, ``t`` and ``wilcoxon`` are p-values (of paired tests, or their unpaired
-    cousins). ``epsilon`` is almost stochastic order's upper bound of the violation: below .5 the
-    first tends to be better, below .2 clearly so; at 1 the second dominates.
+    ``permutation``, ``t`` and ``wilcoxon`` are p-values (of paired tests, or of the corresponding
+    unpaired ones). ``epsilon`` is almost stochastic order's upper bound of the violation: below .5
+    the first tends to be better, below .2 clearly so; at 1 the second dominates.
     """
 
     mean_first: float
@@ -78,7 +84,7 @@ def compare_seeds(
     al. 2019): violation = integral of
     (F^-1 - G^-1)^2 over the quantiles where the first is worse, divided by the whole integral;
     ``epsilon`` adds the bootstrap's one-sided margin at ``confidence``. With five seeds the
-    smallest exact two-sided p is 1/16: significance at .05 is out of reach, and a warning says so.
+    smallest exact two-sided p is 1/16: significance at .05 is impossible, with a warning.
 
     Parameters
     ----------
@@ -111,7 +117,16 @@ def compare_seeds(
     exact = paired and len(x) <= EXACT
     smallest = 2.0 ** -len(x) * (2 if alternative == "two-sided" else 1)
     if exact and smallest > 0.05:
-        notes.warn(TooFewWarning(f"{len(x)} pairs: no exact p below {smallest:.2g} is possible."))
+        notes.warn(
+            TooFewWarning(
+                message(
+                    "seeds.few-pairs",
+                    "With {pairs} pairs, the smallest possible exact p-value is {smallest:.2g}.",
+                    pairs=len(x),
+                    smallest=smallest,
+                )
+            )
+        )
     slack = ROUNDING * float(np.abs(np.concatenate([x, y])).max())
     null = _sign_flips(x - y, n_resamples, seed) if paired else _relabelled(x, y, n_resamples, seed)
     t, wilcoxon = (_paired if paired else _unpaired)(x, y, alternative, slack, notes)
@@ -211,7 +226,14 @@ def _unpaired(
 
     ranks = float(stats.mannwhitneyu(x, y, alternative=alternative).pvalue)
     if max(np.ptp(x), np.ptp(y)) <= slack:
-        notes.warn(ConstantInputWarning("Neither side's scores vary: Welch's t is undefined."))
+        notes.warn(
+            ConstantInputWarning(
+                message(
+                    "seeds.no-variance",
+                    "Scores do not vary on either side, so Welch’s t is undefined.",
+                )
+            )
+        )
         return np.nan, ranks
     return _t_pvalue([x, y], float(x.mean() - y.mean()), alternative), ranks
 
@@ -219,7 +241,7 @@ def _unpaired(
 def _t_pvalue(samples: list[FloatArray], difference: float, alternative: str) -> float:
     """Return p with Welch's degrees of freedom; of one sample they are n - 1.
 
-    Scipy complains of a side that does not vary, although the other gives the error.
+    Scipy warns if one side does not vary, although the other side gives the standard error.
     """
     variances = np.array([each.var(ddof=1) / len(each) for each in samples])
     parts = variances / variances.sum()
@@ -230,22 +252,22 @@ def _t_pvalue(samples: list[FloatArray], difference: float, alternative: str) ->
     return tail(float(stdtr(freedom, t)), float(stdtr(freedom, -t)), alternative)
 
 
-# Fewer texts leave nearly everything possible.
+# With fewer texts the interval would include nearly all values.
 FEWEST = 5
 ADDED = 1.5
-METHOD = "adjusted Wald of paired proportions, t distribution"
+METHOD = message("method.adjusted-wald", "adjusted Wald of paired proportions, t distribution")
 
 
 def paired_gain(
     before: ArrayLike, after: ArrayLike, *, confidence: float = 0.95
 ) -> StatisticResult:
-    """Share of texts that are right after, less the share that were right before.
+    """Return the share of texts that are right after, minus the share that were right before.
 
     With b texts gained and c lost of n: p = (b + 1.5)/(n + 3), q = (c + 1.5)/(n + 3), and
     p - q ± t_{n-1} sqrt((p + q - (p - q)²)/(n + 3)). Bonett and Price (2012, "Adjusted Wald
     confidence interval for a difference of binomial proportions based on paired data") add 1 and
-    take the normal quantile, which covers down to 87 % below 20 texts; so, it is 94 % or more for
-    every n and every truth (enumerated).
+    use the normal quantile, whose 95% interval covers only 87% below 20 texts. This one covers 94%
+    or more for every n and every true difference (by enumeration).
 
     Parameters
     ----------
@@ -277,22 +299,33 @@ def paired_gain(
         raise ValueError("before and after: expected 0 or 1 for every text")
     gained, lost = int((second > first).sum()), int((second < first).sum())
     if n < FEWEST:
-        said = f"{n} held-out text{'s are' if n > 1 else ' is'} too few for an interval of the gain"
-        notes.warn(TooFewWarning(f"{said}: {FEWEST} are needed."))
+        notes.warn(
+            TooFewWarning(
+                plural(
+                    "gain.few-texts",
+                    "There is only {n} held-out text. An interval of the gain needs at least "
+                    "{fewest}.",
+                    "There are only {n} held-out texts. An interval of the gain needs at least "
+                    "{fewest}.",
+                    n=n,
+                    fewest=FEWEST,
+                )
+            )
+        )
     interval = gain_interval(gained, lost, n, confidence, freedom=n - 1) if n >= FEWEST else None
     return StatisticResult(
         n=n,
         warnings=notes.warnings,
         statistic=(gained - lost) / n,
         interval=interval,
-        method=METHOD if interval else "",
+        method=METHOD if interval else None,
     )
 
 
 def gain_interval(
     gained: float, lost: float, n: float, confidence: float, *, freedom: int
 ) -> Interval:
-    """Interval of `paired_gain`, with other degrees of freedom where texts are not independent."""
+    """Return the interval of `paired_gain`, with degrees of freedom for dependent texts."""
     p, q = ((each + ADDED) / (n + 2 * ADDED) for each in (gained, lost))
     error = np.sqrt((p + q - (p - q) ** 2) / (n + 2 * ADDED))
     half = float(stdtrit(freedom, (1.0 + confidence) / 2.0) * error)

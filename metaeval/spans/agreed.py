@@ -14,14 +14,14 @@ from metaeval.spans.span_table import SEVERITIES, SIDES, SpanTable
 def agreed_spans(annotators: Sequence[SpanTable], k: int) -> SpanTable:
     """Return the stretches that at least ``k`` annotators marked, of the same items.
 
-    A stretch ends where one of fewer begins. Its severity is the highest that k annotators reach
-    on some character of it, each counted by the worst span that they laid there. Raises ValueError
-    for k below 1 or above the number of annotators, and for tables of other items.
+    Its severity is the highest that k annotators reach on some character of it, each annotator by
+    the most severe span over that character. Raises ValueError for k below 1 or above the number
+    of annotators, and for tables of different items.
     """
     if not 1 <= k <= len(annotators):
-        raise ValueError(f"k: {k} of {len(annotators)} annotators cannot agree")
+        raise ValueError(f"k: expected 1 to {len(annotators)} annotators, got {k}")
     if len({table.n_items for table in annotators}) > 1:
-        raise ValueError("annotators: tables of another number of items")
+        raise ValueError("annotators: the tables have different numbers of items")
     tables = [table.where(table.usable()) for table in annotators]
     levels = [t.where(t.severity >= level) for level in range(len(SEVERITIES)) for t in tables]
     first = annotators[0]

@@ -1,4 +1,4 @@
-"""Characters under spans: how many spans of a kind lie over each, for all texts in one sweep."""
+"""Count the spans over each character, for all texts in one sweep."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from metaeval.spans.span_table import SIDES, SpanTable
 
 
 def stride_of(tables: Sequence[SpanTable]) -> int:
-    """Return how far apart texts are laid on one line: more than the longest of them is long."""
+    """Return the distance between texts on one line: more than the length of the longest."""
     return 1 + max((int(table.end.max()) for table in tables if len(table)), default=0)
 
 
@@ -46,7 +46,7 @@ def covered(table: SpanTable, by: SpanTable) -> IntArray:
     first, last = edges_of(by, stride)
     order = np.argsort(first, kind="stable")
     first, last = first[order], np.maximum.accumulate(last[order])
-    # Each span adds what reaches beyond those before it.
+    # Each span adds only the part that extends beyond earlier spans.
     before = np.concatenate([first[:1], last[:-1]])
     first = np.maximum(first, before)
     points = np.column_stack([first, last]).ravel()

@@ -18,6 +18,7 @@ from metaeval.documents import (
     has_enough_documents,
     sizes_of,
 )
+from metaeval.messages import Message, message, plural
 from metaeval.resampling import (
     ALTERNATIVES,
     Rng,
@@ -41,6 +42,10 @@ from metaeval.spans.measures import MPP, Components, SpanMeasure, compare_spans
 from metaeval.spans.span_table import SpanTable
 
 AVERAGES = ("micro", "macro")
+AVERAGE = {
+    "micro": message("method.micro-average", "micro average"),
+    "macro": message("method.macro-average", "macro average"),
+}
 # Fewer units than this give percentile intervals that are too narrow.
 FEW = 20
 SLACK = 1e-12
@@ -50,14 +55,15 @@ SLACK = 1e-12
 class Detection(Result):
     """Precision, recall and F1 with percentile intervals; ``n`` counts items.
 
-    ``n_units`` counts what is drawn: documents, or segments (the units given), as ``unit`` says.
+    ``n_units`` counts the resampled units: documents, or segments (the given units), as ``unit``
+    says.
     """
 
     precision: float
     recall: float
     f1: float
     averaging: str
-    method: str
+    method: Message | str
     unit: str
     n_units: int
     precision_interval: Interval | None = None
@@ -70,8 +76,8 @@ class Detection(Result):
 def scores_of(sums: FloatArray) -> FloatArray:
     """Return precision, recall and F1, (…, 3), of summed components, (…, 4).
 
-    Where nothing is predicted precision is 1, where nothing is gold recall is 1, and F1 is 0 where
-    both are 0 (WMT25). So two empty sides agree perfectly: macro averages reward silence.
+    Without predicted spans precision is 1, without gold spans recall is 1, and F1 is 0 if both are
+    0 (WMT25). So two empty sides agree perfectly, and macro averages reward marking nothing.
     """
     precision = _ratio(sums[..., 0], sums[..., 1])
     recall = _ratio(sums[..., 2], sums[..., 3])
@@ -101,9 +107,9 @@ def detect(
         ``micro``: one ratio of sums; ``macro``: the mean over items, in which a detector that
         never marks anything scores the share of clean items.
     units
-        (n_items,) what is drawn together: the segment of each item. Default: items.
+        (n_items,) the segment of each item; items of a segment are drawn together. Default: items.
     documents
-        (n_items,) the document of each item. Where one has several units, documents are drawn, and
+        (n_items,) the document of each item. If one has several units, documents are drawn, and
         the intervals are expanded for their number (`metaeval.resampling.expanded_tail`).
 
     Warns
@@ -121,16 +127,30 @@ def detect(
     of = _documents(documents, units, len(components))
     columns, n_units = _by_unit(_additive(components, averaging), units if of is None else of)
     if not len(components):
-        notes.warn(TooFewWarning("There is no item to compare spans of."))
+        notes.warn(
+            TooFewWarning(
+                message("spans.no-items", "There are no outputs whose spans can be compared.")
+            )
+        )
     found = _averaged(columns.sum(axis=0), averaging)
     fields: dict[str, Any] = {}
     if n_resamples and (of is None or has_enough_documents(of, notes)):
         seed, expanded = resolve_seed(rng), None if of is None else effective_units(of)
         samples = _resampled(columns, averaging, positive_int("n_resamples", n_resamples), seed)
         if of is None and n_units < FEW:
-            notes.warn(TooFewWarning(
-                f"{n_units} segments are few: intervals are too narrow."
-            ))  # fmt: skip
+            notes.warn(
+                TooFewWarning(
+                    plural(
+                        "spans.few-segments",
+                        "There is only {n} segment. Intervals from fewer than {few} segments are "
+                        "too narrow.",
+                        "There are only {n} segments. Intervals from fewer than {few} segments are "
+                        "too narrow.",
+                        n=n_units,
+                        few=FEW,
+                    )
+                )
+            )
         ends = [
             percentile_interval(column, confidence=confidence, expanded=expanded)
             for column in samples.T
@@ -142,7 +162,7 @@ def detect(
     return Detection(
         n=len(components), unit=SEGMENTS if of is None else DOCUMENTS, n_units=n_units,
         precision=precision, recall=recall, f1=f1,
-        averaging=averaging, method=method or f"{averaging} average", **fields, **notes.fields,
+        averaging=averaging, method=method or AVERAGE[averaging], **fields, **notes.fields,
     )  # fmt: skip
 
 
@@ -187,19 +207,38 @@ def compare_detectors(
         moved = random_bits(stream(seed, number), stop - start, n_units).astype(float) @ change
         null[start:stop] = _difference(one.sum(axis=0) + moved, two.sum(axis=0) - moved, averaging)
     if np.array_equal(values[0], values[1]):
-        notes.warn(IdenticalInputWarning("Both detectors score the same on every item."))
+        notes.warn(
+            IdenticalInputWarning(
+                message("spans.identical", "Both detectors have the same scores on every output.")
+            )
+        )
     return StatisticResult(
         n=len(values[0]), **notes.fields, statistic=float(observed),
-        method=f"permutation of F1 ({averaging}) over {n_units} "
-        + ("units" if of is None else DOCUMENTS),
+        method=_permutation(averaging, n_units, has_documents=of is not None),
         pvalue=float(resampled_pvalue(null, observed, alternative, SLACK)),
         alternative=alternative, n_resamples=n_resamples, seed=seed,
     )  # fmt: skip
 
 
+def _permutation(averaging: str, n_units: int, *, has_documents: bool) -> Message:
+    if has_documents:
+        return message(
+            "method.permutation-f1-documents",
+            "permutation of F1 ({averaging}) over {documents} documents",
+            averaging=averaging,
+            documents=n_units,
+        )
+    return message(
+        "method.permutation-f1-units",
+        "permutation of F1 ({averaging}) over {units} units",
+        averaging=averaging,
+        units=n_units,
+    )
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Ceiling(Result):
-    """How well annotators find each other's spans: the mean over ordered pairs of them.
+    """Human ceiling: how well annotators find each other's spans, averaged over ordered pairs.
 
     ``pairs`` are (detector, gold, items of both, F1); ``lowest`` and ``highest`` their range.
     ``n`` counts the pairs.
@@ -223,25 +262,32 @@ def ceiling(
     """Score each annotator against each other one on the items of both, and average.
 
     ``annotators`` gives, by name, the distinct items that one judged and the spans in them: row k
-    of the table's items is ``items[k]``. Pairs of fewer than ``fewest`` common items are left out
-    and counted. Warns TooFewWarning where no pair is left; all numbers are nan then.
+    of the table's items is ``items[k]``. Pairs with fewer than ``fewest`` common items are excluded
+    and counted. Warns TooFewWarning if no pair remains; all numbers are nan then.
     """
     notes, rows, found = Notes(), [], []
-    held = {name: (np.asarray(items), table) for name, (items, table) in annotators.items()}
-    for first, (own, predicted) in held.items():
-        for second, (other, gold) in held.items():
+    sets = {name: (np.asarray(items), table) for name, (items, table) in annotators.items()}
+    for first, (own, predicted) in sets.items():
+        for second, (other, gold) in sets.items():
             if first == second:
                 continue
             shared, at_own, at_other = np.intersect1d(own, other, return_indices=True)
             if len(shared) < max(fewest, 1):
-                notes.exclude("pairs of annotators with too few common items", 1)
+                notes.exclude("too-few-common-items", 1)
                 continue
             compared = compare_spans(gold.taken(at_other), predicted.taken(at_own), measure)
             result = detect(compared.values, averaging=averaging)
             rows.append((first, second, len(shared), result.f1))
             found.append((result.precision, result.recall, result.f1))
     if not rows:
-        notes.warn(TooFewWarning("No two annotators marked the same items: there is no ceiling."))
+        notes.warn(
+            TooFewWarning(
+                message(
+                    "spans.no-ceiling",
+                    "No two annotators marked the same outputs, so there is no human ceiling.",
+                )
+            )
+        )
     mean = np.mean(found, axis=0) if found else np.full(3, np.nan)
     f1s = [row[3] for row in rows] or [float("nan")]
     return Ceiling(
@@ -251,12 +297,12 @@ def ceiling(
 
 
 def nothing(gold: SpanTable) -> SpanTable:
-    """Return what a detector marks that never speaks: the row beside every macro average."""
+    """Return the spans of a detector that marks nothing, a baseline for macro averages."""
     return gold.where(np.zeros(len(gold), dtype=np.bool_))
 
 
 def everything(lengths: Sequence[int], severity: str = "major") -> SpanTable:
-    """Return what a detector marks that takes every text, of these lengths, as one error."""
+    """Return the spans of a detector that marks every text, of these lengths, as one error."""
     n = len(lengths)
     return SpanTable.of(n, np.arange(n), np.zeros(n, dtype=np.int64), lengths, [severity] * n)
 
@@ -266,7 +312,7 @@ def _ratio(part: FloatArray, whole: FloatArray) -> FloatArray:
 
 
 def _additive(values: FloatArray, averaging: str) -> FloatArray:
-    """Return what may be added over items: components, or scores and a one to count them."""
+    """Return values that can be summed over items: components, or scores and a count of one."""
     if averaging == "micro":
         return values
     return np.column_stack([scores_of(values), np.ones(len(values))])
@@ -287,7 +333,7 @@ def _difference(first: FloatArray, second: FloatArray, averaging: str) -> FloatA
 def _documents(
     documents: Iterable[Hashable] | None, units: ArrayLike | None, n_items: int
 ) -> IntArray | None:
-    """Return the document of each item, (n_items,); None where each unit is one."""
+    """Return the document of each item, (n_items,); None if each unit is a document."""
     if documents is None:
         return None
     of = clusters_from(documents, n_items)

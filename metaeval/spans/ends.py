@@ -1,4 +1,4 @@
-"""Whether the ends of spans include their last character, as the words say."""
+"""Infer from word boundaries whether the ends of spans include their last character."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class EndsAtWords:
 
     @property
     def are_included(self) -> bool | None:
-        """What the words say; None where it is too close to tell."""
+        """Whether ends include the last character; None if the counts are too close."""
         if abs(self.included - self.excluded) * 10 < self.n:
             return None
         return self.included > self.excluded
@@ -25,8 +25,8 @@ class EndsAtWords:
 def ends_at_words(ends: Iterable[tuple[str, int]]) -> EndsAtWords:
     """Count, over (text, end) as given, the ends at word boundaries under both readings.
 
-    An end is at a boundary where no blank comes before it and no letter or digit after it. Appraise
-    stores the last character, mt-metrics-eval the place behind it.
+    An end is at a boundary if no blank precedes it and no letter or digit follows it. Appraise
+    stores the position of the last character, mt-metrics-eval the position after it.
     """
     n = included = excluded = 0
     for text, end in ends:

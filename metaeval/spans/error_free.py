@@ -1,4 +1,4 @@
-"""Which outputs are free of errors, and how well that is told (WMT26, task 3)."""
+"""Detection of outputs without errors, and its evaluation (WMT26, task 3)."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from metaeval.arrays import BoolArray, as_floats
+from metaeval.messages import message
 from metaeval.results import ConstantInputWarning, Notes, Result
 
 THRESHOLD = 85.0
@@ -31,17 +32,17 @@ def is_error_free(
 ) -> BoolArray:
     """Return which of n items score at least ``threshold`` and have no span, missing ones included.
 
-    A score that is nan is not judged by its score: no span decides alone.
+    If a score is nan, only the spans decide.
     """
     values = as_floats("scores", scores, ndim=1)
     return np.asarray(~(values < threshold) & (np.asarray(n_spans) == 0), dtype=np.bool_)
 
 
 def error_free_detection(gold: ArrayLike, predicted: ArrayLike) -> ErrorFree:
-    """Compare which items are held to be error-free with which are, both n truth values.
+    """Compare predicted with true error-free items, both n truth values.
 
-    Warns ConstantInputWarning where all of one side are alike: the correlation is nan. Raises
-    ValueError where sizes differ, and for what is neither 0 nor 1: nan is no answer.
+    Warns ConstantInputWarning if all values of one side are equal: the correlation is nan. Raises
+    ValueError if sizes differ, and for values other than 0 and 1, nan included.
     """
     one, two = _truths("gold", gold), _truths("predicted", predicted)
     if one.shape != two.shape:
@@ -68,9 +69,15 @@ def error_free_counts(
     tp, fp, fn, tn = true_positive, false_positive, false_negative, true_negative
     root = float(tp + fp) * (tp + fn) * (tn + fp) * (tn + fn)
     if not root:
-        notes.warn(ConstantInputWarning(
-            "All items are error-free, or none, on one side: Matthews' correlation is undefined."
-        ))  # fmt: skip
+        notes.warn(
+            ConstantInputWarning(
+                message(
+                    "error-free.constant",
+                    "On one side all outputs are error-free, or none is, so Matthews’ correlation "
+                    "is undefined.",
+                )
+            )
+        )
     return ErrorFree(
         n=tp + fp + fn + tn, true_positive=tp, false_positive=fp, false_negative=fn,
         true_negative=tn, precision=tp / (tp + fp) if tp + fp else float("nan"),

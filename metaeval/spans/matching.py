@@ -1,7 +1,7 @@
-"""Which predicted span stands for which gold span: one to one, inside a text and a side.
+"""One-to-one matching of predicted with gold spans, within a text and a side.
 
-The matching maximises the F of its item, which is no sum over pairs, so that linear assignment may
-miss it. Where a choice is best for precision and for recall it is taken at once; what is left is
+The matching maximises the F of its item, which is not a sum over pairs, so linear assignment may
+miss it. A choice that is best for both precision and recall is made at once; the remaining ones are
 searched through all pairs of sums that no other pair exceeds in both (Pareto fronts).
 """
 
@@ -19,7 +19,7 @@ from metaeval.arrays import BoolArray, FloatArray, IntArray
 from metaeval.spans.coverage import edges_of, stride_of
 from metaeval.spans.span_table import SpanTable, ranges
 
-# More states or sums than this are not searched: the best of them are, and the result says so.
+# At most so many states or sums are searched, the best ones; the result then counts as unproven.
 MOST = 4_096
 Point = tuple[float, float]
 Choice = tuple[int, int, float, float]
@@ -106,7 +106,7 @@ def optimal_sums(
 
 
 def _sums(pairs: Pairs, n_items: int) -> tuple[FloatArray, FloatArray]:
-    # Counts of nothing are integers.
+    # `bincount` of an empty array returns integers.
     return (
         np.bincount(pairs.item, weights=pairs.to_precision, minlength=n_items).astype(np.float64),
         np.bincount(pairs.item, weights=pairs.to_recall, minlength=n_items).astype(np.float64),
@@ -114,7 +114,7 @@ def _sums(pairs: Pairs, n_items: int) -> tuple[FloatArray, FloatArray]:
 
 
 def _groups(pairs: Pairs) -> IntArray:
-    """Number the groups of spans that hang together by overlaps."""
+    """Number the groups of spans that are connected by overlaps."""
     if not len(pairs.item):
         return np.zeros(0, dtype=np.int64)
     n_gold, n_predicted = int(pairs.gold.max()) + 1, int(pairs.predicted.max()) + 1
@@ -128,10 +128,10 @@ def _groups(pairs: Pairs) -> IntArray:
 def _best(
     pairs: Pairs, side: IntArray, other: IntArray, group: IntArray
 ) -> tuple[BoolArray, BoolArray]:
-    """Return the pairs of groups that are settled, and those that are taken of them.
+    """Return the pairs of groups that are solved, and the chosen ones among them.
 
-    A group is settled where each span of one side has a partner that is best in both sums, and
-    these partners differ: no matching can exceed that.
+    A group is solved if each span of one side has a partner that is best in both sums, and these
+    partners differ: no matching can exceed that.
     """
     n = len(side)
     if not n:
@@ -151,8 +151,8 @@ def _best(
     wrong = np.zeros(n_groups, dtype=np.bool_)
     wrong[group[~has_partner[side]]] = True
     wrong[group[rows][twice[other[rows]]]] = True
-    is_settled = ~wrong[group]
-    return is_settled, is_taken & is_settled
+    is_solved = ~wrong[group]
+    return is_solved, is_taken & is_solved
 
 
 def _fronts(pairs: Pairs, group: IntArray) -> Iterable[tuple[int, list[list[Point]], bool]]:
@@ -204,11 +204,11 @@ def _strongest(states: dict[frozenset[int], list[Point]]) -> dict[frozenset[int]
 
 def _pareto(points: Iterable[Point]) -> list[Point]:
     """Drop every point that another one reaches in both."""
-    kept: list[Point] = []
+    front: list[Point] = []
     for point in sorted(set(points), reverse=True):
-        if not kept or point[1] > kept[-1][1]:
-            kept.append(point)
-    return kept
+        if not front or point[1] > front[-1][1]:
+            front.append(point)
+    return front
 
 
 def _combine(fronts: Sequence[list[Point]]) -> tuple[list[Point], bool]:

@@ -1,4 +1,4 @@
-"""How spans are compared: what a text adds to precision and recall under each measure."""
+"""Comparison of spans: the contribution of each text to precision and recall, by measure."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from metaeval.arrays import FloatArray, IntArray, one_of
+from metaeval.messages import plural
 from metaeval.results import ApproximationWarning, Notes, Result
 from metaeval.spans.coverage import character_credit, covered
 from metaeval.spans.matching import Pairs, greedy_sums, optimal_sums, overlapping
@@ -73,14 +74,14 @@ MPP = SpanMeasure()
 def weights(minor: float = 1, major: float = 5, critical: float | None = None) -> tuple[
     tuple[str, float], ...
 ]:  # fmt: skip
-    """Return weights of severities; critical weighs as major where nothing is said."""
+    """Return weights of severities; by default critical has the weight of major."""
     values = (minor, major, major if critical is None else critical)
     return tuple(zip(SEVERITIES, values, strict=True))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Components(Result):
-    """What each item adds: precision is the sum of the first column over that of the second.
+    """Contributions of items: precision is the sum of the first column over that of the second.
 
     ``values`` float64 (n_items, 4): credit to precision, predicted, credit to recall, gold.
     ``n`` counts items. Sums over any set of items give its micro scores.
@@ -92,9 +93,9 @@ class Components(Result):
 def compare_spans(gold: SpanTable, predicted: SpanTable, measure: SpanMeasure = MPP) -> Components:
     """Compare predicted with gold spans of the same items.
 
-    Spans without characters, on other sides or of unknown severity are left out of both and
-    counted. Raises ValueError where the tables are of another number of items. Warns
-    ApproximationWarning where a matching could not be proven to be the best.
+    Spans without characters, on other sides or of unknown severity are excluded from both and
+    counted. Raises ValueError if the tables have different numbers of items. Warns
+    ApproximationWarning if a matching could not be proven to be the best.
     """
     if gold.n_items != predicted.n_items:
         raise ValueError(f"gold has {gold.n_items} items, predicted {predicted.n_items}")
@@ -102,8 +103,7 @@ def compare_spans(gold: SpanTable, predicted: SpanTable, measure: SpanMeasure = 
     tables: list[SpanTable] = []
     for name, table in (("gold", gold), ("predicted", predicted)):
         usable = table.usable(measure.sides)
-        notes.exclude(f"{name} spans that mark no character here or are undecided",
-                      int((~usable).sum()))  # fmt: skip
+        notes.exclude(f"unusable-{name}-spans", int((~usable).sum()))
         tables.append(table.where(usable))
     values = _components(tables[0], tables[1], measure, notes)
     return Components(n=gold.n_items, values=values, **notes.fields)
@@ -151,10 +151,18 @@ def _matched(
         return greedy_sums(pairs, shared, gold.n_items)
     to_precision, to_recall, n_unproven = optimal_sums(pairs, sizes[0], sizes[1])
     if n_unproven:
-        notes.warn(ApproximationWarning(
-            f"The spans of {n_unproven} texts overlap in too many ways: their matching is good, "
-            "but perhaps not the best."
-        ))  # fmt: skip
+        notes.warn(
+            ApproximationWarning(
+                plural(
+                    "spans.unproven-matching",
+                    "The spans of {n} text overlap in too many ways to find the best matching for "
+                    "certain.",
+                    "The spans of {n} texts overlap in too many ways to find the best matching for "
+                    "certain.",
+                    n=n_unproven,
+                )
+            )
+        )
     return to_precision, to_recall
 
 
@@ -188,7 +196,7 @@ def _pairs(
 def _coverage(
     gold: SpanTable, predicted: SpanTable, measure: SpanMeasure
 ) -> tuple[FloatArray, FloatArray]:
-    """Sum by item what the other side covers of each span, whichever spans it takes."""
+    """Return, by item, how much of each span the other side's spans cover together."""
     if measure.name == "EM":
         rows_gold, rows_predicted, shared = overlapping(gold, predicted)
         pairs = _pairs(gold, predicted, rows_gold, rows_predicted, shared, measure)

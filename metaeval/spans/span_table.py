@@ -20,7 +20,7 @@ UNKNOWN = -1
 
 @dataclass(frozen=True, eq=False)
 class SpanTable(ShortRepr):
-    """n spans over ``n_items`` texts; an item without spans is one in which nothing was marked.
+    """n spans over ``n_items`` texts; in an item without spans nothing was marked.
 
     ``item``, ``start``, ``end``, ``side`` and ``severity`` are int64 (n,). A span is
     [start, end) in Unicode code points; start = end marks no character. ``side`` and ``severity``
@@ -87,7 +87,7 @@ class SpanTable(ShortRepr):
     def usable(self, sides: Sequence[str] = SIDES[:2]) -> BoolArray:
         """Return which spans can be compared: on these sides, over characters, of known severity.
 
-        Those missing or undecided are left out, as in the WMT25 task.
+        Spans of missing text and of undecided severity are not usable, as in the WMT25 task.
         """
         codes = [SIDES.index(side) for side in sides]
         return np.isin(self.side, codes) & (self.end > self.start) & (self.severity > UNKNOWN)
@@ -110,7 +110,7 @@ class SpanTable(ShortRepr):
 
 
 def ranges(first: IntArray, counts: IntArray) -> tuple[IntArray, IntArray]:
-    """Return the integers of many ranges [first, first + count) in a row, and whose they are."""
+    """Return the integers of many ranges [first, first + count), and the range of each."""
     owner = np.repeat(np.arange(len(counts)), counts)
     ends = np.cumsum(counts)
     return np.arange(int(counts.sum())) - (ends - counts - first)[owner], owner

@@ -27,21 +27,20 @@ Compared = tuple[float, float, int, int]
 class MetricColumn(Result):
     """A metric's scores of the systems, best first, each tested by the paired bootstrap.
 
-    ``scores`` rest on ``counts`` segments each. ``pvalues`` are two-sided, against the system below
-    (``next``; the last has nan) or against the first (``best``; the first has nan), over the
+    ``scores`` are based on ``counts`` segments each. ``pvalues`` are two-sided, against the system
+    below (``next``; the last has nan) or against the first (``best``; the first has nan), over the
     ``shared`` segments that both have, of ``shared_units`` documents (or segments, as ``unit``
-    says); with fewer than `LEAST_SHARED` segments or six documents nan. ``differences`` are
-    system - other over those segments. ``marks`` are † for p < .05 and ‡ for p < .01, where that
+    says); nan with fewer than `LEAST_SHARED` segments or six documents. ``differences`` are
+    system - other over those segments. ``marks`` are † for p < .05 and ‡ for p < .01, if that
     difference agrees with the order.
 
-    ``tau`` and ``accuracy`` (with an interval for other systems, where there is one) compare
+    ``tau`` and ``accuracy`` (with an interval for other systems, if there is one) compare
     ``human`` with ``compared``: both sides' scores over the same segments, ``judged`` of each
-    system, nan where there is none; ``n_shared`` counts systems.
-    ``n`` is the fewest segments behind a score, ``n_units`` counts the units of all. Where
-    ``is_given``, scores are those that the metric came with, whatever its segments make; the tests
-    are over segments or documents, if there are any.
-    ``unjudged`` holds the scores of systems that stand in no comparison, because the table has
-    judged ones and these were not judged.
+    system, nan if there is none; ``n_shared`` counts systems.
+    ``n`` is the smallest number of segments behind a score, ``n_units`` counts all units. If
+    ``is_given``, scores are those that the metric came with, not computed from its segments; the
+    tests are over segments or documents, if there are any.
+    ``unjudged`` has the scores of unjudged systems, which are not compared if others were judged.
     """
 
     metric: str
@@ -110,7 +109,7 @@ def metric_order(
 ) -> MetricOrder:
     """Put the systems in a metric's order; ``given`` are system scores that it came with.
 
-    With ``judged`` only these are ordered and compared, and the others' scores stand apart.
+    With ``judged`` only these are ordered and compared; the others' scores are in ``unjudged``.
     """
     notes, every = Notes(), CorpusStatistics.of(scores)
     is_in = np.array([not judged or name in judged for name in every.systems], dtype=bool)
@@ -151,7 +150,7 @@ def compare_neighbours(
 ) -> list[list[Compared]]:
     """Test the pairs of all metrics; those over equally many segments share the draws.
 
-    These are too many to be kept, so such pairs come one after the other.
+    The draws are too large to cache all of them, so such pairs are tested one after the other.
     """
     every = [(number, pair) for number, one in enumerate(orders) for pair in one.pairs]
     every.sort(key=lambda each: orders[each[0]].n_shared(each[1]))
@@ -174,13 +173,13 @@ def metric_column(
     """
     counts, present, order, values = of.counts, of.present, of.order, of.values
     pvalues, differences, shared, units = _placed(len(order), of.pairs, tests)
-    told, compared, judged = _same_segments(counts, present, *human)
+    of_humans, compared, judged = _same_segments(counts, present, *human)
     if of.given is not None:
-        told, compared, judged = _as_given(counts.systems, values, *human)
-    ours = settled(told, largest(told if human[1] is not None else human[0].values))
+        of_humans, compared, judged = _as_given(counts.systems, values, *human)
+    ours = settled(of_humans, largest(of_humans if human[1] is not None else human[0].values))
     theirs = settled(of.sign * compared, of.size)
     tau, (accuracy, interval), n_shared = _agreement(ours, theirs)
-    turned = of.sign * differences * (1.0 if of.versus == "next" else -1.0)
+    oriented = of.sign * differences * (1.0 if of.versus == "next" else -1.0)
     return MetricColumn(
         n=int(present.sum(axis=1).min(initial=len(counts.segments))),
         reasons=of.notes.reasons,
@@ -195,9 +194,9 @@ def metric_column(
         shared_units=units,
         marks=tuple(
             _mark(p) if ahead > 0 else ""
-            for p, ahead in zip(pvalues.tolist(), turned.tolist(), strict=True)
+            for p, ahead in zip(pvalues.tolist(), oriented.tolist(), strict=True)
         ),
-        human=told[order],
+        human=of_humans[order],
         compared=compared[order],
         judged=judged[order],
         tau=tau,
@@ -216,28 +215,28 @@ def _mark(p: float) -> str:
 
 
 def _present(counts: CorpusStatistics, notes: Notes) -> tuple[CorpusStatistics, BoolArray]:
-    """The systems and segments that have scores, as counts, and which cells are there."""
+    """Return the systems and segments that have scores, as counts, and which cells have one."""
     present = ~np.isnan(counts.values).any(axis=2)
     rows, columns = present.any(axis=1), present.any(axis=0)
     cells = present[np.ix_(rows, columns)]
-    notes.exclude("system without scores", int((~rows).sum()))
-    notes.exclude("output without a score", int((~cells).sum()))
-    kept = CorpusStatistics(
+    notes.exclude("system-without-scores", int((~rows).sum()))
+    notes.exclude("output-without-score", int((~cells).sum()))
+    found = CorpusStatistics(
         np.where(cells[:, :, None], counts.values[np.ix_(rows, columns)], np.nan),
-        [system for system, is_kept in zip(counts.systems, rows, strict=True) if is_kept],
-        [segment for segment, is_kept in zip(counts.segments, columns, strict=True) if is_kept],
+        [system for system, is_in in zip(counts.systems, rows, strict=True) if is_in],
+        [segment for segment, is_in in zip(counts.segments, columns, strict=True) if is_in],
         counts.score,
         None if counts.documents is None else np.array(counts.documents)[columns].tolist(),
     )
-    return kept, cells
+    return found, cells
 
 
 def _with_scores(
     counts: CorpusStatistics, given: Mapping[str, float]
 ) -> tuple[CorpusStatistics, BoolArray]:
-    """The systems that came with a score, with whatever segments they have."""
-    kept = _only(counts, np.array([name in given for name in counts.systems], dtype=bool))
-    return kept, ~np.isnan(kept.values).any(axis=2)
+    """Return the systems that came with a score, and which of their segments have one."""
+    found = _only(counts, np.array([name in given for name in counts.systems], dtype=bool))
+    return found, ~np.isnan(found.values).any(axis=2)
 
 
 def _in_order(systems: Sequence[str], given: Mapping[str, float]) -> FloatArray:
@@ -250,11 +249,11 @@ def _as_given(
     human: ScoreMatrix,
     published: Mapping[str, float] | None,
 ) -> tuple[FloatArray, FloatArray, IntArray]:
-    """As `_same_segments`: the humans' scores of whole systems beside those of the metric."""
+    """Return what `_same_segments` does, with scores of whole systems on both sides."""
     means = dict(zip(human.systems, human.system_means().tolist(), strict=True))
     judged = dict(zip(human.systems, human.mask.sum(axis=1).tolist(), strict=True))
-    told = _in_order(systems, means if published is None else published)
-    return told, values, np.array([judged.get(name, 0) for name in systems], dtype=np.int64)
+    scores = _in_order(systems, means if published is None else published)
+    return scores, values, np.array([judged.get(name, 0) for name in systems], dtype=np.int64)
 
 
 def _pairs(size: int, versus: str) -> list[tuple[int, int]]:
@@ -286,7 +285,7 @@ def _compare(
 def _placed(
     size: int, pairs: Sequence[tuple[int, int]], tests: Sequence[Compared]
 ) -> tuple[FloatArray, FloatArray, IntArray, IntArray]:
-    """The comparisons at the places of their first systems; nan and 0 where there is none."""
+    """Return the comparisons at the positions of their first systems; nan and 0 elsewhere."""
     pvalues, differences = np.full(size, np.nan), np.full(size, np.nan)
     shared, units = np.zeros(size, dtype=np.int64), np.zeros(size, dtype=np.int64)
     for (place, _), (p, difference, n, n_units) in zip(pairs, tests, strict=True):
@@ -303,7 +302,7 @@ def _same_segments(
 ) -> tuple[FloatArray, FloatArray, IntArray]:
     """Return the human and the metric's score of every system over one set of segments, and n.
 
-    Published scores of whole systems are compared with whatever the metric has.
+    Published scores of whole systems are compared with the metric's score over all its segments.
     """
     if published is not None:
         known = np.array([published.get(name, np.nan) for name in counts.systems])

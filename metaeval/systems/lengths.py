@@ -1,4 +1,4 @@
-"""How far outputs miss the length they were asked for."""
+"""Deviation of output lengths from target lengths."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from metaeval.arrays import FloatArray, as_pair, mean, one_of
+from metaeval.messages import message
 from metaeval.results import Notes, StatisticResult, TooFewWarning
 
 ROUNDINGS = ("none", "nearest", "half-even", "up", "down")
@@ -15,7 +16,7 @@ ROUNDINGS = ("none", "nearest", "half-even", "up", "down")
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class LengthDeviation(StatisticResult):
-    """``statistic`` is the mean of |length - wanted| / wanted; ``n`` counts outputs.
+    """``statistic`` is the mean of |length - target| / target; ``n`` counts outputs.
 
     ``bias`` is the mean signed deviation (above 0: too long), ``pooled`` the deviation of the
     summed lengths, ``within`` the share of outputs whose deviation is at most ``tolerance``.
@@ -32,19 +33,20 @@ class LengthDeviation(StatisticResult):
 def length_deviation(
     lengths: ArrayLike, wanted: ArrayLike, *, rounding: str = "none", tolerance: float = 0.1
 ) -> LengthDeviation:
-    """Relative deviation of output lengths from the wanted ones.
+    """Compute the relative deviation of output lengths from target lengths.
 
-    d = (length - wanted) / wanted per output. The unit (characters, words, subwords) is the
-    caller's; papers rarely say it, nor whether a wanted length such as 0.8 x source is rounded.
-    One-word sources make the mean explode: give the median or ``pooled`` beside it.
+    d = (length - wanted) / wanted per output. The caller chooses the unit (characters, words,
+    subwords); papers rarely state it, nor whether a target length such as 0.8 x source is rounded.
+    One-word sources dominate the mean, so report the median or ``pooled`` as well.
 
     Parameters
     ----------
     lengths, wanted
-        One per output; nan on either side and wanted lengths of 0 are left out and counted.
+        Length and target length of each output; nan on either side and target lengths of 0 are
+        excluded and counted.
     rounding
-        Of the wanted length: ``none`` (default), ``nearest`` (half up), ``half-even`` (half to
-        even and at least 1, as systems are asked for it; 0 stays 0), ``up``, ``down``.
+        Of the target length: ``none`` (default), ``nearest`` (half up), ``half-even`` (half to
+        even and at least 1, as in requests to systems; 0 stays 0), ``up``, ``down``.
 
     Examples
     --------
@@ -61,12 +63,19 @@ def length_deviation(
     goal = rules[rounding](goal)
     notes = Notes()
     missing = np.isnan(own) | np.isnan(goal)
-    notes.exclude("missing length", int(missing.sum()))
-    notes.exclude("wanted length of 0", int((goal == 0).sum()))
+    notes.exclude("missing-length", int(missing.sum()))
+    notes.exclude("target-length-of-zero", int((goal == 0).sum()))
     used = ~missing & (goal > 0)
     own, goal = own[used], goal[used]
     if not len(own):
-        notes.warn(TooFewWarning("No output has a wanted length: the deviation is undefined."))
+        notes.warn(
+            TooFewWarning(
+                message(
+                    "lengths.no-target",
+                    "No output has a target length, so the length deviation is undefined.",
+                )
+            )
+        )
     deviations = (own - goal) / goal
     size = np.abs(deviations)
     return LengthDeviation(

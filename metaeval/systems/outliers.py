@@ -1,4 +1,4 @@
-"""Systems so far from the others that a correlation over systems shows little else."""
+"""Outlier systems, whose scores would dominate a correlation over systems."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from metaeval.arrays import BoolArray, FloatArray, as_floats
+from metaeval.messages import message, plural
 from metaeval.results import ConstantInputWarning, Notes, Result, TooFewWarning
 
 # Makes the median absolute deviation of a normal sample its standard deviation.
@@ -47,9 +48,9 @@ def find_outliers(scores: ArrayLike, *, threshold: float = THRESHOLD) -> SystemO
     Returns
     -------
     SystemOutliers
-        Without any outlier, and with a warning, where fewer than three systems have a score
-        (`TooFewWarning`), or where half of the systems or more have the median as score, so that
-        MAD is 0 (`ConstantInputWarning`).
+        Without any outlier, and with a warning, if fewer than three systems have a score
+        (`TooFewWarning`), or if half of the systems or more have the median as score, so that MAD
+        is 0 (`ConstantInputWarning`).
 
     Examples
     --------
@@ -59,17 +60,30 @@ def find_outliers(scores: ArrayLike, *, threshold: float = THRESHOLD) -> SystemO
     values = as_floats("scores", scores, ndim=1)
     known = ~np.isnan(values)
     notes = Notes()
-    notes.exclude("system without a score", int((~known).sum()))
+    notes.exclude("system-without-score", int((~known).sum()))
     n = int(known.sum())
     median = float(np.median(values[known])) if n else np.nan
     mad = float(np.median(np.abs(values[known] - median))) if n else np.nan
     deviations = np.full(values.shape, np.nan)
     if n < FEWEST:
-        notes.warn(TooFewWarning(f"{n} systems have a score: outliers need three."))
+        notes.warn(
+            TooFewWarning(
+                plural(
+                    "outliers.few-systems",
+                    "Only {n} system has a score. Outliers are defined for at least {fewest}.",
+                    "Only {n} systems have a score. Outliers are defined for at least {fewest}.",
+                    n=n,
+                    fewest=FEWEST,
+                )
+            )
+        )
     elif not mad > 0:
         notes.warn(
             ConstantInputWarning(
-                "Half of the systems or more have one and the same score: outliers are not defined."
+                message(
+                    "outliers.constant",
+                    "Half of the systems or more have the same score, so outliers are undefined.",
+                )
             )
         )
     else:

@@ -6,17 +6,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from metaeval.arrays import BoolArray, FloatArray, fraction, one_of, positive_int
+from metaeval.arrays import BoolArray, FloatArray, IntArray, fraction, one_of, positive_int
 from metaeval.documents import (
     DOCUMENTS,
-    counted,
     effective_clusters,
     effective_units,
     has_enough_documents,
     sizes_of,
     sum_by,
     unit_of,
+    units_message,
 )
+from metaeval.messages import Message, message, plural
 from metaeval.resampling import (
     ALTERNATIVES,
     Rng,
@@ -34,8 +35,10 @@ from metaeval.scores.corpus import CorpusStatistics, MetricScores
 from metaeval.scores.matrix import ScoreMatrix
 
 # Differences of less than this share of the scores, times the root of how many are summed, are
-# rounding.
+# rounding errors.
 ROUNDING = 4 * float(np.finfo(np.float64).eps)
+BOOTSTRAP = message("method.paired-bootstrap", "paired bootstrap")
+RANDOMISATION = message("method.approximate-randomisation", "approximate randomisation")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -59,7 +62,7 @@ class SystemComparison(Result):
     highs: FloatArray | None
     wins: FloatArray | None
     confidence: float | None
-    method: str
+    method: Message
     alternative: str
     n_resamples: int
     seed: int
@@ -77,15 +80,16 @@ def paired_bootstrap(
     n_resamples: int = 1000,
     rng: Rng = None,
 ) -> SystemComparison:
-    """Paired bootstrap over documents, each system against a baseline.
+    """Compare each system with a baseline by a paired bootstrap over documents.
 
-    Documents, or segments where each is one, are drawn with replacement, the same draw for all
-    systems; a corpus metric is computed from the summed counts of the draw, which is one matrix
-    product for all resamples. Of documents p and the interval are expanded for their number
+    Documents, or segments if no document has two, are drawn with replacement, the same draw for all
+    systems. A corpus metric is computed from the summed counts of the draw, which is one matrix
+    product for all resamples. For documents, p and the interval are expanded for their number
     (`metaeval.resampling.expanded_tail`).
     p = (#{|d* - d| >= |d|} + 1) / (n + 1), a test of the shifted difference (Riezler and Maxwell
     2005). Identical systems get p = 1; sacrebleu counts with > and gives them 1/(n+1). The share
-    of wins (Koehn 2004) is no p-value: the rule "95 % of resamples" rejects a true null in 10 %.
+    of wins (Koehn 2004) is not a p-value: the rule "95% of resamples" rejects a true null in 10% of
+    cases.
 
     Parameters
     ----------
@@ -101,7 +105,7 @@ def paired_bootstrap(
     Warns
     -----
     MissingDataWarning
-        Segments that some system lacks are left out.
+        Segments that some system lacks are excluded.
     TooFewWarning
         Fewer than 25 segments: p is too small and the interval too narrow; of one segment, nan.
         Fewer than 20 documents: both are approximate; of fewer than 6, nan.
@@ -130,7 +134,7 @@ def paired_bootstrap(
     observed = job.observed[1:] - job.observed[0]
     pvalues = job.expanded(job.pvalues(differences - observed))
     pvalues, lows, highs, wins = job.trusted(np.array([pvalues, lows, highs, wins]))
-    return job.result("paired bootstrap", pvalues, lows, highs, wins, confidence)
+    return job.result(BOOTSTRAP, pvalues, lows, highs, wins, confidence)
 
 
 def approximate_randomization(
@@ -141,9 +145,9 @@ def approximate_randomization(
     n_resamples: int = 10_000,
     rng: Rng = None,
 ) -> SystemComparison:
-    """Approximate randomisation: system and baseline swap outputs document by document.
+    """Compare systems with a baseline by approximate randomisation, which swaps whole documents.
 
-    A segment without a document swaps alone.
+    A segment without a document is swapped separately.
     p = (#{|d*| >= |d|} + 1) / (n + 1) (Noreen 1989; Riezler and Maxwell 2005). Parameters as for
     `paired_bootstrap`. Identical systems get p = 1 (sacrebleu: 1/(n+1)).
 
@@ -164,11 +168,11 @@ def approximate_randomization(
         moved = (swaps @ table).reshape(end - start, len(moves), -1)
         parts.append(job.metric(totals[1:] - moved) - job.metric(totals[0] + moved))
     has_enough_documents(job.clusters, job.notes)
-    return job.result("approximate randomisation", job.pvalues(np.concatenate(parts)))
+    return job.result(RANDOMISATION, job.pvalues(np.concatenate(parts)))
 
 
 class _Job:
-    """What both tests share: checks, counts of the common segments, scores, p-values."""
+    """Shared parts of both tests: checks, counts of the common segments, scores, p-values."""
 
     def __init__(
         self,
@@ -195,18 +199,18 @@ class _Job:
         self.n, self.clusters = int(present.sum()), corpus.clusters[present]
         self.flat = self.by_unit(self.values)
         self.observed = self.metric(self.values.sum(axis=1))
-        # Scores round by their own size, not by that of their mean, which may be near 0.
+        # Rounding errors are relative to scores, not to their mean, which may be near 0.
         is_mean = isinstance(scores, ScoreMatrix)
         self.sizes = np.abs(self.values[..., 0]).mean(axis=1) if is_mean else np.abs(self.observed)
 
     @property
     def unit(self) -> str:
-        """What is drawn or swapped."""
+        """The unit that is drawn or swapped."""
         return unit_of(self.clusters)
 
     @property
     def n_units(self) -> int:
-        """How many there are."""
+        """Number of units."""
         return len(self.flat)
 
     def by_unit(self, values: FloatArray) -> FloatArray:
@@ -240,22 +244,28 @@ class _Job:
         return expanded_pvalue(pvalues, effective_units(self.clusters), self.alternative)
 
     def trusted(self, found: FloatArray) -> FloatArray:
-        """Return what a bootstrap found, nan of one segment or few documents; warn of few."""
+        """Return a bootstrap's results, or nan for one segment or few documents, with warnings."""
         from metaeval.systems.ranking import LEAST_SHARED  # It takes its tests from here.
 
         if not has_enough_documents(self.clusters, self.notes):
             return np.full_like(found, np.nan)
         if self.unit != DOCUMENTS and 1 < self.n < LEAST_SHARED:
-            text = (
-                f"{self.n} segments: below {LEAST_SHARED} p-values of the paired bootstrap are "
-                "too small and its intervals too narrow."
+            self.notes.warn(
+                TooFewWarning(
+                    message(
+                        "paired-bootstrap.few-segments",
+                        "There are only {segments} segments. With fewer than {fewest}, p-values of "
+                        "the paired bootstrap are too small and its intervals too narrow.",
+                        segments=self.n,
+                        fewest=LEAST_SHARED,
+                    )
+                )
             )
-            self.notes.warn(TooFewWarning(text))
         return found if self.n > 1 else np.full_like(found, np.nan)
 
     def result(
         self,
-        method: str,
+        method: Message,
         pvalues: FloatArray,
         lows: FloatArray | None = None,
         highs: FloatArray | None = None,
@@ -265,8 +275,17 @@ class _Job:
         """Return the result; a system equal to the baseline is never significant."""
         same = (self.values[1:] == self.values[0]).all(axis=(1, 2))
         for name in np.array(self.systems[1:])[same].tolist():
-            text = f"{name} equals {self.systems[0]} in every segment: no difference to test."
-            self.notes.warn(IdenticalInputWarning(text))
+            self.notes.warn(
+                IdenticalInputWarning(
+                    message(
+                        "systems.identical",
+                        "{system} and {baseline} have the same score on every segment, so there is "
+                        "no difference to test.",
+                        system=name,
+                        baseline=self.systems[0],
+                    )
+                )
+            )
         return SystemComparison(
             n=self.n,
             **self.notes.fields,
@@ -280,7 +299,7 @@ class _Job:
             highs=highs,
             wins=wins,
             confidence=confidence,
-            method=method if self.unit != DOCUMENTS else f"{method} over {counted(self.clusters)}",
+            method=_over(method, self.clusters) if self.unit == DOCUMENTS else method,
             alternative=self.alternative,
             n_resamples=self.n_resamples,
             seed=self.seed,
@@ -291,12 +310,35 @@ class _Job:
 
     def _note(self, present: BoolArray) -> None:
         lost, n = int((~present).sum()), int(present.sum())
-        self.notes.exclude("segment that some system lacks", lost)
+        self.notes.exclude("incomplete-segment", lost)
         if lost:
             self.notes.warn(
-                MissingDataWarning(f"{lost} segments that some system lacks: left out.")
+                MissingDataWarning(
+                    plural(
+                        "systems.incomplete-segments",
+                        "Excluded {n} segment that some systems lack.",
+                        "Excluded {n} segments that some systems lack.",
+                        n=lost,
+                    )
+                )
             )
         if not n:
             raise ValueError("scores: the systems have no segment in common")
         if n < 2:
-            self.notes.warn(TooFewWarning("One segment only: every resample is the same."))
+            self.notes.warn(
+                TooFewWarning(
+                    message(
+                        "systems.one-segment",
+                        "There is only one segment, so all resamples are the same.",
+                    )
+                )
+            )
+
+
+def _over(method: Message, clusters: IntArray) -> Message:
+    return message(
+        "method.over-units",
+        "{method} over {units}",
+        method=method,
+        units=units_message(clusters),
+    )

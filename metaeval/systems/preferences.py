@@ -1,4 +1,4 @@
-"""Whether a metric prefers a text that is worse by construction to the one it was made from."""
+"""Whether a metric prefers a text that is worse by construction to the original text."""
 
 from __future__ import annotations
 
@@ -11,9 +11,12 @@ from numpy.typing import ArrayLike
 from metaeval.arrays import FloatArray, IntArray, as_floats, as_pair, mean
 from metaeval.correlation.intervals.independent import share_interval
 from metaeval.documents import clusters_from, has_enough_documents, sizes_of, unit_of
+from metaeval.messages import message
 from metaeval.results import Notes, StatisticResult, TooFewWarning
 
-NOTHING = "No segment has both scores: the preference is undefined."
+NOTHING = message(
+    "preference.no-segments", "No segment has both scores, so the preference is undefined."
+)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -56,9 +59,9 @@ def preference(
     Parameters
     ----------
     altered, original
-        Scores of each segment, higher better; nan on either side is left out and counted.
+        Scores of each segment, higher better; nan on either side is excluded and counted.
     documents
-        The document of each segment; without it each is one. The interval is then over documents
+        The document of each segment; by default each is one. The interval is then over documents
         (`metaeval.correlation.intervals.independent.share_interval`).
 
     Warns
@@ -77,7 +80,7 @@ def preference(
     left, right = as_pair("altered", altered, "original", original)
     notes = Notes()
     missing = np.isnan(left) | np.isnan(right)
-    notes.exclude("missing score", int(missing.sum()))
+    notes.exclude("missing-score", int(missing.sum()))
     differences = (left - right)[~missing]
     n, of = len(differences), clusters_from(documents, len(left))[~missing]
     if not n:
@@ -103,17 +106,17 @@ def pool_preferences(
     sources: Sequence[Sequence[str]],
     documents: Sequence[Sequence[str]],
 ) -> Preference:
-    """Take preferences over several test sets together, as if all had been asked at once.
+    """Pool preferences over several test sets.
 
-    Two sets may have the same source, and what a metric prefers of its outputs is then no two
-    independent outcomes: the source counts in the set that has it first, as a part of its document.
+    If two sets have the same source, a metric's preferences for its outputs are not independent:
+    the source belongs to its document in the first set that has it.
 
     Parameters
     ----------
     differences
-        d of each segment of each set (`Preference.differences`), nan where one was left out.
+        d of each segment of each set (`Preference.differences`), nan for excluded segments.
     sources, documents
-        The source of each segment, and its document; each is one of its own without a name.
+        The source of each segment, and its document; without a name it is a document of its own.
 
     Examples
     --------

@@ -13,12 +13,12 @@ def rank_sums(scores: FloatArray, clusters: IntArray) -> FloatArray:
     """Return one-sided p of every system (row) being better than another, nan on the diagonal.
 
     Systems x segments, nan where not judged; ``clusters`` (segments,) numbers their documents.
-    Segments that are documents of their own have WMT's test: Wilcoxon's, unpaired, by the normal
+    If no document has two segments it is WMT's test: Wilcoxon's, unpaired, by the normal
     approximation with continuity correction. Otherwise it is Mann-Whitney's U / (n m), the share of
     pairs in which the first is higher (ties half), with the variance of Obuchowski (1997,
-    "Nonparametric analysis of clustered ROC curve data", Biometrics 53): what the scores of a
-    document, of both systems, add to its error is summed before it is squared. t has as many
-    degrees of freedom as effective documents, less one; nan below six documents.
+    "Nonparametric analysis of clustered ROC curve data", Biometrics 53): the errors of a document's
+    scores, of both systems, are summed before squaring. t has one degree of freedom fewer than the
+    effective number of documents; nan below six documents.
     """
     from scipy.stats import mannwhitneyu, rankdata
 

@@ -11,13 +11,14 @@ from metaeval.correlation.intervals import mean_interval
 from metaeval.documents import (
     DOCUMENTS,
     FEWEST_DOCUMENTS,
-    counted,
     effective_clusters,
     few_documents,
     sizes_of,
     sum_by,
     unit_of,
+    units_message,
 )
+from metaeval.messages import Message, message
 from metaeval.resampling import Rng, resolve_seed
 from metaeval.results import ApproximationWarning, Notes, Result, TooFewWarning
 from metaeval.rounding import largest, settled
@@ -27,8 +28,8 @@ from metaeval.systems.rank_sums import rank_sums
 from metaeval.systems.wmt26 import OR_WARNING, either_bootstrap
 
 TESTS = ("rank-sum", "permutation", "wmt26")
-# The fewest segments on which two systems are compared. The paired bootstrap of 25 normal
-# differences rejects a true null in 6.7 %, of fewer more often.
+# The minimum of segments on which two systems are compared. With 25 normal differences the paired
+# bootstrap rejects a true null in 6.7% of cases, with fewer more often.
 LEAST_SHARED = 25
 
 
@@ -36,14 +37,14 @@ LEAST_SHARED = 25
 class SystemRanking(Result):
     """Systems from best to worst.
 
-    ``lows`` and ``highs`` bound each mean in ``scores`` (95%, `mean_interval`); nan where there are
+    ``lows`` and ``highs`` bound each mean in ``scores`` (95%, `mean_interval`); nan if there are
     too few segments or documents.
     ``pvalues[i, j]`` is the one-sided p that system i is better than j, systems in ranked order.
     ``clusters`` numbers the clusters from 1. ``wins`` counts the systems that one beats, and
     ``first`` and ``last`` bound its rank: 1 + systems that beat it, and n - wins. ``shared[i, j]``
-    counts the segments that both systems have scores of. ``n`` counts segment scores; ``unit``
-    (documents or segments) is what intervals and tests take for independent, of which there are
-    ``n_units``, and ``n_effective`` their effective number.
+    counts the segments that both systems have scores of. ``n`` counts segment scores. ``unit``
+    (documents or segments) is the unit that intervals and tests treat as independent, ``n_units``
+    their number and ``n_effective`` their effective number.
     """
 
     systems: tuple[str, ...]
@@ -56,7 +57,7 @@ class SystemRanking(Result):
     wins: IntArray
     first: IntArray
     last: IntArray
-    method: str
+    method: Message
     alpha: float
     seed: int | None
     unit: str
@@ -80,10 +81,10 @@ def rank_systems(
     n_resamples: int = 10_000,
     rng: Rng = None,
 ) -> SystemRanking:
-    """Rank systems by the mean of their segment scores and cluster what does not differ.
+    """Rank systems by the mean of their segment scores, in clusters.
 
-    A line separates two clusters where every system above beats every system below with
-    p < alpha (Barrault et al. 2021). No correction for many tests is made, as in WMT.
+    Two clusters are separate if every system above beats every system below with p < alpha
+    (Barrault et al. 2021). There is no correction for many tests, as in WMT.
 
     Parameters
     ----------
@@ -96,15 +97,15 @@ def rank_systems(
         (`metaeval.systems.rank_sums`).
         ``permutation``: paired sign flips on the segments two systems share, a document at a
         time; stronger, because it removes the difficulty of the segments.
-        ``wmt26``: a paired or an unpaired bootstrap of 100 resamples, whichever tells more
-        apart, as WMT26 publishes (`metaeval.systems.wmt26`); it does not keep its size.
+        ``wmt26``: the smaller p of a paired and an unpaired bootstrap of 100 resamples, as WMT26
+        publishes (`metaeval.systems.wmt26`); it rejects a true null too often.
     n_resamples, rng
         Of the permutation test; the seed also of WMT26's bootstraps.
 
     Warns
     -----
     ApproximationWarning
-        WMT26's rule was asked for: it tells equal systems apart too often.
+        WMT26's rule was requested: it finds differences between equal systems too often.
     TooFewWarning
         Fewer than two systems have scores, or some were judged on different segments and share
         fewer than `LEAST_SHARED`, or fewer than six documents; the segments belong to fewer than
@@ -121,14 +122,21 @@ def rank_systems(
     fraction("alpha", alpha)
     notes = Notes()
     means = scores.system_means()
-    notes.exclude("system without scores", int(np.isnan(means).sum()))
+    notes.exclude("system-without-scores", int(np.isnan(means).sum()))
     known = [name for name, mean in zip(scores.systems, means, strict=True) if not np.isnan(mean)]
     average = dict(zip(scores.systems, means.tolist(), strict=True))
     settled_means = settled(means, largest(scores.values)).tolist()
     places = dict(zip(scores.systems, settled_means, strict=True))
     order = sorted(known, key=lambda name: (-places[name], name))
     if len(order) < 2:
-        notes.warn(TooFewWarning(f"{len(order)} systems: there is nothing to rank."))
+        notes.warn(
+            TooFewWarning(
+                message(
+                    "ranking.few-systems",
+                    "Fewer than two systems have human scores, so there is no ranking.",
+                )
+            )
+        )
     ranked = scores.subset(systems=order)
     present, of = ranked.mask.any(axis=0), ranked.clusters
     shared = _shared(ranked.mask)
@@ -157,7 +165,7 @@ def rank_systems(
         wins=wins.astype(np.int64),
         first=(1 + losses).astype(np.int64),
         last=(len(order) - wins).astype(np.int64),
-        method=f"{test} clusters" + (f" over {counted(of[present])}" if unit == DOCUMENTS else ""),
+        method=_method(test, of[present]),
         alpha=alpha,
         seed=seed,
         unit=unit,
@@ -180,8 +188,19 @@ def shared_documents(mask: BoolArray, clusters: IntArray) -> IntArray:
     return np.array(shares, dtype=np.int64).reshape(len(rows), len(rows))
 
 
+def _method(test: str, clusters: IntArray) -> Message:
+    if unit_of(clusters) == DOCUMENTS:
+        return message(
+            "method.clusters-over",
+            "{test} clusters over {units}",
+            test=test,
+            units=units_message(clusters),
+        )
+    return message("method.clusters", "{test} clusters", test=test)
+
+
 def _note_strangers(notes: Notes, systems: list[str], scores: ScoreMatrix, test: str) -> None:
-    """Say which pairs were judged on different segments, so that one test hardly serves them."""
+    """Warn of pairs that were judged on different segments, which limits their comparison."""
     shared, documents = _shared(scores.mask), shared_documents(scores.mask, scores.clusters)
     own = np.diag(shared)
     few = (shared < LEAST_SHARED) | (documents < FEWEST_DOCUMENTS)
@@ -190,24 +209,46 @@ def _note_strangers(notes: Notes, systems: list[str], scores: ScoreMatrix, test:
     if not len(first):
         return
     least = int(np.argmin(shared[first, second]))
-    names = f"{systems[first[least]]} and {systems[second[least]]}"
-    why = (
-        "the paired test can hardly tell them apart, so that one cluster does not make them equal"
-        if test == "permutation"
-        else "the rank-sum test compares them on different segments, whose difficulty may differ"
-    )
-    notes.warn(
-        TooFewWarning(
-            f"{len(first):,} of {len(systems) * (len(systems) - 1) // 2:,} pairs of systems share "
-            f"fewer than {LEAST_SHARED} judged segments{_or_documents(scores)} ({names} the "
-            f"fewest, {shared[first[least], second[least]]:,}): {why}."
+    overlap = {
+        "pairs": len(first),
+        "all": len(systems) * (len(systems) - 1) // 2,
+        "few": _few_shared(scores),
+        "first": systems[first[least]],
+        "second": systems[second[least]],
+        "shared": int(shared[first[least], second[least]]),
+    }
+    if test == "permutation":
+        warning = message(
+            "ranking.small-overlap-paired",
+            "{pairs} of {all} pairs of systems share {few}; {first} and {second} share the fewest "
+            "({shared} segments). The paired test has little power for such pairs, so being in one "
+            "cluster does not mean that systems are equally good.",
+            **overlap,
         )
+    else:
+        warning = message(
+            "ranking.small-overlap-unpaired",
+            "{pairs} of {all} pairs of systems share {few}; {first} and {second} share the fewest "
+            "({shared} segments). The rank-sum test compares such pairs on different segments, "
+            "which may differ in difficulty.",
+            **overlap,
+        )
+    notes.warn(TooFewWarning(warning))
+
+
+def _few_shared(scores: ScoreMatrix) -> Message:
+    if unit_of(scores.clusters) == DOCUMENTS:
+        return message(
+            "ranking.few-shared-documents",
+            "fewer than {segments} judged segments or {documents} documents",
+            segments=LEAST_SHARED,
+            documents=FEWEST_DOCUMENTS,
+        )
+    return message(
+        "ranking.few-shared-segments",
+        "fewer than {segments} judged segments",
+        segments=LEAST_SHARED,
     )
-
-
-def _or_documents(scores: ScoreMatrix) -> str:
-    has_documents = unit_of(scores.clusters) == DOCUMENTS
-    return f" or {FEWEST_DOCUMENTS} documents" if has_documents else ""
 
 
 def _clusters(beats: np.ndarray) -> IntArray:  # type: ignore[type-arg]

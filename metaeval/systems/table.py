@@ -1,4 +1,4 @@
-"""MT systems side by side: human scores with clusters, metric scores with marks of significance."""
+"""Table of MT systems: human scores with clusters, metric scores with marks of significance."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from metaeval.arrays import IntArray, one_of
 from metaeval.correlation.intervals.jackknife import few_systems
 from metaeval.correlation.measure import FEWEST_SYSTEMS
 from metaeval.documents import DOCUMENTS, FEW_DOCUMENTS, FEWEST_DOCUMENTS
+from metaeval.messages import Message, message, truncated
 from metaeval.resampling import Rng, resolve_seed
 from metaeval.results import MissingDataWarning, Notes, Result, TooFewWarning
 from metaeval.scores.corpus import MetricScores
@@ -20,16 +21,21 @@ from metaeval.systems.columns import MetricColumn, compare_neighbours, metric_co
 from metaeval.systems.ranking import LEAST_SHARED, SystemRanking, rank_systems
 
 VERSUS = ("next", "best")
-NO_RANKING = "No system has human scores: there is no human ranking."
-NO_CLUSTERS = "Human scores of whole systems alone: without those of outputs there are no clusters."
+NO_RANKING = message(
+    "systems.no-ranking", "No system has human scores, so there is no human ranking."
+)
+NO_CLUSTERS = message(
+    "systems.no-clusters",
+    "Only whole systems have human scores. Clusters need human scores of outputs.",
+)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class SystemTable(Result):
     """The human ranking (None without human scores) and a column for every metric.
 
-    ``unjudged`` names the systems without a human score of any kind where others have one: their
-    metric scores stand apart, and no other system is compared with them.
+    ``unjudged`` names the systems without any human score if others have one: their metric scores
+    are separate, and no other system is compared with them.
     """
 
     ranking: SystemRanking | None
@@ -61,23 +67,22 @@ def system_table(
         Human segment scores, nan where not judged; ranked by `rank_systems` with ``test``.
     metrics
         name -> segment scores (a system's score is their mean) or `CorpusStatistics`. A system's
-        score rests on the segments that it has, a comparison of two systems on those that both
-        have; a system without any is left out of the column. Where some systems have human scores,
-        only those are ordered and compared: a mark never compares with a system that the ranking
-        does not have.
+        score is computed over its own segments, a comparison of two systems over those that both
+        have; a column excludes systems without any. If some systems have human scores, only those
+        are ordered and compared, so marks only compare systems of the human ranking.
     lower
         Names of the metrics where lower is better.
     human_systems
-        Human scores of whole systems where they were published as such: agreement is with those.
-        Else it is with the means of ``human`` over the segments that the metric scores too.
+        Human scores of whole systems if these were published: agreement is with those. Otherwise
+        it is with the means of ``human`` over the segments that the metric scores too.
     given
-        Metric -> system -> score, of metrics that came with scores of systems: those are shown,
-        whatever their segments make. Tests are over segments.
+        Metric -> system -> score, of metrics that came with scores of systems, which are shown
+        instead of those computed from segments. Tests are over segments.
     versus
         ``next``: each system against the one below it in the metric's own order (a mark says
         better than the next); ``best``: each against the first (a mark says worse than the best).
     labels
-        What warnings call metrics, where not by their names.
+        Names of metrics in warnings; by default their keys.
 
     Warns
     -----
@@ -131,60 +136,89 @@ def system_table(
 def _note(
     notes: Notes, columns: Sequence[MetricColumn], versus: str, labels: Mapping[str, str]
 ) -> None:
-    """Say once for all metrics what their scores and comparisons rest on."""
+    """Warn once for all metrics of limits of their scores and comparisons."""
     named = partial(_named, labels)
     for n in sorted({each.n_shared for each in columns if 0 < each.n_shared < FEWEST_SYSTEMS}):
         notes.warn(TooFewWarning(few_systems(n)))
-    uneven = [each for each in columns if each.reasons.get("output without a score")]
+    uneven = [each for each in columns if each.reasons.get("output-without-score")]
     if uneven:
-        text = (
-            f"{named(uneven)}: the systems have scores of different segments "
-            f"({_span([each.counts for each in uneven])} a system). A score is of a system’s own "
-            f"segments; two systems are compared on those that both have "
-            f"({_span([_tested(each, versus) for each in uneven])})."
+        notes.warn(
+            MissingDataWarning(
+                message(
+                    "systems.uneven-segments",
+                    "{metrics}: systems have scores of different segments (segments per system: "
+                    "{counts}). A score is based on a system’s own segments. Two systems are "
+                    "compared on the segments that both have (segments per comparison: {shared}).",
+                    metrics=named(uneven),
+                    counts=_span([each.counts for each in uneven]),
+                    shared=_span([_tested(each, versus) for each in uneven]),
+                )
+            )
         )
-        notes.warn(MissingDataWarning(text))
     few = [c for c in columns if c.shared.any() and (_tested(c, versus) < LEAST_SHARED).any()]
     if few:
-        text = (
-            f"{named(few)}: some systems share fewer than {LEAST_SHARED} segments with the one "
-            "they are compared with: no p-value and no mark there."
+        notes.warn(
+            TooFewWarning(
+                message(
+                    "systems.few-shared-segments",
+                    "{metrics}: some pairs of systems share fewer than {fewest} segments. They "
+                    "have no p-value and no mark.",
+                    metrics=named(few),
+                    fewest=LEAST_SHARED,
+                )
+            )
         )
-        notes.warn(TooFewWarning(text))
     _note_documents(notes, columns, versus, named)
-    turned = [each for each in columns if _is_turned(each, versus)]
-    if turned:
-        text = (
-            f"{named(turned)}: some systems are in another order on the segments that both have "
-            "than on their own: no mark there."
+    reordered = [each for each in columns if _is_reordered(each, versus)]
+    if reordered:
+        notes.warn(
+            MissingDataWarning(
+                message(
+                    "systems.reordered",
+                    "{metrics}: some pairs of systems have a different order on the segments that "
+                    "both have than on their own segments. They have no mark.",
+                    metrics=named(reordered),
+                )
+            )
         )
-        notes.warn(MissingDataWarning(text))
 
 
 def _note_documents(
     notes: Notes,
     columns: Sequence[MetricColumn],
     versus: str,
-    named: Callable[[Sequence[MetricColumn]], str],
+    named: Callable[[Sequence[MetricColumn]], list[Message | str]],
 ) -> None:
-    """Say which comparisons rest on few documents, or on too few for a p-value."""
+    """Warn of comparisons on few documents, and on too few for a p-value."""
     units = [(one, _of_pairs(one.shared_units, versus)) for one in columns if one.unit == DOCUMENTS]
     if none := [one for one, n in units if ((n > 0) & (n < FEWEST_DOCUMENTS)).any()]:
-        text = (
-            f"{named(none)}: some systems share fewer than {FEWEST_DOCUMENTS} documents with the "
-            "one they are compared with: no p-value and no mark there."
+        notes.warn(
+            TooFewWarning(
+                message(
+                    "systems.too-few-shared-documents",
+                    "{metrics}: some pairs of systems share fewer than {fewest} documents. They "
+                    "have no p-value and no mark.",
+                    metrics=named(none),
+                    fewest=FEWEST_DOCUMENTS,
+                )
+            )
         )
-        notes.warn(TooFewWarning(text))
     if few := [one for one, n in units if ((n >= FEWEST_DOCUMENTS) & (n < FEW_DOCUMENTS)).any()]:
-        text = (
-            f"{named(few)}: some systems are compared on fewer than {FEW_DOCUMENTS} documents; "
-            "p-values there are approximate."
+        notes.warn(
+            TooFewWarning(
+                message(
+                    "systems.few-shared-documents",
+                    "{metrics}: some pairs of systems share fewer than {few} documents. Their "
+                    "p-values are approximate.",
+                    metrics=named(few),
+                    few=FEW_DOCUMENTS,
+                )
+            )
         )
-        notes.warn(TooFewWarning(text))
 
 
 def _tested(column: MetricColumn, versus: str) -> IntArray:
-    """The segments shared by each pair that is compared."""
+    """Return the number of shared segments of each compared pair."""
     return _of_pairs(column.shared, versus)
 
 
@@ -192,20 +226,19 @@ def _of_pairs(counts: IntArray, versus: str) -> IntArray:
     return counts[1:] if versus == "best" else counts[:-1]
 
 
-def _is_turned(column: MetricColumn, versus: str) -> bool:
-    """Whether some pair is in another order over what both have than each over its own."""
+def _is_reordered(column: MetricColumn, versus: str) -> bool:
+    """Return whether some pair has a different order on shared segments than on its own."""
     sign = 1.0 if column.is_lower_better == (versus == "best") else -1.0
     return bool((sign * column.differences < 0).any())
 
 
-def _named(labels: Mapping[str, str], columns: Sequence[MetricColumn]) -> str:
-    names = [labels.get(column.metric, column.metric) for column in columns]
-    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+def _named(labels: Mapping[str, str], columns: Sequence[MetricColumn]) -> list[Message | str]:
+    return truncated([labels.get(column.metric, column.metric) for column in columns], 3)
 
 
-def _span(counts: Sequence[IntArray]) -> str:
+def _span(counts: Sequence[IntArray]) -> Message | int:
     every = np.concatenate(counts)
     if not len(every):
-        return "none"
+        return 0
     low, high = int(every.min()), int(every.max())
-    return f"{low:,}" if low == high else f"{low:,} to {high:,}"
+    return low if low == high else message("list.range", "{low} to {high}", low=low, high=high)

@@ -12,6 +12,7 @@ from annotation.uploads.files import InputFile
 from annotation.uploads.problems import Place, Report
 from annotation.uploads.tables.directions import USUAL, direction_text, say_direction
 from core.text import join_truncated
+from metaeval.messages import message
 from metaeval.scores.directions import Direction, infer_direction, stated_direction
 from metrics.imported import naming
 from metrics.imported.choices import Choices, is_human
@@ -27,6 +28,9 @@ from metrics.imported.storing import (
     shown_imports,
     store_all,
 )
+
+# Why the scores of a metric that is stored already have their direction.
+STORED = message("direction.stored", "as its stored scores are")
 
 
 @dataclass(frozen=True)
@@ -122,7 +126,7 @@ def _directions(test_set: TestSet, collector: Collector, choices: Choices) -> di
             # A page states what it proposed: then the reason is still that of the proposal.
             found[key] = inferred if inferred.is_lower == stated.is_lower else stated
         elif len(now) == 1:
-            found[key] = Direction(not now[0].info.higher_is_better, "as its stored scores are")
+            found[key] = Direction(not now[0].info.higher_is_better, STORED)
         else:
             found[key] = inferred
     return found

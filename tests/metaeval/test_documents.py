@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from metaeval.documents import (
-    counted,
     effective_clusters,
     few_documents,
     has_enough_documents,
@@ -14,6 +13,7 @@ from metaeval.documents import (
     sizes_of,
     sum_by,
     unit_of,
+    units_message,
 )
 from metaeval.results import Notes, TooFewWarning
 
@@ -46,26 +46,29 @@ def test_effective_number_of_clusters() -> None:
 
 
 @pytest.mark.parametrize(
-    ("sizes", "is_enough", "message"),
+    ("sizes", "is_enough", "code"),
     [
-        ([10] * 5, False, "5 documents: an interval needs 6"),
-        ([100], False, "1 document: an interval needs 6"),
-        ([10] * 6, True, "approximate"),
+        ([10] * 5, False, "documents.no-interval"),
+        ([100], False, "documents.no-interval"),
+        ([10] * 6, True, "documents.approximate"),
         ([10] * 20, True, ""),
-        ([900] + [2] * 40, True, "41 documents, effective number 1.2"),
+        ([900] + [2] * 40, True, "documents.approximate"),
     ],
     ids=["five", "one", "six", "twenty", "one-holds-most"],
 )
-def test_few_documents_give_no_interval_or_a_warning(sizes, is_enough, message) -> None:
+def test_few_documents_give_no_interval_or_a_warning(sizes, is_enough, code) -> None:
     notes, clusters = Notes(), np.repeat(np.arange(len(sizes)), sizes)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         assert has_enough_documents(clusters, notes) is is_enough
-    assert len(caught) == len(notes.warnings) == bool(message)
+    assert len(caught) == len(notes.warnings) == bool(code)
     assert all(isinstance(each, TooFewWarning) for each in notes.warnings)
-    assert all(message in each.message for each in notes.warnings)
+    assert all(each.message.code == code for each in notes.warnings)
 
 
 def test_the_count_names_the_unit_and_the_effective_number() -> None:
-    assert counted(np.repeat(np.arange(3), [1, 1, 4])) == "3 documents, effective number 2.0"
-    assert counted(np.arange(3)) == "3 segments"
+    assert units_message(np.repeat(np.arange(3), [1, 1, 4])).parameters == {
+        "n": 3,
+        "effective": 2.0,
+    }
+    assert units_message(np.arange(3)).code == "units.segments"

@@ -1,4 +1,4 @@
-"""Which cells a hybrid system may take, and scores without their segments' means."""
+"""Select the cells that a hybrid system may take, and centre scores within segments."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ import numpy as np
 
 from metaeval.arrays import BoolArray, FloatArray, IntArray
 from metaeval.documents import clusters_from
+from metaeval.messages import Message, message
 from metaeval.results import MissingDataWarning, Notes, TooFewWarning
 from metaeval.scores.corpus import CorpusStatistics, MetricScores
 from metaeval.scores.matrix import ScoreMatrix
 
-# A smaller share of segments that let hybrids differ is said.
+# A warning is given if a smaller share of the segments has two systems to draw from.
 FEW_INFORMATIVE = 0.5
 
 
@@ -64,14 +65,14 @@ def _drawable(
     counts: Mapping[str, FloatArray],
     notes: Notes,
 ) -> BoolArray:
-    """True for the cells that a hybrid may take; counts what is left out and why."""
+    """Return True for the cells that a hybrid may take; count the others by reason."""
     drawable = human.mask
-    notes.exclude("cell without human score", int((~drawable).sum()))
+    notes.exclude("missing-human-score", int((~drawable).sum()))
     present = {name: ~np.isnan(values) for name, values in matrices.items()}
     present |= {name: ~np.isnan(values).any(axis=2) for name, values in counts.items()}
-    for name, mask in present.items():
+    for mask in present.values():
         missing = int((drawable & ~mask).sum())
-        notes.exclude(f"cell without {name}", missing)
+        notes.exclude("missing-metric-score", missing)
         drawable = drawable & mask
     lost = int((~drawable).sum())
     choices = drawable.sum(axis=0)
@@ -80,23 +81,45 @@ def _drawable(
     if lost:
         notes.warn(MissingDataWarning(_lost(lost, drawable.size, int((choices == 0).sum()))))
     if choices.max() < 2:
-        notes.warn(TooFewWarning("No segment has two systems to draw from: hybrids are equal."))
+        notes.warn(
+            TooFewWarning(
+                message(
+                    "hybrids.no-choice",
+                    "No segment has outputs of two systems to draw from, so all hybrid systems are "
+                    "equal.",
+                )
+            )
+        )
     elif (n := int((choices > 1).sum())) < FEW_INFORMATIVE * (choices > 0).sum():
         notes.warn(
             TooFewWarning(
-                f"Only {n:,} of {int((choices > 0).sum()):,} segments have two or more systems to "
-                "draw from; the others tell hybrids nothing."
+                message(
+                    "hybrids.few-choices",
+                    "Only {n} of {all} segments have outputs of two or more systems to draw from. "
+                    "The other segments do not contribute to correlations over hybrid systems.",
+                    n=n,
+                    all=int((choices > 0).sum()),
+                )
             )
         )
     return drawable
 
 
-def _lost(lost: int, size: int, empty: int) -> str:
+def _lost(lost: int, size: int, empty: int) -> Message:
     if not empty:
-        return f"{lost:,} of {size:,} cells lack a human or a metric score and are never drawn."
-    return (
-        f"{lost:,} of {size:,} cells lack a human or a metric score and are never drawn; "
-        f"{empty} segments have no other cell and are left out."
+        return message(
+            "hybrids.cells-missing",
+            "{n} of {all} outputs have no human score or no metric score. They are never drawn.",
+            n=lost,
+            all=size,
+        )
+    return message(
+        "hybrids.segments-missing",
+        "{n} of {all} outputs have no human score or no metric score. They are never drawn, and "
+        "{segments} segments without any other output are excluded.",
+        n=lost,
+        all=size,
+        segments=empty,
     )
 
 

@@ -1,7 +1,7 @@
-"""What r over hybrid systems tends to with their number, and its intervals over documents.
+"""Limit of r over hybrid systems as their number grows, with intervals over documents.
 
-A segment metric's limit has a closed form; a corpus metric's is that of its score as a line through
-the segments' mean counts.
+A segment metric's limit has a closed form. A corpus metric's limit is that of a linear
+approximation of its score at the segments' mean counts.
 """
 
 from __future__ import annotations
@@ -28,15 +28,12 @@ from metaeval.documents import (
     sum_by,
     unit_of,
 )
+from metaeval.messages import message, truncated
 from metaeval.results import ApproximationWarning, ConstantInputWarning, Notes
 from metaeval.scores.corpus import CorpusStatistics, ScoreFunction
 from metaeval.scores.matrix import ScoreMatrix, align
 
-METHODS = {
-    SEGMENTS: "delta method and t over {n:,} segments",
-    DOCUMENTS: "delta method and t over {n:,} documents",
-}
-# From so many segments on the interval covers what it says even where segments differ in spread.
+# With so many segments the interval has its nominal coverage even if segments differ in spread.
 ENOUGH = 100
 # Relative step of the numerical slope: small beside the counts' spread, large beside rounding.
 STEP = 1e-4
@@ -135,8 +132,16 @@ def hybrid_limit_intervals(
     values, parts = limits_of(human.values, matrices, counts, statistics, drawable, clusters)
     names = (*matrices, *statistics)
     if np.isnan(values).any():
-        flat = ", ".join(np.array(names)[np.isnan(values)].tolist())
-        notes.warn(ConstantInputWarning(f"Undefined, for want of differing systems: {flat}."))
+        notes.warn(
+            ConstantInputWarning(
+                message(
+                    "hybrids.constant",
+                    "The correlation is undefined for {metrics}: systems do not differ on any "
+                    "segment.",
+                    metrics=truncated(np.array(names)[np.isnan(values)].tolist()),
+                )
+            )
+        )
     informative = clusters[drawable.sum(axis=0) > 1]
     n, n_units = len(informative), len(np.unique(informative))
     size = np.full(len(values), effective_units(informative))
@@ -144,8 +149,13 @@ def hybrid_limit_intervals(
     if is_shown and n < ENOUGH:
         notes.warn(
             ApproximationWarning(
-                f"{n} segments have two or more systems: below {ENOUGH} intervals over hybrids may "
-                "be too narrow."
+                message(
+                    "hybrids.narrow",
+                    "{n} segments have outputs of two or more systems. With fewer than {enough}, "
+                    "intervals over hybrid systems may be too narrow.",
+                    n=n,
+                    enough=ENOUGH,
+                )
             )
         )
     sides = [Side(parts, size)]
@@ -158,7 +168,11 @@ def hybrid_limit_intervals(
         unit=unit_of(informative),
         n_units=n_units,
         n_effective=effective_clusters(sizes_of(informative)),
-        method=METHODS[unit_of(informative)].format(n=n_units),
+        method=(
+            message("method.delta-documents", "delta method and t over {n} documents", n=n_units)
+            if unit_of(informative) == DOCUMENTS
+            else message("method.delta-segments", "delta method and t over {n} segments", n=n_units)
+        ),
         question=QUESTIONS[SEGMENTS, unit_of(informative)],
         confidence=confidence,
         **(

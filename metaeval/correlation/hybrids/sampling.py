@@ -12,6 +12,7 @@ from metaeval.arrays import BoolArray, FloatArray, IntArray, positive_int
 from metaeval.correlation.hybrids.cells import drawable_cells
 from metaeval.correlation.hybrids.limits import limits_of
 from metaeval.correlation.rows import pearson_table
+from metaeval.messages import message
 from metaeval.remembered import Remembered, content
 from metaeval.resampling import Rng, blocks, resolve_seed, stream
 from metaeval.results import ConstantInputWarning, Notes, Result
@@ -132,8 +133,20 @@ def hybrid_supersample(
     names = (*metrics, *statistics)
     table = pearson_table(np.vstack([human_scores, metric_scores]))
     for place in np.flatnonzero(np.isnan(np.diag(table))):
-        whose = "The human score" if place == 0 else f"The score of {names[place - 1]}"
-        notes.warn(ConstantInputWarning(f"{whose} is the same for every hybrid: r is undefined."))
+        notes.warn(
+            ConstantInputWarning(
+                message(
+                    "hybrids.constant-human",
+                    "The human score is the same for every hybrid system, so r is undefined.",
+                )
+                if place == 0
+                else message(
+                    "hybrids.constant-metric",
+                    "The score of {metric} is the same for every hybrid system, so r is undefined.",
+                    metric=names[place - 1],
+                )
+            )
+        )
     limit, _ = limits_of(human.values, matrices, counts, statistics, drawable)
     return HybridCorrelations(
         n=int(used.sum()),

@@ -10,6 +10,7 @@ import numpy as np
 from scipy.special import stdtr, stdtrit
 
 from metaeval.arrays import FloatArray, differences_of
+from metaeval.messages import Message
 from metaeval.results import Result
 
 # A difference this small is rounding: metrics that rank alike are equal.
@@ -61,7 +62,7 @@ class CorrelationIntervals(Result):
     Attributes
     ----------
     values, lows, highs, pvalues
-        (m,); p is two-sided against zero. nan where there is no interval; a warning says why.
+        (m,); p is two-sided against zero. nan if there is no interval; a warning gives the reason.
     differences, difference_lows, difference_highs, difference_pvalues
         (m, m): row minus column; the one-sided p is small where the row is better.
     n
@@ -75,9 +76,9 @@ class CorrelationIntervals(Result):
         The effective number of units, (sum n)^2 / sum n^2: below ``n_units`` where documents
         differ in size.
     method, question
-        How the interval is made, and of what it is: which part of the data would be new.
+        How the interval is computed, and which part of the data it takes to be new.
     sides
-        What documents, or other clusters, add to the errors of the values; none where there is no
+        What documents, or other clusters, add to the errors of the values; empty if there is no
         interval, and over systems.
     """
 
@@ -95,8 +96,8 @@ class CorrelationIntervals(Result):
     unit: str
     n_units: int
     n_effective: float
-    method: str
-    question: str
+    method: Message
+    question: Message
     confidence: float
     sides: Sequence[Side] = ()
 

@@ -29,6 +29,7 @@ from metaeval.documents import (
     sum_by,
     unit_of,
 )
+from metaeval.messages import Message, message, plural, truncated
 from metaeval.results import (
     ConstantInputWarning,
     DependentDataWarning,
@@ -39,23 +40,19 @@ from metaeval.results import (
 from metaeval.scores.matrix import ScoreMatrix
 
 FEWEST_SEGMENTS, FEWEST_SYSTEMS = 20, 5
-# The mean of each system's r: with 20 segments its interval covers 91 % of the time.
+# For the mean of each system's r: with 20 segments its 95% interval covers 91% of the time.
 FEWEST_BY_SYSTEM = 30
 SEGMENTS, SYSTEMS = "segments", "systems"
-# Of what the interval is, by target and by unit.
+# What the interval takes to be new, by target and by unit.
 QUESTIONS = {
-    (SEGMENTS, SEGMENTS): "same systems, new segments",
-    (SEGMENTS, DOCUMENTS): "same systems, new documents",
-    (SYSTEMS, SEGMENTS): "new systems and new segments",
-    (SYSTEMS, DOCUMENTS): "new systems and new documents",
-}
-METHODS = {
-    (SEGMENTS, SEGMENTS): "t clustered by {n:,} segments",
-    (SEGMENTS, DOCUMENTS): "t clustered by {n:,} documents",
-    (SYSTEMS, SEGMENTS): "t clustered by {n_systems} systems and {n:,} segments",
-    (SYSTEMS, DOCUMENTS): "t clustered by {n_systems} systems and {n:,} documents",
-    ("item", SEGMENTS): "t over the values of {n:,} segments",
-    ("item", DOCUMENTS): "t over the values of {n_segments:,} segments in {n:,} documents",
+    (SEGMENTS, SEGMENTS): message("interval.new-segments", "same systems, new segments"),
+    (SEGMENTS, DOCUMENTS): message("interval.new-documents", "same systems, new documents"),
+    (SYSTEMS, SEGMENTS): message(
+        "interval.new-systems-and-segments", "new systems and new segments"
+    ),
+    (SYSTEMS, DOCUMENTS): message(
+        "interval.new-systems-and-documents", "new systems and new documents"
+    ),
 }
 
 
@@ -120,8 +117,15 @@ def correlation_intervals(
     clusters, n_systems = errors.clusters(), errors.n_systems
     values = errors.values
     if np.isnan(values).any():
-        names = ", ".join(np.array(scores.names)[np.isnan(values)].tolist())
-        notes.warn(ConstantInputWarning(f"Undefined, for want of scores that differ: {names}."))
+        notes.warn(
+            ConstantInputWarning(
+                message(
+                    "correlation.constant",
+                    "The correlation is undefined for {metrics}: all compared scores are equal.",
+                    metrics=truncated(np.array(scores.names)[np.isnan(values)].tolist()),
+                )
+            )
+        )
     fewest = FEWEST_BY_SYSTEM if grouping == "system" else FEWEST_SEGMENTS
     if is_enough(clusters, n_systems, target, notes, fewest):
         scale = PLAIN if grouping == "item" or correlation == "acc_eq" else Z
@@ -173,8 +177,15 @@ def pooled_interval(
     if n < FEWEST_SEGMENTS:
         notes.warn(
             DependentDataWarning(
-                f"{n} segments: outputs of one segment are not independent, and an interval that "
-                f"knows of that needs {FEWEST_SEGMENTS}."
+                plural(
+                    "interval.few-dependent-segments",
+                    "There is only {n} segment. Outputs of one segment depend on each other, and "
+                    "an interval that takes this into account needs at least {fewest} segments.",
+                    "There are only {n} segments. Outputs of one segment depend on each other, and "
+                    "an interval that takes this into account needs at least {fewest} segments.",
+                    n=n,
+                    fewest=FEWEST_SEGMENTS,
+                )
             )
         )
         return nothing
@@ -196,23 +207,70 @@ def is_enough(
     n_segments = len(clusters)
     if n_segments < fewest:
         notes.warn(
-            TooFewWarning(f"{n_segments} segments carry information: intervals need {fewest}.")
+            TooFewWarning(
+                plural(
+                    "interval.few-segments",
+                    "Only {n} segment can be used. An interval needs at least {fewest}.",
+                    "Only {n} segments can be used. An interval needs at least {fewest}.",
+                    n=n_segments,
+                    fewest=fewest,
+                )
+            )
         )
         return False
     if not has_enough_documents(clusters, notes):
         return False
     if target == SYSTEMS and n_systems < FEWEST_SYSTEMS:
         notes.warn(
-            TooFewWarning(f"{n_systems} systems: intervals for new systems need {FEWEST_SYSTEMS}.")
+            TooFewWarning(
+                plural(
+                    "interval.few-new-systems",
+                    "There is only {n} system. An interval for new systems needs at least "
+                    "{fewest}.",
+                    "There are only {n} systems. An interval for new systems needs at least "
+                    "{fewest}.",
+                    n=n_systems,
+                    fewest=FEWEST_SYSTEMS,
+                )
+            )
         )
         return False
     return True
 
 
-def _method(grouping: str, target: str, clusters: IntArray, n_systems: int) -> str:
-    kind = SYSTEMS if target == SYSTEMS else "item" if grouping == "item" else SEGMENTS
-    return METHODS[kind, unit_of(clusters)].format(
-        n=len(np.unique(clusters)), n_segments=len(clusters), n_systems=n_systems
+def _method(grouping: str, target: str, clusters: IntArray, n_systems: int) -> Message:
+    n, is_by_document = len(np.unique(clusters)), unit_of(clusters) == DOCUMENTS
+    if target == SYSTEMS:
+        return (
+            message(
+                "method.t-systems-documents",
+                "t clustered by {systems} systems and {n} documents",
+                systems=n_systems,
+                n=n,
+            )
+            if is_by_document
+            else message(
+                "method.t-systems-segments",
+                "t clustered by {systems} systems and {n} segments",
+                systems=n_systems,
+                n=n,
+            )
+        )
+    if grouping == "item":
+        return (
+            message(
+                "method.t-segments-in-documents",
+                "t over the values of {segments} segments in {n} documents",
+                segments=len(clusters),
+                n=n,
+            )
+            if is_by_document
+            else message("method.t-segment-values", "t over the values of {n} segments", n=n)
+        )
+    return (
+        message("method.t-documents", "t clustered by {n} documents", n=n)
+        if is_by_document
+        else message("method.t-segments", "t clustered by {n} segments", n=n)
     )
 
 

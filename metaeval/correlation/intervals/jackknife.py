@@ -1,4 +1,4 @@
-"""Correlations over a few systems: intervals by leaving out each system in turn."""
+"""Jackknife intervals of correlations over a few systems: each system is removed in turn."""
 
 from __future__ import annotations
 
@@ -17,10 +17,11 @@ from metaeval.correlation.intervals.clustered import (
     without_intervals,
 )
 from metaeval.correlation.measure import FEWEST_SYSTEMS, Measure
+from metaeval.messages import Message, message, plural
 from metaeval.results import ConstantInputWarning, Interval, Notes, TooFewWarning
 
 FEWEST = 6
-QUESTION = "new systems, same segments"
+QUESTION = message("interval.new-systems", "new systems, same segments")
 
 
 def jackknife_interval(
@@ -29,8 +30,8 @@ def jackknife_interval(
     """Interval of a correlation over a few systems: jackknife and t on the z scale.
 
     se(z)^2 = (S-1)/S sum (z_(i) - mean)^2 over the correlations without system i, and
-    tanh(z +- t_{S-1} se). Fisher's interval covers as well for normal scores but 81-87 % of the
-    time with heavy tails, and a percentile bootstrap 64 % over four systems.
+    tanh(z +- t_{S-1} se). Fisher's 95% interval covers as well for normal scores, but 81-87% of
+    the time with heavy tails, and a percentile bootstrap 64% over four systems.
 
     Returns
     -------
@@ -58,10 +59,10 @@ def system_intervals(
     *,
     confidence: float = 0.95,
 ) -> CorrelationIntervals:
-    """Correlate one score a system of each metric with the humans'; intervals by the jackknife.
+    """Correlate system scores of each metric with human system scores; jackknife intervals.
 
-    Systems that lack a score are left out for all metrics. Differences have t intervals from the
-    jackknife of the difference.
+    A system that lacks any score is excluded for all metrics. Differences have t intervals from
+    the jackknife of the difference.
 
     Warns
     -----
@@ -80,12 +81,19 @@ def system_intervals(
     theirs = [as_pair("human", ours, name, scores)[1] for name, scores in metrics.items()]
     ours, theirs = measure.settled(ours), [measure.settled(scores) for scores in theirs]
     known = ~np.isnan(np.array([ours, *theirs])).any(axis=0)
-    notes.exclude("system without all scores", int((~known).sum()))
+    notes.exclude("incomplete-system", int((~known).sum()))
     n, ours = int(known.sum()), ours[known]
     kept = [scores[known] for scores in theirs]
     values = np.array([measure.over_systems(ours, scores) for scores in kept])
     if np.isnan(values).any() and n >= FEWEST_SYSTEMS:
-        notes.warn(ConstantInputWarning("A side is constant over systems: r is undefined."))
+        notes.warn(
+            ConstantInputWarning(
+                message(
+                    "correlation.constant-systems",
+                    "All systems have the same score on one side, so the correlation is undefined.",
+                )
+            )
+        )
     found = without_intervals(values)
     if n < FEWEST:
         notes.warn(TooFewWarning(few_systems(n)))
@@ -100,7 +108,7 @@ def system_intervals(
         unit="systems",
         n_units=n,
         n_effective=float(n),
-        method=f"jackknife over {n} systems and t",
+        method=message("method.jackknife-systems", "jackknife over {n} systems and t", n=n),
         question=QUESTION,
         confidence=confidence,
         **found,
@@ -119,13 +127,25 @@ def interval_over_systems(
     return Interval(low, high, confidence), pvalue
 
 
-def few_systems(n: int) -> str:
-    """Say why a correlation over so few systems, or its interval, is undefined."""
+def few_systems(n: int) -> Message:
+    """Return why a correlation over so few systems, or its interval, is undefined."""
     if n < FEWEST_SYSTEMS:
-        return (
-            f"{n} systems: a correlation over systems needs {FEWEST_SYSTEMS}; two are always at ±1."
+        return plural(
+            "correlation.few-systems",
+            "There is only {n} system. A correlation over systems needs at least {fewest}, because "
+            "two systems always correlate at ±1.",
+            "There are only {n} systems. A correlation over systems needs at least {fewest}, "
+            "because two systems always correlate at ±1.",
+            n=n,
+            fewest=FEWEST_SYSTEMS,
         )
-    return f"{n} systems: the interval of a correlation over systems needs {FEWEST}."
+    return message(
+        "interval.few-systems",
+        "There are only {n} systems. The interval of a correlation over systems needs at least "
+        "{fewest}.",
+        n=n,
+        fewest=FEWEST,
+    )
 
 
 def _fields(

@@ -1,4 +1,4 @@
-"""Soft pairwise accuracy: intervals by leaving out each document in turn."""
+"""Jackknife intervals of soft pairwise accuracy: each document is removed in turn."""
 
 from __future__ import annotations
 
@@ -20,15 +20,12 @@ from metaeval.documents import (
     sum_by,
     unit_of,
 )
+from metaeval.messages import message, plural
 from metaeval.results import Notes, TooFewWarning
 from metaeval.scores.matrix import ScoreMatrix
 
 FEWEST = 20
-METHODS = {
-    SEGMENTS: "jackknife over {n:,} segments and t, on the logit",
-    DOCUMENTS: "jackknife over {n:,} documents and t, on the logit",
-}
-# Numbers of pairs of systems x documents at a time.
+# How many numbers (pairs of systems x documents) are in memory at a time.
 NUMBERS = 4_000_000
 
 
@@ -41,7 +38,7 @@ def soft_pairwise_intervals(
     segment k where no document has two, and expit(z +- t_{n-1} se), of what campaigns with as many
     new documents have on average: p-values and so SPA depend on their number. The jackknife's
     variance is too large rather than too small (Efron and Stein 1981). A bootstrap draws documents
-    twice, which makes p-values smaller. Cells that a side lacks are left out for all metrics.
+    twice, which makes p-values smaller. Cells that one side lacks are excluded for all metrics.
     Differences have no intervals here.
 
     Warns
@@ -72,8 +69,19 @@ def soft_pairwise_intervals(
     n, found = int(is_used.sum()), without_intervals(values)
     clusters = panel.clusters[is_used]
     if n < FEWEST:
-        few = f"{n} segments with two systems: an interval of soft accuracy needs {FEWEST}."
-        notes.warn(TooFewWarning(few))
+        notes.warn(
+            TooFewWarning(
+                plural(
+                    "interval.few-soft-segments",
+                    "Only {n} segment has outputs of two systems. An interval of soft pairwise "
+                    "accuracy needs at least {fewest}.",
+                    "Only {n} segments have outputs of two systems. An interval of soft pairwise "
+                    "accuracy needs at least {fewest}.",
+                    n=n,
+                    fewest=FEWEST,
+                )
+            )
+        )
     elif has_enough_documents(clusters, notes):
         sides = [panel.human, *panel.metrics]
         without = _without_each(np.array(sides)[:, :, is_used], panel.valid[:, is_used], clusters)
@@ -88,7 +96,19 @@ def soft_pairwise_intervals(
         unit=unit_of(clusters),
         n_units=len(np.unique(clusters)),
         n_effective=effective_clusters(sizes_of(clusters)),
-        method=METHODS[unit_of(clusters)].format(n=len(np.unique(clusters))),
+        method=(
+            message(
+                "method.jackknife-documents-logit",
+                "jackknife over {n} documents and t, on the logit scale",
+                n=len(np.unique(clusters)),
+            )
+            if unit_of(clusters) == DOCUMENTS
+            else message(
+                "method.jackknife-segments-logit",
+                "jackknife over {n} segments and t, on the logit scale",
+                n=len(np.unique(clusters)),
+            )
+        ),
         question=QUESTIONS[SEGMENTS, unit_of(clusters)],
         confidence=confidence,
         **found,
@@ -96,10 +116,10 @@ def soft_pairwise_intervals(
 
 
 def soft_chance(human: ScoreMatrix) -> float:
-    """Return what a metric that knows nothing reaches on average: its p-values are uniform.
+    """Return the expected value for a metric without information, whose p-values are uniform.
 
-    The mean of 1 - |p - u| over u is 1/2 + p - p^2: .5 where the humans are sure of every pair, up
-    to .75 where they are of none; nan where no two systems share a segment.
+    The mean of 1 - |p - u| over u is 1/2 + p - p^2: .5 if the human p-values are all 0 or 1, up to
+    .75 if they are all .5; nan if no two systems share a segment.
     """
     p = normal_pvalues(human.values[None], human.mask, human.clusters)[0]
     return float(np.nanmean(0.5 + p - p * p)) if np.isfinite(p).any() else np.nan

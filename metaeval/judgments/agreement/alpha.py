@@ -1,7 +1,7 @@
 """Intervals of Krippendorff's alpha (interval level) from the sums of each unit.
 
-A unit with m ratings brings m, w = 2 m SS/(m - 1), t = sum of x and q = sum of x². With n, W, T, Q
-their totals and D = nQ - T², alpha = 1 - (n - 1) W/(2D).
+A unit with m ratings has the sums m, w = 2 m SS/(m - 1), t = sum of x and q = sum of x². With n, W,
+T and Q their totals and D = nQ - T², alpha = 1 - (n - 1) W/(2D).
 """
 
 from __future__ import annotations
@@ -60,8 +60,8 @@ def studentised(
     """Interval of alpha by the studentised bootstrap of log(1 - alpha) over units.
 
     T* = (L* - L)/se* in each resample; the ends are 1 - exp(L - q se) at the quantiles q of T*.
-    Returns the interval and the resamples without any spread, which are left out; None where so
-    many resamples have no disagreement at all that an end is infinite.
+    Returns the interval and the number of resamples without spread, which are excluded. The
+    interval is None if so many resamples have no disagreement that an end is infinite.
     """
     columns = np.concatenate([sums, sums[:, ROWS] * sums[:, COLUMNS]], axis=1)
     n_units, whole = len(sums), columns.sum(axis=0)

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from metaeval.arrays import FloatArray, IntArray, as_floats, mean, one_of
 from metaeval.correlation.rows import row_pearson
+from metaeval.messages import message, plural
 from metaeval.results import ConstantInputWarning, Notes, Result, StatisticResult, TooFewWarning
 from metaeval.rounding import largest, levelled
 
@@ -49,7 +50,7 @@ def one_vs_rest_pearson(
     Warns
     -----
     ConstantInputWarning, TooFewWarning
-        Where an annotator's r is undefined (nan); the mean leaves it out.
+        An annotator's r is undefined (nan); the mean excludes it.
 
     Examples
     --------
@@ -61,13 +62,13 @@ def one_vs_rest_pearson(
     notes = Notes()
     present = ~np.isnan(matrix)
     raters = present.sum(axis=0)
-    notes.exclude("item with fewer than two ratings", int((raters < 2).sum()))
+    notes.exclude("fewer-than-two-ratings", int((raters < 2).sum()))
     total, size = matrix.sum(axis=0, where=present), largest(matrix[:, raters > 1])
     values = np.full(len(matrix), np.nan)
     counts = np.zeros(len(matrix), dtype=np.int64)
     for index, row in enumerate(matrix):
         used = present[index] & (raters > 1)
-        # What is left of a constant sum differs by rounding.
+        # The rest of a constant sum may differ by rounding errors.
         rest = levelled((total[used] - row[used]) / (raters[used] - 1), size)
         counts[index] = used.sum()
         values[index] = _one_vs_rest(row[used], rest, names[index], notes)
@@ -101,7 +102,7 @@ def krippendorff_alpha(
 ) -> Alpha:
     """Krippendorff's alpha = 1 - D_o / D_e.
 
-    Items with fewer than two ratings are left out; with m_u ratings in item u and n in all,
+    Items with fewer than two ratings are excluded; with m_u ratings in item u and n in all,
     D_o = (1/n) sum_u [sum of squared differences over ordered pairs] / (m_u - 1) and
     D_e = [the same over all pairs] / (n (n - 1)) (Krippendorff 2011, "Computing Krippendorff's
     alpha-reliability"). Interval and nominal are O(n); ordinal is interval on mid-ranks, which
@@ -134,7 +135,7 @@ def krippendorff_alpha(
     one_of("level", level, LEVELS)
     notes = Notes()
     raters = (~np.isnan(matrix)).sum(axis=0)
-    notes.exclude("item with fewer than two ratings", int((raters < 2).sum()))
+    notes.exclude("fewer-than-two-ratings", int((raters < 2).sum()))
     parts = disagreement(matrix[:, raters > 1], level)
     observed, expected = parts.observed(), parts.expected()
     return Alpha(
@@ -152,13 +153,38 @@ def _one_vs_rest(own: FloatArray, rest: FloatArray, name: str, notes: Notes) -> 
     if len(own) < 2:
         notes.warn(
             TooFewWarning(
-                f"{name} has usable scores of {len(own)} items with others: r is undefined."
+                plural(
+                    "agreement.few-shared-items",
+                    "{annotator} shares only {n} rated item with others, so r is undefined.",
+                    "{annotator} shares only {n} rated items with others, so r is undefined.",
+                    annotator=name,
+                    n=len(own),
+                )
             )
         )
         return np.nan
-    if np.ptp(own) == 0.0 or np.ptp(rest) == 0.0:
-        whose = name if np.ptp(own) == 0.0 else f"the mean of the others ({name} left out)"
-        notes.warn(ConstantInputWarning(f"The ratings of {whose} are constant: r is undefined."))
+    if np.ptp(own) == 0.0:
+        notes.warn(
+            ConstantInputWarning(
+                message(
+                    "agreement.constant-annotator",
+                    "All ratings by {annotator} are equal, so r is undefined.",
+                    annotator=name,
+                )
+            )
+        )
+        return np.nan
+    if np.ptp(rest) == 0.0:
+        notes.warn(
+            ConstantInputWarning(
+                message(
+                    "agreement.constant-rest",
+                    "The mean ratings by annotators other than {annotator} are all equal, so r is "
+                    "undefined.",
+                    annotator=name,
+                )
+            )
+        )
         return np.nan
     return float(row_pearson(own, rest))
 
@@ -174,10 +200,20 @@ def _annotator_names(annotators: Iterable[str] | None, size: int) -> tuple[str, 
 
 def _alpha(parts: Disagreement, observed: float, expected: float, notes: Notes) -> float:
     if parts.n_items == 0:
-        notes.warn(TooFewWarning("No item has two ratings: alpha is undefined."))
+        notes.warn(
+            TooFewWarning(
+                message(
+                    "agreement.alpha-no-pairs", "No item has two ratings, so alpha is undefined."
+                )
+            )
+        )
         return np.nan
     if parts.is_constant:
-        notes.warn(ConstantInputWarning("All ratings are equal: alpha is undefined."))
+        notes.warn(
+            ConstantInputWarning(
+                message("agreement.alpha-constant", "All ratings are equal, so alpha is undefined.")
+            )
+        )
         return np.nan
     return 1.0 - observed / expected
 
@@ -187,10 +223,9 @@ LEVELS = ("nominal", "ordinal", "interval", "ratio")
 
 @dataclass(frozen=True, eq=False)
 class Disagreement:
-    """Ratings of the items that have at least two, with what alpha needs of them.
+    """Observed and expected disagreement of ratings, annotators x items, nan where missing.
 
-    ``ratings`` is annotators x items, ``raters`` the ratings per item, ``codes`` the index of
-    each rating among the distinct ``values`` (-1 where missing).
+    Each item has at least two ratings.
     """
 
     ratings: FloatArray

@@ -13,6 +13,7 @@ from metaeval.documents import documents_of, effective_clusters, sizes_of, unit_
 from metaeval.judgments.agreement.paired import PairedRatings, pair
 from metaeval.judgments.agreement.units import Wanted, alpha_of, one_vs_rest_of
 from metaeval.judgments.standardize import z_scores
+from metaeval.messages import Message
 from metaeval.resampling import Rng, resolve_seed
 from metaeval.results import Interval, Notes, Result, StatisticResult, StatisticsWarning
 
@@ -22,10 +23,9 @@ class AgreementInterval(Result):
     """One-vs-rest Pearson and Krippendorff's alpha (interval level), each with an interval.
 
     ``n`` counts the ratings of units with at least two, ``n_items`` those units, and ``n_units``
-    what is drawn: their documents, or segments where no two of them share one, as ``unit`` says,
-    with the effective number ``n_effective``. An interval is
-    None where none can be given (a warning says why) or none was asked for; the methods say how
-    each was computed and are empty without it.
+    the resampled ones: their documents, or segments if no two units share a document, as ``unit``
+    says, with the effective number ``n_effective``. An interval is None if it cannot be computed (a
+    warning gives the reason) or was not requested; then its method is None, too.
     """
 
     n_items: int
@@ -34,10 +34,10 @@ class AgreementInterval(Result):
     n_effective: float
     one_vs_rest: float
     one_vs_rest_interval: Interval | None
-    one_vs_rest_method: str
+    one_vs_rest_method: Message | str | None
     alpha: float
     alpha_interval: Interval | None
-    alpha_method: str
+    alpha_method: Message | str | None
     n_resamples: int
     seed: int | None
 
@@ -165,8 +165,8 @@ def judgment_agreement(
     --------
     >>> who, what = ["A"] * 4 + ["B"] * 4, [1, 2, 3, 4] * 2
     >>> found = judgment_agreement([1, 2, 3, 4, 1, 2, 3, 5], who, what, rng=1)
-    >>> round(found.alpha_raw.statistic, 4), found.alpha_raw.method[:14]
-    (0.9369, 'F distribution')
+    >>> round(found.alpha_raw.statistic, 4), found.alpha_raw.method.code
+    (0.9369, 'method.f')
     """
     positive_int("n_resamples", n_resamples, minimum=0)
     fraction("confidence", confidence)

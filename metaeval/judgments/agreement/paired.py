@@ -19,9 +19,9 @@ EQUAL = 1e-9
 class PairedRatings:
     """Ratings of units that have at least two, sorted by annotator, centred on their mean.
 
-    ``unit`` numbers the unit of each rating, ``documents`` the document of each unit, ``rest`` is
-    the mean of the others on it, and
-    ``slices`` bounds each annotator's ratings; ``size`` is the largest before centring.
+    ``unit`` numbers the unit of each rating, ``documents`` the document of each unit. ``rest`` is
+    the mean of the other ratings of the unit. ``slices`` bounds each annotator's ratings. ``size``
+    is the largest absolute rating before centring.
     """
 
     values: FloatArray
@@ -34,12 +34,12 @@ class PairedRatings:
 
     @property
     def n_documents(self) -> int:
-        """Documents, which are units where each is one."""
+        """Number of documents; a unit without a document counts as one."""
         return int(self.documents.max(initial=-1)) + 1
 
     @property
     def has_documents(self) -> bool:
-        """Whether some units belong to one document."""
+        """Whether any document has two units or more."""
         return unit_of(self.documents) != SEGMENTS
 
     def per_unit(self, weights: FloatArray | None = None) -> FloatArray:
@@ -48,9 +48,9 @@ class PairedRatings:
         return found.astype(np.float64)
 
     def alpha_sums(self) -> FloatArray:
-        """Return what alpha needs of each unit (units x 4): m, w = 2 m SS/(m - 1), sum of x, x².
+        """Return the sums for alpha of each unit (units x 4): m, w = 2 m SS/(m - 1), sum of x, x².
 
-        The ratings are scaled to a mean square of 1: alpha does not change, products keep digits.
+        The ratings are scaled to a mean square of 1, which keeps products precise and alpha as is.
         """
         raters = self.per_unit()
         scale = float(np.sqrt(np.mean(self.values**2))) if self.n_units else 0.0
@@ -93,15 +93,15 @@ class PairedRatings:
     def one_vs_rest(self) -> tuple[float, FloatArray]:
         """Return the mean r over annotators for whom it is defined, and that without each document.
 
-        Leaving out a document changes the r of those alone who rated it: their sums less its
-        ratings give it, so all of it takes as long as r itself.
+        Removing a document changes r only for annotators who rated it, and subtracting its ratings
+        from their sums gives the new r, so the whole jackknife takes as long as r itself.
         """
         size = self.n_documents
         total, n, change, gone = 0.0, 0, np.zeros(size), np.zeros(size)
         for start, end in zip(self.slices[:-1], self.slices[1:], strict=True):
             own, rest = (levelled(each[start:end], self.size) for each in (self.values, self.rest))
             documents, of = np.unique(self.documents[self.unit[start:end]], return_inverse=True)
-            r, without = _leave_out(own, rest, of)
+            r, without = _without_each(own, rest, of)
             if np.isnan(r):
                 continue
             total, n = total + r, n + 1
@@ -113,11 +113,11 @@ class PairedRatings:
         return (total / n if n else np.nan), left
 
 
-def _leave_out(x: FloatArray, y: FloatArray, of: IntArray) -> tuple[float, FloatArray]:
-    """Pearson's r, and r without the pairs of each document; nan where a side does not vary."""
+def _without_each(x: FloatArray, y: FloatArray, of: IntArray) -> tuple[float, FloatArray]:
+    """Return r, and r without the pairs of each document; nan if one side does not vary."""
     if len(x) < 2 or np.ptp(x) == 0.0 or np.ptp(y) == 0.0:
         return np.nan, np.empty(0)
-    # Centred and scaled first: only then do differences of sums of squares keep their digits.
+    # Centre and scale first: otherwise differences of sums of squares lose their digits.
     x, y = (x - x.mean()) / x.std(), (y - y.mean()) / y.std()
     n = len(x)
     gone = np.bincount(of)
@@ -138,12 +138,12 @@ def pair(
     notes: Notes,
     documents: IntArray | None = None,
 ) -> PairedRatings:
-    """Keep the units with two ratings or more; who rated a unit twice counts with the mean.
+    """Return the ratings of units with two or more; an annotator's repeated ratings are averaged.
 
-    ``documents`` numbers the document of each unit, by the unit's own number.
+    ``documents`` numbers the document of each unit, by the unit's number.
     """
     present = ~np.isnan(values)
-    notes.exclude("missing rating", int((~present).sum()))
+    notes.exclude("missing-rating", int((~present).sum()))
     values, who, what = values[present], who[present], what[present]
     width = int(what.max()) + 1 if len(what) else 1
     cells, inverse = np.unique(who * width + what, return_inverse=True)
@@ -152,7 +152,7 @@ def pair(
     )
     who, what = cells // width, cells % width
     raters = np.bincount(what, minlength=width)
-    notes.exclude("item with fewer than two ratings", int((raters == 1).sum()))
+    notes.exclude("fewer-than-two-ratings", int((raters == 1).sum()))
     paired = raters[what] > 1
     values, who, what = values[paired], who[paired], what[paired]
     size = largest(values)

@@ -12,6 +12,7 @@ from scipy.special import fdtri
 from metaeval.arrays import FloatArray, as_floats, as_pair, fraction, one_of
 from metaeval.correlation.intervals.jackknife import jackknife_t
 from metaeval.documents import DOCUMENTS, clusters_from, has_enough_documents, unit_of
+from metaeval.messages import Message, message, plural
 from metaeval.results import (
     ConstantInputWarning,
     Interval,
@@ -45,7 +46,7 @@ def icc(
     Parameters
     ----------
     ratings
-        annotators x items; items with a missing rating are left out and counted.
+        annotators x items; items with a missing rating are excluded and counted.
     documents
         The document of each item; without it each is one. The F intervals take items for
         independent; of documents the interval is that of a jackknife over them, of atanh of the
@@ -72,14 +73,28 @@ def icc(
     matrix = as_floats("ratings", ratings, ndim=2)
     notes = Notes()
     complete = ~np.isnan(matrix).any(axis=0)
-    notes.leave_out("item with a missing rating", int((~complete).sum()))
+    notes.exclude_missing(_incomplete(int((~complete).sum())))
     x, of = matrix[:, complete], clusters_from(documents, matrix.shape[1])[complete]
     k, n = x.shape
     if k < 2 or n < 2:
-        notes.warn(TooFewWarning(f"{n} complete items and {k} annotators: ICC needs two of each."))
+        notes.warn(
+            TooFewWarning(
+                message(
+                    "icc.too-few",
+                    "ICC needs at least two complete items and two annotators. Complete items: "
+                    "{items}. Annotators: {annotators}.",
+                    items=n,
+                    annotators=k,
+                )
+            )
+        )
         return _icc_result(form, n, np.nan, Interval(np.nan, np.nan, confidence), notes)
     if np.ptp(x) == 0.0:
-        notes.warn(ConstantInputWarning("All ratings are equal: ICC is undefined."))
+        notes.warn(
+            ConstantInputWarning(
+                message("icc.constant", "All ratings are equal, so ICC is undefined.")
+            )
+        )
         return _icc_result(form, n, np.nan, Interval(np.nan, np.nan, confidence), notes)
     squares = _mean_squares(x)
     estimate = _of_agreement if form[0] == "A" else _of_consistency
@@ -99,7 +114,11 @@ def icc(
         notes.warn(_no_correlation(squares.rows))
         value, low, high = np.nan, np.nan, np.nan
     elif not low - SHARE <= value <= high + SHARE and unit_of(of) != DOCUMENTS:
-        notes.warn(TooFewWarning("Too few ratings for an interval of ICC."))
+        notes.warn(
+            TooFewWarning(
+                message("icc.no-interval", "There are too few ratings for an interval of ICC.")
+            )
+        )
         low, high = np.nan, np.nan
     low = low if form.endswith("k") else float(np.maximum(low, -1.0))
     return _icc_result(form, n, float(value), Interval(float(low), float(high), confidence), notes)
@@ -123,7 +142,7 @@ def weighted_kappa(
     x, y = as_pair("first", first, "second", second)
     notes = Notes()
     known = ~(np.isnan(x) | np.isnan(y))
-    notes.leave_out("item with a missing rating", int((~known).sum()))
+    notes.exclude_missing(_incomplete(int((~known).sum())))
     x, y = x[known], y[known]
     kappa = np.nan
     if len(x):
@@ -132,14 +151,34 @@ def weighted_kappa(
         if chance > 0.0:
             kappa = 1.0 - float(_distances(x - y, power).mean()) / chance
         else:
-            notes.warn(ConstantInputWarning("Both annotators gave one score: kappa is undefined."))
+            notes.warn(
+                ConstantInputWarning(
+                    message("kappa.constant", "All ratings are equal, so kappa is undefined.")
+                )
+            )
     else:
-        notes.warn(TooFewWarning("No item has both ratings: kappa is undefined."))
+        notes.warn(
+            TooFewWarning(
+                message(
+                    "kappa.no-pairs",
+                    "No item has ratings by both annotators, so kappa is undefined.",
+                )
+            )
+        )
     return StatisticResult(
         n=len(x),
         **notes.fields,
         statistic=kappa,
         method=f"{weights} kappa",
+    )
+
+
+def _incomplete(n: int) -> Message:
+    return plural(
+        "agreement.incomplete-items",
+        "Excluded {n} item with a missing rating.",
+        "Excluded {n} items with a missing rating.",
+        n=n,
     )
 
 
@@ -202,9 +241,15 @@ def _of_consistency(
 def _no_correlation(rows: float) -> StatisticsWarning:
     if rows > 0.0:
         return TooFewWarning(
-            "Annotators differ more within items than this ICC can express: it is undefined."
+            message(
+                "icc.out-of-range",
+                "Ratings differ more within items than this form of ICC can express, so it is "
+                "undefined.",
+            )
         )
-    return ConstantInputWarning("The mean ratings of the items do not vary: ICC is undefined.")
+    return ConstantInputWarning(
+        message("icc.equal-means", "All items have the same mean rating, so ICC is undefined.")
+    )
 
 
 def _agreement_df(value: float, rows: float, columns: float, error: float, n: int, k: int) -> float:

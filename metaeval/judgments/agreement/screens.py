@@ -11,10 +11,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from metaeval.arrays import BoolArray, FloatArray, IntArray, as_floats, factorize, group_means
+from metaeval.messages import message
 from metaeval.results import Notes, Result, TooFewWarning
 
-# What the mean is for differences that spread as scores of the two systems do when nothing ties
-# them together: E[2^(-z²/2)] of a standard normal z.
+# The expected mean for independent differences with the spread of the two systems' scores:
+# E[2^(-z²/2)] of a standard normal z.
 CHANCE = float(1 / np.sqrt(1 + np.log(2)))
 
 
@@ -84,7 +85,14 @@ def screen_agreement(
     likely, rater = _pairs(values, who, screen, segment, system, usable, means, variances)
     notes = Notes()
     if not len(likely):
-        notes.warn(TooFewWarning("No screen has two systems with enough scores to compare."))
+        notes.warn(
+            TooFewWarning(
+                message(
+                    "screens.too-few",
+                    "No item has outputs of two systems with enough scores to compare them.",
+                )
+            )
+        )
     seen = np.unique(np.stack([who, screen])[:, usable], axis=1)[0]
     counts = np.bincount(seen, minlength=len(names))
     agreement = group_means(likely, rater, len(names))

@@ -1,4 +1,4 @@
-"""Agreement statistics with the interval that holds for as many units, or why there is none."""
+"""Agreement statistics with the interval that suits the number of units, or why there is none."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from metaeval.correlation.intervals.jackknife import jackknife_t
 from metaeval.documents import has_enough_documents
 from metaeval.judgments.agreement import alpha as alpha_intervals
 from metaeval.judgments.agreement.paired import EQUAL, PairedRatings
+from metaeval.messages import Message, message, plural
 from metaeval.results import (
     ApproximationWarning,
     ConstantInputWarning,
@@ -20,41 +21,58 @@ from metaeval.results import (
     TooFewWarning,
 )
 
-STUDENTISED = "studentised bootstrap of log(1 − α)"
-DRAWN = {
-    False: "studentised bootstrap of log(1 − α) over items",
-    True: "studentised bootstrap of log(1 − α) over documents",
+# Methods, by whether documents are the unit.
+BOOTSTRAP = {
+    False: message(
+        "method.bootstrap-alpha-items", "studentised bootstrap of log(1 − α) over items"
+    ),
+    True: message(
+        "method.bootstrap-alpha-documents", "studentised bootstrap of log(1 − α) over documents"
+    ),
 }
 DELTA = {
-    False: "delta method of log(1 − α) over items, t distribution",
-    True: "delta method of log(1 − α) over documents, t distribution",
+    False: message(
+        "method.delta-alpha-items", "delta method of log(1 − α) over items, t distribution"
+    ),
+    True: message(
+        "method.delta-alpha-documents", "delta method of log(1 − α) over documents, t distribution"
+    ),
 }
-F_NORMAL = "F distribution, which assumes normal ratings"
+F_NORMAL = message("method.f", "F distribution, which assumes normal ratings")
 JACKKNIFE = {
-    False: "jackknife of atanh r over items, t distribution",
-    True: "jackknife of atanh r over documents, t distribution",
+    False: message("method.jackknife-r-items", "jackknife of atanh r over items, t distribution"),
+    True: message(
+        "method.jackknife-r-documents", "jackknife of atanh r over documents, t distribution"
+    ),
 }
-HANGS = {
-    False: "One-vs-rest r depends on single items: no interval.",
-    True: "One-vs-rest r depends on single documents: no interval.",
+UNSTABLE = {
+    False: message(
+        "agreement.depends-on-items",
+        "One-vs-rest r depends on single items, so it has no interval.",
+    ),
+    True: message(
+        "agreement.depends-on-documents",
+        "One-vs-rest r depends on single documents, so it has no interval.",
+    ),
 }
-# Fewer units have no such interval; with skewed ratings none is to be trusted below ENOUGH.
+ONE_VS_REST = message("agreement.one-vs-rest-r", "one-vs-rest r")
+# Minimum numbers of units for an interval; with skewed ratings none is reliable below ENOUGH.
 FEWEST_STUDENTISED, FEWEST_F, FEWEST_JACKKNIFE, ENOUGH = 8, 3, 5, 100
-# From so many units on the delta method gives what the bootstrap does, a thousand times faster.
+# With so many units the delta method gives the bootstrap's result, a thousand times faster.
 MANY = 2000
 # Share of ratings at the end of the scale, skewness, and how many times the root of the number of
-# units an annotator has to rate for z-scores: where simulated intervals begin to fail.
+# units an annotator must rate for z-scores: beyond these, simulated intervals begin to fail.
 AT_THE_END, SKEWED, ROOTS = 0.4, 1.5, 3.0
-# Ratings an annotator below which z-scores have no interval; above, it is widened by so many k-th
-# parts of alpha and of r.
+# Below so many ratings per annotator z-scores have no interval. Above, with k ratings, it is
+# widened by so many k-th parts of alpha and of r.
 FEWEST_EACH, OFF_ALPHA, OFF_R = 10, 1.7, 1.0
 
 
 @dataclass(frozen=True)
 class Wanted:
-    """What is asked for: no interval without ``n_resamples``; whether ratings are z-scores.
+    """Options: no interval without ``n_resamples``; whether ratings are z-scores.
 
-    ``each`` is how many scores of an annotator the z-scores rest on (mean); None: those at hand.
+    ``each`` is the mean number of scores per annotator behind the z-scores; None: the given ones.
     """
 
     n_resamples: int
@@ -65,18 +83,17 @@ class Wanted:
 
 
 def one_vs_rest_of(parts: PairedRatings, wanted: Wanted) -> StatisticResult:
-    """Mean one-vs-rest r; the jackknife over documents needs no seed."""
+    """Return the mean one-vs-rest r; the jackknife over documents needs no seed."""
     notes = Notes()
     r, without = parts.one_vs_rest()
-    interval, method = None, ""
+    interval: Interval | None = None
+    method: Message | None = None
     if np.isnan(r):
-        _warn_undefined(parts, "One-vs-rest r", notes)
-    elif wanted.n_resamples and _has_enough(
-        "one-vs-rest r", FEWEST_JACKKNIFE, parts, wanted, notes
-    ):
+        _warn_undefined(parts, ONE_VS_REST, notes)
+    elif wanted.n_resamples and _has_enough(ONE_VS_REST, FEWEST_JACKKNIFE, parts, wanted, notes):
         interval = _jackknife(r, without, wanted.confidence)
         if interval is None:
-            notes.warn(TooFewWarning(HANGS[parts.has_documents]))
+            notes.warn(TooFewWarning(UNSTABLE[parts.has_documents]))
         method = JACKKNIFE[parts.has_documents]
         interval, method = _widened(r, interval, method, _scarce(parts, wanted), OFF_R)
         _warn_skewed(parts, notes)
@@ -86,17 +103,25 @@ def one_vs_rest_of(parts: PairedRatings, wanted: Wanted) -> StatisticResult:
 
 
 def alpha_of(parts: PairedRatings, wanted: Wanted) -> StatisticResult:
-    """Krippendorff's alpha, interval level."""
+    """Return Krippendorff's alpha, interval level."""
     notes, sums = Notes(), parts.alpha_sums()
     alpha = 1.0 - float(np.exp(alpha_intervals.log_disagreement(sums.sum(axis=0))))
-    interval, method = None, ""
+    interval: Interval | None = None
+    method: Message | None = None
     if np.isnan(alpha):
         _warn_undefined(parts, "α", notes)
     elif wanted.n_resamples and alpha > 1.0 - EQUAL:
-        notes.warn(TooFewWarning("No two annotators differ on any item: α has no interval."))
+        notes.warn(
+            TooFewWarning(
+                message(
+                    "agreement.no-disagreement",
+                    "No two annotators differ on any item, so α has no interval.",
+                )
+            )
+        )
     elif wanted.n_resamples:
         interval, method = _alpha_interval(parts, wanted, notes)
-    is_drawn = method.startswith(STUDENTISED)
+    is_drawn = method in BOOTSTRAP.values()
     interval, method = _widened(alpha, interval, method, _scarce(parts, wanted), OFF_ALPHA)
     return StatisticResult(
         n=len(parts.values),
@@ -111,23 +136,30 @@ def alpha_of(parts: PairedRatings, wanted: Wanted) -> StatisticResult:
 
 def _alpha_interval(
     parts: PairedRatings, wanted: Wanted, notes: Notes
-) -> tuple[Interval | None, str]:
+) -> tuple[Interval | None, Message | None]:
     sums, is_given = parts.document_sums(), not _is_standardised(parts, wanted)
     is_plain = is_given and not parts.has_documents and _is_complete(parts)
     if FEWEST_F <= len(sums) < FEWEST_STUDENTISED and is_plain:
         return alpha_intervals.f_interval(sums, wanted.confidence), F_NORMAL
     if not _has_enough("α", FEWEST_STUDENTISED, parts, wanted, notes) or wanted.seed is None:
-        return None, ""
+        return None, None
     _warn_skewed(parts, notes)
     if len(sums) >= MANY:
         return alpha_intervals.delta_interval(sums, wanted.confidence), DELTA[parts.has_documents]
     interval, without_spread = alpha_intervals.studentised(
         sums, n_resamples=wanted.n_resamples, confidence=wanted.confidence, seed=wanted.seed
     )
-    notes.exclude("bootstrap sample without variation", without_spread)
+    notes.exclude("constant-sample", without_spread)
     if interval is None:
-        notes.warn(TooFewWarning("Too few items with a disagreement for an interval of α."))
-    return interval, DRAWN[parts.has_documents] if interval else ""
+        notes.warn(
+            TooFewWarning(
+                message(
+                    "agreement.few-disagreements",
+                    "Annotators differ on too few items for an interval of α.",
+                )
+            )
+        )
+    return interval, BOOTSTRAP[parts.has_documents] if interval else None
 
 
 def _is_complete(parts: PairedRatings) -> bool:
@@ -139,20 +171,39 @@ def _is_standardised(parts: PairedRatings, wanted: Wanted) -> bool:
     return wanted.is_standardised or parts.has_equal_means
 
 
-def _has_enough(name: str, fewest: int, parts: PairedRatings, wanted: Wanted, notes: Notes) -> bool:
-    """Whether there are units enough and, for z-scores, ratings enough of each annotator."""
+def _has_enough(
+    statistic: Message | str, fewest: int, parts: PairedRatings, wanted: Wanted, notes: Notes
+) -> bool:
+    """Return whether there are enough units and, for z-scores, ratings per annotator; else warn."""
     if not has_enough_documents(parts.documents, notes):
         return False
     if not parts.has_documents and parts.n_units < fewest:
-        said = f"{parts.n_units} item{'s are' if parts.n_units > 1 else ' is'} too few"
-        notes.warn(TooFewWarning(f"{said} for an interval of {name}: {fewest} are needed."))
+        notes.warn(
+            TooFewWarning(
+                plural(
+                    "agreement.few-items",
+                    "Only {n} item has two ratings. An interval of {statistic} needs at least "
+                    "{fewest} such items.",
+                    "Only {n} items have two ratings. An interval of {statistic} needs at least "
+                    "{fewest} such items.",
+                    n=parts.n_units,
+                    statistic=statistic,
+                    fewest=fewest,
+                )
+            )
+        )
         return False
     each = _scarce(parts, wanted)
     if each is not None and each < FEWEST_EACH:
         notes.warn(
             TooFewWarning(
-                f"Annotators gave {each:.3g} ratings on average, of different items: too few for "
-                f"an interval on z-scores, {FEWEST_EACH} are needed."
+                message(
+                    "agreement.few-ratings-each",
+                    "Annotators gave {each:.3g} ratings on average, of different items. An "
+                    "interval on z-scores needs at least {fewest} ratings per annotator.",
+                    each=each,
+                    fewest=FEWEST_EACH,
+                )
             )
         )
         return False
@@ -160,10 +211,11 @@ def _has_enough(name: str, fewest: int, parts: PairedRatings, wanted: Wanted, no
 
 
 def _scarce(parts: PairedRatings, wanted: Wanted) -> float | None:
-    """Ratings of an annotator that z-scores rest on, where so few bias agreement; else None.
+    """Return the number of ratings per annotator behind z-scores if it is too small; else None.
 
-    They lower it by about 1.5 of its k-th part, which more annotators do not mend, while an
-    interval over N units is about 1/sqrt(N) wide. Where all rate the same units nothing is lost.
+    With k ratings per annotator, z-scores lower agreement by about 1.5 k-th parts, whatever the
+    number of annotators, while an interval over N units is about 1/sqrt(N) wide. There is no such
+    bias if all annotators rate the same units.
     """
     if not parts.n_units or not _is_standardised(parts, wanted):
         return None
@@ -173,41 +225,93 @@ def _scarce(parts: PairedRatings, wanted: Wanted) -> float | None:
 
 
 def _widened(
-    statistic: float, interval: Interval | None, method: str, each: float | None, off: float
-) -> tuple[Interval | None, str]:
-    """Move the end that is away from 0 by what scarce ratings may have taken off z-scores."""
+    statistic: float,
+    interval: Interval | None,
+    method: Message | None,
+    each: float | None,
+    off: float,
+) -> tuple[Interval | None, Message | None]:
+    """Move the end that is further from 0 by the possible bias of z-scores of few ratings."""
     if interval is None or each is None:
-        return interval, method if interval else ""
+        return interval, method if interval else None
     by = off * abs(statistic) / each
     low, high = interval.low - by * (statistic < 0), interval.high + by * (statistic > 0)
-    told = f"{method}; widened by {by:.2g}, as z-scores rest on {each:.3g} ratings an annotator"
-    return Interval(max(low, -1.0), min(high, 1.0), interval.confidence), told
+    widened = message(
+        "method.widened",
+        "{method}; widened by {by:.2g}, because z-scores are based on {each:.3g} ratings per "
+        "annotator",
+        method=method,
+        by=by,
+        each=each,
+    )
+    return Interval(max(low, -1.0), min(high, 1.0), interval.confidence), widened
 
 
 def _jackknife(r: float, without: FloatArray, confidence: float) -> Interval | None:
-    """The interval by leaving out each document; None where r is 1, or depends on single ones."""
+    """Return the jackknife interval; None if r is 1, or depends on a single document."""
     low, high, pvalue = jackknife_t(r, without, confidence)
     is_there = abs(r) <= 1.0 - EQUAL and not np.isnan(pvalue)
     return Interval(low, high, confidence) if is_there else None
 
 
-def _warn_undefined(parts: PairedRatings, name: str, notes: Notes) -> None:
+def _warn_undefined(parts: PairedRatings, statistic: Message | str, notes: Notes) -> None:
     if not parts.n_units:
-        notes.warn(TooFewWarning("No item has two scores: agreement is undefined."))
+        notes.warn(
+            TooFewWarning(
+                message("agreement.no-pairs", "No item has two ratings, so agreement is undefined.")
+            )
+        )
     elif np.ptp(parts.values) == 0.0:
-        notes.warn(ConstantInputWarning("The ratings do not vary: agreement is undefined."))
+        notes.warn(
+            ConstantInputWarning(
+                message("agreement.constant", "All ratings are equal, so agreement is undefined.")
+            )
+        )
     else:
-        notes.warn(TooFewWarning(f"{name} is undefined: no annotator shares two items that vary."))
+        notes.warn(
+            TooFewWarning(
+                message(
+                    "agreement.no-varying-items",
+                    "No annotator shares two items with different ratings, so {statistic} is "
+                    "undefined.",
+                    statistic=statistic,
+                )
+            )
+        )
 
 
 def _warn_skewed(parts: PairedRatings, notes: Notes) -> None:
     at_the_end, skewness = parts.share_at_the_end(), parts.skewness()
     if at_the_end < AT_THE_END and abs(skewness) < SKEWED:
         return
-    what = f"{at_the_end:.0%} of the ratings stand at the end of the scale"
-    if at_the_end < AT_THE_END:
-        what = f"the ratings are heavily skewed ({skewness:+.1f})"
-    reliable = f"no interval of agreement is reliable below {ENOUGH}; it may be too narrow"
+    if at_the_end >= AT_THE_END:
+        distribution = message(
+            "agreement.at-the-end",
+            "{share:percent} of the ratings are at an annotator's lowest or highest score.",
+            share=at_the_end,
+        )
+    else:
+        distribution = message(
+            "agreement.skewed",
+            "The ratings are heavily skewed (skewness: {skewness:+.1f}).",
+            skewness=skewness,
+        )
     if parts.n_units >= ENOUGH:
-        reliable = "intervals of agreement may hold the truth in 90 of 100 cases instead of 95"
-    notes.warn(ApproximationWarning(f"With {parts.n_units:,} items, {what}: {reliable}."))
+        known = message(
+            "agreement.lower-coverage",
+            "{distribution} A 95% interval of agreement may then cover the true value in only 90% "
+            "of cases.",
+            distribution=distribution,
+        )
+    else:
+        known = plural(
+            "agreement.unreliable-interval",
+            "{distribution} With {n} item, the interval of agreement is unreliable and may be too "
+            "narrow; at least {enough} items are needed.",
+            "{distribution} With {n} items, the interval of agreement is unreliable and may be too "
+            "narrow; at least {enough} items are needed.",
+            distribution=distribution,
+            n=parts.n_units,
+            enough=ENOUGH,
+        )
+    notes.warn(ApproximationWarning(known))

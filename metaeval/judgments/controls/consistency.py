@@ -1,4 +1,4 @@
-"""Rates of passed control items, and an annotator's consistency with themselves."""
+"""Shares of passed control items, and annotators' consistency on repeated items."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from metaeval.arrays import FloatArray, as_pair, mean
 from metaeval.correlation.intervals.independent import wilson_interval
 from metaeval.correlation.rows import row_pearson
+from metaeval.messages import message, plural
 from metaeval.results import (
     ConstantInputWarning,
     Interval,
@@ -23,7 +24,7 @@ from metaeval.results import (
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class RepeatConsistency(Result):
-    """How far second ratings of the same items lie from the first; ``n`` counts pairs.
+    """Differences between first and second ratings of the same items; ``n`` counts pairs.
 
     ``mean_absolute`` is the mean of |second - first|, ``mean_difference`` that of second - first
     (a drift), ``sd`` the standard deviation of the differences (n - 1), ``r`` Pearson's
@@ -39,9 +40,9 @@ class RepeatConsistency(Result):
 def repeat_consistency(first: ArrayLike, second: ArrayLike) -> RepeatConsistency:
     """Compare an annotator's ratings of items that they saw twice.
 
-    The mean absolute difference needs no spread between items, as a correlation does; an
-    annotator who always gives the same score has both a perfect one and no information, so read
-    it beside a test on bad references.
+    Unlike a correlation, the mean absolute difference is defined without spread between items. An
+    annotator who always gives the same score has a perfect one but no information, so interpret it
+    together with a test on bad references.
 
     Warns
     -----
@@ -57,7 +58,14 @@ def repeat_consistency(first: ArrayLike, second: ArrayLike) -> RepeatConsistency
     one, two = as_pair("first", first, "second", second)
     notes = Notes()
     complete = ~(np.isnan(one) | np.isnan(two))
-    notes.leave_out("pair with a missing score", int((~complete).sum()))
+    notes.exclude_missing(
+        plural(
+            "repeats.incomplete-pairs",
+            "Excluded {n} repeated item with a missing score.",
+            "Excluded {n} repeated items with a missing score.",
+            n=int((~complete).sum()),
+        )
+    )
     one, two = one[complete], two[complete]
     differences = two - one
     n = len(differences)
@@ -75,11 +83,35 @@ def repeat_consistency(first: ArrayLike, second: ArrayLike) -> RepeatConsistency
 def _warn(first: FloatArray, second: FloatArray, notes: Notes) -> None:
     if len(first) < 2:
         notes.warn(
-            TooFewWarning(f"{len(first)} complete pairs: the spread and r of repeats need two.")
+            TooFewWarning(
+                plural(
+                    "repeats.few-pairs",
+                    "There is only {n} repeated item. The standard deviation and r of repeats need "
+                    "at least two.",
+                    "There are {n} repeated items. The standard deviation and r of repeats need at "
+                    "least two.",
+                    n=len(first),
+                )
+            )
         )
-    elif np.ptp(first) == 0.0 or np.ptp(second) == 0.0:
-        which = "first" if np.ptp(first) == 0.0 else "second"
-        notes.warn(ConstantInputWarning(f"All {which} ratings are equal: r is undefined."))
+    elif np.ptp(first) == 0.0:
+        notes.warn(
+            ConstantInputWarning(
+                message(
+                    "repeats.constant-first",
+                    "All first ratings of repeated items are equal, so r is undefined.",
+                )
+            )
+        )
+    elif np.ptp(second) == 0.0:
+        notes.warn(
+            ConstantInputWarning(
+                message(
+                    "repeats.constant-second",
+                    "All second ratings of repeated items are equal, so r is undefined.",
+                )
+            )
+        )
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -109,10 +141,17 @@ def pass_rate(passed: int, n: int, *, confidence: float = 0.95) -> PassRate:
     (0.9, 0.596, 0.982)
     """
     if not 0 <= passed <= n:
-        raise ValueError(f"passed: {passed} of {n} items cannot be")
+        raise ValueError(f"passed: expected 0 to {n} items, got {passed}")
     interval, notes = None, Notes()
     if not n:
-        notes.warn(TooFewWarning("There is no item to pass: the rate is undefined."))
+        notes.warn(
+            TooFewWarning(
+                message(
+                    "controls.no-items",
+                    "There is no control item, so the share of passed items is undefined.",
+                )
+            )
+        )
     else:
         low, high = wilson_interval(passed / n, n, confidence=confidence)
         interval = Interval(float(low), float(high), confidence)

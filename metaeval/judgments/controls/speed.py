@@ -1,4 +1,4 @@
-"""Who answered faster than one can read."""
+"""Find annotators who answered faster than the text can be read."""
 
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
@@ -15,9 +15,9 @@ from metaeval.results import Notes, Result
 class ReadingSpeeds(Result):
     """Times by annotator; arrays follow ``annotators``, and ``n`` counts timed judgments.
 
-    ``seconds`` and ``least`` are the medians of the time taken and of the least in which the text
-    can be read. ``is_impossible`` where the median of their difference, judgment by judgment, is
-    below zero.
+    ``seconds`` and ``least`` are the medians of the time taken and of the shortest time in which
+    the text can be read. ``is_impossible`` is True if the median of their differences, judgment by
+    judgment, is below zero.
     """
 
     annotators: tuple[Any, ...]
@@ -30,16 +30,16 @@ class ReadingSpeeds(Result):
 def reading_speeds(
     seconds: ArrayLike, least: ArrayLike, annotators: Iterable[Hashable], *, fewest: int = 5
 ) -> ReadingSpeeds:
-    """Set the time of each judgment against the least in which its text can be read.
+    """Compare the time of each judgment with the shortest time in which its text can be read.
 
     Parameters
     ----------
     seconds, least
-        One entry a judgment; one with nan in either is left out and counted.
+        One entry per judgment; a judgment with nan in either is excluded and counted.
     annotators
-        Who gave it.
+        The annotator of each judgment.
     fewest
-        Annotators with fewer timed judgments are left out.
+        Annotators with fewer timed judgments are excluded.
 
     Examples
     --------
@@ -50,16 +50,16 @@ def reading_speeds(
     taken, needed = as_pair("seconds", seconds, "least", least)
     people, who = factorize(annotators)
     notes, is_timed = Notes(), ~np.isnan(taken) & ~np.isnan(needed)
-    notes.exclude("missing time", int((~is_timed).sum()))
+    notes.exclude("missing-time", int((~is_timed).sum()))
     counts = np.bincount(who[is_timed], minlength=len(people))
-    kept = np.flatnonzero(counts >= positive_int("fewest", fewest))
-    notes.exclude("too few timed judgments", int(counts.sum() - counts[kept].sum()))
-    own = [is_timed & (who == one) for one in kept]
+    timed = np.flatnonzero(counts >= positive_int("fewest", fewest))
+    notes.exclude("too-few-timed-judgments", int(counts.sum() - counts[timed].sum()))
+    own = [is_timed & (who == one) for one in timed]
     return ReadingSpeeds(
-        n=int(counts[kept].sum()),
+        n=int(counts[timed].sum()),
         **notes.fields,
-        annotators=tuple(people[one] for one in kept),
-        counts=counts[kept],
+        annotators=tuple(people[one] for one in timed),
+        counts=counts[timed],
         seconds=_medians([taken[each] for each in own]),
         least=_medians([needed[each] for each in own]),
         is_impossible=_medians([(taken - needed)[each] for each in own]) < 0,

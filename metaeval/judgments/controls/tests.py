@@ -20,6 +20,7 @@ from metaeval.documents import (
     sum_by,
     unit_of,
 )
+from metaeval.messages import message, plural
 from metaeval.resampling import ALTERNATIVES, tail
 from metaeval.results import (
     ConstantInputWarning,
@@ -100,7 +101,14 @@ def control_test(
     first, second = as_pair("control", control, "partner", partner)
     of = clusters_from(documents, len(first))
     complete = ~(np.isnan(first) | np.isnan(second))
-    notes.leave_out("pair with a missing score", int((~complete).sum()))
+    notes.exclude_missing(
+        plural(
+            "controls.incomplete-pairs",
+            "Excluded {n} pair of a control item and its partner with a missing score.",
+            "Excluded {n} pairs of a control item and its partner with a missing score.",
+            n=int((~complete).sum()),
+        )
+    )
     first, second, of = first[complete], second[complete], of[complete]
     has_enough_documents(of, notes)
     # Scores that are computed, as z-scores are, differ by rounding where raw ones do not.
@@ -151,7 +159,7 @@ def trap_levels(scores: ArrayLike, *, low: float = 20.0) -> TrapLevels:
     values = as_floats("scores", scores, ndim=1)
     notes = Notes()
     present = values[~np.isnan(values)]
-    notes.exclude("missing score", len(values) - len(present))
+    notes.exclude("missing-score", len(values) - len(present))
     if ((present < 0.0) | (present > 100.0)).any():
         raise ValueError("scores: traps are counted on raw scores between 0 and 100")
     zero, under = int((present == 0.0).sum()), int((present <= low).sum())
@@ -170,7 +178,7 @@ class AnnotationTimes(Result):
     """Annotation times in seconds.
 
     ``mean`` is over all items. ``mean_cut`` is one of the next two, as ``cut`` says:
-    ``mean_dropped`` leaves items above the cap out, ``mean_clipped`` counts them as the cap.
+    ``mean_dropped`` excludes items above the cap, ``mean_clipped`` counts them as the cap.
     """
 
     mean: float
@@ -189,9 +197,9 @@ def annotation_times(
     """Mean annotation time over all items and cut at ``cap`` seconds.
 
     Cheng et al. (2023), table 2, print "All.Ave." and "Cut.Ave." (cut at 600 s) without saying
-    whether longer items are dropped or clipped; the two means alone cannot tell. Dropping is
-    the default: an item left open for ten minutes measures the pause, and clipping would still
-    count ten minutes of work for it. Both means are always in the result.
+    whether longer items are dropped or clipped; the two means do not show it. Dropping is the
+    default: the time of an item that was left open for ten minutes measures the pause, and clipping
+    would still count ten minutes of work for it. The result always has both means.
 
     Parameters
     ----------
@@ -212,13 +220,21 @@ def annotation_times(
     one_of("cut", cut, ("drop", "clip"))
     notes = Notes()
     present = values[~np.isnan(values)]
-    notes.exclude("missing time", len(values) - len(present))
+    notes.exclude("missing-time", len(values) - len(present))
     if (present < 0.0).any():
         raise ValueError("seconds: a duration is negative")
-    kept = present[present <= cap]
-    if not len(kept):
-        notes.warn(TooFewWarning(f"No item took at most {cap:g} s: its mean is undefined."))
-    dropped, clipped = mean(kept), mean(np.minimum(present, cap))
+    short = present[present <= cap]
+    if not len(short):
+        notes.warn(
+            TooFewWarning(
+                message(
+                    "times.none-below-cap",
+                    "No item took {cap} s or less, so the mean of such items is undefined.",
+                    cap=cap,
+                )
+            )
+        )
+    dropped, clipped = mean(short), mean(np.minimum(present, cap))
     return AnnotationTimes(
         n=len(present),
         **notes.fields,
@@ -227,7 +243,7 @@ def annotation_times(
         mean_cut=dropped if cut == "drop" else clipped,
         mean_dropped=dropped,
         mean_clipped=clipped,
-        n_above=len(present) - len(kept),
+        n_above=len(present) - len(short),
         cap=cap,
         cut=cut,
     )
@@ -247,7 +263,13 @@ def _paired_t(
         spread = float((errors**2).sum())
         if len(errors) < 2 or not spread > (SHARE * largest(differences)) ** 2:
             notes.warn(
-                ConstantInputWarning("All documents differ by as much: the t-test is undefined.")
+                ConstantInputWarning(
+                    message(
+                        "controls.equal-documents",
+                        "The mean difference between control items and their partners is the same "
+                        "in all documents, so the t-test is undefined.",
+                    )
+                )
             )
             return np.nan, np.nan, "Cohen's d_z", size
         t, n = centre / np.sqrt(spread * worth / (worth - 1.0)), worth
@@ -293,17 +315,32 @@ def _unpaired(
     from scipy.stats import mannwhitneyu
 
     first, second = as_floats("control", control, ndim=1), as_floats("partner", partner, ndim=1)
-    notes.leave_out("missing score", int(np.isnan(np.concatenate([first, second])).sum()))
+    notes.exclude_missing(
+        plural(
+            "controls.missing-scores",
+            "Excluded {n} missing score.",
+            "Excluded {n} missing scores.",
+            n=int(np.isnan(np.concatenate([first, second])).sum()),
+        )
+    )
     if documents is not None and unit_of(clusters_from(documents, len(first))) == DOCUMENTS:
         notes.warn(
             DependentDataWarning(
-                "The unpaired test takes items of one document for independent: its p is too small."
+                message(
+                    "controls.unpaired-documents",
+                    "The unpaired test treats items of one document as independent, so its p-value "
+                    "is too small.",
+                )
             )
         )
     first, second = first[~np.isnan(first)], second[~np.isnan(second)]
     statistic = pvalue = size = difference = np.nan
     if not len(first) or not len(second):
-        notes.warn(TooFewWarning("One side has no score: the test is undefined."))
+        notes.warn(
+            TooFewWarning(
+                message("controls.no-scores", "One side has no scores, so the test is undefined.")
+            )
+        )
     else:
         difference = float(first.mean() - second.mean())
         test = mannwhitneyu(first, second, alternative=alternative, method="asymptotic")
@@ -326,13 +363,27 @@ def _unpaired(
 
 def _testable(differences: FloatArray, notes: Notes) -> bool:
     if len(differences) < 2:
-        notes.warn(TooFewWarning(f"{len(differences)} complete pairs: the t-test needs two."))
+        notes.warn(
+            TooFewWarning(
+                plural(
+                    "controls.few-pairs",
+                    "There is only {n} complete pair. The t-test needs at least two.",
+                    "There are {n} complete pairs. The t-test needs at least two.",
+                    n=len(differences),
+                )
+            )
+        )
         return False
     if np.ptp(differences) == 0.0:
         notes.warn(
             ConstantInputWarning(
-                f"All {len(differences)} differences equal {differences[0]:g}: the t-test is "
-                "undefined; the signed-rank test still works if they are not zero."
+                message(
+                    "controls.equal-differences",
+                    "All {n} differences equal {difference}, so the t-test is undefined. The "
+                    "signed-rank test is defined unless they are zero.",
+                    n=len(differences),
+                    difference=float(differences[0]),
+                )
             )
         )
         return False

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from metaeval.arrays import BoolArray, FloatArray, IntArray, as_floats, factorize, group_means
+from metaeval.messages import plural
 from metaeval.results import Notes, Result, TooFewWarning
 
 
@@ -67,8 +68,8 @@ def graham_filters(
     seconds
         The time that the judgment's task took.
     reference_rules
-        False leaves out the two rules on references, which is what the flags published with
-        WMT21 follow (and there a run counts from 11, ``max_run=10``).
+        False omits the two rules on references, as the flags published with WMT21 do (where a run
+        counts from 11, ``max_run=10``).
 
     Examples
     --------
@@ -91,14 +92,23 @@ def graham_filters(
         raise ValueError(f"kinds: unknown {sorted(map(str, strangers))[0]!r}")
     notes = Notes()
     known = ~np.isnan(values)
-    notes.exclude("missing score", int((~known).sum()))
+    notes.exclude("missing-score", int((~known).sum()))
     system, reference, degraded = (
         group_means(values[on], who[on], len(labels))
         for on in (known & (kind == name) for name in ("SYSTEM", "REF", "BAD_REF"))
     )
     unchecked = int((np.isnan(reference) | np.isnan(degraded)).sum())
     if unchecked:
-        notes.warn(TooFewWarning(f"{unchecked} workers lack a REF or a BAD_REF judgment."))
+        notes.warn(
+            TooFewWarning(
+                plural(
+                    "workers.unchecked",
+                    "{n} worker has no REF or no BAD_REF judgment.",
+                    "{n} workers have no REF or no BAD_REF judgment.",
+                    n=unchecked,
+                )
+            )
+        )
     runs = _longest_runs(values[known], who[known], task[known], len(labels))
     fastest = _smallest(times, who, len(labels))
     return WorkerFlags(

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from metaeval.arrays import FloatArray, IntArray, as_floats, factorize
 from metaeval.documents import DOCUMENTS, FEWEST_DOCUMENTS, documents_of, recoded, sizes_of, unit_of
+from metaeval.messages import message, plural
 from metaeval.results import (
     ApproximationWarning,
     Notes,
@@ -20,22 +21,31 @@ from metaeval.results import (
 )
 
 FEW_SEGMENTS = 10
-# Those of documents are there only where some segments share one.
+# Factors of documents are used only if some segments share a document.
 OF_DOCUMENTS = ("document", "system_document", "annotator_document")
 FACTORS = ("system", "segment", "output", "annotator", *OF_DOCUMENTS)
+NAMES = {
+    "system": message("component.system", "system"),
+    "segment": message("component.segment", "segment"),
+    "output": message("component.output", "output"),
+    "annotator": message("component.annotator", "annotator"),
+    "document": message("component.document", "document"),
+    "system_document": message("component.system-document", "system × document"),
+    "annotator_document": message("component.annotator-document", "annotator × document"),
+    "residual": message("component.residual", "residual"),
+}
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class VarianceComponents(Result):
     """Variances of score = mean + system + segment + output + annotator + residual.
 
-    ``output`` is what a system does on one segment beyond its own mean and the segment's (their
-    interaction); ``residual`` is everything else, an annotator's own view of an output included.
-    With documents each of these is what remains within them: ``document`` is the difficulty that a
-    document's segments share, ``system_document`` and ``annotator_document`` are what a system does
-    and what an annotator sees in all of it. ``document_size`` is the number of segments per
-    document, the mean over segments, (sum of m^2)/(sum of m), which the design effect takes.
-    ``n`` counts judgments, 0 where the variances were stated and not estimated.
+    ``output`` is the interaction of system and segment; ``residual`` is everything else, including
+    the interaction of annotator and output. With documents, these are variances within documents:
+    ``document`` is the difficulty that a document's segments share, ``system_document`` and
+    ``annotator_document`` are the interactions with it. ``document_size`` is the number of segments
+    per document, averaged over segments, (sum of m^2)/(sum of m), as the design effect needs it.
+    ``n`` counts judgments; it is 0 if the variances were stated and not estimated.
     """
 
     system: float
@@ -68,7 +78,7 @@ class VarianceComponents(Result):
         annotator_document: float = 0,
         document_size: float = 1,
     ) -> VarianceComponents:
-        """Return variances that somebody assumes; raises ValueError for a negative one."""
+        """Return assumed variances; raises ValueError for a negative one."""
         names = (*FACTORS, "residual")
         values = (
             system, segment, output, annotator, document, system_document, annotator_document,
@@ -106,26 +116,26 @@ def variance_components(
     Henderson's method 1 (Henderson 1953; Searle, Casella and McCulloch 1992, chapter 5): for each
     factor T = sum over its levels of n_l mean_l^2 is set equal to its expectation, which is linear
     in the variances. On balanced data these are the estimates of the analysis of variance.
-    Unbiased, so an estimate may come out negative: it is taken as 0, and said.
+    Unbiased estimates may be negative: they are replaced by 0, with a warning.
 
-    A factor that the data cannot tell from the residual (one annotator, one judgment an output,
-    one system) counts as 0 there, with a warning.
+    A factor that the data do not separate from the residual (one annotator, one judgment per
+    output, one system) has variance 0, with a warning.
 
     Parameters
     ----------
     scores
-        One per judgment of an output, raw or z; nan is missing. Leave control items out.
+        One per judgment of an output, raw or z, without control items; nan is missing.
     systems, segments, annotators
-        Whose output of what, judged by whom.
+        The system, segment and annotator of each judgment.
     documents
-        The document of each judgment's segment; without it each segment is one.
+        The document of each judgment's segment; by default each segment is one.
 
     Warns
     -----
     SingleJudgmentWarning, TooFewWarning
-        A component cannot be told from another, or rests on very few levels.
+        A component cannot be separated from another, or is estimated from very few levels.
     ApproximationWarning
-        A negative estimate was taken as 0.
+        A negative estimate was replaced by 0.
 
     Examples
     --------
@@ -152,7 +162,7 @@ def variance_components(
     of_segments = documents_of(documents, codes["segment"], levels["segment"][0])
     notes = Notes()
     present = ~np.isnan(values)
-    notes.exclude("missing score", int((~present).sum()))
+    notes.exclude("missing-score", int((~present).sum()))
     values, codes = values[present], {name: code[present] for name, code in codes.items()}
     codes["output"] = _pairs(codes["system"], codes["segment"])
     judged = np.unique(codes["segment"])
@@ -188,14 +198,20 @@ def _mean_size(sizes: IntArray) -> float:
 
 
 def _of_documents(n: int, sizes: dict[str, int], notes: Notes) -> list[str]:
-    """Return the factors of documents that the design can tell from others; warn of the rest."""
+    """Return the factors of documents that the design separates from others; warn of the rest."""
     if "document" not in sizes or n < 2:
         return []
     if sizes["document"] < FEWEST_DOCUMENTS:
         notes.warn(
             TooFewWarning(
-                f"The pilot has {sizes['document']} documents: what their segments share is a "
-                "rough guess."
+                plural(
+                    "pilot.few-documents",
+                    "The pilot has only {n} document, so the variance between documents is a rough "
+                    "estimate.",
+                    "The pilot has only {n} documents, so the variance between documents is a "
+                    "rough estimate.",
+                    n=sizes["document"],
+                )
             )
         )
     others = {
@@ -208,11 +224,15 @@ def _of_documents(n: int, sizes: dict[str, int], notes: Notes) -> list[str]:
         for name, same in others.items()
         if 1 < sizes[name] < n and all(sizes[name] != sizes[each] for each in same)
     ]
-    if lost := [name.replace("_", " × ") for name in others if name not in used]:
+    if lost := [NAMES[name] for name in others if name not in used]:
         notes.warn(
             TooFewWarning(
-                f"The design cannot tell these from other effects: {', '.join(lost)}. The "
-                "dependence within documents may be understated."
+                message(
+                    "pilot.confounded-documents",
+                    "The design does not separate these effects from others: {effects}. The "
+                    "dependence within documents may be underestimated.",
+                    effects=lost,
+                )
             )
         )
     return used
@@ -226,14 +246,27 @@ def _pairs(first: IntArray, second: IntArray) -> IntArray:
 
 
 def _identifiable(n: int, sizes: dict[str, int], notes: Notes) -> list[str]:
-    """Return the factors whose variance the design can tell from the others; warn of the rest."""
+    """Return the factors whose variance the design separates from others; warn of the rest."""
     if n < 2:
-        notes.warn(TooFewWarning(f"Judgments in the pilot: {n}. No variance can be estimated."))
+        notes.warn(
+            TooFewWarning(
+                plural(
+                    "pilot.few-judgments",
+                    "The pilot has {n} judgment. Variances cannot be estimated.",
+                    "The pilot has {n} judgments. Variances cannot be estimated.",
+                    n=n,
+                )
+            )
+        )
         return []
     if 1 < sizes["segment"] < FEW_SEGMENTS:
         notes.warn(
             TooFewWarning(
-                f"The pilot has {sizes['segment']} segments: the variances are rough guesses."
+                message(
+                    "pilot.few-segments",
+                    "The pilot has only {n} segments, so the variances are rough estimates.",
+                    n=sizes["segment"],
+                )
             )
         )
     problems = {
@@ -251,45 +284,87 @@ def _identifiable(n: int, sizes: dict[str, int], notes: Notes) -> list[str]:
 def _system_problem(sizes: dict[str, int]) -> StatisticsWarning | None:
     if sizes["system"] > 1:
         return None
-    return TooFewWarning("The pilot has one system: how systems differ cannot be estimated.")
+    return TooFewWarning(
+        message(
+            "pilot.one-system",
+            "The pilot has one system, so the variance between systems cannot be estimated.",
+        )
+    )
 
 
 def _segment_problem(n: int, sizes: dict[str, int]) -> StatisticsWarning | None:
     if sizes["segment"] == n:
-        return TooFewWarning("Each segment has one judgment: segments and residual are one.")
+        return TooFewWarning(
+            message(
+                "pilot.one-judgment-per-segment",
+                "Each segment has one judgment, so the variance between segments cannot be "
+                "separated from the residual variance.",
+            )
+        )
     if sizes["segment"] == 1:
-        return TooFewWarning("The pilot has one segment: how segments differ cannot be estimated.")
+        return TooFewWarning(
+            message(
+                "pilot.one-segment",
+                "The pilot has one segment, so the variance between segments cannot be estimated.",
+            )
+        )
     return None
 
 
 def _output_problem(n: int, sizes: dict[str, int]) -> StatisticsWarning | None:
     if sizes["output"] == n:
         return SingleJudgmentWarning(
-            "Each output has one judgment: outputs cannot be told from the residual, so what more "
-            "annotators per item would gain is overstated."
+            message(
+                "pilot.one-judgment-per-output",
+                "Each output has one judgment, so the variance between outputs cannot be separated "
+                "from the residual variance. The benefit of more annotators per item is therefore "
+                "overestimated.",
+            )
         )
     if sizes["output"] == sizes["segment"]:
         return TooFewWarning(
-            "No segment has outputs of two systems: outputs cannot be told from segments, so the "
-            "power of comparing systems on the same segments is overstated."
+            message(
+                "pilot.one-system-per-segment",
+                "No segment has outputs of two systems, so the variance between outputs cannot be "
+                "separated from that between segments. The power of comparing systems on the same "
+                "segments is therefore overestimated.",
+            )
         )
     if sizes["output"] == sizes["system"]:
-        return TooFewWarning("Each system has one output: outputs cannot be told from systems.")
+        return TooFewWarning(
+            message(
+                "pilot.one-output-per-system",
+                "Each system has one output, so the variance between outputs cannot be separated "
+                "from that between systems.",
+            )
+        )
     return None
 
 
 def _annotator_problem(n: int, sizes: dict[str, int]) -> StatisticsWarning | None:
     if sizes["annotator"] == 1:
-        return SingleJudgmentWarning("One annotator: how annotators differ cannot be estimated.")
+        return SingleJudgmentWarning(
+            message(
+                "pilot.one-annotator",
+                "The pilot has one annotator, so the variance between annotators cannot be "
+                "estimated.",
+            )
+        )
     if sizes["annotator"] == n:
-        return TooFewWarning("Each annotator has one judgment: annotators and residual are one.")
+        return TooFewWarning(
+            message(
+                "pilot.one-judgment-per-annotator",
+                "Each annotator has one judgment, so the variance between annotators cannot be "
+                "separated from the residual variance.",
+            )
+        )
     return None
 
 
 def _solve(values: FloatArray, factors: dict[str, IntArray], notes: Notes) -> dict[str, float]:
     """Equate the sums of squares with their expectations."""
     n = len(values)
-    # Of equal scores only rounding would be left.
+    # For equal scores the differences would be rounding errors.
     y = values - values.mean() if np.ptp(values) else np.zeros(n)
     one = np.zeros(n, dtype=np.int64)
     rows = {"mean": one, **factors, "total": np.arange(n)}
@@ -301,7 +376,13 @@ def _solve(values: FloatArray, factors: dict[str, IntArray], notes: Notes) -> di
     scale = np.abs(left).max(axis=1)
     if np.linalg.matrix_rank(left / scale[:, None]) < len(columns):
         notes.warn(
-            TooFewWarning("The design confounds some of the variances; only their sum is right.")
+            TooFewWarning(
+                message(
+                    "pilot.confounded",
+                    "The design confounds some of the variances. Only their sum is estimated "
+                    "correctly.",
+                )
+            )
         )
     solution = np.linalg.lstsq(left / scale[:, None], right / scale, rcond=None)[0]
     found = dict(zip(names, solution[1:].tolist(), strict=True))
@@ -316,11 +397,17 @@ def _not_negative(name: str, value: float, total: float, notes: Notes) -> float:
     if value < 0.0:
         notes.warn(
             ApproximationWarning(
-                f"The estimated variance of the {name} is negative ({value:.3g}): taken as 0."
+                message(
+                    "pilot.negative-variance",
+                    "The estimated variance for “{component}” is negative ({value:.3g}) and was "
+                    "replaced by 0.",
+                    component=NAMES[name],
+                    value=value,
+                )
             )
         )
         return 0.0
-    # Twelve digits of the whole, so that small scores keep theirs.
+    # Twelve digits relative to the total, so that small scores keep their digits.
     return float(round(value, max(12, 12 - int(np.floor(np.log10(total))))))
 
 

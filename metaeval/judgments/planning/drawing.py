@@ -1,4 +1,4 @@
-"""Which systems a screen shows: those of better standing more often, with known probabilities."""
+"""Draw the systems that an item shows: better ones more often, with known probabilities."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from numpy.typing import ArrayLike
 
 from metaeval.arrays import FloatArray, IntArray, as_floats, factorize, group_means, positive_int
 
-# The integral over the moment at which a system is drawn, on the logarithm of time: step between
-# nodes, the chance that anybody is there before the first and that the slowest is not at the last.
+# The integral over the time at which a system is drawn, on a logarithmic scale: step between nodes,
+# the probability that any system arrives before the first node, and that the slowest has not
+# arrived at the last.
 STEP, BEFORE, AFTER = 0.125, 1e-14, 1e-300
-# Logarithm of a hazard after which nobody is left to arrive; one of exp(800) would be infinite.
+# Logarithm of a hazard by which every system has arrived; exp(800) would be infinite.
 GONE = 300.0
 
 
@@ -83,7 +84,7 @@ def draw(
 ) -> IntArray:
     """Draw `size` different systems as `inclusion` says, and return their places at random.
 
-    Their order tells nothing: drawn one after another, the better would mostly stand first.
+    Their order is random, because in order of drawing the better systems would mostly come first.
     """
     rates, size = _checked(weights, size, exploration)
     if rng.random() < exploration:
@@ -97,7 +98,7 @@ def _checked(weights: ArrayLike, size: int, exploration: float) -> tuple[FloatAr
     if not len(rates) or not (rates > 0).all():
         raise ValueError("weights: expected one or more numbers above 0")
     if positive_int("size", size) > len(rates):
-        raise ValueError(f"size: {size} of {len(rates)} systems cannot be drawn")
+        raise ValueError(f"size: expected at most {len(rates)} systems, got {size}")
     if not 0 <= exploration <= 1:
         raise ValueError(f"exploration: expected a number from 0 to 1, got {exploration}")
     return rates, int(size)

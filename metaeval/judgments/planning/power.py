@@ -1,4 +1,4 @@
-"""How many judgments it takes to tell two systems apart."""
+"""Power analysis: how many judgments are needed to detect a difference between two systems."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from metaeval.arrays import FloatArray, IntArray, fraction, one_of, positive_int
 from metaeval.correlation.intervals.independent import wilson_interval
 from metaeval.documents import DOCUMENTS, FEW_DOCUMENTS, FEWEST_DOCUMENTS, SEGMENTS
 from metaeval.judgments.planning.components import VarianceComponents
+from metaeval.messages import message, plural
 from metaeval.resampling import Rng, blocks, resolve_seed, stream
 from metaeval.results import ConstantInputWarning, Notes, Result, TooFewWarning
 
@@ -33,7 +34,7 @@ class PowerTable(Result):
         The same from the noncentral t distribution, and from the normal approximation.
     smallest
         Targets x annotators per item: the fewest segments whose exact power reaches the target;
-        0 where even a million do not.
+        0 if even a million segments do not reach it.
     sds
         Per number of annotators: standard deviation of the difference on one segment (paired),
         or of one system's score of a segment (independent).
@@ -43,7 +44,8 @@ class PowerTable(Result):
         Per number of annotators: 1 + (m - 1) rho of documents of m segments whose values correlate
         by rho (`correlations`), by which segments count less than independent ones.
     unit, n_units
-        What the test takes for independent, and how many of it for each number of segments.
+        The unit that the test treats as independent, and how many there are for each number of
+        segments.
     """
 
     annotators_per_item: tuple[int, ...]
@@ -93,16 +95,16 @@ def power_table(
     n_simulations: int = 2000,
     rng: Rng = None,
 ) -> PowerTable:
-    """Power of the two-sided t-test between two systems' segment scores.
+    """Compute the power of the two-sided t-test between two systems' segment scores.
 
     A segment score is the mean of its judgments. Studies are simulated from normal effects with
     the given variances, component by component, and tested like real ones. All cells share their
     random numbers, so they can be compared; the noncentral t distribution gives the same without
     simulation and serves for the search.
 
-    Where documents have several segments, the test is over documents: an annotator rates a whole
-    document, what its segments share is not divided by their number, and t has as many degrees of
-    freedom as documents, less one.
+    If documents have several segments, the test is over documents: an annotator rates a whole
+    document, the variance shared by its segments is not divided by their number, and t has one
+    degree of freedom fewer than there are documents.
 
     Parameters
     ----------
@@ -111,8 +113,9 @@ def power_table(
     difference
         True difference of the two systems, in the unit of the scores.
     design
-        ``same_annotators``: both outputs of a segment are judged by the same people, so their
-        habits cancel. ``same_segments``: both systems on the same segments, by different people.
+        ``same_annotators``: both outputs of a segment are judged by the same annotators, whose
+        severity cancels. ``same_segments``: both systems on the same segments, by different
+        annotators.
         ``independent``: each system on segments of its own (unpaired test with pooled variance).
     document_size
         Segments per document; default: that of the components.
@@ -122,12 +125,12 @@ def power_table(
     Raises
     ------
     ValueError
-        Naming the argument, for instance a difference of 0.
+        If an argument is out of range, for instance a difference of 0.
 
     Warns
     -----
     ConstantInputWarning
-        Nothing varies: power is nan.
+        All variances are 0: power is nan.
 
     Examples
     --------
@@ -139,8 +142,8 @@ def power_table(
     ([[0.8078]], [[34], [44]])
     """
     sizes = tuple(sorted({positive_int("n_segments", size, minimum=2) for size in n_segments}))
-    raters = tuple(sorted({positive_int("annotators_per_item", m) for m in annotators_per_item}))
-    if not sizes or not raters:
+    per_item = tuple(sorted({positive_int("annotators_per_item", m) for m in annotators_per_item}))
+    if not sizes or not per_item:
         raise ValueError("n_segments and annotators_per_item: expected at least one number each")
     one_of("design", design, DESIGNS)
     fraction("alpha", alpha)
@@ -156,13 +159,20 @@ def power_table(
     units = tuple(max(2, int(size / of)) for size in sizes)
     _warn_few(notes, units, of)
     sds, unit_sds = (
-        np.array([np.sqrt(_variance(components, design, m, size)) for m in raters])
+        np.array([np.sqrt(_variance(components, design, m, size)) for m in per_item])
         for size in (1.0, of)
     )
     if not sds.all():
-        notes.warn(ConstantInputWarning("Nothing varies: any difference would be found at once."))
+        notes.warn(
+            ConstantInputWarning(
+                message(
+                    "power.no-variance",
+                    "All variances are 0, so power is undefined: any difference would be detected.",
+                )
+            )
+        )
     found = _simulate(
-        _parts(components, design, of), abs(difference), units, raters, design, level,
+        _parts(components, design, of), abs(difference), units, per_item, design, level,
         n_simulations, seed,
     )  # fmt: skip
     low, high = wilson_interval(found, n_simulations)
@@ -170,7 +180,7 @@ def power_table(
     return PowerTable(
         n=n_simulations,
         **notes.fields,
-        annotators_per_item=raters,
+        annotators_per_item=per_item,
         n_segments=sizes,
         power=found,
         low=low,
@@ -208,9 +218,19 @@ def _warn_few(notes: Notes, units: tuple[int, ...], document_size: float) -> Non
     if document_size > 1.0 and min(units) < FEW_DOCUMENTS:
         notes.warn(
             TooFewWarning(
-                f"With {document_size:.3g} segments per document the smallest of these campaigns "
-                f"has {min(units)} documents: a test on fewer than {FEW_DOCUMENTS} is approximate, "
-                f"and below {FEWEST_DOCUMENTS} there is no interval."
+                plural(
+                    "power.few-documents",
+                    "With {size:.3g} segments per document, the smallest of these campaigns has "
+                    "{n} document. Tests on fewer than {few} documents are approximate, and an "
+                    "interval needs at least {fewest}.",
+                    "With {size:.3g} segments per document, the smallest of these campaigns has "
+                    "{n} documents. Tests on fewer than {few} documents are approximate, and an "
+                    "interval needs at least {fewest}.",
+                    size=document_size,
+                    n=min(units),
+                    few=FEW_DOCUMENTS,
+                    fewest=FEWEST_DOCUMENTS,
+                )
             )
         )
 
@@ -218,9 +238,10 @@ def _warn_few(notes: Notes, units: tuple[int, ...], document_size: float) -> Non
 def _parts(
     components: VarianceComponents, design: str, document_size: float
 ) -> tuple[float, float]:
-    """Variance per document that more annotators do not reduce, and the one that they divide.
+    """Return the variance per document that more annotators do not reduce, and the one they divide.
 
-    Of the difference between two systems; of one system's score where designs are independent.
+    It is that of the difference between two systems, or of one system's score if the design is
+    independent.
     """
     habits = components.annotator + components.annotator_document
     noise = components.residual / document_size
@@ -232,36 +253,36 @@ def _parts(
 
 
 def _variance(
-    components: VarianceComponents, design: str, raters: int, document_size: float
+    components: VarianceComponents, design: str, per_item: int, document_size: float
 ) -> float:
     fixed, divided = _parts(components, design, document_size)
-    return fixed + divided / raters
+    return fixed + divided / per_item
 
 
 def _simulate(
     parts: tuple[float, float],
     difference: float,
     sizes: tuple[int, ...],
-    raters: tuple[int, ...],
+    per_item: tuple[int, ...],
     design: str,
     level: float,
     n_simulations: int,
     seed: int,
 ) -> FloatArray:
-    """Return the share of studies with a significant difference: raters x sizes."""
+    """Return the share of studies with a significant difference: annotators per item x sizes."""
     fixed, divided = np.sqrt(parts)
     n = np.array(sizes)
     sides = 2 if design == "independent" else 1
     critical = stdtrit(sides * (n - 1), 1.0 - level / 2.0)
-    hits = np.zeros((len(raters), len(sizes)))
+    hits = np.zeros((len(per_item), len(sizes)))
     for number, start, end in blocks(n_simulations):
         generator = stream(seed, number)
         drawn = [
-            _segments(generator, end - start, sizes, raters, fixed, divided) for _ in range(sides)
+            _segments(generator, end - start, sizes, per_item, fixed, divided) for _ in range(sides)
         ]
         with np.errstate(divide="ignore", invalid="ignore"):
             hits += (np.abs(_t(drawn, difference, n)) >= critical).sum(axis=1)
-    dead = np.sqrt(fixed**2 + divided**2 / np.array(raters)) == 0.0
+    dead = np.sqrt(fixed**2 + divided**2 / np.array(per_item)) == 0.0
     return np.where(dead[:, None], np.nan, hits / n_simulations)
 
 
@@ -269,21 +290,21 @@ def _segments(
     generator: np.random.Generator,
     studies: int,
     sizes: tuple[int, ...],
-    raters: tuple[int, ...],
+    per_item: tuple[int, ...],
     fixed: float,
     divided: float,
 ) -> FloatArray:
     """Draw segment scores around 0; return their sums and sums of squares over the first n.
 
-    Shape: 2 x raters x studies x sizes.
+    Shape: 2 x annotators per item x studies x sizes.
     """
     shape = (studies, sizes[-1])
     stay = fixed * generator.standard_normal(shape)
     total, seen = np.zeros(shape), 0
     bounds = np.array([0, *sizes[:-1]])
-    result = np.empty((2, len(raters), studies, len(sizes)))
-    for index, count in enumerate(raters):
-        # The judgments of the larger group hold those of the smaller.
+    result = np.empty((2, len(per_item), studies, len(sizes)))
+    for index, count in enumerate(per_item):
+        # The judgments of the larger group include those of the smaller.
         more = count - seen
         total += divided * np.sqrt(more) * generator.standard_normal(shape)
         seen = count
@@ -294,7 +315,7 @@ def _segments(
 
 
 def _t(drawn: Sequence[FloatArray], difference: float, n: IntArray) -> FloatArray:
-    """Return t of each study: raters x studies x sizes."""
+    """Return t of each study: annotators per item x studies x sizes."""
     means = [sums / n for sums, _ in drawn]
     spreads = [(squares - sums**2 / n) / (n - 1) for sums, squares in drawn]
     if len(drawn) == 1:
@@ -333,7 +354,7 @@ def _normal(difference: float, sd: float, n: int, design: str, level: float) -> 
 
 
 def _smallest(difference: float, sd: float, design: str, level: float, target: float) -> int:
-    """Search the fewest segments with this power, which grows with them; 0: there are none."""
+    """Return the smallest number of segments with this power, by bisection; 0 if there is none."""
     if sd == 0.0 or _exact(difference, sd, LARGEST_N, design, level) < target:
         return 0
     low, high = 1, 2

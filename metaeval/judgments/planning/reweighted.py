@@ -1,4 +1,4 @@
-"""Means of systems that were drawn with unequal probabilities, such as by their standing."""
+"""Means of systems that were drawn with unequal probabilities, such as by their scores so far."""
 
 from __future__ import annotations
 
@@ -12,13 +12,19 @@ from scipy.special import stdtrit
 
 from metaeval.arrays import FloatArray, IntArray, as_floats, factorize, fraction, group_means, ratio
 from metaeval.documents import FEW_DOCUMENTS, FEWEST_DOCUMENTS
+from metaeval.messages import message, truncated
 from metaeval.results import AdaptiveDrawWarning, Notes, Result, TooFewWarning
 
-# By `benchmarks.metaeval.drawn`; docs/assignment.md has the table.
-BIAS = (
-    "Systems were drawn by their standing so far, so their plain means are biased: in simulations "
-    "they came out too low, by up to 0.5 points of 100 over all systems and by up to 0.8 for one. "
-    "Means weighted by 1 / the probability of being drawn were off by 0.4 at most: see MT systems."
+# Measured by `benchmarks.metaeval.drawn`; docs/assignment.md has the table.
+BIAS = message(
+    "drawing.biased-means",
+    "Systems were drawn by their scores so far, so their plain means are biased. In simulations "
+    "these means were too low, by up to {mean:.1f} of 100 points over all systems and by up to "
+    "{one:.1f} points for one system. Means weighted by 1 / (probability of being drawn) differed "
+    "by at most {weighted:.1f} points. The page “MT systems” shows them.",
+    mean=0.5,
+    one=0.8,
+    weighted=0.4,
 )
 
 
@@ -60,30 +66,30 @@ def reweighted_means(
     *,
     confidence: float = 0.95,
 ) -> ReweightedMeans:
-    """Estimate systems' means from judgments of systems that were drawn by their standing.
+    """Estimate systems' means from judgments of systems that were drawn by their scores so far.
 
-    A system that looked bad by chance is drawn more rarely and corrected less: its plain mean
-    stays too low. Given all that went before, a judgment that is drawn with probability p and
-    counts 1 / p times has the right expectation, however p was found; the weighted mean
-    (Hájek 1971) divides by the sum of the weights. The interval is that of a ratio, linearised,
-    over documents (all visits of a document together), with Student's t at the effective number of
-    documents less one. It holds if whom a screen is shown does not depend on the scores.
+    A system with low scores by chance is drawn less often, so its plain mean stays too low. Given
+    all earlier judgments, a judgment that is drawn with probability p and weighted by 1 / p has the
+    right expectation, whatever determined p; the weighted mean (Hájek 1971) divides by the sum of
+    the weights. The interval is that of a ratio, linearised, over documents (all visits of a
+    document together), with Student's t at the effective number of documents less one. It is valid
+    if the choice of annotator for an item does not depend on the scores.
 
     Parameters
     ----------
     scores
         One per judgment; nan is missing.
     systems, documents
-        What was judged, and on which document: the units that vary independently.
+        The judged system and the document, which is the independent unit, of each judgment.
     probabilities
-        With which its system was drawn for the screen, above 0, at most 1.
+        The probability with which the system was drawn for the item, above 0, at most 1.
 
     Warns
     -----
     AdaptiveDrawWarning
         The probabilities differ, so that the plain means are biased.
     TooFewWarning
-        A system was judged on fewer than six documents, or on fewer than 20, as they count.
+        A system was judged on fewer than six documents, or on fewer than 20 of equal weight.
 
     Examples
     --------
@@ -100,7 +106,7 @@ def reweighted_means(
     if not ((chances > 0) & (chances <= 1)).all():
         raise ValueError("probabilities: expected numbers above 0 and at most 1")
     notes, there = Notes(), ~np.isnan(values)
-    notes.exclude("missing score", int((~there).sum()))
+    notes.exclude("missing-score", int((~there).sum()))
     values, chances, of, where = values[there], chances[there], of[there], where[there]
     shape = (len(names), len(units))
     cell = of * len(units) + where
@@ -121,14 +127,26 @@ def reweighted_means(
     n_each = list(zip(names, n_documents.tolist(), effective.tolist(), strict=True))
     if few := [str(name) for name, n, _ in n_each if n < FEWEST_DOCUMENTS]:
         notes.warn(
-            TooFewWarning(f"No interval below {FEWEST_DOCUMENTS} documents: {', '.join(few)}.")
+            TooFewWarning(
+                message(
+                    "drawing.no-interval",
+                    "Systems judged on fewer than {fewest} documents have no interval: {systems}.",
+                    fewest=FEWEST_DOCUMENTS,
+                    systems=truncated(few),
+                )
+            )
         )
     if few := [str(name) for name, n, worth in n_each if n >= FEWEST_DOCUMENTS and
                worth < FEW_DOCUMENTS]:  # fmt: skip
         notes.warn(
             TooFewWarning(
-                f"Intervals are approximate below {FEW_DOCUMENTS} documents of equal weight: "
-                f"{', '.join(few)}."
+                message(
+                    "drawing.approximate",
+                    "Systems judged on fewer than {few} documents of equal weight have approximate "
+                    "intervals: {systems}.",
+                    few=FEW_DOCUMENTS,
+                    systems=truncated(few),
+                )
             )
         )
     return ReweightedMeans(

@@ -1,9 +1,9 @@
-"""What prefilled error spans change, by who was shown what (intention to treat).
+"""Effects of prefilled error spans, by the condition that was shown (intention to treat).
 
-Annotators are the units: people differ in how they take suggestions, so intervals treat them as
-drawn at random, and a trial of few people is wide however many outputs it has. Where segments
-belong to documents that several annotators rated, documents are a second kind of unit: what
-people share on a document is added to the variance (Cameron, Gelbach and Miller 2011).
+Annotators are the units. They differ in how they use suggestions, so intervals treat them as a
+random sample, and a trial with few annotators has wide intervals however many outputs it has. If
+segments belong to documents that several annotators rated, documents are a second kind of unit, and
+the variance between them is added (Cameron, Gelbach and Miller 2011).
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from metaeval.documents import (
     sizes_of,
     unit_of,
 )
+from metaeval.messages import Message, message, plural
 from metaeval.results import (
     ApproximationWarning,
     ConstantInputWarning,
@@ -36,17 +37,17 @@ from metaeval.results import (
 )
 
 # Sweeps of the two-way means; complete designs need one, connected ones converge fast. They end
-# where nothing moves by more than this share of a column's largest number.
+# when no value changes by more than this share of a column's largest number.
 SWEEPS, CLOSE = 500, 1e-11
 FEWEST = 2
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class MeanEffect(StatisticResult):
-    """Treated less blank; of times as a ratio of geometric means. ``n`` counts outputs rated.
+    """Difference treated - blank, for times a ratio of geometric means. ``n`` counts rated outputs.
 
-    ``n_annotators`` have outputs of both kinds. ``unit`` is ``documents`` where documents are units
-    beside annotators, else ``segments``, of which there are ``n_units``.
+    ``n_annotators`` have outputs in both conditions. ``unit`` is ``documents`` if documents are
+    units besides annotators, else ``segments``; ``n_units`` is their number.
     """
 
     n_annotators: int
@@ -57,10 +58,10 @@ class MeanEffect(StatisticResult):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class RateEffect(StatisticResult):
-    """Rate where treated less rate where blank. ``n`` counts regions of texts.
+    """Difference of rates, treated - blank. ``n`` counts regions of texts.
 
-    ``unit`` is ``documents`` where documents are units beside annotators, else ``segments``; there
-    are ``n_units``.
+    ``unit`` is ``documents`` if documents are units besides annotators, else ``segments``;
+    ``n_units`` is their number.
     """
 
     treated: float
@@ -83,26 +84,26 @@ def mean_effect(
     is_ratio: bool = False,
     confidence: float = 0.95,
 ) -> MeanEffect:
-    """Estimate what a condition changes in seconds per segment or in scores.
+    """Estimate the effect of a condition on seconds per segment or on scores.
 
-    Least squares with an effect of every annotator and every output, so that who rates slowly and
-    what takes long cancel where outputs meet both conditions through different people. The
-    standard error is a jackknife over annotators, each left out with all effects fitted anew, with
-    t of n_annotators - 1 degrees: with four people it holds the truth in 94 % of simulated trials,
-    where a sandwich estimator holds it in 88.
+    Least squares with an effect of every annotator and every output, so that slow annotators and
+    long outputs cancel if each output was rated in both conditions by different annotators. The
+    standard error is a jackknife over annotators, with all effects fitted again without each, and t
+    has n_annotators - 1 degrees of freedom. With four annotators the 95% interval covers the true
+    effect in 94% of simulated trials, that of a sandwich estimator in 88%.
 
     Parameters
     ----------
     values
-        Active seconds per segment, or scores; nan is left out and counted. With ``is_ratio`` the
-        logarithm is taken, and values of 0 or less are left out too.
+        Active seconds per segment, or scores; nan is excluded and counted. With ``is_ratio`` the
+        logarithm is taken, and values of 0 or less are excluded too.
     treated
-        True where the condition was shown, False where blank; other conditions must be left out.
-        nan is left out and counted.
+        True for the condition, False for blank; other conditions must not be passed. nan is
+        excluded and counted.
     covariates
-        Rows of values by column, as the log of length and the position in the sitting.
+        One row per value, one column per covariate, such as log length and position.
     documents
-        The document of each output; without it each is one.
+        The document of each output; by default each output is one.
 
     Raises
     ------
@@ -115,27 +116,27 @@ def mean_effect(
         Fewer than two annotators have both conditions; fewer than 20 documents, or fewer than six:
         no interval.
     ConstantInputWarning
-        Nothing is left to compare once annotators' and outputs' means are taken off.
+        No difference remains after subtracting annotators' and outputs' means.
     ApproximationWarning
-        Those means still moved when the sweeps ended.
+        The iteration over these means did not converge.
     """
     fraction("confidence", confidence)
-    notes, (shown, is_told) = Notes(), _flags("treated", treated)
+    notes, (shown, has_condition) = Notes(), _flags("treated", treated)
     y = as_floats("values", values, ndim=1)
     extra = np.empty((len(y), 0)) if covariates is None else as_floats(
         "covariates", covariates, ndim=2)  # fmt: skip
     who, (names, what) = factorize(annotators)[1], factorize(outputs)
     if not len(y) == len(shown) == len(who) == len(what) == len(extra):
-        raise ValueError("values, treated, annotators, outputs and covariates must be as long")
+        raise ValueError("values, treated, annotators, outputs and covariates must have one length")
     y = _logs(y, notes) if is_ratio else y
-    known = ~np.isnan(y) & ~np.isnan(extra).any(axis=1) & is_told
-    notes.leave_out("missing value", int((~known).sum()))
+    known = ~np.isnan(y) & ~np.isnan(extra).any(axis=1) & has_condition
+    notes.exclude_missing(_missing(int((~known).sum())))
     both = _with_both(shown, who, known)
-    notes.exclude("annotator without both conditions", int((known & ~both).sum()))
+    notes.exclude("annotator-without-both-conditions", int((known & ~both).sum()))
     x = np.column_stack([shown.astype(float), extra])[both]
     n_annotators = len(np.unique(who[both]))
     estimate, error = _fit(y[both], x, who[both], what[both], notes, n_annotators)
-    # Documents of one output each are outputs, whose effects are taken off.
+    # Documents of one output each equal outputs, whose effects are in the model.
     by_output = documents_of(documents, what, names)
     is_plain = unit_of(by_output[np.unique(what[both])]) != DOCUMENTS
     of = np.arange(both.sum()) if is_plain else by_output[what[both]]
@@ -148,7 +149,7 @@ def mean_effect(
     return MeanEffect(
         n=int(both.sum()),
         **notes.fields,
-        **_told(estimate, error, fewest, confidence, is_ratio=is_ratio),
+        **_estimated(estimate, error, fewest, confidence, is_ratio=is_ratio),
         method="least squares with effects of annotators and outputs, jackknife over annotators",
         alternative="two-sided",
         n_annotators=n_annotators,
@@ -158,8 +159,17 @@ def mean_effect(
     )
 
 
+def _missing(n: int) -> Message:
+    return plural(
+        "effects.missing-values",
+        "Excluded {n} output or region with a missing value.",
+        "Excluded {n} outputs or regions with a missing value.",
+        n=n,
+    )
+
+
 def _influences(y: FloatArray, x: FloatArray, who: IntArray, what: IntArray) -> FloatArray:
-    """How far each entry moves the first coefficient."""
+    """Return the influence of each entry on the first coefficient."""
     columns, _ = _within(np.column_stack([y, x]), who, what)
     y, x = columns[:, 0], columns[:, 1:]
     coefficients = np.linalg.lstsq(x, y, rcond=1e-10)[0]
@@ -169,7 +179,7 @@ def _influences(y: FloatArray, x: FloatArray, who: IntArray, what: IntArray) -> 
 
 
 def _with_documents(error: float, parts: FloatArray, who: IntArray, of: IntArray) -> float:
-    """Return the standard error with what people share on a document: + V_documents - V_both."""
+    """Return the standard error with the variance between documents: + V_documents - V_both."""
     together = recoded(who * (int(of.max()) + 1) + of)
     squares = [(np.bincount(recoded(each), weights=parts) ** 2).sum() for each in (of, together)]
     n = len(sizes_of(of))
@@ -178,14 +188,14 @@ def _with_documents(error: float, parts: FloatArray, who: IntArray, of: IntArray
 
 
 def _flags(name: str, values: ArrayLike) -> tuple[BoolArray, BoolArray]:
-    """Return what is true, and what is known: nan is neither true nor false."""
+    """Return which values are true, and which are known: nan is neither true nor false."""
     numbers = as_floats(name, values, ndim=1)
     known = ~np.isnan(numbers)
     return known & (numbers != 0.0), known
 
 
 def _logs(values: FloatArray, notes: Notes) -> FloatArray:
-    notes.exclude("time of 0", int((values <= 0).sum()))
+    notes.exclude("time-of-zero", int((values <= 0).sum()))
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(values > 0, np.log(values), np.nan)
 
@@ -202,44 +212,75 @@ def _fit(
 ) -> tuple[float, float]:
     """The first coefficient and its standard error; nan where undefined."""
     if n_annotators < FEWEST:
-        notes.warn(TooFewWarning(f"{n_annotators} annotators have both conditions: no interval."))
-    estimate, is_settled = _coefficient(y, x, who, what)
+        notes.warn(
+            TooFewWarning(
+                plural(
+                    "effects.few-annotators",
+                    "Only {n} annotator has outputs in both conditions. An interval needs at least "
+                    "two.",
+                    "{n} annotators have outputs in both conditions. An interval needs at least "
+                    "two.",
+                    n=n_annotators,
+                )
+            )
+        )
+    estimate, is_converged = _coefficient(y, x, who, what)
     if np.isnan(estimate):
-        notes.warn(ConstantInputWarning("No output was rated in both conditions: no difference."))
-    kept = (who != each for each in np.unique(who))
-    without = [_coefficient(y[k], x[k], who[k], what[k]) for k in kept]
-    if not all((is_settled, *(each for _, each in without))):
-        notes.warn(ApproximationWarning(
-            f"The means of annotators and outputs still moved after {SWEEPS} sweeps: the effect is "
-            "approximate."
-        ))  # fmt: skip
+        notes.warn(
+            ConstantInputWarning(
+                message(
+                    "effects.no-overlap",
+                    "No output was rated in both conditions, so the difference is undefined.",
+                )
+            )
+        )
+    others = (who != each for each in np.unique(who))
+    without = [_coefficient(y[k], x[k], who[k], what[k]) for k in others]
+    if not all((is_converged, *(each for _, each in without))):
+        notes.warn(
+            ApproximationWarning(
+                message(
+                    "effects.not-converged",
+                    "The estimate did not converge within {iterations} iterations, so the effect "
+                    "is approximate.",
+                    iterations=SWEEPS,
+                )
+            )
+        )
     if len(without) < FEWEST or np.isnan(estimate):
         return estimate, np.nan
     return estimate, _jackknife(np.array([each for each, _ in without]), notes)
 
 
 def _jackknife(without: FloatArray, notes: Notes) -> float:
-    """Standard error from the estimates without each annotator; nan where one is undefined."""
+    """Return the jackknife standard error; nan if an estimate without an annotator is undefined."""
     if np.isnan(without).any():
-        notes.warn(TooFewWarning("Everything hangs on one annotator: no interval."))
+        notes.warn(
+            TooFewWarning(
+                message(
+                    "effects.one-annotator-decides",
+                    "The estimate depends on a single annotator, so it has no interval.",
+                )
+            )
+        )
         return np.nan
     n = len(without)
     return float(np.sqrt((n - 1) / n * ((without - without.mean()) ** 2).sum()))
 
 
 def _coefficient(y: FloatArray, x: FloatArray, who: IntArray, what: IntArray) -> tuple[float, bool]:
-    """The first coefficient, nan where undefined, and whether the means had settled."""
+    """Return the first coefficient, nan if undefined, and whether the means converged."""
     if not len(y):
         return np.nan, True
-    columns, is_settled = _within(np.column_stack([y, x]), who, what)
+    columns, is_converged = _within(np.column_stack([y, x]), who, what)
     y, x = columns[:, 0], columns[:, 1:]
     if (x[:, 0] ** 2).sum() < 1e-9 * len(x):
-        return np.nan, is_settled
-    return float(np.linalg.lstsq(x, y, rcond=1e-10)[0][0]), is_settled
+        return np.nan, is_converged
+    return float(np.linalg.lstsq(x, y, rcond=1e-10)[0][0]), is_converged
 
 
 def _within(columns: FloatArray, who: IntArray, what: IntArray) -> tuple[FloatArray, bool]:
-    """Take off annotators' and outputs' means, by turns until nothing moves; False if all did."""
+    """Subtract annotators' and outputs' means in turn until they converge; False if they do not."""
     left: FloatArray = columns - columns.mean(axis=0)
     close = CLOSE * np.abs(left).max(axis=0, initial=0.0)
     for _ in range(SWEEPS):
@@ -266,14 +307,14 @@ def rate_effect(
     documents: Iterable[Hashable] | None = None,
     confidence: float = 0.95,
 ) -> RateEffect:
-    """Estimate what a condition changes in how often something happens to a region of a text.
+    """Estimate the effect of a condition on the rate of an event in regions of texts.
 
-    *False acceptance*: an event is a final span over a region, treated where a false span was
-    planted there, blank where nothing was shown. *Missed errors*: an event is a known error
-    without a final span, treated where it was withheld from suggestions. The difference of the two
-    pooled rates, with a jackknife over annotators and t of n_annotators - 1 degrees. nan in events
-    or treated is left out and counted. ``documents`` are those of the regions' texts; without them
-    annotators alone are units.
+    *False acceptance*: the event is a final span over a region; treated means that a false span was
+    planted there, blank that nothing was shown. *Missed errors*: the event is a known error without
+    a final span; treated means that it was withheld from the suggestions. The statistic is the
+    difference of the pooled rates, with a jackknife over annotators and t with n_annotators - 1
+    degrees of freedom. nan in events or treated is excluded and counted. ``documents`` are those of
+    the regions' texts; without them, only annotators are units.
 
     Raises
     ------
@@ -286,16 +327,17 @@ def rate_effect(
         A condition has no region, or fewer than two annotators took part; fewer than 20 documents,
         or fewer than six: no interval.
     ConstantInputWarning
-        A rate is 0 or 1: the interval leaves out how far it may be from that.
+        A rate is 0 or 1: the interval does not include the uncertainty of that rate.
     """
     fraction("confidence", confidence)
     notes = Notes()
-    (happened, is_seen), (shown, is_told) = _flags("events", events), _flags("treated", treated)
+    happened, is_seen = _flags("events", events)
+    shown, has_condition = _flags("treated", treated)
     who = factorize(annotators)[1]
     if not len(happened) == len(shown) == len(who):
-        raise ValueError("events, treated and annotators must be as long")
-    known = is_seen & is_told
-    notes.leave_out("missing value", int((~known).sum()))
+        raise ValueError("events, treated and annotators must have one length")
+    known = is_seen & has_condition
+    notes.exclude_missing(_missing(int((~known).sum())))
     of = clusters_from(documents, len(who))[known]
     happened, shown = happened[known], shown[known]
     names, who = np.unique(who[known], return_inverse=True)
@@ -320,7 +362,7 @@ def rate_effect(
     return RateEffect(
         n=len(happened),
         **notes.fields,
-        **_told(float(rates[0] - rates[1]), error, fewest, confidence),
+        **_estimated(float(rates[0] - rates[1]), error, fewest, confidence),
         method="difference of pooled rates, jackknife over annotators",
         alternative="two-sided",
         treated=float(rates[0]),
@@ -343,18 +385,31 @@ def _jackknifed(hits: FloatArray, counts: FloatArray, notes: Notes, rates: Float
     without = [total.sum(axis=1, keepdims=True) - total for total in (hits, counts)]
     gaps = np.subtract(*_rates(*without))
     if n < FEWEST or np.isnan(rates).any():
-        notes.warn(TooFewWarning("Too few annotators in both conditions: no interval."))
+        notes.warn(
+            TooFewWarning(
+                message(
+                    "effects.few-in-both",
+                    "There are too few annotators in both conditions for an interval.",
+                )
+            )
+        )
         return np.nan
     if np.isin(rates, (0.0, 1.0)).any():
-        told = "A rate is 0 or 1: how far the true one may be from that is in no interval here."
-        notes.warn(ConstantInputWarning(told))
+        notes.warn(
+            ConstantInputWarning(
+                message(
+                    "effects.extreme-rate",
+                    "A rate is 0 or 1. The interval does not include the uncertainty of that rate.",
+                )
+            )
+        )
     return _jackknife(gaps, notes)
 
 
-def _told(
+def _estimated(
     estimate: float, error: float, n: int, confidence: float, *, is_ratio: bool = False
 ) -> dict[str, Any]:
-    """Statistic, interval and p; of a ratio on its own scale."""
+    """Return statistic, interval and p as fields; a ratio is on its own scale."""
     shown = np.exp if is_ratio else float
     if not error > 0:
         return {"statistic": float(shown(estimate)), "interval": None, "pvalue": None}

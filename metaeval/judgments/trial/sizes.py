@@ -1,7 +1,7 @@
-"""What a trial of so many people and outputs can tell, paired over annotators.
+"""Power of a trial of prefilled spans, paired over annotators.
 
-Spreads are those seen in the logs of Zouhar et al. (2025, ESA^AI) where they could be seen, and
-assumed where not: each has its default below and can be said otherwise.
+Standard deviations are those in the logs of Zouhar et al. (2025, ESA^AI) if they could be
+estimated, and assumptions otherwise. Each has its default below, and can be changed by argument.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from scipy.special import expit, logit, stdtrit
 
 from metaeval.arrays import FloatArray, fraction, positive_int
 
-# Standard deviations: of one log time around its expectation (seen: 0.9 to 1.2), of an annotator's
-# own change in log time, and of logits between annotators (acceptance, missing) and of an
-# annotator's own change in them.
+# Standard deviations: of one log time around its expectation (observed: 0.9 to 1.2), of the change
+# in log time between annotators, of logits between annotators (acceptance, missed errors), and of
+# the change in logits between annotators.
 LOG_TIME, OWN_CHANGE, ACCEPTING, MISSING, OWN_MISSING = 1.05, 0.2, 0.8, 0.6, 0.3
 NODES = 40
 
@@ -32,9 +32,10 @@ def mean_power(
 ) -> float:
     """Return the power of a two-sided paired t test over annotators.
 
-    ``change`` is a difference of log times (log 0.8 for a fifth less) or of scores; ``n_outputs``
-    an annotator rates in each condition, whose residuals count as n_outputs / ``design_effect``
-    independent ones: 1 + (m - 1) rho of documents of m outputs whose residuals correlate by rho.
+    ``change`` is a difference of log times (log 0.8 for a fifth less) or of scores. ``n_outputs``
+    is the number of outputs per annotator and condition; their residuals count as n_outputs /
+    ``design_effect`` independent ones, 1 + (m - 1) rho for documents of m outputs whose residuals
+    correlate by rho.
 
     >>> round(mean_power(np.log(0.8), 20, 50), 2)
     0.9
@@ -57,11 +58,11 @@ def rate_power(
     design_effect: float = 1.0,
     alpha: float = 0.05,
 ) -> float:
-    """Return the power to tell two rates apart, paired over annotators.
+    """Return the power to detect a difference of two rates, paired over annotators.
 
-    ``n_regions`` an annotator meets in each condition; rates are those of the annotator in the
-    middle, around whom logits spread by ``annotator_sd`` and move by changes of their own.
-    ``design_effect`` as for `mean_power`, of the regions of a document.
+    ``n_regions`` is the number of regions per annotator and condition. The rates are those of the
+    median annotator; logits of annotators have the standard deviation ``annotator_sd``, their
+    changes ``change_sd``. ``design_effect`` as for `mean_power`, of the regions of a document.
 
     >>> round(rate_power(0.3, 0.4, 20, 20), 2)
     0.72
@@ -108,7 +109,7 @@ def rate_half_width(
 def smallest_change(
     power_of: Callable[[float], float], *, power: float = 0.8, largest: float = 3.0
 ) -> float | None:
-    """Return the smallest change, up to ``largest``, that is found with a power; None for none.
+    """Return the smallest change, up to ``largest``, that is detected with this power, or None.
 
     ``power_of`` grows with the change.
 
@@ -146,6 +147,6 @@ def _power(change: float, variance: float, n_annotators: int, alpha: float) -> f
     degrees = n_annotators - 1
     bound = float(stdtrit(degrees, 1 - alpha / 2))
     centre = abs(change) / float(np.sqrt(variance / n_annotators))
-    # Far out scipy has no value of the other tail, which is nothing there.
+    # For large values scipy returns nan for the other tail, which is 0 there.
     other = float(np.nan_to_num(nct.cdf(-bound, degrees, centre)))
     return float(nct.sf(bound, degrees, centre)) + other

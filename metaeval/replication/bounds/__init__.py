@@ -1,4 +1,4 @@
-"""What a metric has to beat and what people reach: floor and ceiling of a question's table."""
+"""Baselines that a metric has to beat, and the human ceiling, for a question."""
 
 from metaeval.replication.bounds.ceiling import Ceiling, NoOverlapWarning, Ratings, ceiling
 from metaeval.replication.bounds.floor import (

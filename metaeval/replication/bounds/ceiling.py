@@ -1,4 +1,4 @@
-"""Each human as a metric against the others: how far agreement with these humans can go."""
+"""Human ceiling: each annotator, treated as a metric, against the mean of the others."""
 
 from __future__ import annotations
 
@@ -7,77 +7,87 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from metaeval.arrays import FloatArray, IntArray
+from metaeval.messages import message
 from metaeval.replication.questions.scored import Scored
 from metaeval.replication.questions.statistics import Question
 from metaeval.replication.questions.values import values_of
 from metaeval.results import Notes, Result, StatisticsWarning
 
-# Fewer outputs that others judged too say nothing of a person.
+# An annotator needs so many outputs that others judged too.
 LEAST = 30
-# Of a crowd those with the most such outputs.
+# The ceiling uses at most so many annotators: those with the most such outputs.
 MOST = 50
 PERSON = "\0person"
 Sums = tuple[FloatArray, FloatArray]
 
 
 class NoOverlapWarning(StatisticsWarning):
-    """Nobody judged enough that others judged too, so people cannot be compared with people."""
+    """No annotator judged enough outputs that others judged too, so there is no human ceiling."""
 
     code = "no_overlap"
 
 
 @dataclass(frozen=True, eq=False)
 class Ratings:
-    """Judgments: who (n,), of which place of the flattened systems x segments (n,), what (n,)."""
+    """Judgments, (n,): annotator, place in the flattened systems x segments, and score."""
 
-    rater: IntArray
+    annotator: IntArray
     place: IntArray
     score: FloatArray
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Ceiling(Result):
-    """Each of ``n`` people against the mean of the others, on what both judged.
+    """Agreement of each of ``n`` annotators with the mean of the others, on shared outputs.
 
-    ``raters`` are those with a value, ``values`` and ``overlaps`` (n,) what they reach and on how
-    many outputs. ``metrics`` (m,) is what the metrics reach on the same outputs against the same
-    others, the mean over these people; nan where undefined.
+    ``annotators`` are those with a value; ``values`` and ``overlaps`` (n,) are their agreement and
+    the number of shared outputs. ``metrics`` (m,) is the agreement of the metrics on the same
+    outputs with the same others, averaged over the annotators; nan if undefined.
     """
 
-    raters: IntArray
+    annotators: IntArray
     values: FloatArray
     overlaps: IntArray
     metrics: FloatArray
 
     @property
     def mean(self) -> float:
-        """The mean over people; nan without any."""
+        """Mean over annotators; nan without any."""
         return float(self.values.mean()) if len(self.values) else float("nan")
 
 
 def ceiling(
     ratings: Ratings, scored: Scored, question: Question, *, least: int = LEAST, most: int = MOST
 ) -> Ceiling:
-    """Take one person out at a time and correlate them with the mean of the others' judgments.
+    """Compute each annotator's agreement with the mean of the others' judgments.
 
-    A person's score of an output is the mean of their judgments of it. What a metric reaches
-    against the mean of all is no fair comparison, because that mean is of more people and often of
-    more outputs: ``metrics`` is. A metric above the ceiling is nearer to these humans than one of
-    them is to the others, not better than people (Proietti et al. 2025).
+    An annotator's score of an output is the mean of their judgments of it. To compare with metrics
+    use ``metrics``, not their agreement with the mean of all annotators, which is a mean of more
+    annotators and often over more outputs. A metric above the human ceiling agrees better with
+    these annotators than they agree with each other; it is not better than humans (Proietti et al.
+    2025).
 
     Warns
     -----
     NoOverlapWarning
-        Where nobody judged ``least`` outputs that others judged too.
+        No annotator judged ``least`` outputs that others judged too.
     """
     notes = Notes()
     people, counts = _overlaps(ratings)
     enough = people[counts >= least]
     if not len(enough):
-        message = f"There is no ceiling: nobody judged {least} outputs that others judged too."
-        notes.warn(NoOverlapWarning(message))
-    notes.exclude("too few outputs that others judged", len(people) - len(enough))
-    notes.exclude("others have more such outputs", len(enough[most:]))
+        notes.warn(
+            NoOverlapWarning(
+                message(
+                    "ceiling.no-overlap",
+                    "There is no human ceiling, because no annotator judged at least {least} "
+                    "outputs that others judged too.",
+                    least=least,
+                )
+            )
+        )
+    notes.exclude("too-few-shared-outputs", len(people) - len(enough))
+    notes.exclude("fewer-shared-outputs-than-others", len(enough[most:]))
     every = _sums(ratings.place, ratings.score, scored.human.values.size)
     rows = [_of(scored, question, *_sides(ratings, who, every)) for who in enough[:most]]
     known = np.array([np.isfinite(row[-1]) for row in rows], dtype=np.bool_)
@@ -86,7 +96,7 @@ def ceiling(
     return Ceiling(
         n=len(table),
         **notes.fields,
-        raters=enough[:most][known],
+        annotators=enough[:most][known],
         values=table[:, -1],
         overlaps=counts[counts >= least][:most][known],
         metrics=_means(table[:, :-1]),
@@ -94,8 +104,8 @@ def ceiling(
 
 
 def _overlaps(ratings: Ratings) -> tuple[IntArray, IntArray]:
-    """Everybody, and how many outputs they judged that others judged too; the most first."""
-    pairs = np.unique(np.stack([ratings.place, ratings.rater]), axis=1)
+    """Return all annotators and how many outputs they share with others, largest count first."""
+    pairs = np.unique(np.stack([ratings.place, ratings.annotator]), axis=1)
     _, at, people = np.unique(pairs[0], return_inverse=True, return_counts=True)
     everybody, who = np.unique(pairs[1], return_inverse=True)
     counts = np.bincount(who, weights=people[at] > 1, minlength=len(everybody)).astype(np.int64)
@@ -104,9 +114,9 @@ def _overlaps(ratings: Ratings) -> tuple[IntArray, IntArray]:
 
 
 def _sides(ratings: Ratings, who: int, every: Sums) -> tuple[FloatArray, FloatArray]:
-    """One person's mean scores and the others', flat, nan but where both are."""
+    """Return one annotator's mean scores and the others', flat; nan unless both exist."""
     sums, counts = every
-    mine = ratings.rater == who
+    mine = ratings.annotator == who
     own_sums, own_counts = _sums(ratings.place[mine], ratings.score[mine], len(sums))
     others = counts - own_counts
     both = (own_counts > 0) & (others > 0)
@@ -121,7 +131,7 @@ def _sums(place: IntArray, score: FloatArray, size: int) -> Sums:
 
 
 def _of(scored: Scored, question: Question, own: FloatArray, rest: FloatArray) -> FloatArray:
-    """The metrics' values and, last, the person's, against the others."""
+    """Return the values of the metrics and, last, of the annotator, against the others."""
     human = scored.human.with_values(rest.reshape(scored.human.shape))
     person = human.with_values(own.reshape(human.shape))
     one = replace(

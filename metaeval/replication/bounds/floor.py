@@ -1,4 +1,4 @@
-"""Metrics against metrics that know nothing of quality (Perrella et al. 2024, sentinels)."""
+"""Tests of metrics against baselines without information (Perrella et al. 2024, sentinels)."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from metaeval.arrays import FloatArray
 from metaeval.correlation.intervals.clustered import cautious_pvalues
 from metaeval.correlation.panel import grouped
 from metaeval.correlation.ties import tied_share
+from metaeval.documents import DOCUMENTS
+from metaeval.messages import Message, message
 from metaeval.replication.questions import answer
 from metaeval.replication.questions.comparison import ALPHA, Comparison
 from metaeval.replication.questions.scored import Scored
@@ -20,18 +22,18 @@ from metaeval.significance.corrections import adjust_pvalues
 
 ABOVE, NOT_ABOVE, BELOW, UNKNOWN = "above", "not above", "below", ""
 CORRELATIONS = ("pearson", "kendall", "spearman")
-# A difference this small is none: the metric is the floor.
+# A smaller difference is a rounding error: the metric equals the baseline.
 SAME = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
 class FloorTest:
-    """m metrics against k floors; nan where nothing is defined.
+    """Tests of m metrics against k baselines; nan if undefined.
 
-    ``above`` (m,) is the corrected p that a metric is better than every floor, ``below`` (m,) that
-    some floor is better than it. ``states`` says what holds: above, not above (not told from the
-    best floor), below, or nothing where there is no test. ``values``, ``lows`` and ``highs`` (k,)
-    are the floors'; ``constant`` is what one value for everything reaches.
+    ``above`` (m,) is the corrected p that a metric is better than every baseline, ``below`` (m,)
+    that a baseline is better than it. ``states`` are ABOVE, NOT_ABOVE (no significant difference
+    from the best baseline), BELOW, or UNKNOWN if there is no test. ``values``, ``lows`` and
+    ``highs`` (k,) are those of the baselines; ``constant`` is the value of a constant metric.
     """
 
     values: FloatArray
@@ -41,7 +43,7 @@ class FloorTest:
     above: FloatArray
     below: FloatArray
     states: Sequence[str]
-    test: str
+    test: Message
 
 
 def against_floors(
@@ -52,20 +54,21 @@ def against_floors(
     random: str,
     alpha: float = ALPHA,
 ) -> FloorTest:
-    """Test all metrics against all floors, with the first test that the question's statistic has.
+    """Test all metrics against all baselines, with the first test of the question's statistic.
 
-    A metric is above the floor where it beats each of them: the largest of its one-sided p counts
-    (an intersection-union test, Berger 1982), corrected over the metrics by Holm. So where no
-    metric is better than the best floor, any of them is called above in at most ``alpha`` of all
-    tables, as far as the statistic's test keeps its level. It is
-    below where one floor beats it: the smallest p times their number, corrected alike. A floor that
-    is undefined (all outputs of a segment have one source) is passed over; one that equals the
-    metric has p 1. Over segments the tests are cautious (`cautious_pvalues`): by all segments four
-    metrics that equal the best floor pass in 4 to 10 of 100 tables of 60 segments of MQM.
+    A metric is above the baselines if it is better than each of them: its largest one-sided p
+    counts (an intersection-union test, Berger 1982), corrected over the metrics by Holm. So if no
+    metric is better than the best baseline, the probability that any of them is called above is at
+    most ``alpha``, provided that the statistic's test keeps its level. A metric is below if one
+    baseline is better: the smallest p times their number counts, corrected likewise. An undefined
+    baseline (all outputs of a segment have one source) is ignored; one that equals the metric has p
+    1. Over segments the tests are cautious (`cautious_pvalues`): with degrees of freedom from all
+    segments, some of four metrics that equal the best baseline pass in 4 to 10 of 100 tables of 60
+    segments of MQM.
 
-    ``random`` names the floor of random numbers. Where the statistic is a correlation with
-    intervals, metrics are tested against 0, which is known, and not against one draw: over ten
-    systems a draw is anything from -.6 to .6. ValueError where nothing can be compared.
+    ``random`` names the baseline of random numbers. If the statistic is a correlation with
+    intervals, metrics are tested against 0, its known expectation, and not against one draw, which
+    over ten systems ranges from -.6 to .6. Raises ValueError if nothing can be compared.
     """
     asked = replace(question, test=question.statistic.tests[0])
     found = answer(replace(scored, metrics={**scored.metrics, **floors}), asked)
@@ -86,16 +89,26 @@ def against_floors(
         above,
         below,
         [_state(a, b, alpha) for a, b in zip(above, below, strict=True)],
-        _told(found) if found.sides else found.test,
+        _cautious(found) if found.sides else found.test,
     )
 
 
-def _told(found: Comparison) -> str:
-    return f"{found.test}, effective {found.unit} less one as degrees of freedom"
+def _cautious(found: Comparison) -> Message:
+    if found.unit == DOCUMENTS:
+        return message(
+            "test.cautious-documents",
+            "{test}, with the effective number of documents less one as degrees of freedom",
+            test=found.test,
+        )
+    return message(
+        "test.cautious-segments",
+        "{test}, with the effective number of segments less one as degrees of freedom",
+        test=found.test,
+    )
 
 
 def _pvalues(found: Comparison) -> tuple[FloatArray, FloatArray | None]:
-    """One-sided p of all differences and of all values above 0, cautious over documents."""
+    """Return one-sided p of all differences and of all values above 0, cautious over documents."""
     if found.sides:
         zero, pvalues = cautious_pvalues(found.values, found.sides)
         return np.where(np.isnan(found.pvalues), np.nan, pvalues), zero
@@ -106,7 +119,7 @@ def _pvalues(found: Comparison) -> tuple[FloatArray, FloatArray | None]:
 
 
 def _corrected(better: FloatArray, worse: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Holm over metrics: of the largest p over floors, and of the smallest times their number."""
+    """Return Holm-corrected p of being above all baselines, and of being below one of them."""
     counts = np.isfinite(better).sum(axis=1)
     none = counts == 0
     largest = np.where(np.isnan(better), 0.0, better).max(axis=1, initial=0.0)
@@ -123,7 +136,7 @@ def _state(above: float, below: float, alpha: float) -> str:
 
 
 def _constant(scored: Scored, question: Question, chance: float) -> float:
-    """Of pairs with ties calibrated the share that humans tie; a correlation is undefined: 0."""
+    """Return the value of a constant metric: chance, or for acc_eq the share of human ties."""
     if question.statistic.correlation != "acc_eq":
         return chance
     cells = scored.cells

@@ -1,12 +1,13 @@
 """Every metric against the humans and against every other metric, by one statistic.
 
-A question says which statistic, over which groups, tested how; its answer has values, intervals,
-differences and p-values of all metrics at once, on the cells that all of them have. One
-computation behind tables of metrics, their ranks and the heat maps of pairs.
+A question names a statistic, a grouping and a test. Its answer has values, intervals, differences
+and p-values of all metrics at once, on the cells that all of them have. Tables of metrics, their
+ranks and the heat maps of pairs all use this computation.
 """
 
 from __future__ import annotations
 
+from metaeval.messages import MessageError, message
 from metaeval.replication.questions.cells import compare_cells, compare_limits
 from metaeval.replication.questions.comparison import (
     ALPHA,
@@ -53,15 +54,24 @@ __all__ = [
 __dir__ = __all__.copy
 
 
+class AnswerError(MessageError, ValueError):
+    """A question cannot be answered from the scores."""
+
+
 def answer(scored: Scored, question: Question) -> Comparison:
-    """Answer a question with all metrics; ValueError where nothing has all their scores.
+    """Answer a question with all metrics; raises AnswerError if no output has all their scores.
 
     Metrics without a score on the level of the question (systems, or judged segments) are nan, and
-    leave the others as they are.
+    do not change the values of others.
     """
     part, notes = answerable(scored, question)
     if not can_answer(part, question):
-        raise ValueError("no output has the scores of the humans and of all metrics")
+        raise AnswerError(
+            message(
+                "question.no-common-output",
+                "No output has a human score and scores of all metrics.",
+            )
+        )
     return widened(_answer(part, question), scored, part, notes)
 
 

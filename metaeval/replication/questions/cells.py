@@ -14,6 +14,7 @@ from metaeval.correlation.measure import SYSTEM_LEVEL
 from metaeval.correlation.panel import grouped
 from metaeval.correlation.ties import uninformed_accuracy
 from metaeval.documents import DOCUMENTS, SEGMENTS
+from metaeval.messages import Message, message
 from metaeval.replication.questions.comparison import (
     CONFIDENCE,
     Comparison,
@@ -26,71 +27,87 @@ from metaeval.replication.questions.values import system_matrix_intervals, value
 from metaeval.significance.comparison import compare_metrics
 
 N_PERMUTATIONS, N_PERMUTATIONS_SLOW = 4_000, 1_000
-# At .05 Bonferroni finds nothing with fewer than 40 permutations a pair of metrics.
-PERMUTATIONS_A_PAIR = 41
-# But all pairs of metrics and their permutations are together no more than these, half a minute.
+# With fewer than 40 permutations per pair of metrics, Bonferroni finds nothing at .05.
+PERMUTATIONS_PER_PAIR = 41
+# The product of permutations and pairs of metrics is at most this, which takes half a minute.
 MOST_DIFFERENCES = 2**28
-# Above so many outputs resampling takes the smaller numbers.
+# Above so many outputs resampling uses the smaller numbers.
 MANY_CELLS = 3_000
-# The same of pairs of outputs.
+# The same for pairs of outputs.
 MANY_PAIRS = 500_000
 # Mixtures of two metrics may tie, and then a permutation test of an order statistic compares all
 # pairs of a group: with more members than this it takes hours.
 WIDE_GROUP = 3_000
 # By unit of the test.
 LIMIT_TEST = {
-    SEGMENTS: "one-sided t test of the difference over segments",
-    DOCUMENTS: "one-sided t test of the difference over documents",
+    SEGMENTS: message("test.t-segments", "one-sided t test of the difference over segments"),
+    DOCUMENTS: message("test.t-documents", "one-sided t test of the difference over documents"),
 }
 CLUSTERED_TEST = {
-    SEGMENTS: "one-sided t test of the difference, clustered by segment",
-    DOCUMENTS: "one-sided t test of the difference, clustered by document",
-}
-CELLS_SWAP = {
-    SEGMENTS: (
-        "PERM-BOTH swaps every output on its own, as if those of one segment were independent: "
-        "where segments differ in difficulty it calls two equally good metrics different in 12 to "
-        "17 of 100 one-sided tests at .05."
+    SEGMENTS: message(
+        "test.t-clustered-by-segment", "one-sided t test of the difference, clustered by segment"
     ),
-    DOCUMENTS: (
-        "PERM-BOTH swaps each system’s outputs of a document on their own, as if the systems were "
-        "independent of each other: where documents differ in difficulty it calls two equally "
-        "good metrics different in 8 to 18 of 100 one-sided tests at .05."
+    DOCUMENTS: message(
+        "test.t-clustered-by-document", "one-sided t test of the difference, clustered by document"
+    ),
+}
+# Measured by `benchmarks.metaeval.significance`: false positives, the lowest and the highest share.
+CELLS_SWAP = {
+    SEGMENTS: message(
+        "test.swaps-outputs",
+        "PERM-BOTH swaps every output separately, as if outputs of one segment were independent. "
+        "If segments differ in difficulty, it finds a difference between two equally good metrics "
+        "in {low:percent} to {high:percent} of one-sided tests at .05.",
+        low=0.12,
+        high=0.17,
+    ),
+    DOCUMENTS: message(
+        "test.swaps-documents",
+        "PERM-BOTH swaps each system’s outputs of a document separately, as if systems were "
+        "independent of each other. If documents differ in difficulty, it finds a difference "
+        "between two equally good metrics in {low:percent} to {high:percent} of one-sided tests at "
+        ".05.",
+        low=0.08,
+        high=0.18,
     ),
 }
 
 
 def compare_cells(scored: Scored, question: Question) -> Comparison:
-    """Intervals over documents, and the test that is asked for: t, or PERM-BOTH over cells."""
+    """Return intervals over documents, and the requested test: t, or PERM-BOTH over cells."""
     values, notes = values_of(scored, question)
     if question.statistic.correlation == "soft_pairwise_accuracy":
-        told, pvalues = _soft_intervals(scored, notes), None
+        fields, pvalues = _soft_intervals(scored, notes), None
     else:
         found = _intervals(scored, question)
-        told, pvalues = interval_fields(found), found.difference_pvalues
-        told["n_informative"] = found.n_segments or None
+        fields, pvalues = interval_fields(found), found.difference_pvalues
+        fields["n_informative"] = found.n_segments or None
         notes |= notes_of(found.warnings)
-    told |= {
+    fields |= {
         "values": values,
         "differences": differences_of(values),
         "n": scored.n,
         "n_segments": scored.n_segments,
         "chance": _chance(scored, question),
     }
-    told.setdefault("n_systems", scored.n_systems)
+    fields.setdefault("n_systems", scored.n_systems)
     if question.test == CLUSTERED and pvalues is not None:
-        told |= {"pvalues": pvalues, "test": CLUSTERED_TEST[told["unit"]]}
+        fields |= {"pvalues": pvalues, "test": CLUSTERED_TEST[fields["unit"]]}
     elif _is_wide(scored, question) and pvalues is not None:
-        notes[
-            f"With {scored.n:,} outputs a permutation test of {question.label} would take hours: "
-            "differences are tested by t, clustered like the intervals."
-        ] = None
-        told |= {"pvalues": pvalues, "test": CLUSTERED_TEST[told["unit"]]}
+        wide = message(
+            "test.too-wide",
+            "With {outputs} outputs, a permutation test of {statistic} would take hours. "
+            "Differences are tested by t instead, clustered like the intervals.",
+            outputs=scored.n,
+            statistic=question.label,
+        )
+        notes[wide] = None
+        fields |= {"pvalues": pvalues, "test": CLUSTERED_TEST[fields["unit"]]}
     else:
-        told |= _permuted(scored, question, notes)
-    # What has no value has neither an interval nor a test.
-    told["pvalues"] = np.where(np.isnan(told["differences"]), np.nan, told["pvalues"])
-    return Comparison(warnings=list(notes), **told)
+        fields |= _permuted(scored, question, notes)
+    # A difference without a value has neither an interval nor a test.
+    fields["pvalues"] = np.where(np.isnan(fields["differences"]), np.nan, fields["pvalues"])
+    return Comparison(warnings=list(notes), **fields)
 
 
 def _intervals(scored: Scored, question: Question) -> CorrelationIntervals:
@@ -100,8 +117,8 @@ def _intervals(scored: Scored, question: Question) -> CorrelationIntervals:
     return correlation_intervals(human, metrics, question.measure, confidence=CONFIDENCE)
 
 
-def _soft_intervals(scored: Scored, notes: dict[str, None]) -> dict[str, Any]:
-    """Intervals of soft pairwise accuracy; differences have p-values alone, none against zero."""
+def _soft_intervals(scored: Scored, notes: dict[Message, None]) -> dict[str, Any]:
+    """Return intervals of soft pairwise accuracy; differences have only p-values."""
     found = soft_pairwise_intervals(*scored.matrices(), confidence=CONFIDENCE)
     notes |= notes_of(found.warnings)
     return interval_fields(found) | {"zero_pvalues": None, "n_informative": found.n_segments}
@@ -116,7 +133,7 @@ def _chance(scored: Scored, question: Question) -> float:
     return uninformed_accuracy(grouped(human.values, human.mask, question.grouping))
 
 
-def _permuted(scored: Scored, question: Question, notes: dict[str, None]) -> dict[str, Any]:
+def _permuted(scored: Scored, question: Question, notes: dict[Message, None]) -> dict[str, Any]:
     human, metrics = scored.matrices()
     tested = compare_metrics(
         human,
@@ -130,13 +147,23 @@ def _permuted(scored: Scored, question: Question, notes: dict[str, None]) -> dic
         notes[CELLS_SWAP[tested.unit]] = None
     return {
         "pvalues": tested.pvalues,
-        "test": f"one-sided {tested.method}, {tested.n_resamples:,} permutations",
+        "test": permutation_test(tested.method, tested.n_resamples),
         "n_permutations": tested.n_resamples,
     }
 
 
+def permutation_test(method: Message, n_permutations: int) -> Message:
+    """Return the description of a one-sided permutation test."""
+    return message(
+        "test.permutation",
+        "one-sided {method}, {permutations} permutations",
+        method=method,
+        permutations=n_permutations,
+    )
+
+
 def _permutations(scored: Scored, question: Question) -> int:
-    """How many permutations: enough for Bonferroni over all pairs where they are cheap."""
+    """Return the number of permutations: enough for Bonferroni over all pairs if it is cheap."""
     n_metrics, n_systems = len(scored.metrics), scored.n_systems
     pairs, system_pairs = (n * (n - 1) // 2 for n in (n_metrics, n_systems))
     correlation = question.statistic.correlation
@@ -147,11 +174,11 @@ def _permutations(scored: Scored, question: Question) -> int:
     is_soft = correlation == "soft_pairwise_accuracy"
     most = MOST_DIFFERENCES // max(pairs * (system_pairs if is_soft else 1), 1)
     fewest = N_PERMUTATIONS_SLOW if is_soft and most < N_PERMUTATIONS else N_PERMUTATIONS
-    return max(fewest, min(PERMUTATIONS_A_PAIR * pairs, most))
+    return max(fewest, min(PERMUTATIONS_PER_PAIR * pairs, most))
 
 
 def _is_wide(scored: Scored, question: Question) -> bool:
-    """Whether a group of an order statistic has too many members for permutations."""
+    """Return whether a group of an order statistic has too many members for permutations."""
     if question.statistic.correlation not in ("kendall", "spearman"):
         return False
     members = {"none": scored.n, "system": len(scored.human.segments)}
@@ -159,7 +186,7 @@ def _is_wide(scored: Scored, question: Question) -> bool:
 
 
 def compare_limits(scored: Scored) -> Comparison:
-    """The limit of infinitely many hybrids, by the delta method over documents."""
+    """Compare the limits for infinitely many hybrids, by the delta method over documents."""
     found = scored.limits
     return Comparison(
         values=found.values,

@@ -1,4 +1,4 @@
-"""What a comparison of metrics returns, and what all ways to compare share."""
+"""The result of a comparison of metrics, and functions shared by all kinds of comparisons."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from metaeval.correlation.intervals.clustered import (
     Side,
     without_intervals,
 )
+from metaeval.messages import Message, message, plural
 from metaeval.replication.questions.scored import Scored
 from metaeval.replication.questions.statistics import Question
 from metaeval.results import StatisticsWarning, TooFewWarning
@@ -24,17 +25,18 @@ CONFIDENCE = 0.95
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """One statistic of m metrics; nan where undefined.
+    """One statistic of m metrics; nan if undefined.
 
     `values` with the interval `lows` to `highs` are (m,). `differences`, their intervals and the
-    one-sided `pvalues` are (m, m): row minus column, small p where the row is better. `about` says
-    of what the intervals are: which part of the data would be new. Of `n_segments` segments with
-    scores `n_informative` tell anything of the statistic; None where it is not over segments.
-    `unit` names what the intervals take to be independent (``documents``, ``segments``,
-    ``systems``, or ``hybrids`` that were drawn), `n_units` counts them, and `n_effective` is their
-    effective number, smaller where documents differ in size. `chance` is the value
-    of a metric that knows nothing; `zero_pvalues` (m,) are two-sided against 0, where the
-    intervals have such a test. `sides` are the errors behind intervals over documents.
+    one-sided `pvalues` are (m, m): row minus column, small p if the row is better. `interval` says
+    how intervals are computed; it is None if no metric has one, and then `no_interval` says why.
+    `about` is the part of the data that intervals take to be new. Of `n_segments` segments with
+    scores, `n_informative` contribute to the statistic; both are None if it is not over segments.
+    `unit` is the unit that intervals treat as independent (``documents``, ``segments``,
+    ``systems``, or drawn ``hybrids``), `n_units` their number and `n_effective` their effective
+    number, which is smaller if documents differ in size. `chance` is the expected value of a metric
+    without information. `zero_pvalues` (m,) are two-sided against 0, None without such a test.
+    `sides` are the errors behind intervals over documents.
     """
 
     values: FloatArray
@@ -45,25 +47,29 @@ class Comparison:
     difference_highs: FloatArray
     pvalues: FloatArray
     n: int
-    interval: str
-    test: str
+    interval: Message | None
+    test: Message
     n_systems: int
     unit: str
     n_units: int
     n_effective: float
-    about: str = ""
+    no_interval: Message | None = None
+    about: Message | None = None
     n_segments: int | None = None
     n_informative: int | None = None
     n_permutations: int | None = None
     chance: float = 0.0
     zero_pvalues: FloatArray | None = None
     sides: Sequence[Side] = ()
-    warnings: Sequence[str] = ()
+    warnings: Sequence[Message] = ()
 
 
-# Why there is no interval, in place of how one is made.
-UNDEFINED = "the statistic is undefined for every metric"
-NO_ERROR = "every metric agrees alike whatever is left out"
+# Why there is no interval.
+UNDEFINED = message("no-interval.undefined", "the statistic is undefined for every metric")
+NO_ERROR = message(
+    "no-interval.no-error",
+    "the value of every metric is the same whatever part of the data is used",
+)
 INTERVALS = ("lows", "highs", "difference_lows", "difference_highs")
 
 
@@ -71,7 +77,8 @@ def interval_fields(found: CorrelationIntervals) -> dict[str, Any]:
     """Return the fields of a Comparison that intervals fill."""
     is_there = bool(np.isfinite(found.lows).any())
     return {name: getattr(found, name) for name in INTERVALS} | {
-        "interval": f"{found.method} ({found.question})" if is_there else no_interval(_why(found)),
+        "interval": described(found.method, found.question) if is_there else None,
+        "no_interval": None if is_there else _why(found),
         "about": found.question,
         "zero_pvalues": found.pvalues,
         "sides": found.sides,
@@ -82,66 +89,90 @@ def interval_fields(found: CorrelationIntervals) -> dict[str, Any]:
     }
 
 
-def few_systems(n: int) -> str:
-    """Say that systems are too few for an interval."""
-    return f"{n} systems are too few"
+def described(method: Message, question: Message) -> Message:
+    """Return how an interval is computed and what it takes to be new."""
+    return message("interval.described", "{method} ({question})", method=method, question=question)
 
 
-def no_interval(cause: str) -> str:
-    """Say that there is no interval, and why, in place of how one is made."""
-    return f"none: {cause}"
+def few_systems(n: int) -> Message:
+    """Return that there are too few systems for an interval."""
+    return plural(
+        "no-interval.few-systems", "{n} system is too few", "{n} systems are too few", n=n
+    )
 
 
-def _why(found: CorrelationIntervals) -> str:
+def _why(found: CorrelationIntervals) -> Message:
     if any(each.code == TooFewWarning.code for each in found.warnings):
-        n, n_systems = found.n_segments, found.n_systems
-        return f"{n} segments and {n_systems} systems are too few" if n else few_systems(n_systems)
+        if not found.n_segments:
+            return few_systems(found.n_systems)
+        return message(
+            "no-interval.few-segments-or-systems",
+            "there are too few segments or systems (segments: {segments}, systems: {systems})",
+            segments=found.n_segments,
+            systems=found.n_systems,
+        )
     return NO_ERROR if np.isfinite(found.values).any() else UNDEFINED
 
 
-def no_intervals(values: FloatArray, why: str) -> dict[str, Any]:
-    """Return the same fields where no interval covers what it says."""
+def no_intervals(values: FloatArray) -> dict[str, Any]:
+    """Return the fields of `INTERVALS` without any interval, all nan."""
     empty: Mapping[str, FloatArray] = without_intervals(values)
-    return {name: empty[name] for name in INTERVALS} | {"interval": why}
+    return {name: empty[name] for name in INTERVALS}
 
 
-def notes_of(warnings: Sequence[StatisticsWarning]) -> dict[str, None]:
-    """Sentences for the page; missing cells are told once for all, elsewhere."""
+def notes_of(warnings: Sequence[StatisticsWarning]) -> dict[Message, None]:
+    """Return the messages of warnings, each once, except those of missing data.
+
+    Pages show missing cells elsewhere, once for all questions.
+    """
     return dict.fromkeys(w.message for w in warnings if w.code != "missing_data")
 
 
-NO_SEGMENTS = "no score of a judged segment, so it has no value here"
-SPARSE = (
-    "{name}: scores of {n:,} of {all:,} judged outputs; compared with the others it would leave "
-    "them no more than these, so it has no value here."
-)
-NO_SYSTEMS = "no score of a system that the humans scored, so it has no value here"
-
-
-def answerable(scored: Scored, question: Question) -> tuple[Scored, dict[str, None]]:
-    """Return the metrics that have scores on the level of a question, and what to say of others."""
+def answerable(scored: Scored, question: Question) -> tuple[Scored, dict[Message, None]]:
+    """Return the metrics that have scores on the level of a question, and why others have none."""
     is_of_systems = question.statistic.is_of_systems
     part = scored.system_part if is_of_systems else scored.segment_part
-    why = NO_SYSTEMS if is_of_systems else NO_SEGMENTS
     named = zip(scored.metrics, scored.names, strict=True)
     lost = [(key, name) for key, name in named if key not in part.metrics]
-    return part, {_sparse(scored, key, name) or f"{name}: {why}.": None for key, name in lost}
+    return part, {
+        _excluded(scored, key, name, is_of_systems=is_of_systems): None for key, name in lost
+    }
 
 
-def _sparse(scored: Scored, key: str, name: str) -> str:
-    """Why a metric is left out that has some scores; empty of another."""
-    n, judged = scored.n_scored(key), int(scored.human.mask.sum())
-    return SPARSE.format(name=name, n=n, all=judged) if n else ""
+def _excluded(scored: Scored, key: str, name: str, *, is_of_systems: bool) -> Message:
+    """Return why a metric is excluded from a question."""
+    if n := scored.n_scored(key):
+        return message(
+            "metric.sparse",
+            "{metric} has scores of only {n} of {all} judged outputs. All metrics are compared on "
+            "the same outputs, so it is excluded here.",
+            metric=name,
+            n=n,
+            all=int(scored.human.mask.sum()),
+        )
+    if is_of_systems:
+        return message(
+            "metric.no-system-scores",
+            "{metric} has no score of a system that annotators judged, so it has no value here.",
+            metric=name,
+        )
+    return message(
+        "metric.no-segment-scores",
+        "{metric} has no score of a judged segment, so it has no value here.",
+        metric=name,
+    )
 
 
 def can_answer(scored: Scored, question: Question) -> bool:
-    """Whether there is anything to compare: a system, or a judged segment, with all scores."""
+    """Return whether a system, or a judged segment, has all scores."""
     part, _ = answerable(scored, question)
     return bool(part.metrics) and (question.statistic.is_of_systems or part.n > 0)
 
 
-def widened(found: Comparison, scored: Scored, part: Scored, notes: dict[str, None]) -> Comparison:
-    """Return the answer of some metrics with a place for every metric, nan for the others."""
+def widened(
+    found: Comparison, scored: Scored, part: Scored, notes: dict[Message, None]
+) -> Comparison:
+    """Return the answer for some metrics with a place for every metric, nan for the others."""
     if part is scored:
         return found
     places = [place for place, key in enumerate(scored.metrics) if key in part.metrics]
@@ -167,13 +198,16 @@ def wide(values: FloatArray, places: list[int], size: int) -> FloatArray:
 
 
 ALPHA = 0.05
-CORRECTIONS = {
+CORRECTIONS: dict[str, Message | str] = {
     "holm": "Holm",
     "bonferroni": "Bonferroni",
     "bh": "Benjamini–Hochberg",
-    "none": "none",
+    "none": message("correction.none", "none"),
 }
-SCOPES = {"table": "all pairs", "row": "each row"}
+SCOPES = {
+    "table": message("scope.all-pairs", "all pairs"),
+    "row": message("scope.each-row", "each row"),
+}
 
 
 def order_of(values: FloatArray) -> list[int]:
@@ -184,7 +218,7 @@ def order_of(values: FloatArray) -> list[int]:
 
 def adjusted(
     pvalues: FloatArray, correction: str, scope: str, n_resamples: int | None
-) -> tuple[FloatArray, list[str]]:
+) -> tuple[FloatArray, list[Message]]:
     """Return corrected one-sided p-values, metrics x metrics (`adjust_table`), and warnings."""
     found = adjust_table(
         pvalues, method=correction, scope=scope, alpha=ALPHA, n_resamples=n_resamples

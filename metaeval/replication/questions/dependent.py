@@ -13,39 +13,50 @@ from metaeval.correlation.intervals.concordance import FEWEST, accuracy_interval
 from metaeval.correlation.intervals.jackknife import QUESTION
 from metaeval.correlation.rows import pearson_table
 from metaeval.correlation.values import correlate_metrics
-from metaeval.replication.questions.cells import N_PERMUTATIONS
+from metaeval.messages import message
+from metaeval.replication.questions.cells import N_PERMUTATIONS, permutation_test
 from metaeval.replication.questions.comparison import (
     CONFIDENCE,
     Comparison,
+    described,
     few_systems,
     interval_fields,
-    no_interval,
     no_intervals,
     notes_of,
 )
 from metaeval.replication.questions.scored import Scored
-from metaeval.replication.questions.statistics import JACKKNIFE, WILLIAMS, ZOU, Question
-from metaeval.replication.questions.values import hybrid_values, left_out, system_matrix_intervals
+from metaeval.replication.questions.statistics import JACKKNIFE, WILLIAMS, Question
+from metaeval.replication.questions.values import (
+    excluded_outputs,
+    hybrid_values,
+    system_matrix_intervals,
+)
 from metaeval.scores.matrix import ScoreMatrix
 from metaeval.significance.comparison import compare_metrics
 from metaeval.significance.dependent import williams_pvalues, zou_ends, zou_pvalues
 
-DRAWS = (
-    "{n:,} hybrids are not {n:,} observations: this interval narrows with the number drawn, not "
-    "with data; two equally good metrics on 4 systems × 100 segments are declared different 80 % "
-    "of the time."
+CONSTANT = message(
+    "no-interval.constant",
+    "all systems have the same human score, or the same score by every metric",
 )
-
-CONSTANT = "the humans or every metric give all systems one score"
-HEAVY_TAILS = (
-    "Williams’ test takes the systems’ scores for normal: with heavy tails over 10 to 20 systems "
-    "it calls two equally good metrics different in 9 to 14 of 100 one-sided tests at .05."
+HEAVY_TAILS = message(
+    "test.heavy-tails",
+    "Williams’ test assumes normally distributed system scores. With heavy tails over 10 to 20 "
+    "systems, it finds a difference between two equally good metrics in {low:percent} to "
+    "{high:percent} of one-sided tests at .05.",
+    low=0.09,
+    high=0.14,
 )
-JACKKNIFE_TEST = "one-sided t test of the difference, by the jackknife over systems"
+JACKKNIFE_TEST = message(
+    "test.jackknife", "one-sided t test of the difference, by the jackknife over systems"
+)
 
 
 def compare_hybrids(scored: Scored, question: Question) -> Comparison:
-    """Pearson's r over hybrids with Fisher's interval, and Zou or Williams with n = hybrids."""
+    """Compare Pearson's r over drawn hybrids: Fisher's interval, Zou's or Williams' test.
+
+    All three count the hybrids as observations.
+    """
     found, signs = scored.hybrids, scored.signs
     order = [found.metrics.index(key) for key in scored.metrics]
     between = signs[:, None] * signs * found.between[np.ix_(order, order)]
@@ -54,10 +65,12 @@ def compare_hybrids(scored: Scored, question: Question) -> Comparison:
         for sign, index in zip(signs, order, strict=True)
     ]
     ends = np.array([interval[:2] if interval else (np.nan, np.nan) for interval in intervals])
-    told: dict[str, Any] = {
+    fields: dict[str, Any] = {
         "lows": ends[:, 0],
         "highs": ends[:, 1],
-        "interval": f"Fisher, n = {found.n_hybrids:,} hybrids",
+        "interval": message(
+            "method.fisher-hybrids", "Fisher, n = {hybrids} hybrids", hybrids=found.n_hybrids
+        ),
         "n_systems": len(found.systems),
         "n_segments": found.n,
         "n_informative": found.n_informative,
@@ -65,54 +78,62 @@ def compare_hybrids(scored: Scored, question: Question) -> Comparison:
         "n_units": found.n_hybrids,
         "n_effective": float(found.n_hybrids),
     }
-    notes = {DRAWS.format(n=found.n_hybrids): None} | notes_of(found.warnings)
+    draws = message(
+        "hybrids.not-observations",
+        "{hybrids} hybrid systems are not {hybrids} observations: this interval narrows as more "
+        "are drawn, not with more data. On 4 systems × 100 segments, tests find a difference "
+        "between two equally good metrics {share:percent} of the time.",
+        hybrids=found.n_hybrids,
+        share=0.8,
+    )
+    notes = {draws: None} | notes_of(found.warnings)
     values = hybrid_values(scored)
     tested = _tests(values, between, found.n_hybrids, question)
-    return Comparison(values=values, n=scored.n, warnings=list(notes), **tested, **told)
+    return Comparison(values=values, n=scored.n, warnings=list(notes), **tested, **fields)
 
 
 def compare_systems(scored: Scored, question: Question) -> Comparison:
-    """Statistics of one score a system: corpus scores where a metric has them."""
+    """Compare statistics of one score per system: corpus scores if a metric has them."""
     human, metrics = scored.of_systems()
-    notes = left_out(scored)
+    notes = excluded_outputs(scored)
     is_r = question.statistic.correlation == "pearson"
     if is_r:
         found = system_matrix_intervals(human, metrics)
-        values, told = found.values, interval_fields(found)
+        values, fields = found.values, interval_fields(found)
         notes |= notes_of(found.warnings)
-        told |= {"differences": found.differences, "pvalues": found.difference_pvalues}
+        fields |= {"differences": found.differences, "pvalues": found.difference_pvalues}
     else:
         values = correlate_metrics(human, metrics, question.measure).correlations
-        told = _accuracy_ends(human.values[:, 0], metrics, values) | {"chance": 0.5}
+        fields = _accuracy_ends(human.values[:, 0], metrics, values) | {"chance": 0.5}
     n = int((~np.isnan(human.values)).sum())
-    told |= {"n": n, "n_systems": n, "n_segments": scored.n_segments}
-    told |= {"unit": "systems", "n_units": n, "n_effective": float(n)}
+    fields |= {"n": n, "n_systems": n, "n_segments": scored.n_segments}
+    fields |= {"unit": "systems", "n_units": n, "n_effective": float(n)}
     if question.test == JACKKNIFE:
-        told["test"] = JACKKNIFE_TEST
+        fields["test"] = JACKKNIFE_TEST
     elif question.test == WILLIAMS:
         rows = np.array([metric.values[:, 0] for metric in metrics.values()])
         tested = _tests(values, _between(rows, human.values[:, 0]), n, question)
-        # The jackknife's intervals stay: Zou's cover 84 % with heavy tails.
-        told |= {name: tested[name] for name in ("pvalues", "test")}
+        # The intervals remain the jackknife's: Zou's 95% interval covers 84% with heavy tails.
+        fields |= {name: tested[name] for name in ("pvalues", "test")}
         notes[HEAVY_TAILS] = None
     else:
         permuted = compare_metrics(
             human, metrics, question.measure, n_resamples=N_PERMUTATIONS, rng=scored.seed
         )
         notes |= notes_of(permuted.warnings)
-        told |= {
+        fields |= {
             "differences": differences_of(values),
             "pvalues": permuted.pvalues,
-            "test": f"one-sided {permuted.method}, {permuted.n_resamples:,} permutations",
+            "test": permutation_test(permuted.method, permuted.n_resamples),
             "n_permutations": permuted.n_resamples,
         }
-    return Comparison(values=values, warnings=list(notes), **told)
+    return Comparison(values=values, warnings=list(notes), **fields)
 
 
 def _accuracy_ends(
     ours: FloatArray, metrics: Mapping[str, ScoreMatrix], values: FloatArray
 ) -> dict[str, Any]:
-    """Intervals of pairwise accuracy over systems; differences have p-values alone."""
+    """Return intervals of pairwise accuracy over systems; differences have only p-values."""
     ends = [
         accuracy_interval(ours, each.values[:, 0], confidence=CONFIDENCE)
         for each in metrics.values()
@@ -120,9 +141,15 @@ def _accuracy_ends(
     lows, highs = np.array([each[:2] for each in ends]).T
     if not np.isfinite(lows).any():
         n = int(np.isfinite(ours).sum())
-        return no_intervals(values, no_interval(few_systems(n) if n < FEWEST else CONSTANT))
-    told = no_intervals(values, f"score interval, jackknifed where wider ({QUESTION})")
-    return told | {"lows": lows, "highs": highs, "about": QUESTION}
+        why = few_systems(n) if n < FEWEST else CONSTANT
+        return no_intervals(values) | {"interval": None, "no_interval": why}
+    method = message("method.score-or-jackknife", "score interval, or the jackknife’s if wider")
+    return no_intervals(values) | {
+        "interval": described(method, QUESTION),
+        "lows": lows,
+        "highs": highs,
+        "about": QUESTION,
+    }
 
 
 def _between(rows: FloatArray, ours: FloatArray) -> FloatArray:
@@ -140,16 +167,16 @@ def _tests(
     i, j = np.nonzero(is_defined)
     rs = values[i], values[j], between[i, j]
     lows[i, j], highs[i, j] = zou_ends(*rs, size, confidence=CONFIDENCE)
-    is_williams = question.test == WILLIAMS
-    pvalues[i, j] = williams_pvalues(*rs, size) if is_williams else zou_pvalues(*rs, size)
-    names = {
-        WILLIAMS: "one-sided Williams' test, n = {n}",
-        ZOU: "one-sided p by inverting Zou's interval, n = {n}",
-    }
+    if question.test == WILLIAMS:
+        pvalues[i, j] = williams_pvalues(*rs, size)
+        test = message("test.williams", "one-sided Williams’ test, n = {size}", size=size)
+    else:
+        pvalues[i, j] = zou_pvalues(*rs, size)
+        test = message("test.zou", "one-sided p by inverting Zou’s interval, n = {size}", size=size)
     return {
         "differences": differences_of(values),
         "difference_lows": lows,
         "difference_highs": highs,
         "pvalues": pvalues,
-        "test": names[question.test].format(n=f"{size:,}"),
+        "test": test,
     }

@@ -1,4 +1,4 @@
-"""What the humans and the metrics say, on one grid of systems and segments."""
+"""Human and metric scores on one grid of systems and segments."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ SHARE = 0.5
 
 @dataclass(frozen=True, eq=False)
 class Scored:
-    """Human and metric scores by the metrics' keys; a larger turned score always means better.
+    """Human and metric scores by the metrics' keys; a larger oriented score always means better.
 
-    Metrics in ``lower`` are better when lower. ``counts`` are of metrics whose score of a system
-    is made of summed counts. ``human_systems`` (one a system, nan where there is none) replaces
-    the means of the systems' human scores. ``given`` has the scores of systems that a metric came
-    with (one a system, nan where there is none): they count instead of what its segments make, and
-    it may have no scores of segments. ``labels`` name metrics in sentences and break ties.
+    Metrics in ``lower`` are better when lower. ``counts`` are those of metrics whose system score
+    is computed from summed counts. ``human_systems`` (one per system, nan if missing) replaces the
+    means of the systems' human scores. ``given`` has the system scores that a metric came with (one
+    per system, nan if missing); they replace those computed from its segments, of which it may have
+    none. ``labels`` name metrics in messages and break ties.
     """
 
     human: ScoreMatrix
@@ -43,17 +43,17 @@ class Scored:
 
     @cached_property
     def on_segments(self) -> tuple[str, ...]:
-        """The metrics that are compared over segments: those that have enough judged outputs.
+        """The metrics that are compared over segments: those that scored enough judged outputs.
 
-        All are compared on what all have, so one with less than `SHARE` of the outputs of the
-        fullest would take the others' intervals and ranks away.
+        All metrics are compared on the same outputs, so a metric with less than `SHARE` of the
+        outputs of the most complete one would leave the others without intervals and ranks.
         """
         counts = {key: self.n_scored(key) for key in self.metrics}
         most = max(counts.values(), default=0)
         return tuple(key for key, n in counts.items() if n and n >= SHARE * most)
 
     def n_scored(self, key: str) -> int:
-        """How many judged outputs a metric has scored."""
+        """Return how many judged outputs a metric has scored."""
         return int((self.human.mask & self.metrics[key].mask).sum())
 
     @cached_property
@@ -68,12 +68,12 @@ class Scored:
 
     @cached_property
     def segment_part(self) -> Scored:
-        """The same with the metrics of `on_segments`."""
+        """The scores of the metrics of `on_segments`."""
         return self._part(self.on_segments)
 
     @cached_property
     def system_part(self) -> Scored:
-        """The same with the metrics of `on_systems`."""
+        """The scores of the metrics of `on_systems`."""
         return self._part(self.on_systems)
 
     def _part(self, keys: Sequence[str]) -> Scored:
@@ -91,8 +91,8 @@ class Scored:
     def cells(self) -> FloatArray:
         """Human scores, systems x segments, of the cells that all metrics have; else nan.
 
-        All metrics are compared on the same cells, so one that a metric has not scored is left
-        out for all. Metrics that scored no judged cell at all leave out none.
+        All metrics are compared on the same cells, so a cell that one of them lacks is excluded for
+        all. Metrics that scored no judged cell are ignored here.
         """
         if self.metrics and not self.on_segments:
             return np.full(self.human.shape, np.nan)
@@ -106,7 +106,7 @@ class Scored:
         return np.asarray(np.logical_and.reduce([everywhere, *scored]))
 
     def compared(self) -> list[TurnedScores]:
-        """Return all metrics turned, of segments what is compared: nothing outside of `cells`."""
+        """Return all metrics oriented, with segment scores only in `cells`."""
         found = {key: self.turned(key) for key in self.metrics}
         places = {key: self.shared & (key in self.on_segments) for key in found}
         return [
@@ -116,7 +116,7 @@ class Scored:
 
     @cached_property
     def system_cells(self) -> BoolArray:
-        """The cells that scores of systems are made of: judged, and scored by all that need them.
+        """The cells behind scores of systems: judged, and scored by all metrics that need them.
 
         Metrics that came with scores of systems need none.
         """
@@ -125,26 +125,26 @@ class Scored:
 
     @property
     def n(self) -> int:
-        """How many cells all of them have."""
+        """Number of cells with all scores."""
         return int(np.isfinite(self.cells).sum())
 
     @property
     def n_segments(self) -> int:
-        """How many segments have such a cell."""
+        """Number of segments with such a cell."""
         return int(np.isfinite(self.cells).any(axis=0).sum())
 
     @property
     def n_informative(self) -> int:
-        """How many have several: the others tell nothing of systems against each other."""
+        """Number of segments with several such cells; the others do not compare systems."""
         return int((np.isfinite(self.cells).sum(axis=0) > 1).sum())
 
     @property
     def n_systems(self) -> int:
-        """How many systems have such a cell."""
+        """Number of systems with such a cell."""
         return int(np.isfinite(self.cells).any(axis=1).sum())
 
     def sign(self, key: str) -> float:
-        """-1 where lower is better."""
+        """Return -1 if lower is better, else 1."""
         return -1.0 if key in self.lower else 1.0
 
     @property
@@ -164,12 +164,12 @@ class Scored:
 
     @property
     def humans(self) -> TurnedScores:
-        """The human scores, which need no turning."""
+        """The human scores, for which larger is always better."""
         return TurnedScores(self.human.values, systems=self.human_systems)
 
     @property
     def names(self) -> list[str]:
-        """Labels for sentences; with the key where two metrics share a label."""
+        """Labels for messages, with the key if two metrics share a label."""
         labels = [self.labels.get(key, key) for key in self.metrics]
         return [
             label if labels.count(label) == 1 else f"{label} ({key})"
@@ -183,9 +183,9 @@ class Scored:
         return ours, {name: ours.with_values(self.turned(key).values) for name, key in pairs}
 
     def of_systems(self) -> tuple[ScoreMatrix, dict[str, ScoreMatrix]]:
-        """Return one human and one turned score a system, as systems x 1, over `system_cells`.
+        """Return one human and one oriented score per system, as systems x 1, over `system_cells`.
 
-        A system that a metric has no score of is left out for all of them.
+        A system without a score by one of the metrics is excluded for all of them.
         """
         levels = [self.system_level(key, self.system_cells) for key in self.metrics]
         lost = np.logical_or.reduce([np.isnan(theirs) for _, theirs in levels])
@@ -196,9 +196,9 @@ class Scored:
 
     @cached_property
     def hybrids(self) -> HybridCorrelations:
-        """Hybrid systems, drawn once, of the metrics that have judged segments.
+        """Hybrid systems, drawn once, for the metrics that have judged segments.
 
-        ValueError where no cell has everything.
+        Raises ValueError if no cell has all scores.
         """
         if len(self.on_segments) < len(self.metrics):
             return self.segment_part.hybrids
@@ -211,7 +211,7 @@ class Scored:
         )
 
     def turned_hybrids(self) -> dict[str, tuple[float, float]]:
-        """Return (r, its limit) by metric over hybrids; nothing without metrics or common cells."""
+        """Return (r, its limit) over hybrids by metric; empty without metrics or common cells."""
         if not (self.metrics and self.n):
             return {}
         found = self.hybrids
@@ -224,7 +224,7 @@ class Scored:
 
     @cached_property
     def limits(self) -> CorrelationIntervals:
-        """What r over hybrids tends to, with intervals over documents, ordered as `metrics`."""
+        """Limit of r over hybrids, with intervals over documents, in the order of `metrics`."""
         human, metrics = self.matrices()
         named = dict(zip(self.metrics, metrics.values(), strict=True))
         found = hybrid_limit_intervals(

@@ -1,4 +1,4 @@
-"""The statistics that can be asked for, as data, and a question: which, over what, tested how."""
+"""The available statistics, and `Question`: a statistic with its grouping and its test."""
 
 from __future__ import annotations
 
@@ -6,23 +6,24 @@ from dataclasses import dataclass
 from typing import Any
 
 from metaeval.correlation.measure import SYSTEM_LEVEL, Measure
+from metaeval.messages import Message, MessageError, message
 
-SEGMENT, SYSTEM = "Segment level", "System level"
+SEGMENT = message("level.segment", "Segment level")
+SYSTEM = message("level.system", "System level")
 CLUSTERED, JACKKNIFE = "segments", "jackknife"
 PERMUTATION, WILLIAMS, ZOU = "perm", "williams", "zou"
 TESTS = {
-    CLUSTERED: "t over documents or segments",
-    JACKKNIFE: "jackknife over systems",
-    PERMUTATION: "permutation test (PERM-BOTH)",
-    WILLIAMS: "Williams’ test",
-    ZOU: "Zou’s interval",
+    CLUSTERED: message("test.name-t", "t over documents or segments"),
+    JACKKNIFE: message("test.name-jackknife", "jackknife over systems"),
+    PERMUTATION: message("test.name-permutation", "permutation test (PERM-BOTH)"),
+    WILLIAMS: message("test.name-williams", "Williams’ test"),
+    ZOU: message("test.name-zou", "Zou’s interval"),
 }
 NONE, ITEM, BY_SYSTEM = "none", "item", "system"
-GROUPINGS = {NONE: "no grouping", ITEM: "by segment", BY_SYSTEM: "by system"}
-GROUPED = {
-    NONE: "{label}, no grouping",
-    ITEM: "{label}, by segment",
-    BY_SYSTEM: "{label}, by system",
+GROUPINGS = {
+    NONE: message("grouping.none", "no grouping"),
+    ITEM: message("grouping.segment", "by segment"),
+    BY_SYSTEM: message("grouping.system", "by system"),
 }
 _SEGMENT_OPTIONS: dict[str, Any] = {
     "tests": (CLUSTERED, PERMUTATION),
@@ -32,17 +33,17 @@ _SEGMENT_OPTIONS: dict[str, Any] = {
 
 @dataclass(frozen=True)
 class Statistic:
-    """A way to measure agreement with humans.
+    """A statistic of agreement with humans.
 
-    `correlation` and `variant` are those of `boot_interval`. `is_of_systems`: it takes one score
-    a system, which is a corpus score where a metric has one. `is_of_draws`: its interval and its
-    tests count draws as observations, so nothing is ranked by it unless it is asked for by name.
-    The first grouping and the first test are defaults.
+    `correlation` and `variant` are those of `boot_interval`. `is_of_systems`: it uses one score per
+    system, which is a corpus score if the metric has one. `is_of_draws`: its interval and tests
+    count draws as observations, so metrics are ranked by it only on explicit request. The first
+    grouping and the first test are the defaults.
     """
 
     key: str
-    label: str
-    level: str
+    label: Message
+    level: Message
     correlation: str
     tests: tuple[str, ...]
     groupings: tuple[str, ...] = (NONE,)
@@ -52,41 +53,84 @@ class Statistic:
 
 
 _ALL = (
-    Statistic("tau-b", "Kendall τ-b", SEGMENT, "kendall", **_SEGMENT_OPTIONS),
-    Statistic("tau-c", "Kendall τ-c", SEGMENT, "kendall", variant="c", **_SEGMENT_OPTIONS),
-    Statistic("pearson", "Pearson r", SEGMENT, "pearson", **_SEGMENT_OPTIONS),
-    Statistic("spearman", "Spearman ρ", SEGMENT, "spearman", **_SEGMENT_OPTIONS),
+    Statistic(
+        "tau-b",
+        message("statistic.tau-b", "Kendall τ-b"),
+        SEGMENT,
+        "kendall",
+        **_SEGMENT_OPTIONS,
+    ),
+    Statistic(
+        "tau-c",
+        message("statistic.tau-c", "Kendall τ-c"),
+        SEGMENT,
+        "kendall",
+        variant="c",
+        **_SEGMENT_OPTIONS,
+    ),
+    Statistic(
+        "pearson",
+        message("statistic.pearson", "Pearson r"),
+        SEGMENT,
+        "pearson",
+        **_SEGMENT_OPTIONS,
+    ),
+    Statistic(
+        "spearman",
+        message("statistic.spearman", "Spearman ρ"),
+        SEGMENT,
+        "spearman",
+        **_SEGMENT_OPTIONS,
+    ),
     Statistic(
         "acc-eq",
-        "Pairwise accuracy with tie calibration",
+        message("statistic.acc-eq", "Pairwise accuracy with tie calibration"),
         SEGMENT,
         "acc_eq",
         (CLUSTERED, PERMUTATION),
         (ITEM, BY_SYSTEM, NONE),
     ),
-    Statistic("limit", "Pearson r over hybrids, limit", SYSTEM, "pearson", (CLUSTERED,)),
+    Statistic(
+        "limit",
+        message("statistic.limit", "Pearson r over hybrids, limit"),
+        SYSTEM,
+        "pearson",
+        (CLUSTERED,),
+    ),
     Statistic(
         "systems",
-        "Pearson r over systems",
+        message("statistic.systems", "Pearson r over systems"),
         SYSTEM,
         "pearson",
         (JACKKNIFE, WILLIAMS, PERMUTATION),
         is_of_systems=True,
     ),
-    Statistic("cells", "Pearson r of system means", SYSTEM, "pearson", (PERMUTATION,)),
-    Statistic("spa", "Soft pairwise accuracy", SYSTEM, "soft_pairwise_accuracy", (PERMUTATION,)),
+    Statistic(
+        "cells",
+        message("statistic.cells", "Pearson r of system means"),
+        SYSTEM,
+        "pearson",
+        (PERMUTATION,),
+    ),
+    Statistic(
+        "spa",
+        message("statistic.spa", "Soft pairwise accuracy"),
+        SYSTEM,
+        "soft_pairwise_accuracy",
+        (PERMUTATION,),
+    ),
     Statistic(
         "pa",
-        "Pairwise accuracy of systems",
+        message("statistic.pa", "Pairwise accuracy of systems"),
         SYSTEM,
         "pairwise_accuracy",
         (PERMUTATION,),
         is_of_systems=True,
     ),
-    # Last: as published, but its tests grow with the draws.
+    # Last: it follows the publication, but its tests become significant with enough draws.
     Statistic(
         "hybrids",
-        "Pearson r over drawn hybrids (Graham and Liu 2016)",
+        message("statistic.hybrids", "Pearson r over drawn hybrids (Graham and Liu 2016)"),
         SYSTEM,
         "pearson",
         (ZOU, WILLIAMS),
@@ -94,6 +138,10 @@ _ALL = (
     ),
 )
 STATISTICS = {statistic.key: statistic for statistic in _ALL}
+
+
+class QuestionError(MessageError, ValueError):
+    """A question names an unknown statistic, grouping or test."""
 
 
 @dataclass(frozen=True)
@@ -106,36 +154,62 @@ class Question:
 
     @property
     def key(self) -> str:
-        """The question as a short text, which `parse` reads."""
+        """Return the question as a short text, which `parse` reads."""
         return f"{self.statistic.key}/{self.grouping}/{self.test}"
 
     @property
-    def label(self) -> str:
-        """For headings and captions."""
+    def label(self) -> Message:
+        """Return the name for headings and captions."""
+        label = self.statistic.label
         if len(self.statistic.groupings) == 1:
-            return self.statistic.label
-        return GROUPED[self.grouping].format(label=self.statistic.label)
+            return label
+        if self.grouping == NONE:
+            return message("question.ungrouped", "{statistic}, no grouping", statistic=label)
+        if self.grouping == ITEM:
+            return message("question.by-segment", "{statistic}, by segment", statistic=label)
+        return message("question.by-system", "{statistic}, by system", statistic=label)
 
     @property
     def measure(self) -> Measure:
-        """What this package's functions take."""
+        """Return the measure as this package's functions take it."""
         grouping = SYSTEM_LEVEL if self.statistic.level == SYSTEM else self.grouping
         return Measure(self.statistic.correlation, grouping, self.statistic.variant)
 
 
 def parse(key: str) -> Question:
-    """Return the question of a key; ValueError where it asks for what there is not.
+    """Return the question of a key; raises QuestionError for unknown parts.
 
-    Parts may be missing from the right: they are then the statistic's defaults.
+    Parts missing from the right are the statistic's defaults.
     """
     name, grouping, test = (*key.split("/"), "", "")[:3]
     if name not in STATISTICS:
-        raise ValueError(f"statistic must be one of {', '.join(STATISTICS)}, not {name!r}")
+        raise QuestionError(
+            message(
+                "question.unknown-statistic",
+                "Unknown statistic: {value}. Expected one of: {allowed}.",
+                value=name,
+                allowed=list(STATISTICS),
+            )
+        )
     statistic = STATISTICS[name]
-    for what, value, allowed in (
-        ("grouping", grouping, statistic.groupings),
-        ("test", test, statistic.tests),
-    ):
-        if value and value not in allowed:
-            raise ValueError(f"{what} of {name} must be one of {', '.join(allowed)}, not {value!r}")
+    if grouping and grouping not in statistic.groupings:
+        raise QuestionError(
+            message(
+                "question.unknown-grouping",
+                "Unknown grouping for {statistic}: {value}. Expected one of: {allowed}.",
+                statistic=name,
+                value=grouping,
+                allowed=list(statistic.groupings),
+            )
+        )
+    if test and test not in statistic.tests:
+        raise QuestionError(
+            message(
+                "question.unknown-test",
+                "Unknown test for {statistic}: {value}. Expected one of: {allowed}.",
+                statistic=name,
+                value=test,
+                allowed=list(statistic.tests),
+            )
+        )
     return Question(statistic, grouping or statistic.groupings[0], test or statistic.tests[0])

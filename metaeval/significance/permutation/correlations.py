@@ -31,8 +31,8 @@ HELD = 2**22
 class GroupedTest:
     """A correlation per group, averaged over the groups where it is defined.
 
-    ``n_held`` counts the numbers that are kept of each pair of metrics for all masks, ``n_made``
-    those that are made of each mask for all pairs.
+    ``n_held`` is how many numbers are stored per pair of metrics for all masks, ``n_made`` how many
+    are computed per mask for all pairs.
     """
 
     n_held = n_made = 0
@@ -46,10 +46,10 @@ class GroupedTest:
         self.sizes = panel.sizes()
 
     def permuted(self, pairs: Pairs, swaps: Swaps) -> Iterator[tuple[slice, FloatArray]]:
-        """Yield some of the pairs of metrics and their differences under the next masks.
+        """Yield slices of the pairs of metrics and their differences under the next masks.
 
-        Pairs x masks, never more than some millions: neither the pairs nor the masks set the
-        memory. A slice of pairs meets all masks, the one that keeps everything first.
+        Differences are pairs x masks, at most some millions, so memory depends neither on the pairs
+        nor on the masks. Each slice of pairs gets all masks, the one that swaps nothing first.
         """
         for batch in slices(len(pairs), self.n_held):
             forms = [self.linear(*pair) for pair in pairs[batch]]
@@ -77,7 +77,7 @@ class GroupedTest:
         raise NotImplementedError
 
     def size(self, first: int, second: int) -> float:
-        """Return the size of what rounding errors of two metrics' scores are a share of."""
+        """Return the size to which rounding errors of two metrics' scores are relative."""
         return float(max(self.sizes[first], self.sizes[second]))
 
     def chunk(self, masks: Masks) -> Chunk:
@@ -98,7 +98,7 @@ class GroupedTest:
 
 
 def slices(n: int, size: int) -> Iterator[slice]:
-    """Yield slices of n things of ``size`` numbers each, so that a slice has at most HELD."""
+    """Yield slices of n entries of ``size`` numbers each, so that a slice has at most HELD."""
     step = max(1, HELD // max(size, 1))
     for start in range(0, n, step):
         yield slice(start, min(start + step, n))
@@ -171,8 +171,9 @@ class PearsonTest(GroupedTest):
 class OrderTest(GroupedTest):
     """Kendall's tau-b or tau-c, or Spearman's rho, by forms in the mask (`mixtures`).
 
-    Where ``screen`` has a slack, and whether p is two-sided, a difference need only be on the right
-    side of the observed one: most are, whatever their quadratic part, which then is not computed.
+    If ``screen`` is set (slack, whether p is two-sided), only the side of each difference relative
+    to the observed one is needed. For most masks the quadratic part cannot change it and is not
+    computed.
     """
 
     screen: tuple[float, bool] | None = None

@@ -24,14 +24,14 @@ class Swaps:
     """The masks of one test: +1 keeps a cell, -1 swaps it; the first mask keeps everything.
 
     Masks come in blocks of 128, each from its own stream, so the chunks do not matter. Columns of
-    one cluster always swap together: what a scheme says of columns, it says of clusters.
+    one cluster always swap together, so schemes apply to clusters.
 
     Parameters
     ----------
     shape
         Rows and columns of the masks.
     scheme
-        ``both``: each row of a cluster on its own, or each cell where clusters are single columns
+        ``both``: each row of a cluster separately, or each cell if clusters are single columns
         (Deutsch et al. 2021); ``xor``: a cell is swapped if its row or its cluster is, but not
         both; ``inputs``: whole clusters; ``systems``: whole rows; ``pairs``: as ``both``, for
         cells that are pairs of outputs.
@@ -54,7 +54,7 @@ class Swaps:
     def chunks(self, size: int = 0) -> Iterator[NDArray[np.int8]]:
         """Yield masks, rows x systems x segments, in order.
 
-        ``size`` counts the numbers that a test makes of each mask, where they are more than cells.
+        ``size`` is how many numbers a test computes from each mask, if more than the cells.
         """
         step = max(1, CHUNK // (max(self.shape[0] * self.shape[1], size) * BLOCK))
         total = -(-self.n_resamples // BLOCK)
@@ -67,8 +67,8 @@ class Swaps:
     def sums(self, values: NDArray[Any], weights: FloatArray) -> FloatArray:
         """Return k x masks: sums of values with the signs of each mask, the first one's all +1.
 
-        For masks of one row, ``both`` or ``pairs``. Columns are taken some at a time: there may be
-        millions, and neither they nor the masks are ever there as numbers all at once.
+        For masks of one row, ``both`` or ``pairs``. Columns are unpacked in slices, because there
+        may be millions, and all of them would not fit into memory.
 
         Parameters
         ----------
@@ -78,7 +78,7 @@ class Swaps:
         units = self.n_clusters
         found = np.zeros((len(values), self.n_resamples + 1))
         found[:, 0] = [row @ weights for row in values]
-        # Single precision counts what is true, one by one, exactly.
+        # Single precision is exact for counts.
         is_count = values.dtype == np.bool_ and np.ptp(weights) == 0.0
         dtype, scale = (np.float32, weights[0]) if is_count else (np.float64, 1.0)
         for number, start, stop in blocks(self.n_resamples):
@@ -126,7 +126,7 @@ Masks: TypeAlias = NDArray[np.int8]
 class Chunk:
     """Some of the masks, arranged by group; shared by all pairs of metrics.
 
-    ``sums`` has room for what a test computes once for all pairs.
+    ``sums`` caches what a test computes once for all pairs.
     """
 
     def __init__(self, masks: Masks, valid: BoolArray, grouping: str) -> None:

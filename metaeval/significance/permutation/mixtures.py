@@ -30,7 +30,7 @@ Pairs = NDArray[Any]
 
 
 class Kernel:
-    """F_ij: what a pair of cells adds, by the order of the shown scores.
+    """F_ij: the contribution of a pair of cells, by the order of the shown scores.
 
     ``kendall``: sign(z_i - z_j) sign(a - b); ``spearman``: (rank z_i - rank z_j) sign(a - b);
     ``kendall_like``: 1 if the pair is concordant and its human scores differ by the threshold.

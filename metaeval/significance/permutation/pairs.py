@@ -68,7 +68,7 @@ class AccEqPairsTest:
     A mask has one entry per pair of outputs; pairs of the same two systems and the same two
     documents swap together. The difference of two metrics is that of two sums, each linear in the
     mask, so that no more than every metric's sums are computed. ``weights`` are the pairs' shares
-    in the statistic; where documents have several segments, ``outcomes`` hold them.
+    in the statistic; if documents have several segments, ``outcomes`` include them.
     """
 
     def __init__(self, panel: Panel, grouping: str, epsilon: float | None) -> None:
@@ -101,7 +101,7 @@ class AccEqPairsTest:
 
 
 class AccEqTest(GroupedTest):
-    """acc_eq with cells swapped and the threshold calibrated anew in every permutation."""
+    """acc_eq with cells swapped and the threshold calibrated again in every permutation."""
 
     def difference(self, first: int, second: int, chunk: Chunk) -> FloatArray:
         """Return the difference for each mask."""
@@ -196,8 +196,8 @@ class SoftPairwiseTest(GroupedTest):
         metrics for the one and the other system, the gap is u + e v - f w, and u - e v + f w of
         the complement; its square has three terms that change with e and f.
         """
-        is_told = ~np.isnan(self.human_p)
-        if not is_told.any():
+        is_known = ~np.isnan(self.human_p)
+        if not is_known.any():
             return np.full((len(first), len(chunk.masks)), np.nan)
         clusters = self.panel.clusters
         columns = np.unique(clusters, return_index=True)[1]
@@ -208,7 +208,7 @@ class SoftPairwiseTest(GroupedTest):
         sizes = mean**2 + half**2
         total = np.zeros((len(chunk.masks), len(first)))
         for place, (a, b) in enumerate(zip(*np.triu_indices(len(self.valid), 1), strict=True)):
-            if not is_told[place]:
+            if not is_known[place]:
                 continue
             shared = (self.valid[a] & self.valid[b]).astype(np.float64)
             u, v, w = (
@@ -233,7 +233,7 @@ class SoftPairwiseTest(GroupedTest):
                 for sign in (1.0, -1.0)
             ]
             total += sides[1] - sides[0]
-        return np.asarray(total.T / is_told.sum())
+        return np.asarray(total.T / is_known.sum())
 
     def _of_flips(self, first: int, second: int, chunk: Chunk) -> FloatArray:
         mean, half = (
@@ -268,7 +268,7 @@ class SoftPairwiseTest(GroupedTest):
 def _are_distinct(metrics: FloatArray) -> BoolArray:
     """Return, per metric and segment, whether three systems or more differ well beyond rounding.
 
-    Where they do for both metrics, no mixture of the two is constant.
+    If they do for both metrics, no mixture of the two is constant.
     """
     gaps = np.diff(np.sort(metrics, axis=1), axis=1)
     return np.asarray(
@@ -310,8 +310,8 @@ def _table(panel: Panel, index: int, grouping: str) -> PairTable:
 def _pair_clusters(panel: Panel, table: PairTable, grouping: str) -> IntArray:
     """Return the cluster of each pair of outputs: its two systems and their documents.
 
-    Where no document has two segments every pair is one of its own. Without any pair there is one
-    place.
+    If no document has two segments, every pair is a cluster of its own. Without any pair there is
+    one cluster.
     """
     if unit_of(panel.clusters) == SEGMENTS or not len(table.human):
         return np.arange(max(1, len(table.human)))

@@ -15,6 +15,7 @@ from metaeval.correlation.panel import Panel, panel
 from metaeval.correlation.soft_pairwise import sign_flips
 from metaeval.correlation.values import metric_values
 from metaeval.documents import DOCUMENTS, has_enough_documents, unit_of
+from metaeval.messages import Message, message, plural
 from metaeval.resampling import ALTERNATIVES, Rng, falls_short, resampled_pvalue, resolve_seed
 from metaeval.results import (
     ConstantInputWarning,
@@ -33,7 +34,7 @@ from metaeval.significance.permutation.pairs import (
     SystemLevelTest,
 )
 
-# Differences closer than this are equal: only rounding (single precision for SPA) parts them.
+# Closer differences are equal up to rounding errors (single precision for SPA).
 SLACK = {"soft_pairwise_accuracy": 1e-6}
 
 
@@ -42,8 +43,8 @@ class PermutationTest(StatisticResult):
     """A permutation test; ``statistic`` = ``first`` - ``second``, the two correlations.
 
     ``n`` counts the cells in use, ``swap`` names the scheme. ``null`` holds the permuted
-    differences. ``unit`` (``documents`` or ``segments``) never swaps in part; ``n_units`` counts
-    them.
+    differences. ``unit`` (``documents`` or ``segments``) always swaps as a whole; ``n_units``
+    counts them.
     """
 
     first: float
@@ -71,8 +72,8 @@ def perm_test(
     p = (#{difference* >= difference} + 1) / (n_resamples + 1) (Deutsch et al. 2021, TACL).
 
     Segments of one document depend on each other, so a system's outputs of a document swap
-    together, all or none. Only ``inputs`` keeps the outputs of different systems together too,
-    which depend on each other as far as documents and segments differ in difficulty.
+    together. Only ``inputs`` also swaps the outputs of different systems together, which depend on
+    each other if documents or segments differ in difficulty.
 
     Parameters
     ----------
@@ -81,8 +82,8 @@ def perm_test(
     measure
         Any `Measure`, or the name of one: ``Measure("kendall", "item")``, ``"acc_eq"``.
     swap
-        ``both`` (default): every system's outputs of a document on their own; PERM-BOTH as
-        published where documents are single segments. ``xor``: a cell swaps if its row or its
+        ``both`` (default): every system's outputs of a document separately; PERM-BOTH as
+        published if documents are single segments. ``xor``: a cell swaps if its row or its
         document does but not both, as nlpstats computes PERM-BOTH. ``inputs``: whole documents.
         ``systems``: whole rows. ``pairs`` (default for acc_eq): outcomes of pairs of outputs, each
         metric with its own fixed threshold, as in the WMT metrics task; the pairs that two systems
@@ -121,7 +122,7 @@ def perm_test(
         n=scores.n,
         **notes.fields,
         statistic=float(values[0] - values[1]),
-        method=f"permutation test ({measure.label}, {swap_label(used, units)})",
+        method=permutation_method(measure, used, units),
         pvalue=pvalue,
         alternative=alternative,
         n_resamples=n_resamples,
@@ -136,16 +137,28 @@ def perm_test(
 
 
 def judged_clusters(scores: Panel, notes: Notes) -> IntArray:
-    """Return the documents of the segments in use; warn where they are few."""
+    """Return the documents of the segments in use; warn if they are few."""
     clusters: IntArray = scores.clusters[scores.valid.any(axis=0)]
     has_enough_documents(clusters, notes)
     return clusters
 
 
-def swap_label(swap: str, clusters: IntArray) -> str:
-    """Return the scheme, with the documents that swap as wholes where there are any."""
-    n = len(np.unique(clusters))
-    return f"{swap}, {n:,} documents" if unit_of(clusters) == DOCUMENTS else swap
+def permutation_method(measure: Measure, swap: str, clusters: IntArray) -> Message:
+    """Return the description of a test, with the number of documents if these swap as wholes."""
+    if unit_of(clusters) == DOCUMENTS:
+        return message(
+            "method.permutation-documents",
+            "permutation test ({measure}, {swap}, {documents} documents)",
+            measure=measure.label,
+            swap=swap,
+            documents=len(np.unique(clusters)),
+        )
+    return message(
+        "method.permutation",
+        "permutation test ({measure}, {swap})",
+        measure=measure.label,
+        swap=swap,
+    )
 
 
 def permuted_differences(
@@ -175,10 +188,10 @@ def permuted_pvalues(
     pairs: Sequence[tuple[int, int]],
     alternative: str,
 ) -> tuple[FloatArray, FloatArray]:
-    """Return p of each pair of metrics, and p of the same pair the other way round, (pairs,).
+    """Return p of each pair of metrics, and p of the same pair in reverse, (pairs,) each.
 
-    The same as `permutation_pvalue` of `permuted_differences`, but of these no more than a slice
-    is there at once, so that memory grows neither with the pairs nor with the permutations.
+    The values are those of `permutation_pvalue`, but only a slice of the permuted differences is in
+    memory at a time, so memory grows neither with the pairs nor with the permutations.
     """
     slack = _slack(measure)
     observed = np.full(len(pairs), np.nan)
@@ -221,22 +234,42 @@ def _slack(measure: Measure) -> float:
 
 def _note(scores: Panel, deltas: FloatArray, notes: Notes) -> None:
     if np.isnan(deltas[0]):
-        notes.warn(ConstantInputWarning("A correlation is undefined: so is the test."))
+        notes.warn(
+            ConstantInputWarning(
+                message(
+                    "permutation.undefined",
+                    "The correlation of a metric is undefined, so the test is undefined too.",
+                )
+            )
+        )
         return
     undefined = int(np.isnan(deltas[1:]).sum())
     if undefined:
         notes.warn(
             UndefinedGroupWarning(
-                f"{undefined} permutations have an undefined correlation; they count as "
-                "reaching the observed difference."
+                plural(
+                    "permutation.undefined-resamples",
+                    "The correlation is undefined in {n} permutation, which counts as reaching the "
+                    "observed difference.",
+                    "The correlation is undefined in {n} permutations, which count as reaching the "
+                    "observed difference.",
+                    n=undefined,
+                )
             )
         )
     if np.array_equal(scores.metrics[0], scores.metrics[1], equal_nan=True):
-        notes.warn(IdenticalInputWarning("The two metrics are identical: no difference to test."))
+        notes.warn(
+            IdenticalInputWarning(
+                message(
+                    "permutation.identical",
+                    "The two metrics have identical scores, so there is no difference to test.",
+                )
+            )
+        )
 
 
 class PermutedTest(Protocol):
-    """What a permutation test asks of a measure."""
+    """Interface of the permutation test of a measure."""
 
     def permuted(
         self, pairs: Sequence[tuple[int, int]], swaps: Swaps
@@ -245,7 +278,7 @@ class PermutedTest(Protocol):
 
 
 def default_swap(measure: Measure) -> str:
-    """Pairs of outputs for acc_eq, as in WMT; cells for everything else."""
+    """Return ``pairs`` (of outputs) for acc_eq, as in WMT, and ``both`` for all other measures."""
     return "pairs" if measure.correlation == "acc_eq" else "both"
 
 

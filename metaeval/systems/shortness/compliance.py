@@ -1,6 +1,6 @@
-"""Quality at equal compliance: what systems are worth where all of them keep the wanted length.
+"""Quality at equal compliance: quality of systems where all of them reach the target length.
 
-Forcing a length buys a deviation of 0 by cutting; a mean over all outputs hides that.
+A system can reach a deviation of 0 by cutting its output, which a mean over all outputs hides.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from metaeval.arrays import BoolArray, FloatArray, IntArray, as_floats
+from metaeval.messages import message
 from metaeval.results import Notes, Result, TooFewWarning
 
 
@@ -36,8 +37,8 @@ def compliance(quality: ArrayLike, deviation: ArrayLike, tolerances: ArrayLike) 
     Parameters
     ----------
     quality, deviation
-        Systems x segments; |length - wanted| / wanted for the second. A segment with nan anywhere
-        is left out for all systems and counted.
+        Systems x segments; |length - wanted| / wanted for the second. A segment with any nan is
+        excluded for all systems and counted.
     tolerances
         Ascending.
 
@@ -58,10 +59,17 @@ def compliance(quality: ArrayLike, deviation: ArrayLike, tolerances: ArrayLike) 
         raise ValueError("tolerances: expected ascending numbers of at least 0")
     notes = Notes()
     known = ~(np.isnan(scores) | np.isnan(away)).any(axis=0)
-    notes.exclude("segment without all scores and lengths", int((~known).sum()))
+    notes.exclude("incomplete-segment", int((~known).sum()))
     scores, away = scores[:, known], away[:, known]
     if not known.any():
-        notes.warn(TooFewWarning("No segment has the scores and lengths of all systems."))
+        notes.warn(
+            TooFewWarning(
+                message(
+                    "compliance.no-segments",
+                    "No segment has scores and lengths of all systems.",
+                )
+            )
+        )
     is_within = away[:, :, None] <= steps + 1e-12
     is_common = is_within.all(axis=0)
     return Compliance(
@@ -76,7 +84,7 @@ def compliance(quality: ArrayLike, deviation: ArrayLike, tolerances: ArrayLike) 
 
 
 def _mean(values: FloatArray, chosen: BoolArray) -> FloatArray:
-    """Means over segments of what is chosen, (systems, tolerances); nan of nothing."""
+    """Return means over the chosen segments, (systems, tolerances); nan without any."""
     n = chosen.sum(axis=1)
     total = np.where(chosen, values, 0.0).sum(axis=1)
     return np.where(n > 0, total / np.maximum(n, 1), np.nan)

@@ -1,4 +1,4 @@
-"""An output beside its own shorter form: what both lose, in the eyes of humans and of a metric."""
+"""Loss of score from an output to its shorter form, by humans and by a metric."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from metaeval.arrays import FloatArray, as_floats, fraction, positive_int
 from metaeval.documents import clusters_from, sizes_of, unit_of
+from metaeval.messages import message
 from metaeval.resampling import Rng, resolve_seed
 from metaeval.results import ConstantInputWarning, Notes, StatisticResult, TooFewWarning
 from metaeval.systems.shortness.resampled import interval_of
@@ -17,11 +18,11 @@ from metaeval.systems.shortness.resampled import interval_of
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class OwnForms(StatisticResult):
-    """``statistic`` is how much more the metric takes off than humans do; ``n`` counts pairs.
-    ``n_units`` counts what is drawn: documents or segments, as ``unit`` says.
+    """``statistic`` is the metric's loss minus the human loss; ``n`` counts pairs.
 
-    ``metric_loss`` and ``human_loss`` are mean differences of the longer less the shorter form, in
-    standard deviations of all outputs of both forms; the statistic is their difference.
+    ``unit`` is the resampled unit (documents or segments), ``n_units`` their number.
+    ``metric_loss`` and ``human_loss`` are mean differences, longer minus shorter form, in standard
+    deviations of all outputs of both forms; the statistic is their difference.
     ``metric_prefers_longer`` and ``human_prefers_longer`` are shares of pairs, ties half.
     """
 
@@ -44,18 +45,18 @@ def own_forms(
     n_resamples: int = 1000,
     rng: Rng = None,
 ) -> OwnForms:
-    """Compare what a metric and humans take off outputs for their shorter forms.
+    """Compare the loss of score from longer to shorter forms by a metric and by humans.
 
     Parameters
     ----------
     metric_long, metric_short, human_long, human_short
-        Systems x segments of the same systems at two lengths, scores higher better. A pair with nan
-        anywhere is left out and counted.
+        Systems x segments of the same systems at two lengths, scores higher better. A pair with any
+        nan is excluded and counted.
     documents
-        The document of each segment; without it each is one.
+        The document of each segment; by default each is one.
     confidence, n_resamples, rng
         Of the percentile interval over documents drawn with replacement; the standard deviations
-        are those of all outputs throughout.
+        are always those of all outputs.
 
     Warns
     -----
@@ -84,7 +85,7 @@ def own_forms(
     seed, notes = resolve_seed(rng), Notes()
     of = clusters_from(documents, arrays.shape[2])
     known = ~np.isnan(arrays).any(axis=0)
-    notes.exclude("missing score", int((~known).sum()))
+    notes.exclude("missing-score", int((~known).sum()))
     n = int(known.sum())
     scale = [_spread(arrays[place : place + 2], known) for place in (0, 2)]
     _warn(notes, n, scale)
@@ -121,9 +122,19 @@ def _spread(forms: FloatArray, known: FloatArray) -> float:
 
 def _warn(notes: Notes, n: int, scale: list[float]) -> None:
     if not n:
-        notes.warn(TooFewWarning("No output has both forms with all scores."))
+        notes.warn(
+            TooFewWarning(
+                message(
+                    "forms.no-pairs", "No output has scores of both its longer and shorter form."
+                )
+            )
+        )
     elif not all(np.isfinite(scale)):
-        notes.warn(ConstantInputWarning("All scores are equal: losses have no scale."))
+        notes.warn(
+            ConstantInputWarning(
+                message("forms.constant", "All scores are equal, so losses are undefined.")
+            )
+        )
 
 
 def _ratio(sums: FloatArray) -> FloatArray:

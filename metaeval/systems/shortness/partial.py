@@ -10,22 +10,23 @@ from numpy.typing import ArrayLike
 
 from metaeval.arrays import FloatArray, as_floats, fraction, mean_along, positive_int
 from metaeval.documents import clusters_from, sizes_of, unit_of
+from metaeval.messages import message, plural
 from metaeval.resampling import Rng, resolve_seed
 from metaeval.results import ConstantInputWarning, Notes, StatisticResult, TooFewWarning
 from metaeval.systems.shortness.resampled import interval_of
 
 FEWEST = 4
-# A variance or a determinant below this share of its scale is rounding.
+# A variance or a determinant below this share of its scale is a rounding error.
 NOTHING = 1e-12
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class PartialCorrelation(StatisticResult):
     """``statistic`` is r(metric, length | human); ``n`` counts outputs, ``n_segments`` segments.
-    ``n_units`` counts what is drawn: documents or segments, as ``unit`` says.
 
-    Above 0 the metric likes longer outputs better than their human scores say: it punishes
-    shortness as such. The three plain correlations stand beside it.
+    ``unit`` is the resampled unit (documents or segments), ``n_units`` their number. Above 0 the
+    metric prefers longer outputs more than human scores justify: it penalises shortness as such.
+    The three plain correlations are included.
     """
 
     n_segments: int
@@ -50,19 +51,19 @@ def partial_on_length(
     """Partial correlation of a metric with delivered length, given the human scores.
 
     r(m, l | h) = (r_ml - r_mh r_lh) / sqrt((1 - r_mh²)(1 - r_lh²)) over outputs. Human scores are
-    noisy, so they explain less of the metric than what they measure would: some of a positive
-    value is this noise (attenuation), and it is a finding only where it is large.
+    noisy, so they explain less of the metric than true quality would: a part of a positive value is
+    due to this noise (attenuation), and only a large value is meaningful.
 
     Parameters
     ----------
     metric, human, length
         Systems x segments, scores higher better; length as a share of the full length. An output
-        with nan in any of them is left out and counted.
+        with nan in any of them is excluded and counted.
     within_segments
-        Take each segment's own mean off all three first, so that long and hard segments are not
-        confused with long outputs.
+        Subtract each segment's mean from all three first, so that effects of long and hard segments
+        are not attributed to long outputs.
     documents
-        The document of each segment; without it each is one.
+        The document of each segment; by default each is one.
     confidence, n_resamples, rng
         Of the percentile interval over documents drawn with replacement.
 
@@ -94,7 +95,7 @@ def partial_on_length(
     seed, notes = resolve_seed(rng), Notes()
     of = clusters_from(documents, values.shape[2])
     known = ~np.isnan(values).any(axis=0)
-    notes.exclude("missing score or length", int((~known).sum()))
+    notes.exclude("missing-score-or-length", int((~known).sum()))
     values = np.where(known, values, np.nan)
     if within_segments:
         values = values - mean_along(values, axis=1)[:, None, :]
@@ -125,18 +126,35 @@ def partial_on_length(
 
 def _warn(notes: Notes, n: int, statistic: float) -> None:
     if n < FEWEST:
-        notes.warn(TooFewWarning(f"{n} outputs have all scores: {FEWEST} are needed."))
+        notes.warn(
+            TooFewWarning(
+                plural(
+                    "partial.few-outputs",
+                    "Only {n} output has all scores. A partial correlation needs at least "
+                    "{fewest}.",
+                    "Only {n} outputs have all scores. A partial correlation needs at least "
+                    "{fewest}.",
+                    n=n,
+                    fewest=FEWEST,
+                )
+            )
+        )
     elif np.isnan(statistic):
-        notes.warn(ConstantInputWarning(
-            "The partial correlation is undefined: scores or lengths are all equal, or the human "
-            "scores already determine one of them."
-        ))  # fmt: skip
+        notes.warn(
+            ConstantInputWarning(
+                message(
+                    "partial.constant",
+                    "The partial correlation is undefined, because scores or lengths are all equal "
+                    "or one of them is determined by the human scores.",
+                )
+            )
+        )
 
 
 def _sums(values: FloatArray, known: FloatArray) -> FloatArray:
     """Return (segments, 10): n, sums, squares and products of metric, human, length.
 
-    Means are taken off first: the sums of large scores would lose what matters.
+    Means are subtracted first, because sums of squares of large scores lose digits.
     """
     overall = np.array([each[known].mean() if known.any() else 0.0 for each in values])
     m, h, d = np.where(known, values - overall[:, None, None], 0.0)

@@ -8,14 +8,15 @@ import numpy as np
 
 from metaeval.arrays import FloatArray, IntArray
 from metaeval.documents import DOCUMENTS, effective_units, has_enough_documents, sum_by, unit_of
+from metaeval.messages import plural
 from metaeval.resampling import block_counts, blocks, percentile_interval
 from metaeval.results import ApproximationWarning, Interval, Notes, TooFewWarning
 
-# The purpose of these streams, apart from those of other resamplings.
+# Key of these random streams, so that they differ from those of other resamplings.
 KEY = 71
-# Of fewer segments, percentile intervals miss more than one time in ten.
+# With fewer segments, 95% percentile intervals miss the true value in more than 10% of cases.
 FEWEST_SEGMENTS = 20
-# Of fewer, they still miss more than the one in twenty that they say.
+# With fewer, they still miss it in more than the nominal 5% of cases.
 ENOUGH = 100
 
 
@@ -29,11 +30,11 @@ def interval_of(
     confidence: float,
     notes: Notes,
 ) -> Interval | None:
-    """Return the interval over documents drawn with replacement; None where none is defined.
+    """Return the interval over documents drawn with replacement; None if undefined.
 
-    ``sums`` (segments, k) are added up over the documents drawn, whose numbers are ``clusters``;
-    the first is the number of outputs. ``statistic`` takes (resamples, k). None of few segments or
-    documents, with a warning; of documents the interval is expanded for their number.
+    ``sums`` (segments, k) are summed over the drawn documents, whose numbers are ``clusters``; the
+    first column is the number of outputs. ``statistic`` takes (resamples, k). Returns None for few
+    segments or documents, with a warning. For documents the interval is expanded for their number.
     """
     is_used = sums[:, 0] > 0
     has_documents = unit_of(clusters[is_used]) == DOCUMENTS
@@ -60,9 +61,29 @@ def interval_of(
 
 def _is_enough(n: int, notes: Notes) -> bool:
     if n < FEWEST_SEGMENTS:
-        text = f"Too few segments for an interval: {n} of the {FEWEST_SEGMENTS} that are needed."
-        notes.warn(TooFewWarning(text))
+        notes.warn(
+            TooFewWarning(
+                plural(
+                    "shortness.few-segments",
+                    "There is only {n} segment. An interval needs at least {fewest}.",
+                    "There are only {n} segments. An interval needs at least {fewest}.",
+                    n=n,
+                    fewest=FEWEST_SEGMENTS,
+                )
+            )
+        )
     elif n < ENOUGH:
-        text = f"{n} segments: below {ENOUGH} the interval is somewhat too narrow."
-        notes.warn(ApproximationWarning(text))
+        notes.warn(
+            ApproximationWarning(
+                plural(
+                    "shortness.narrow-interval",
+                    "There is only {n} segment. With fewer than {enough}, the interval is somewhat "
+                    "too narrow.",
+                    "There are only {n} segments. With fewer than {enough}, the interval is "
+                    "somewhat too narrow.",
+                    n=n,
+                    enough=ENOUGH,
+                )
+            )
+        )
     return n >= FEWEST_SEGMENTS

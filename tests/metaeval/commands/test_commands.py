@@ -96,7 +96,7 @@ def test_system_level_correlations_of_a_directory_are_the_published_ones(directo
     assert {name: round(float(row["statistic"]), 3) for name, row in rows.items()} == PUBLISHED
     assert {row["n"] for row in rows.values()} == {"12"}
     assert {row["scores"] for row in rows.values()} == {"sys.score"}
-    assert "note: system scores: humans sys.score; metrics 7 sys.score" in said
+    assert "note: System scores: humans sys.score; metrics 7 sys.score." in said
 
 
 def test_means_of_segments_can_be_asked_for(directory, capsys):
@@ -117,10 +117,10 @@ def test_a_metric_of_systems_only_is_there_and_one_of_segments_is_averaged(direc
     rows, said = run(capsys, "correlate", folder, "--grouping", "system-level")
     assert round(float(rows["BLEU-refA"]["statistic"]), 3) == PUBLISHED["BLEU-refA"]
     assert rows["GEMBA-MQM-src"]["scores"] == "mean of segments"
-    assert "metrics 6 sys.score, 1 mean of segments" in said
+    assert "metrics 6 sys.score and 1 mean of segments" in said
     rows, said = run(capsys, "correlate", folder, "--grouping", "item")
     assert "BLEU-refA" not in rows
-    assert "note: left out, because they have system scores only: BLEU-refA" in said
+    assert "note: Excluded metrics that have only system scores: BLEU-refA." in said
 
 
 def test_humans_without_system_scores_are_averaged_and_metrics_over_the_same(directory):
@@ -171,7 +171,7 @@ def test_a_constant_metric_has_neither_p_nor_rank(tmp_path, capsys):
     found = {line[0]: dict(zip(head, line, strict=True)) for line in lines}
     assert (found["flat"]["p"], found["flat"]["rank"]) == ("", "")
     assert found["m"]["rank"] == "1"
-    assert "warning: The metric is the same for all that is compared" in captured.err
+    assert "warning: All compared scores of the metric are equal" in captured.err
 
 
 @pytest.mark.parametrize(
@@ -184,7 +184,7 @@ def test_swapping_outputs_one_by_one_is_said_to_find_too_much(tmp_path, capsys, 
     rows = [f"{'ABC'[i]}\t{j}\t" + "\t".join(map(str, scores[i, j])) for i, j in np.ndindex(3, 10)]
     path.write_text("\n".join(["system\tseg\th\tm\tn", *rows]) + "\n")
     assert main(["compare", str(path), "--human", "h", "--resamples", "19", *options]) == 0
-    assert ("PERM-BOTH swaps every output on its own" in capsys.readouterr().err) == is_told
+    assert ("PERM-BOTH swaps every output separately" in capsys.readouterr().err) == is_told
 
 
 @pytest.fixture
@@ -220,9 +220,11 @@ def test_a_metric_that_is_better_when_lower_is_turned(edits, capsys):
     assert main(["correlate", edits, "--human", "human", "--lower", "TER"]) == 0
     assert float(capsys.readouterr().out.splitlines()[1].split("\t")[1]) > 0.9
     assert main([*asked, "--lower", "ter"]) == 2
-    assert "--lower ter: not there; found human, TER, chrF" in capsys.readouterr().err
+    assert (
+        "has no ter, which --lower names. It has: human, TER and chrF." in capsys.readouterr().err
+    )
     assert main([*asked, "--lower", "TER", "--higher", "TER"]) == 2
-    assert "TER: either --lower or --higher" in capsys.readouterr().err
+    assert "TER is named by both --lower and --higher" in capsys.readouterr().err
 
 
 def test_unknown_human_scores_are_named(directory, capsys):

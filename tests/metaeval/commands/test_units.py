@@ -65,7 +65,7 @@ def test_a_question_names_its_unit_and_segments_are_those_of_a_file_without_docu
     assert "document" in of_documents["test"]
     assert "document" not in of_segments["test"]
     if test == "segments":
-        assert "effective documents" in of_documents["floor_test"]
+        assert "effective number of documents" in of_documents["floor_test"]
 
 
 def test_correlations_and_comparisons_name_their_unit(folder: Path, capsys) -> None:
@@ -75,13 +75,13 @@ def test_correlations_and_comparisons_name_their_unit(folder: Path, capsys) -> N
         told = capsys.readouterr()
         assert '"unit": "documents"' in told.out
         assert f'"n_units": {N}' in told.out
-        assert f"the unit of intervals and tests is the document: {N} documents" in told.err
+        assert f"The unit of intervals and tests is the document: {N} documents." in told.err
         assert main([words[0], path, "--human", "human", *words[1:], "--unit", "segments"]) == 0
         chosen = capsys.readouterr()
         plain = [words[0], str(folder / "plain.tsv"), "--human", "human", *words[1:]]
         assert main(plain) == 0
         assert chosen.out == capsys.readouterr().out
-        assert "document" not in chosen.err.replace("documents stay whole", "")
+        assert "document" not in chosen.err.replace("whole segments or documents", "")
 
 
 def test_soft_accuracy_of_a_file_with_documents_says_so(folder: Path, capsys) -> None:

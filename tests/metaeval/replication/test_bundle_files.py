@@ -109,8 +109,11 @@ def test_a_question_to_a_table(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["--statistic", "pearson", "--shown", "none"], "no metric none; found up, down"),
-        (["--statistic", "hybrids", "--grouping", "item"], "grouping of hybrids must be one of"),
+        (
+            ["--statistic", "pearson", "--shown", "none"],
+            "Unknown metrics: none. The file has: up and down.",
+        ),
+        (["--statistic", "hybrids", "--grouping", "item"], "Unknown grouping for hybrids: item."),
     ],
 )
 def test_questions_that_do_not_fit(

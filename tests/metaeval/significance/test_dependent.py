@@ -102,7 +102,7 @@ def test_a_difference_of_two_correlations_lies_within_two(n):
 
 @pytest.mark.parametrize("r", [0.1, 0.3, 0.5, 0.55, 0.7, -0.35, 1.0])
 def test_identical_metrics_have_no_t_whatever_rounding_leaves(r):
-    with pytest.warns(IdenticalInputWarning, match="identical"):
+    with pytest.warns(IdenticalInputWarning):
         assert np.isnan(williams_test(r, r, 1.0, 20).statistic)
 
 

@@ -124,11 +124,11 @@ def test_p_tends_to_that_of_all_swaps_of_documents() -> None:
         null.append(r(np.where(mask, y, x)) - r(np.where(mask, x, y)))
     exact = np.mean(np.array(null) >= null[0] - 1e-12)
     sides = [matrix(each, documents) for each in (human, first, second)]
-    with pytest.warns(TooFewWarning, match="8 documents"):
+    with pytest.warns(TooFewWarning):
         found = perm_test(*sides, swap="inputs", n_resamples=20_000, rng=1)
     assert found.pvalue == pytest.approx(exact, abs=0.01)
     assert (found.unit, found.n_units) == ("documents", 8)
-    assert "8 documents" in found.method
+    assert found.method.parameters["documents"] == 8
 
 
 @pytest.mark.filterwarnings("ignore::metaeval.StatisticsWarning")
@@ -167,11 +167,11 @@ def test_few_documents_have_no_bootstrap_interval(resample: str) -> None:
         assert (found.unit, found.n_units) == ("systems", 4)
         assert np.isfinite(found.interval.low)
         return
-    with pytest.warns(TooFewWarning, match="5 documents"):
+    with pytest.warns(TooFewWarning):
         found = boot_interval(*sides, resample=resample, n_resamples=50, rng=1)
     assert (found.unit, found.n_units) == ("documents", 5)
     assert np.isnan(found.interval[:2]).all()
-    with pytest.warns(TooFewWarning, match="5 documents"):
+    with pytest.warns(TooFewWarning):
         compared = compare_metrics(sides[0], {"a": sides[1], "b": sides[0]}, n_resamples=20, rng=1)
     assert (compared.unit, compared.n_units) == ("documents", 5)
 
@@ -186,7 +186,7 @@ def test_copies_of_segments_in_one_document_make_no_contest_more_certain() -> No
     assert (found.unit, found.n_units) == ("documents", 30)
     assert found.wins.interval == pytest.approx(alone.wins.interval)
     assert found.lead_interval == pytest.approx(alone.lead_interval)
-    with pytest.warns(TooFewWarning, match="3 documents"):
+    with pytest.warns(TooFewWarning):
         few = contest_of_metrics(*once, clusters=np.arange(30) % 3)
     assert few.wins.interval is None
     assert few.lead_interval is None

@@ -42,7 +42,7 @@ def test_a_gain_of_nothing_does_not_exclude_everything_else():
     low, high, _ = paired_gain([1] * 10, [1] * 10).interval
     half = stats.t.ppf(0.975, 9) * np.sqrt(2 * 1.5) / 13
     assert (low, high) == pytest.approx((-half, half))
-    with pytest.warns(TooFewWarning, match="4 held-out texts"):
+    with pytest.warns(TooFewWarning):
         assert paired_gain([1] * 4, [1] * 4).interval is None
 
 

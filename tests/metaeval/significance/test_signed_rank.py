@@ -83,7 +83,7 @@ def test_nothing_that_differs_is_undefined() -> None:
         found = signed_rank_test([0.0, 0.0, np.nan])
     assert np.isnan(found.statistic)
     assert np.isnan(found.pvalue)
-    assert found.reasons == {"missing difference": 1, "pair without difference": 2}
+    assert found.reasons == {"missing-difference": 1, "no-difference": 2}
 
 
 def test_controls_take_the_exact_test() -> None:

@@ -16,7 +16,7 @@ SECOND = np.array([0.70, 0.71, 0.683, 0.71, 0.742])
 def test_pairs_that_differ_by_the_same_have_no_t():
     """Up to rounding: .71 - .69 is not .74 - .72 in floating point."""
     for first, second in [(FIRST, FIRST - 0.02), ([1.0, 2, 3, 4, 5], [0.0, 1, 2, 3, 4])]:
-        with pytest.warns(ConstantInputWarning, match="All pairs differ by the same"):
+        with pytest.warns(ConstantInputWarning):
             found = compare_seeds(first, second, rng=1)
         assert np.isnan([found.t, found.wilcoxon]).all()
         assert found.permutation == 0.0625
@@ -34,11 +34,11 @@ def test_one_side_that_does_not_vary_still_has_welchs_t():
 
 
 def test_two_sides_that_do_not_vary_have_none():
-    with pytest.warns(ConstantInputWarning, match="Neither side's scores vary"):
+    with pytest.warns(ConstantInputWarning):
         found = compare_seeds([0.7] * 3, [0.5] * 4, paired=False, rng=1)
     assert np.isnan(found.t)
     assert 0.0 < found.wilcoxon < 0.1
-    with pytest.warns(ConstantInputWarning, match="Both have the same scores"):
+    with pytest.warns(ConstantInputWarning):
         found = compare_seeds([0.7] * 3, [0.7] * 4, paired=False, rng=1)
     assert np.isnan([found.t, found.wilcoxon]).all()
 

@@ -107,7 +107,7 @@ def test_severity_that_k_agree_on():
     people = [SpanTable.of(1, [0] * len(own), [0] * len(own), [5] * len(own), own)
               for own in severities]  # fmt: skip
     assert [int(agreed_spans(people, k).severity[0]) for k in (1, 2, 3)] == [2, 1, 0]
-    with pytest.raises(ValueError, match="k: 4"):
+    with pytest.raises(ValueError, match="k: expected 1 to 3"):
         agreed_spans(people, 4)
 
 
@@ -133,6 +133,6 @@ def test_a_text_marked_all_over_is_said_to_be_approximate():
         SpanTable.of(1, [0] * n, own, own + rng.integers(40, 99, n), ["minor"] * n)
         for own in starts
     )
-    with pytest.warns(ApproximationWarning, match="perhaps not the best"):
+    with pytest.warns(ApproximationWarning):
         found = compare_spans(gold, predicted, MPP)
     assert 0 < found.values[0, 0] <= n

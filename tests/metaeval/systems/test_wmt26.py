@@ -47,7 +47,7 @@ def test_it_rejects_too_often_where_few_segments_are_shared() -> None:
 
 def test_it_is_said() -> None:
     matrix = ScoreMatrix(np.random.default_rng(6).normal(size=(2, 30)), "AB", map(str, range(30)))
-    with pytest.warns(ApproximationWarning, match="more often than the stated 5 %"):
+    with pytest.warns(ApproximationWarning):
         rank_systems(matrix, test="wmt26", rng=1)
 
 
