@@ -10,12 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-<<<<<<< HEAD
-from metaeval.messages import Message
-||||||| 276b6644
-=======
 from metaeval.messages import Message, MessageError, message
->>>>>>> w-e1
 from metrics.base import MetricError, MetricInfo, OptionValue
 from metrics.checkpoints import places
 
@@ -84,16 +79,8 @@ class Family:
     """
 
     key: str
-<<<<<<< HEAD
-    label: str
-    description: Message | str
-||||||| 276b6644
-    label: str
-    description: str
-=======
     label: Message | str
     description: Message | str
->>>>>>> w-e1
     scorer: str
     options: tuple[Option, ...]
     describe: Callable[[str, str, Options], MetricInfo]

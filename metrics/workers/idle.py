@@ -5,40 +5,10 @@ from dataclasses import dataclass, field
 from enum import StrEnum, auto
 
 from core.work.models import Now, Work, all_kinds
-<<<<<<< HEAD
-from metaeval.messages import Message
-||||||| 276b6644
-=======
 from metaeval.messages import Message, message
->>>>>>> w-e1
 from metrics import catalogue
 from metrics.models.fleet import Worker, live_workers
 
-<<<<<<< HEAD
-# What hosts lack.
-Lacking = Mapping[str, Sequence[Message | str]]
-# What workers have in hand, by the name of its kind.
-IN_HAND = {
-    "document": "results",
-    "hash-check": "a check of hashes",
-    "import": "an import",
-    "letter": "e-mails",
-    "notification": "notifications",
-    "training": "a training job",
-    "translation": "a translation",
-||||||| 276b6644
-# What a host lacks, in sentences.
-Lacking = Mapping[str, Sequence[str]]
-# What workers have in hand, by the name of its kind.
-IN_HAND = {
-    "document": "results",
-    "hash-check": "a check of hashes",
-    "import": "an import",
-    "letter": "e-mails",
-    "notification": "notifications",
-    "training": "a training job",
-    "translation": "a translation",
-=======
 # What each host lacks.
 Lacking = Mapping[str, Sequence[Message | str]]
 # Current jobs of workers, by the name of their kind.
@@ -50,7 +20,6 @@ JOBS = {
     "notification": message("job.notifications", "notifications"),
     "training": message("job.training", "a training job"),
     "translation": message("job.translation", "a translation"),
->>>>>>> w-e1
 }
 
 
@@ -110,13 +79,7 @@ def _explain(
     return Idle(queue, Reason.BUSY if is_busy else Reason.UNKNOWN, busy)
 
 
-<<<<<<< HEAD
-def _sentences(host: str, lacking: Sequence[Lacking]) -> tuple[Message | str, ...]:
-||||||| 276b6644
-def _sentences(host: str, lacking: Sequence[Lacking]) -> tuple[str, ...]:
-=======
 def _missing(host: str, lacking: Sequence[Lacking]) -> tuple[Message | str, ...]:
->>>>>>> w-e1
     return tuple(dict.fromkeys(each for lacks in lacking for each in lacks.get(host, ())))
 
 

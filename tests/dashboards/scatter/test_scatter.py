@@ -118,18 +118,10 @@ def test_systems_as_points(campaign: Campaign) -> None:
 
 def test_metric_against_metric_needs_no_humans(world: World) -> None:
     for run in starting.start(test_set=world.test_set, metrics=["chrf", "ter"], enqueue=False).runs:
-<<<<<<< HEAD
-        scoring.work_off(run.pk, worker="test")
+        scoring.drain(run.pk, worker="test")
     problem = compute(world.campaign, ScatterChoice(metric="chrf")).problem
     assert problem is not None
     assert problem.code == "outputs.no-human-scores"
-||||||| 276b6644
-        scoring.work_off(run.pk, worker="test")
-    assert "human score" in compute(world.campaign, ScatterChoice(metric="chrf")).problem
-=======
-        scoring.drain(run.pk, worker="test")
-    assert "human score" in compute(world.campaign, ScatterChoice(metric="chrf")).problem
->>>>>>> w-e1
     assert compute(world.campaign, ScatterChoice(metric="chrf", against="ter")).n == 8
 
 
