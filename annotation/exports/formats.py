@@ -47,7 +47,8 @@ def _with_readme(
 ) -> Iterator[tuple[str, Iterable[str]]]:
     """Yield the files of an archive, first one that says which judgments were left out, if any."""
     if filters.words:
-        yield "README.txt", [README.format(name=campaign.name, words="; ".join(filters.words))]
+        words = "; ".join(map(str, filters.words))
+        yield "README.txt", [README.format(name=campaign.name, words=words)]
     yield from bundle(campaign, filters)
 
 

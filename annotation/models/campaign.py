@@ -17,6 +17,7 @@ from annotation import protocols
 from annotation.models.corpus import Output, Segment, System, TestSet
 from annotation.protocols import composed
 from annotation.protocols.questions import about_media
+from metaeval.messages import message
 
 
 class Terms(models.Model):
@@ -326,6 +327,19 @@ class Item(models.Model):
 
     def __str__(self) -> str:
         return f"{self.kind} {self.pk}"
+
+
+# What messages call the kinds.
+KINDS = {
+    Item.Kind.TARGET: message("kind.target", "Output"),
+    Item.Kind.TRAP: message("kind.trap", "Trap"),
+    Item.Kind.BAD_REF: message("kind.bad-reference", "Bad reference"),
+    Item.Kind.REPEAT: message("kind.repeat", "Repeat"),
+    Item.Kind.REF: message("kind.reference", "Reference as output"),
+    Item.Kind.GOLD: message("kind.gold", "Gold"),
+    Item.Kind.TUTORIAL: message("kind.practice", "Practice"),
+    Item.Kind.DOCUMENT: message("kind.document", "Whole document"),
+}
 
 
 class OriginalFile(models.Model):

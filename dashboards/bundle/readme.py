@@ -90,7 +90,7 @@ def _settings(content: Content) -> list[str]:
         f"- human scores: {human.source}",
         f"- intervals and tests are over {units(human.clusters)}",
         f"- seed of hybrids and resamples: {campaign.seed}",
-        f"- filters: {'; '.join(content.filters.words) or 'none'}",
+        f"- filters: {'; '.join(map(str, content.filters.words)) or 'none'}",
     ]
     lines += [f"- {each.label}: `{each.signature}`" for each in content.measures.values()]
     imported = [each.label for each in content.measures.values() if each.is_imported]

@@ -33,7 +33,7 @@ from dashboards.trust.agreement import AgreementLine, agreement
 from metaeval.judgments import rolling_means
 from metaeval.judgments.controls import pass_rate
 
-VERSION = 4
+VERSION = 5
 # Charts of more people than this cannot be read; the tables have everybody.
 CHARTED = 16
 

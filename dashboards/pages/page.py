@@ -335,7 +335,7 @@ def _figure(
 
 
 def _latex(shown: _Shown[D], document: D, as_of: str | None) -> HttpResponse:
-    words = "; ".join(shown.filters.words)
+    words = "; ".join(map(str, shown.filters.words))
     about = f"{shown.filename}, as of {as_of}"
     told, over = public(document), getattr(document, "over", "")
     notes = [about, words and f"filters: {words}", told.get("intervals_note")]

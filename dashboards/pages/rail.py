@@ -15,6 +15,7 @@ from annotation.filters import FilterError, Filters
 from annotation.filters.choice import RAW, Z
 from annotation.filters.form import NAMES
 from dashboards.comparisons import selection, statistics
+from metaeval.messages import Message
 from metaeval.sensitivity import LEVELS
 
 DEFAULT = "tau-b"
@@ -66,7 +67,7 @@ class Rail:
     metrics: Sequence[Option]
     is_subset: bool
     kept: Sequence[tuple[str, str]]
-    words: Sequence[str]
+    words: Sequence[Message]
     taken: frozenset[str]
 
     @property

@@ -8,8 +8,9 @@ from annotation.filters import Filters
 from annotation.models import Campaign, Item
 from dashboards.documents.counted import Number, Warned, warned
 from dashboards.trust.verdict import too_fast
+from metaeval.messages import Message
 
-VERSION = 5
+VERSION = 6
 
 
 @dataclass(frozen=True)
@@ -18,8 +19,8 @@ class Figure:
 
     statistic: Number
     interval: tuple[float, float, float] | None
-    method: str
-    basis: str
+    method: Message | None
+    basis: Message
     warnings: Sequence[Warned]
 
 
@@ -32,7 +33,7 @@ class AgreementSoFar:
 
     n_units: int
     figures: Mapping[str, Figure]
-    doubts: Sequence[str]
+    doubts: Sequence[Message]
     too_fast: Sequence[str] = ()
 
 
@@ -47,7 +48,7 @@ def compute(campaign: Campaign, filters: Filters) -> AgreementSoFar:
     fast = sorted(too_fast(campaign))
     if found is None or not found.n_units:
         return AgreementSoFar(0, {}, (), fast)
-    return AgreementSoFar(found.n_units, figures_of(found), found.doubts, fast)
+    return AgreementSoFar(found.n_units, figures_of(found), found.cautions, fast)
 
 
 def figures_of(found: quality.Agreement) -> dict[str, Figure]:

@@ -14,7 +14,7 @@ from dashboards.documents.counted import Counted, Number
 from dashboards.documents.head import OfCampaign, WithUnits, about, units_of
 from dashboards.quality.agreement import Figure, figures_of
 
-VERSION = 6
+VERSION = 7
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -209,7 +209,7 @@ def _line(campaign: Campaign, person: AnnotatorQuality) -> Line:
         repeat_pairs=checks.repeats.n if checks.repeats else None,
         repeat_mean_absolute_difference=checks.repeats.mean_absolute if checks.repeats else None,
         verdict=checks.verdict.value,
-        failed_checks=", ".join(checks.failed),
+        failed_checks=", ".join(map(str, checks.failed)),
         excluded_at=person.excluded_at.isoformat() if person.excluded_at else None,
         seconds_paid_mean=clocks.paid if clocks else None,
         seconds_active_mean=clocks.active if clocks else None,

@@ -18,8 +18,9 @@ from dashboards.report.pdf import pdf_of
 from dashboards.results.document import Home
 from dashboards.spans.document import Spans
 from dashboards.systems.document import Systems
+from metaeval.messages import Message
 
-VERSION = 9
+VERSION = 10
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,7 +34,7 @@ class Report(Document):
     home: Home
     facts: Facts
     filters: Mapping[str, Any]
-    filter_words: Sequence[str]
+    filter_words: Sequence[Message]
     percent: str
     study: str
     is_simulated: bool

@@ -30,6 +30,7 @@ from dashboards.systems.columns import Row, by_name
 from dashboards.systems.marks import marked
 from dashboards.trust import verdict
 from dashboards.trust.agreement import AgreementLine, agreement_line
+from metaeval.messages import Message
 from metaeval.replication import versions
 
 # Worst disagreements shown with their texts, on each side.
@@ -54,7 +55,7 @@ class Quality:
     traps: tuple[int, int, int] | None
     people: Sequence[Person]
     groups: Sequence[Group]
-    tested: str
+    tested: Sequence[Message]
     agreement: Mapping[str, AgreementLine]
 
 
@@ -220,7 +221,7 @@ def _quality(report: QualityReport) -> Quality:
         traps=(traps.zero, traps.low, traps.high) if traps else None,
         people=people,
         groups=groups_of(people),
-        tested=report.tested.sentence,
+        tested=report.tested.messages,
         agreement={name: agreement_line(name, each) for name, each in parts.items() if each},
     )
 

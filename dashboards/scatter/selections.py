@@ -43,7 +43,7 @@ def save(request: HttpRequest, slug: str) -> HttpResponse:
     try:
         query = checked(campaign, QueryDict(form.cleaned_data["query"].removeprefix("?")))
     except FilterError as error:
-        return refuse(request, 400, REFUSED, f"{error}.")
+        return refuse(request, 400, REFUSED, error.message)
     name = form.cleaned_data["name"].strip()
     if campaign.selections.filter(name=name).exists():
         return refuse(request, 400, REFUSED, f"There is a selection “{name}” already.")

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from annotation.models import Campaign, Item
 from annotation.quality import Agreement, JudgmentColumns, agreement_of
 from dashboards.documents.head import Estimate, ends
+from metaeval.messages import Message
 
 WITH_TRAPS = "outputs and traps"
 
@@ -23,8 +24,8 @@ class AgreementLine:
     one_vs_rest: Estimate
     alpha_z: Estimate
     alpha_raw: Estimate
-    basis: Mapping[str, str]
-    doubts: Sequence[str] = ()
+    basis: Mapping[str, Message]
+    doubts: Sequence[Message] = ()
 
 
 def agreement(campaign: Campaign, columns: JudgmentColumns) -> list[AgreementLine]:
@@ -46,5 +47,5 @@ def agreement_line(items: str, found: Agreement) -> AgreementLine:
         n_units=found.n_units,
         **{key: (one.statistic, ends(one.interval)) for key, one in figures.items()},
         basis={key: one.basis for key, one in figures.items()},
-        doubts=found.doubts,
+        doubts=found.cautions,
     )

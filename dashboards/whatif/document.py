@@ -258,7 +258,7 @@ def _without_people(
         rest = grid_of(grid, places, np.where(others, values, np.nan))
         yield Scenario(FAILING, ", ".join(one.label for one in failing), rest, None)
     elif not failing:
-        notes.append(f"{report.tested.sentence} So nobody is left out for failing them.")
+        notes += [*map(str, report.tested.messages), "So nobody is left out for failing them."]
     if is_z and campaign.z_pool == campaign.ZPool.ALL and columns.is_kind(*CONTROLS).any():
         bare = human_scores(campaign, replace(filters, traps=OUT))
         yield Scenario(CONTROL, "all", bare.values, None)

@@ -128,7 +128,7 @@ def _quality(campaign: Campaign, filters: Filters) -> tuple[list[Known], list[st
     for part in agreement(campaign, columns):
         where = "with_traps" if part.items == WITH_TRAPS else "without_traps"
         found |= {f"{name}_{where}": getattr(part, key) for key, name in AGREEMENT.items()}
-        without = [f"{part.basis[key]}." for key in AGREEMENT if getattr(part, key)[1] is None]
+        without = [str(part.basis[key]) for key in AGREEMENT if getattr(part, key)[1] is None]
         doubts |= dict.fromkeys([*part.doubts, *without])
     about: dict[str, Any] = {"section": "quality", "key": ""}
     return [

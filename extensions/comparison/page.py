@@ -47,7 +47,7 @@ def compare(request: HttpRequest, fmt: str = "") -> HttpResponseBase:
     if len(campaigns) + len(tables) > MOST_COLUMNS:
         raise FilterError(f"campaign and published: at most {MOST_COLUMNS} columns")
     if filters.words and not campaigns:
-        raise FilterError(f"{'; '.join(filters.words)}: published tables alone have no filters")
+        raise FilterError(f"{'; '.join(map(str, filters.words))}: published tables alone have no filters")
     asked = [fitted(campaign, campaigns, filters) for campaign in campaigns]
     of = one_of(request.GET, "of", list(CORRELATIONS))
     found = [

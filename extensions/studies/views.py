@@ -39,7 +39,7 @@ def matrix(request: HttpRequest, fmt: str = "", figure: str = "") -> HttpRespons
     chosen = _chosen(request, {row.slug: row for row in rows})
     filters = Filters.from_query(request.GET)
     if filters.words and not chosen:
-        raise FilterError(f"{'; '.join(filters.words)}: published tables alone have no filters")
+        raise FilterError(f"{'; '.join(map(str, filters.words))}: published tables alone have no filters")
     about = {"open_campaigns": [(row, row in chosen) for row in rows]}
     return show_all(request, MATRIX, chosen, "matrix", about, fmt, figure)
 
