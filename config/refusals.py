@@ -30,13 +30,15 @@ from core.database.waits import is_lock_timeout
 
 logger = logging.getLogger(__name__)
 RETRY_AFTER = 10  # seconds
-OUT_OF_REACH = _("Touchstone cannot be reached for a moment")
+OUT_OF_REACH = _("Touchstone is temporarily unavailable")
 AWAY = _(
-    "The database does not answer. Nothing that was saved is lost. Answers that you have given "
-    "wait in your browser and are sent when it answers again. Reload this page in a minute."
+    "The database is not responding. Everything that was saved is still there. "
+    "Answers that are not saved yet wait in your browser and are sent when the "
+    "database responds again. Reload this page in a minute."
 )
 BUSY = _(
-    "Somebody else is changing the same thing. Nothing of yours was changed. Try again in a minute."
+    "Somebody else is changing the same data. Your change has not been saved. "
+    "Try again in a minute."
 )
 # SQLite: busy, locked, cannot be opened. Its other errors are faults of ours, or of the disk.
 SQLITE = (5, 6, 14)

@@ -21,7 +21,6 @@ from annotation.campaigns import add_annotators, open_campaign
 from annotation.management.commands.messages import (
     PAGES,
     READERS_PAGES,
-    SENTENCES,
     Texts,
     annotators_templates,
     collect,
@@ -34,7 +33,7 @@ from tests.world import PASSWORD, World
 LANGUAGES = ["zh-hans", "de", "cs", "ar"]
 ROOT = Path(settings.BASE_DIR)
 # %(name)s of Python and templates, {name} of scripts.
-PLACEHOLDER = re.compile(r"%\((\w+)\)[sd]|\{(\w+)\}")
+PLACEHOLDER = re.compile(r"%\((\w+)\)[sd]|\{(\w+(?::[^}]*)?)\}")
 READ_ALOUD = {"alt", "title", "aria-label", "aria-valuetext", "aria-description", "placeholder"}
 # Random for each page, or the time.
 CHANGING = re.compile(r'csrfmiddlewaretoken.*|name="seed".*|\d\d:\d\d(:[\d.]+)?')
@@ -61,25 +60,6 @@ def test_the_interface_has_its_languages() -> None:
     assert len(texts()) > 80
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_every_text_is_translated(language: str) -> None:
-    catalog = PAGES.read(language)
-    missing = []
-    for text in texts():
-        found = catalog.get(text.id, text.context)
-        if found is None or found.fuzzy or not all(forms_of(found)):
-            missing.append(name_of(text))
-    assert missing == []
-
-
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_no_translation_has_lost_its_text(language: str) -> None:
-    known = {(text.context, name_of(text)) for text in texts()}
-    stored = {(text.context, name_of(text)) for text in PAGES.read(language) if text.id}
-    assert sorted(stored - known, key=str) == []
-    assert not PAGES.read(language).obsolete
-
-
 def placeholders(text: str) -> set[str]:
     return {"".join(found) for found in PLACEHOLDER.findall(text)}
 
@@ -92,12 +72,16 @@ def single_numbers(expression: str, forms: int) -> set[int]:
     return {form for form in range(forms) if uses.count(form) == 1}
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_placeholders_are_kept(language: str) -> None:
-    catalog = PAGES.read(language)
+@pytest.mark.parametrize(
+    ("texts", "language"),
+    [(texts, language) for texts in (PAGES, READERS_PAGES) for language in texts.languages],
+    ids=lambda each: each if isinstance(each, str) else each.folder or "annotators",
+)
+def test_placeholders_are_kept(texts: Texts, language: str) -> None:
+    catalog = texts.read(language)
     short = single_numbers(catalog.plural_expr, catalog.num_plurals)
     for message in catalog:
-        if not message.id:
+        if not message.id or not all(forms_of(message)):
             continue
         ids = [message.id] if isinstance(message.id, str) else list(message.id)
         wanted = {name for each in ids for name in placeholders(each)}
@@ -105,7 +89,7 @@ def test_placeholders_are_kept(language: str) -> None:
             found = placeholders(form)
             may_lack = 1 if len(ids) > 1 and number in short else 0
             assert found <= wanted, (language, form)
-            assert len(wanted - found) <= may_lack, (language, form)
+            assert len(placeholders(ids[-1]) - found) <= may_lack, (language, form)
             if "python-format" in message.flags:
                 assert re.sub(r"%%|%\(\w+\)[sd]", "", form).count("%") == 0, form
 
@@ -126,7 +110,9 @@ def read_by_programs(catalog: bytes) -> tuple[str, dict[Any, str]]:
     return read.info()["plural-forms"], {key: read._catalog[key] for key in read._catalog if key}
 
 
-@pytest.mark.parametrize("texts", [PAGES, READERS_PAGES, SENTENCES], ids=lambda each: each.domain)
+@pytest.mark.parametrize(
+    "texts", [PAGES, READERS_PAGES], ids=lambda each: each.folder or "annotators"
+)
 def test_compiled_catalogs_are_in_step(texts: Texts) -> None:
     for language in texts.languages:
         path = texts.path(language).with_suffix(".mo")

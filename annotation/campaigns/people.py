@@ -136,7 +136,9 @@ def renew_link(*, annotator: Annotator) -> Invitation:
 
 
 NOT_YET_OPEN = _("This campaign is not open yet.")
-CLOSED = _("This campaign is closed and takes no more ratings. What you rated before is saved.")
+CLOSED = _(
+    "This campaign is closed, and no more ratings can be stored. Your earlier ratings are saved."
+)
 
 
 class RefusedError(Exception):

@@ -85,10 +85,10 @@ def find_link(token: str) -> AccessLink:
         raise EntryError(
             404,
             _("This link does not work"),
-            _("It is incomplete or wrong. Ask the person who sent it for a new one."),
+            _("The link is incomplete or wrong. Ask the person who sent it for a new one."),
         )
     if link.revoked_at is not None:
-        raise EntryError(410, _("This link has been withdrawn"), _("It lets nobody in any more."))
+        raise EntryError(410, _("This link has been withdrawn"), _("It can no longer be used."))
     return link
 
 
@@ -108,9 +108,11 @@ def person_id(link: AccessLink, query: Mapping[str, str]) -> str:
         if len(query.get(each, "")) > MAX_PARAMETER:
             raise _bad(_("The parameter %(name)s in the address is too long.") % {"name": each})
     if not value:
-        raise _bad(_("The address lacks the parameter %(name)s.") % {"name": name})
+        raise _bad(_("The parameter %(name)s is missing from the address.") % {"name": name})
     if not IDENTIFIER.fullmatch(value):
-        raise _bad(_("The parameter %(name)s in the address is no identifier.") % {"name": name})
+        raise _bad(
+            _("The parameter %(name)s in the address is not a valid identifier.") % {"name": name}
+        )
     return f"{link.provider}:{value}"
 
 
@@ -141,17 +143,20 @@ def refuse_newcomers(link: AccessLink) -> None:
     try:
         refuse_unless_open(link.campaign.status)
     except NotOpenError as refusal:
-        raise EntryError(409, _("No ratings now"), refusal.sentence) from None
+        raise EntryError(409, _("No ratings at the moment"), refusal.sentence) from None
     if link.expires_at is not None and link.expires_at <= timezone.now():
         raise EntryError(
             410,
             _("This link has expired"),
-            _("It lets in nobody new. Ask the person who sent it for another one."),
+            _(
+                "This link is no longer accepting new people. Ask the person who sent it "
+                "for another one."
+            ),
         )
     is_full = 0 < link.quota <= link.annotators.count()
     if is_full or (is_fixed(link.campaign) and not free_places(link.campaign).exists()):
         raise EntryError(
-            403, _("All places are taken"), _("As many people as were wanted take part already.")
+            403, _("All places are taken"), _("Enough people are already taking part.")
         )
 
 
@@ -172,7 +177,9 @@ def let_in(*, link: AccessLink, external_id: str, details: Mapping[str, Any]) ->
         annotator = _take_place(link, external_id, details)
     if annotator.user is None or not annotator.user.is_active or not only_rates(annotator.user):
         raise EntryError(
-            403, _("This link does not open your account"), _("Sign in with your password instead.")
+            403,
+            _("This link cannot be used for your account"),
+            _("Sign in with your password instead."),
         )
     return annotator
 

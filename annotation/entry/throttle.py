@@ -85,7 +85,7 @@ FIRST_DELAY, LONGEST_DELAY = timedelta(seconds=30), timedelta(minutes=15)
 RECENT, FORGOTTEN = timedelta(hours=1), timedelta(days=1)
 PRUNED = 100
 TITLE = _("Too many attempts")
-SENTENCE = gettext_noop("Too many attempts failed. Try again at %(time)s (UTC).")
+SENTENCE = gettext_noop("There were too many failed attempts. Try again at %(time)s (UTC).")
 
 
 @dataclass(frozen=True)

@@ -15,14 +15,14 @@ from annotation.judging.judgments import read_start
 from annotation.protocols import Protocol, Span
 from annotation.protocols.asked import Scale
 
-SCORE_MISSING = _("No score is chosen yet. Choose one from 0 to 100; 0 counts too.")
+SCORE_MISSING = _("You have not chosen a score. Choose one from 0 to 100; 0 is a valid score.")
 SCORE_WRONG = _("The score must be a whole number from 0 to 100.")
-SCALE_MISSING = _("%(scale)s: no value is chosen yet. Choose one from %(low)s to %(high)s.")
-SCALE_WRONG = _("%(scale)s: the value must be from %(low)s to %(high)s, in steps of %(step)s.")
-CHOICE_MISSING = _("%(name)s: nothing is chosen yet.")
+SCALE_MISSING = _("%(scale)s: you have not chosen a score. Choose one from %(low)s to %(high)s.")
+SCALE_WRONG = _("%(scale)s: the score must be from %(low)s to %(high)s, in steps of %(step)s.")
+CHOICE_MISSING = _("%(name)s: you have not chosen an option.")
 USUAL = Scale()
-FORM_DAMAGED = _("A part of this form was missing or damaged. Submit again to save the score.")
-SPANS_DAMAGED = _("The marked errors did not arrive as they should. Reload the page and try again.")
+FORM_DAMAGED = _("Part of this form was missing or damaged. Submit again to save the score.")
+SPANS_DAMAGED = _("The marked errors did not arrive completely. Reload the page and try again.")
 
 PLAYS = ("play", "pause", "seek")
 MAX_PLAYING = 40_000
@@ -37,9 +37,9 @@ def parse_score(raw: str, scale: Scale = USUAL) -> int:
     text = raw.strip()
     params = {"scale": scale.name, "low": scale.low, "high": scale.high, "step": scale.step}
     if not text:
-        raise ValidationError(SCALE_MISSING if scale.key else SCORE_MISSING, params=params)
+        raise ValidationError(SCALE_MISSING if scale.key else SCORE_MISSING, "missing", params)
     if not _WHOLE.fullmatch(text) or not scale.holds(int(text)):
-        raise ValidationError(SCALE_WRONG if scale.key else SCORE_WRONG, params=params)
+        raise ValidationError(SCALE_WRONG if scale.key else SCORE_WRONG, "wrong", params)
     return int(text)
 
 
@@ -65,7 +65,7 @@ def parse_spans(raw: str) -> tuple[tuple[Span, ...], tuple[int | None, ...]]:
             raise TypeError
         return tuple(_span(**fields) for fields in rows), offers
     except (AttributeError, TypeError, ValueError, RecursionError):
-        raise ValidationError(SPANS_DAMAGED) from None
+        raise ValidationError(SPANS_DAMAGED, "spans-damaged") from None
 
 
 def _offer(number: object) -> int | None:
@@ -152,7 +152,7 @@ class JudgmentForm(forms.Form):
         for number, choice in enumerate(self.protocol.choices):
             chosen = self.sent(choice_field(number))
             if chosen not in choice.options:
-                raise ValidationError(CHOICE_MISSING, params={"name": choice.key})
+                raise ValidationError(CHOICE_MISSING, "choice-missing", {"name": choice.key})
             self.choices[choice.key] = chosen
         return bool(self.cleaned_data["flag"])
 

@@ -45,7 +45,7 @@ class BackgroundForm(forms.Form):
         max_length=200,
         required=False,
         label=_("Your native language or languages"),
-        help_text=_("Separate several by commas."),
+        help_text=_("Separate several languages with commas."),
     )
     native_unsaid = forms.BooleanField(required=False, label=_("Prefer not to say"))
     expertise = forms.ChoiceField(
@@ -65,7 +65,9 @@ class BackgroundForm(forms.Form):
         """Nothing sent at all is a question overlooked, not one refused."""
         data = super().clean() or self.cleaned_data
         if not data.get("native_languages") and not data.get("native_unsaid"):
-            self.add_error("native_languages", _("Name a language, or tick “Prefer not to say”."))
+            self.add_error(
+                "native_languages", _("Enter a language, or select “Prefer not to say”.")
+            )
         return data
 
     def answers(self) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import NoReturn
 from uuid import UUID
 
 from django.core.exceptions import ValidationError
@@ -20,14 +21,19 @@ MAX_SPANS = 200
 MAX_COMMENT = 2_000
 MAX_TEXT = 20_000
 
-NO_SCORE_HERE = _("This protocol takes no score: it follows from the marked errors.")
-NO_SPANS_HERE = _("This protocol takes no marked errors.")
-WRONG_CHOICE = _("Every choice needs one of its options, and there are no others.")
-STALE = _("This page is older than the errors marked in it. Reload the page, then submit again.")
-NO_TEXT_HERE = _("This protocol takes no text of your own.")
+NO_SCORE_HERE = _(
+    "This task has no score of its own: the score is calculated from the marked errors."
+)
+NO_SPANS_HERE = _("Errors cannot be marked in this task.")
+WRONG_CHOICE = _("Choose one of the given options for every choice.")
+STALE = _(
+    "The marked errors do not belong to this version of the page. Reload the "
+    "page, then submit again."
+)
+NO_TEXT_HERE = _("The text cannot be changed in this task.")
 TEXT_MISSING = _("Your version of the text is missing.")
-TEXT_TOO_LONG = _("Your version of the text has more than %(max)s characters.")
-COMMENT_TOO_LONG = _("A comment has at most %(max)s characters.")
+TEXT_TOO_LONG = _("Your version of the text is longer than %(max)s characters.")
+COMMENT_TOO_LONG = _("A comment can have at most %(max)s characters.")
 
 
 @dataclass(frozen=True)
@@ -70,14 +76,14 @@ def check(answer: Answer, assignment: Assignment) -> None:
         protocol = protocol.of_document
     _check_scores(answer, protocol)
     if not _fits(answer.choices, protocol):
-        raise ValidationError(WRONG_CHOICE)
+        raise ValidationError(WRONG_CHOICE, code="choice")
     _check_text(answer.post_edit, protocol)
     if len(answer.comment) > MAX_COMMENT:
         longest = number_format(MAX_COMMENT, force_grouping=True)
-        raise ValidationError(COMMENT_TOO_LONG, params={"max": longest})
+        raise ValidationError(COMMENT_TOO_LONG, "comment-length", {"max": longest})
     if answer.spans:
         if protocol.spans is None:
-            raise ValidationError(NO_SPANS_HERE)
+            raise ValidationError(NO_SPANS_HERE, code="no-spans")
         _check_spans(answer.spans, protocol.spans, assignment)
     _check_offers(answer, len(shown_to(assignment)))
 
@@ -92,30 +98,33 @@ def _check_offers(answer: Answer, n_shown: int) -> None:
     named = [n for n in answer.offers if n is not None]
     is_told = len(answer.offers) == len(answer.spans) if n_shown else not named
     if not is_told or len(set(named)) < len(named) or not all(0 <= n < n_shown for n in named):
-        raise ValidationError(STALE)
+        raise ValidationError(STALE, code="stale")
 
 
 def _check_scores(answer: Answer, protocol: Protocol) -> None:
     if not protocol.has_score:
         if answer.score is not None or answer.ratings:
-            raise ValidationError(NO_SCORE_HERE)
+            raise ValidationError(NO_SCORE_HERE, code="no-score")
         return
     own = [scale for scale in protocol.scales if scale.key]
     if {scale.key for scale in own} != set(answer.ratings):
-        raise ValidationError(_("Every scale needs a value, and there are no others."))
+        raise ValidationError(_("Choose a score on every scale shown."), code="scales")
     for scale in protocol.scales:
         value = answer.ratings[scale.key] if scale.key else answer.score
         if not scale.holds(value):
             sentence = (
-                _("A score is a whole number from 0 to 100, not %(score)s.")
+                _("The score must be a whole number from 0 to 100, not %(score)s.")
                 if scale.is_percent
-                else _("%(scale)s goes from %(low)s to %(high)s by %(step)s, not %(score)s.")
+                else _(
+                    "%(scale)s must be from %(low)s to %(high)s in steps of %(step)s, not "
+                    "%(score)s."
+                )
             )
             bounds = {"low": scale.low, "high": scale.high, "step": scale.step}
             params = {"score": repr(value), "scale": scale.name, **bounds}
-            raise ValidationError(sentence, params=params)
+            raise ValidationError(sentence, "score", params)
     if own and answer.score != answer.ratings[own[0].key]:
-        raise ValidationError(NO_SCORE_HERE)
+        raise ValidationError(NO_SCORE_HERE, code="no-score")
 
 
 def _fits(chosen: Mapping[str, str], protocol: Protocol) -> bool:
@@ -127,48 +136,54 @@ def _fits(chosen: Mapping[str, str], protocol: Protocol) -> bool:
 def _check_text(text: str | None, protocol: Protocol) -> None:
     if not protocol.text:
         if text is not None:
-            raise ValidationError(NO_TEXT_HERE)
+            raise ValidationError(NO_TEXT_HERE, code="no-text")
     elif text is None or not text.strip():
-        raise ValidationError(TEXT_MISSING)
+        raise ValidationError(TEXT_MISSING, code="text-missing")
     elif len(text) > MAX_TEXT:
         longest = number_format(MAX_TEXT, force_grouping=True)
-        raise ValidationError(TEXT_TOO_LONG, params={"max": longest})
+        raise ValidationError(TEXT_TOO_LONG, "text-length", {"max": longest})
 
 
 def _check_spans(spans: Sequence[Span], scheme: SpanScheme, assignment: Assignment) -> None:
     if len(spans) > MAX_SPANS:
         raise ValidationError(
-            _("At most %(max)s errors can be marked in one item."), params={"max": MAX_SPANS}
+            _("At most %(max)s errors can be marked in one item."), "spans", {"max": MAX_SPANS}
         )
     if len(set(spans)) < len(spans):
-        raise ValidationError(_("The same error is marked twice."))
+        raise ValidationError(_("The same error is marked twice."), code="span-twice")
     sides = span_sides(assignment.annotator.campaign)
     for number, span in enumerate(spans, start=1):
-        if problem := _problem(span, scheme, sides, assignment.item):
-            raise ValidationError(
-                _("Error %(number)s: %(problem)s"), params={"number": number, "problem": problem}
-            )
+        _check_span(number, span, scheme, sides, assignment.item)
 
 
-def _problem(span: Span, scheme: SpanScheme, sides: Sequence[str], item: Item) -> str:
+def _check_span(
+    number: int, span: Span, scheme: SpanScheme, sides: Sequence[str], item: Item
+) -> None:
+    def refuse(code: str, problem: str) -> NoReturn:
+        params = {"number": number, "problem": problem}
+        raise ValidationError(_("Error %(number)s: %(problem)s"), code, params)
+
     if span.side not in sides:
-        return gettext("nothing can be marked in this text (%(side)s).") % {"side": span.side}
+        problem = gettext("errors cannot be marked in this text (%(side)s).")
+        refuse("span-side", problem % {"side": span.side})
     if span.severity not in scheme.severity_keys:
-        return gettext("unknown severity “%(severity)s”.") % {"severity": span.severity}
-    allowed = scheme.category_keys or {""}
-    if span.category not in allowed:
+        problem = gettext("unknown severity “%(severity)s”.")
+        refuse("span-severity", problem % {"severity": span.severity})
+    if span.category not in (scheme.category_keys or {""}):
         if not span.category:
-            return gettext("no category is chosen.")
-        return gettext("unknown category “%(category)s”.") % {"category": span.category}
+            refuse("span-category-missing", gettext("it has no category."))
+        problem = gettext("unknown category “%(category)s”.")
+        refuse("span-category", problem % {"category": span.category})
     length = len(rated_text(item) if span.side == TARGET else item.segment.source)
     tokens = len(scheme.tokens) if span.side == TARGET else 0
     if length <= span.start < length + tokens and span.end == span.start + 1:
-        return ""
+        return
     if not 0 <= span.start < span.end <= length:
-        return gettext(
+        problem = gettext(
             "it goes from %(start)s to %(end)s, outside the text, whose length is %(length)s."
-        ) % {"start": span.start, "end": span.end, "length": length}
-    return ""
+        )
+        place = {"start": span.start, "end": span.end, "length": length}
+        refuse("span-place", problem % place)
 
 
 def rated_text(item: Item) -> str:

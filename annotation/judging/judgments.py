@@ -47,14 +47,12 @@ START_SALTS = (
 )
 
 START_MISSING = _(
-    "The start time of this page is missing or damaged. Submit again to save the score."
+    "The time at which this page was opened is missing or damaged. Submit again to save the score."
 )
-START_TOO_OLD = _(
-    "This page was opened more than 7 days ago. Read the texts once more, then submit again."
-)
-TOO_LATE = _("The time to change this answer is over. What you answered before is saved.")
+START_TOO_OLD = _("This page was opened more than 7 days ago. Read the texts again, then submit.")
+TOO_LATE = _("This answer can no longer be changed. Your earlier answer is saved.")
 KEY_OF_ANOTHER_ITEM = _(
-    "This form was already sent for another item. Submit again to save the score."
+    "This form was already submitted for another item. Submit again to save the score."
 )
 
 
@@ -93,10 +91,10 @@ def read_start(stamp: str, *, user_id: int, public_id: UUID) -> datetime:
     try:
         microseconds = int(_unsigned(stamp, user_id, public_id))
     except BadSignature:
-        raise ValidationError(START_MISSING) from None
+        raise ValidationError(START_MISSING, "start-missing") from None
     started_at = EPOCH + timedelta(microseconds=microseconds)
     if timezone.now() - started_at > START_MAX_AGE:
-        raise ValidationError(START_TOO_OLD)
+        raise ValidationError(START_TOO_OLD, "start-old")
     return started_at
 
 

@@ -155,7 +155,8 @@ class Migration(migrations.Migration):
                 ('special_tokens', models.JSONField(blank=True, null=True)),
                 ('is_prefilled', models.BooleanField(default=False)),
                 ('answers', models.JSONField(blank=True, null=True)),
-                ('question', models.TextField(default='How much do you agree that the black text expresses {percent} of the main information in the gray text?')),
+                ('question', models.TextField(default=("How much do you agree that the black text expresses {percent} of the main "
+                                                      "information in the gray text (paraphrasing is acceptable)?"))),
                 ('instructions', models.TextField(blank=True)),
                 ('goodbye', models.TextField(blank=True, max_length=5000)),
                 ('assignment_mode', models.CharField(choices=[('static', "Fixed shares: every annotator's items are set when the campaign opens"), ('pool', 'Open pool: the next item goes where ratings are missing most'), ('active', 'Active: effort goes to the pairs of systems still undecided'), ('dynamic', 'Dynamic: every screen draws its systems, the best so far most often')], default='static', max_length=10)),

@@ -56,8 +56,8 @@ def personal_words(campaign: Campaign, language: str) -> Words:
             _("You are invited to rate translations."),
             _("This is your personal link:") + "\n" + Letter.LINK,
             _(
-                "Open it again at any time to go on where you were. Please do not pass it on: "
-                "whoever opens it rates as you."
+                "Open it at any time to continue where you stopped. Please do not share "
+                "it: anyone who opens it rates in your name."
             ),
         )
         subject = _("Your link to rate translations: %(campaign)s") % {"campaign": campaign.name}
@@ -68,11 +68,11 @@ def account_words(user: User, site: str) -> Words:
     """Return what a letter with a link to set a password says."""
     about = {"site": site, "name": user.get_username()}
     greeting = (
-        _("You set another password for your account %(name)s at %(site)s by this link:")
+        _("Use this link to set a new password for your account %(name)s at %(site)s:")
         if user.has_usable_password()
-        else _("You have an account at %(site)s: %(name)s. Set its password by this link:")
+        else _("You have an account at %(site)s: %(name)s. Use this link to set its password:")
     )
-    ends = _("It works once and not for long. Nobody else may have it.")
+    ends = _("The link works once and expires soon. Do not share it.")
     subject = _("Your account at %(site)s") % about
     return Words(subject, f"{greeting % about}\n{Letter.LINK}\n\n{ends}\n")
 

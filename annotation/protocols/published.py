@@ -34,7 +34,7 @@ MAIN_INFORMATION = (
     Anchor(0, _("none of it")),
     Anchor(33, _("some of it")),
     Anchor(66, _("most of it")),
-    Anchor(100, _("all that fits")),
+    Anchor(100, _("as much as fits")),
 )
 # The five points of Koehn and Monz 2006, section 4.1.
 ADEQUACY = (
@@ -47,7 +47,7 @@ ADEQUACY = (
 FLUENCY = (
     Anchor(1, _("incomprehensible")),
     Anchor(2, _("not fluent")),
-    Anchor(3, _("as by a non-native speaker")),
+    Anchor(3, _("like a non-native speaker’s")),
     Anchor(4, _("good")),
     Anchor(5, _("flawless")),
 )
@@ -57,7 +57,9 @@ FLUENCY = (
 SEGMENT_DA = Protocol(
     name="segment-da",
     label=_("Direct assessment of segments"),
-    description=_("One output at a time is rated 0–100 against the reference or the source."),
+    description=_(
+        "Annotators rate one output at a time from 0 to 100 against the reference or the source."
+    ),
     anchors=MEANING,
     length_anchors=MAIN_INFORMATION,
 )
@@ -66,7 +68,9 @@ SEGMENT_DA = Protocol(
 DOCUMENT_DA = Protocol(
     name="document-da",
     label=_("Direct assessment with document context"),
-    description=_("A whole document by one system scrolls; each segment is rated, then all of it."),
+    description=_(
+        "Annotators read a whole document by one system, rate each segment, then the document."
+    ),
     layout=Layout.DOCUMENT,
     anchors=MEANING,
     length_anchors=MAIN_INFORMATION,
@@ -76,7 +80,9 @@ DOCUMENT_DA = Protocol(
 SIDE_BY_SIDE = Protocol(
     name="side-by-side",
     label=_("Side-by-side direct assessment"),
-    description=_("Outputs of several systems for one segment are rated 0–100 next to each other."),
+    description=_(
+        "Annotators rate outputs of several systems for one segment side by side from 0 to 100."
+    ),
     layout=Layout.TOGETHER,
     anchors=MEANING,
     length_anchors=MAIN_INFORMATION,
@@ -86,7 +92,9 @@ SIDE_BY_SIDE = Protocol(
 TWO_SCALES = Protocol(
     name="adequacy-fluency",
     label=_("Adequacy and fluency"),
-    description=_("Each output is rated from 1 to 5 twice: for its meaning, and for its language."),
+    description=_(
+        "Annotators rate each output from 1 to 5 twice: for its meaning and for its language."
+    ),
     scales=(
         Scale("adequacy", 1, 5, anchors=ADEQUACY, label=_("Adequacy")),
         Scale("fluency", 1, 5, anchors=FLUENCY, label=_("Fluency")),
@@ -99,7 +107,7 @@ TWO_SCALES = Protocol(
 POST_EDITING = Protocol(
     name="post-editing",
     label=_("Post-editing"),
-    description=_("The output is corrected; the score follows from how much was changed (HTER)."),
+    description=_("Annotators correct the output; the score is how much they changed (HTER)."),
     scales=(),
     text=TextField.PREFILLED,
 )
@@ -113,7 +121,7 @@ ESA_SEVERITIES = (Severity("minor", _("Minor"), 1), Severity("major", _("Major")
 ESA = Protocol(
     name="esa",
     label=_("Error span annotation (ESA)"),
-    description=_("Errors are marked as minor or major, then the output is rated 0–100."),
+    description=_("Annotators mark errors as minor or major, then rate the output from 0 to 100."),
     spans=SpanScheme(severities=ESA_SEVERITIES, sides=(TARGET, SOURCE)),
     anchors=MEANING,
     length_anchors=MAIN_INFORMATION,
@@ -124,7 +132,8 @@ CONTRASTIVE_ESA = Protocol(
     name="contrastive-esa",
     label=_("Contrastive error span annotation (cESA)"),
     description=_(
-        "A document by several systems in columns: errors are marked, then each output is rated."
+        "Annotators see a document by several systems in columns, mark errors, "
+        "then rate each output."
     ),
     layout=Layout.GRID,
     spans=SpanScheme(severities=ESA_SEVERITIES, tokens=(MISSING,)),
@@ -203,7 +212,9 @@ MQM_SCHEME = SpanScheme(
 MQM = Protocol(
     name="mqm",
     label=_("Multidimensional quality metrics (MQM)"),
-    description=_("Errors are marked with category and severity; the score follows from them."),
+    description=_(
+        "Annotators mark errors with a category and a severity; the score is calculated from them."
+    ),
     scales=(),
     spans=MQM_SCHEME,
 )
@@ -212,7 +223,9 @@ MQM = Protocol(
 SIDE_BY_SIDE_MQM = Protocol(
     name="side-by-side-mqm",
     label=_("Side-by-side MQM"),
-    description=_("Errors are marked by category in outputs of several systems beside each other."),
+    description=_(
+        "Annotators mark errors with a category in outputs of several systems side by side."
+    ),
     layout=Layout.TOGETHER,
     scales=(),
     spans=replace(MQM_SCHEME, sides=(TARGET,), tokens=(MISSING,)),

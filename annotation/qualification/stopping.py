@@ -163,7 +163,7 @@ def write(*, annotator: Annotator, message: str) -> bool:
         raise ValidationError(_("The message is empty."))
     if len(text) > MAX_MESSAGE:
         raise ValidationError(
-            _("A message has at most %(max)s characters."), params={"max": MAX_MESSAGE}
+            _("A message can have at most %(max)s characters."), params={"max": MAX_MESSAGE}
         )
     rows = Stop.objects.filter(annotator=annotator, may_go_on=None, written_at=None)
     return bool(rows.update(message=text, written_at=timezone.now()))

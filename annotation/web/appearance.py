@@ -13,9 +13,9 @@ from django.views.decorators.http import require_POST
 COOKIE = "appearance"
 Options = Mapping[str, str | Promise]
 # The first option follows the system.
-THEMES: Options = {"": _("As the system"), "light": _("Light"), "dark": _("Dark")}
-TEXTS: Options = {"": _("Usual"), "large": _("Large"), "larger": _("Larger")}
-MOTIONS: Options = {"": _("As the system"), "reduced": _("No motion")}
+THEMES: Options = {"": _("Same as the system"), "light": _("Light"), "dark": _("Dark")}
+TEXTS: Options = {"": _("Standard"), "large": _("Large"), "larger": _("Larger")}
+MOTIONS: Options = {"": _("Same as the system"), "reduced": _("Reduced")}
 KNOWN = {
     "theme": (_("Colours"), THEMES),
     "text": (_("Text size"), TEXTS),

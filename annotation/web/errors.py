@@ -24,16 +24,16 @@ UNREADABLE = message(
 PIECE_BYTES = 64 * 1024
 SENTENCES = {
     403: (
-        _("You may not open this page"),
-        _("Your account lacks the role that this page needs."),
+        _("You do not have access to this page"),
+        _("Your account does not have the role that this page requires."),
     ),
     404: (
         _("This page does not exist"),
-        _("The address is wrong, or the page is not yours to see."),
+        _("The address is wrong, or you do not have access to the page."),
     ),
     500: (
-        _("Something broke here"),
-        _("The error was logged. Nothing that was saved is lost."),
+        _("Something went wrong"),
+        _("The error has been logged. Everything that was saved is still there."),
     ),
 }
 

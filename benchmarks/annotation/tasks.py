@@ -177,7 +177,7 @@ class Before(Now):
         annotator.type("Enter")
         annotator.page.wait_for_load_state()
         if "history" in annotator.page.url:
-            annotator.link("Go on rating")
+            annotator.link("Continue rating")
         annotator.sees(f"Item {len(RATINGS) + 1} of")
 
     def reads(self, annotator: Person) -> None:

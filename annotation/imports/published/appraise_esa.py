@@ -20,7 +20,10 @@ from annotation.models import Campaign, Item
 from annotation.models.corpus import NO_SOURCE
 from annotation.uploads import SegmentDraft, SystemDraft, TestSetDraft
 
-QUESTION = "How well does the black text keep the meaning and read, given the errors you marked?"
+QUESTION = (
+    "Considering the errors you marked, how well does the black text keep the "
+    "meaning, and how well does it read?"
+)
 COPY = re.compile(r"#(bad|duplicate)\d*$")
 Key = tuple[str, str]
 

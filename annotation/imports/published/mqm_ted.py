@@ -19,7 +19,7 @@ from annotation.protocols import Span
 from annotation.protocols.base import SOURCE, TARGET
 from annotation.uploads import SegmentDraft, SystemDraft, TestSetDraft
 
-QUESTION = "Mark every error in the black text; choose its category and its severity."
+QUESTION = "Mark every error in the black text, and choose its category and severity."
 # `ref`, or `refA`, is the first; others carry their letter.
 HUMAN = re.compile(r"ref([A-Z]?)")
 SIDES = {"source": SOURCE, "target": TARGET, "none": TARGET}

@@ -1,10 +1,11 @@
 """manage.py messages: bring locale/ up to date with the texts of the code, and compile it.
 
-What annotators read has every language, the rest the languages of `settings.READERS`; what Python
-says in English is `said.po` (annotation.web.sentences).
+What annotators read has every language, the rest the languages of `settings.READERS`. A text
+without a translation is shown in English. A translation whose English text is gone stays in the
+catalog, marked as obsolete, until `--drop`: the text may only have been reworded.
 
-The work of Django's makemessages and compilemessages, without GNU gettext: Babel reads and writes
-the catalogs. Babel is a development dependency; the compiled catalogs are part of the repository.
+This does the work of Django's makemessages and compilemessages without GNU gettext: Babel reads
+and writes the catalogs. The compiled catalogs are part of the repository.
 """
 
 from collections.abc import Callable, Iterator
@@ -18,17 +19,19 @@ from babel.messages.extract import extract
 from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po, write_po
 from django.conf import settings
+from django.core.management.base import CommandParser
 from django.utils.translation import to_locale
 from django.utils.translation.template import templatize
 
 from annotation.interface import ENGLISH
 from annotation.management.command_line import BaseCommand
-from annotation.management.literals import literals
-from annotation.web.sentences import DOMAIN as SAID
 from core.extensions import template_folders
 
-CODE = ("annotation", "config", "core")
+# Folders without texts of pages.
+NO_TEXTS = ("tests", "benchmarks")
 KEYWORDS: dict[str, Any] = {
+    "message": (2,),
+    "plural": (2, 3),
     "_": None,
     "gettext": None,
     "gettext_lazy": None,
@@ -39,6 +42,28 @@ KEYWORDS: dict[str, Any] = {
     "pgettext_lazy": ((1, "c"), 2),
     "npgettext": ((1, "c"), 2, 3),
 }
+# Code whose texts annotators see.
+ANNOTATORS_CODE = (
+    "annotation/interface.py",
+    "annotation/campaigns/people.py",
+    "annotation/entry/*.py",
+    "annotation/forms/judgments.py",
+    "annotation/forms/welcome.py",
+    "annotation/judging/*.py",
+    "annotation/models/campaign.py",
+    "annotation/notifications/letters.py",
+    "annotation/presets/filling.py",
+    "annotation/protocols/*.py",
+    "annotation/qualification/stopping.py",
+    "annotation/templatetags/annotating.py",
+    "annotation/views/judging/*.py",
+    "annotation/views/people/accounts.py",
+    "annotation/web/appearance.py",
+    "annotation/web/errors.py",
+    "core/messages.py",
+    "metaeval/messages.py",
+    "config/refusals.py",
+)
 # What annotators see, by folder or file below templates/. Everything else is researchers'.
 ANNOTATORS = (
     "base.html",
@@ -103,33 +128,35 @@ def annotators_templates() -> list[Path]:
     )
 
 
+def annotators_code() -> list[Path]:
+    """The modules whose texts annotators see."""
+    root = Path(settings.BASE_DIR)
+    return sorted(path for pattern in ANNOTATORS_CODE for path in root.glob(pattern))
+
+
+def all_code() -> list[Path]:
+    """The modules of the product."""
+    root = Path(settings.BASE_DIR)
+    packages = [each for each in root.iterdir() if (each / "__init__.py").exists()]
+    found = [path for each in packages if each.name not in NO_TEXTS for path in each.rglob("*.py")]
+    return sorted(path for path in found if "migrations" not in path.parts)
+
+
 def collect() -> Catalog:
     """Return every text that annotators see, with the files that hold it."""
-    root = Path(settings.BASE_DIR)
-    code = [path for folder in CODE for path in sorted((root / folder).rglob("*.py"))]
-    return _collected([*code, *annotators_templates()])
+    return _collected([*annotators_code(), *annotators_templates()])
 
 
 def collect_readers() -> Catalog:
-    """Return the texts of researchers' templates that annotators do not see as well."""
-    known, ours = collect(), set(annotators_templates())
+    """Return the texts of researchers' pages that annotators do not see as well."""
+    known, ours = collect(), {*annotators_templates(), *annotators_code()}
     folders = template_folders(Path(settings.BASE_DIR))
     templates = sorted(path for folder in folders for path in folder.rglob("*.html"))
-    found = _collected([path for path in templates if path not in ours])
+    found = _collected([path for path in [*all_code(), *templates] if path not in ours])
     for message in list(found):
         if message.id and known.get(message.id, message.context):
             found.delete(message.id, message.context)
     return found
-
-
-def collect_said() -> Catalog:
-    """Return what `said.po` translates of the texts that the code still has."""
-    catalog, code = _new(), literals(Path(settings.BASE_DIR))
-    for language in READERS:
-        for message in SENTENCES.read(language):
-            if message.id in code:
-                catalog.add(message.id)
-    return catalog
 
 
 def _new() -> Catalog:
@@ -149,7 +176,6 @@ LANGUAGES = tuple(code for code, _ in settings.LANGUAGES if code != ENGLISH)
 READERS = tuple(code for code in settings.READERS if code != ENGLISH)
 PAGES = Texts("", "django", LANGUAGES, collect)
 READERS_PAGES = Texts("readers", "django", READERS, collect_readers)
-SENTENCES = Texts("readers", SAID, READERS, collect_said)
 
 
 def _marked(path: Path) -> Iterator[tuple[int, Any, list[str], str | None]]:
@@ -172,30 +198,45 @@ class Command(BaseCommand):
 
     help = "Collect the texts to translate into locale/ and compile the catalogs (needs Babel)."
 
+    def add_arguments(self, parser: CommandParser) -> None:
+        """Add what is only listed, or dropped."""
+        only = parser.add_mutually_exclusive_group()
+        only.add_argument("--missing", action="store_true", help="list what has no translation")
+        only.add_argument("--drop", action="store_true", help="drop obsolete translations")
+
     def handle(self, *args: Any, **options: Any) -> None:
-        """Tell how many texts are still to be translated."""
-        for texts in (PAGES, READERS_PAGES, SENTENCES):
+        """Write the catalogs, or list what they lack."""
+        for texts in (PAGES, READERS_PAGES):
             template = texts.collect()
             for language in texts.languages:
-                catalog = _update(texts, language, template)
-                missing = sum(1 for message in catalog if message.id and not _is_complete(message))
-                count = f"{len(catalog)} texts, {missing} to be translated"
+                catalog = _updated(texts, language, template)
+                missing = [each for each in catalog if each.id and not _is_complete(each)]
+                if not options["missing"]:
+                    if options["drop"]:
+                        catalog.obsolete.clear()
+                    _write(texts.path(language), catalog)
                 self.stdout.write(
-                    f"{texts.path(language).parent.parent.name} {texts.domain}: {count}"
+                    f"{texts.path(language).relative_to(settings.BASE_DIR)}: {len(catalog)} texts, "
+                    f"{len(missing)} without a translation, {len(catalog.obsolete)} obsolete"
                 )
+                for each in missing if options["missing"] else ():
+                    text = each.id if isinstance(each.id, str) else each.id[0]
+                    self.stdout.write(f"  {' '.join(text.split())}")
 
 
-def _update(texts: Texts, language: str, template: Catalog) -> Catalog:
+def _updated(texts: Texts, language: str, template: Catalog) -> Catalog:
     path = texts.path(language)
-    path.parent.mkdir(parents=True, exist_ok=True)
     catalog = texts.read(language) if path.exists() else _empty(language)
     catalog.update(template, no_fuzzy_matching=True, update_creation_date=False)
-    catalog.obsolete.clear()
     catalog.header_comment = HEADER
+    return catalog
+
+
+def _write(path: Path, catalog: Catalog) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("wb") as file:
         write_po(file, catalog, width=100, sort_by_file=True, include_lineno=False)
     path.with_suffix(".mo").write_bytes(compiled(catalog))
-    return catalog
 
 
 def _empty(language: str) -> Catalog:

@@ -24,13 +24,13 @@ from annotation.web.errors import refuse, refuse_guessing
 BACKEND = "annotation.entry.accounts.LinkBackend"
 DEAD_LINK_TITLE = _("This link does not work")
 DEAD_LINK = _(
-    "It is incomplete, or a newer link has replaced it. Ask the person who sent it for a new one. "
-    "What you rated before is saved."
+    "The link is incomplete, or a newer one has replaced it. Ask the person "
+    "who sent it for a new one. Your earlier ratings are saved."
 )
 EXPIRED_LINK_TITLE = _("This link has expired")
 EXPIRED_LINK = _(
-    "Its last day is over. Ask the person who sent it for a new one. What you rated before is "
-    "saved."
+    "This link has passed its last day. Ask the person who sent it for a new "
+    "one. Your earlier ratings are saved."
 )
 PAGE_SIZE = 100
 

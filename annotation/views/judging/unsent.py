@@ -20,16 +20,17 @@ from annotation.web.errors import refuse, wants_json
 
 OUT_OF_DATE_TITLE = _("This form is out of date")
 SCORE_OUT_OF_DATE = _(
-    "This page was opened before you last signed in, or cookies are blocked. The score is not "
-    "saved yet: submit it again."
+    "This page was opened before you last signed in, or cookies are blocked. "
+    "The score is not saved yet. Submit it again."
 )
 OUT_OF_DATE = _(
-    "This form is out of date: it was opened before you last signed in, or cookies are "
-    "blocked. Nothing was saved. Reload the page and send it again."
+    "This form is out of date: it was opened before you last signed in, or "
+    "cookies are blocked. Nothing has been saved. Reload the page and send the "
+    "form again."
 )
 SIGNED_OUT_TITLE = _("You are signed out")
 SIGNED_OUT = _("You are signed out, so the answer is not saved yet.")
-GONE = _("This item is no longer one of your tasks, so the answer cannot be stored.")
+GONE = _("This item is no longer assigned to you, so the answer cannot be stored.")
 
 
 def kept_score(raw: str) -> str:

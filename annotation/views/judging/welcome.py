@@ -145,6 +145,6 @@ def background(request: HttpRequest, slug: str) -> HttpResponse:
 def ask_first(request: HttpRequest, address: str) -> HttpResponse:
     """Send an annotator to what comes before the items: 302, or 409 in JSON."""
     if wants_json(request):
-        sentence = _("Something in this task comes before the next item. Open it first.")
+        sentence = _("There is one more step before the next item. Open it first.")
         return JsonResponse({"error": sentence, "address": address}, status=409)
     return redirect(address)

@@ -34,7 +34,8 @@ PER_PAGE = 50
 BACKEND = "django.contrib.auth.backends.ModelBackend"
 DEAD_TITLE = _("This link does not work")
 DEAD = _(
-    "This link does not work: it was used, replaced or has expired. Ask a site admin for another."
+    "This link no longer works: it was used, was replaced or has expired. Ask "
+    "a site admin for another."
 )
 # Annotators read the name of their role in their language.
 ROLE_NAMES = {ANNOTATOR: _("annotator")}
@@ -189,7 +190,9 @@ def own_account(request: HttpRequest) -> HttpResponse:
     if request.method == "POST" and form is not None and form.is_valid():
         form.save()
         update_session_auth_hash(request, form.user)
-        messages.success(request, _("The password is changed. Other browsers are signed out."))
+        messages.success(
+            request, _("Your password has been changed. Other browsers have been signed out.")
+        )
         return redirect("own-account")
     context = {
         "form": form,
@@ -205,7 +208,7 @@ def _described(form: Any) -> Any:
     """Fields without colons, and one sentence where Django has a list."""
     form.label_suffix = ""
     form.fields["new_password1"].help_text = _(
-        "At least 12 characters; a few words that belong to no saying are easiest to keep. Common "
-        "passwords and your own name are refused."
+        "Use at least 12 characters; a few unrelated words are easiest to "
+        "remember. Common passwords and your own name are not accepted."
     )
     return form

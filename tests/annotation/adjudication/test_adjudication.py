@@ -363,9 +363,9 @@ def test_practice_shows_the_right_errors(decided: Campaign) -> None:
     page = client.get(reverse("item", args=[row.public_id])).text
     sent = client.post(reverse("item", args=[row.public_id]), fields(page) | {"score": "60"})
     assert sent.headers["Location"] == reverse("item", args=[row.public_id])
-    assert "Well judged." not in client.get(reverse("item", args=[after.public_id])).text
+    assert "Good." not in client.get(reverse("item", args=[after.public_id])).text
     told = client.get(reverse("item", args=[row.public_id])).text
-    assert "Well judged." in told
+    assert "Good." in told
     assert '<mark class="mark mark-major" title="major">two' in told
     own = client.get(reverse("annotate-own", args=[decided.slug])).json()
     assert 'title="major">two' in own["examples"]

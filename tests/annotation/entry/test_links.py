@@ -157,13 +157,13 @@ def test_the_quota(world: World, campaign: Campaign, client: Client) -> None:
 @pytest.mark.parametrize(
     ("provider", "query", "says"),
     [
-        ("prolific", {}, "lacks the parameter PROLIFIC_PID"),
-        ("prolific", {"PROLIFIC_PID": ""}, "lacks the parameter PROLIFIC_PID"),
+        ("prolific", {}, "PROLIFIC_PID is missing"),
+        ("prolific", {"PROLIFIC_PID": ""}, "PROLIFIC_PID is missing"),
         ("prolific", {"PROLIFIC_PID": "x" * 101}, "PROLIFIC_PID in the address is too long"),
-        ("prolific", {"PROLIFIC_PID": "{{%PROLIFIC_PID%}}"}, "is no identifier"),
+        ("prolific", {"PROLIFIC_PID": "{{%PROLIFIC_PID%}}"}, "is not a valid identifier"),
         ("prolific", PROLIFIC | {"SESSION_ID": "x" * 101}, "SESSION_ID in the address is too long"),
-        ("mturk", {"assignmentId": "3X"}, "lacks the parameter workerId"),
-        ("mturk", {"workerId": "a\x01b"}, "is no identifier"),
+        ("mturk", {"assignmentId": "3X"}, "workerId is missing"),
+        ("mturk", {"workerId": "a\x01b"}, "is not a valid identifier"),
     ],
 )
 def test_bad_parameters(

@@ -70,7 +70,7 @@ def test_no_item_before_consent(world: World, campaign: Campaign, visitor: Clien
             assert send(item)["Location"] == expected
             response = send(item, headers=JSON)
             assert response.status_code == 409
-            assert "Something in this task comes before the next item" in response.json()["error"]
+            assert "There is one more step before the next item" in response.json()["error"]
             assert response.json()["address"] == expected
         visitor.post(consent, {"decision": "agree"})
     assert Judgment.objects.count() == 0
@@ -94,13 +94,13 @@ def test_consent_is_dated_once(world: World, campaign: Campaign, visitor: Client
     visitor.post(consent, {"decision": "agree"})
     first = me(world, campaign).consented_at
     page = visitor.post(consent, {"decision": "agree"})
-    assert "You agreed to this." in page.text
+    assert "You have agreed." in page.text
     assert me(world, campaign).consented_at == first
 
 
 def test_declining_ends_politely(world: World, campaign: Campaign, visitor: Client) -> None:
     page = visitor.post(addresses(campaign)[0], {"decision": "decline"})
-    assert (page.status_code, "You do not take part" in page.text) == (200, True)
+    assert (page.status_code, "You are not taking part" in page.text) == (200, True)
     assert "_auth_user_id" not in visitor.session
     assert me(world, campaign).consented_at is None
     assert me(world, campaign).assignments.count() > 0
@@ -157,8 +157,8 @@ def test_every_question_may_be_left_unanswered(
 @pytest.mark.parametrize(
     ("sent", "says"),
     [
-        ({}, "Name a language, or tick"),
-        (ANSWERS | {"native_languages": ""}, "Name a language, or tick"),
+        ({}, "Enter a language, or select"),
+        (ANSWERS | {"native_languages": ""}, "Enter a language, or select"),
         ({"native_unsaid": "on", "experience": "unsaid"}, "Choose one of the answers."),
         (ANSWERS | {"expertise": "wizard"}, "Select a valid choice"),
         (ANSWERS | {"native_languages": "x" * 201}, "at most 200 characters"),

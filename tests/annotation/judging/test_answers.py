@@ -75,23 +75,23 @@ def test_mqm_is_scored_by_its_spans(world: World, assignments: list[Assignment])
 
 
 @pytest.mark.parametrize(
-    ("protocol", "fields", "sentence"),
+    ("protocol", "fields", "code"),
     [
-        ("segment-da", {"score": None}, "A score is a whole number"),
-        ("segment-da", {"score": 101}, "A score is a whole number"),
-        ("segment-da", {"score": True}, "A score is a whole number"),
-        ("segment-da", {"score": 50, "spans": (MAJOR,)}, "takes no marked errors"),
-        ("segment-da", {"score": 50, "comment": "x" * 2_001}, "at most 2,000"),
-        ("mqm", {"score": 50}, "takes no score"),
-        ("mqm", {"spans": (MAJOR,)}, "no category is chosen"),
-        ("mqm", {"spans": (Span("target", 0, 3, "minor", "fluency"),)}, "unknown category"),
-        ("esa", {"score": 50, "spans": (GRAMMAR,)}, "unknown category"),
-        ("esa", {"score": 50, "spans": (MAJOR, MAJOR)}, "marked twice"),
-        ("esa", {"score": 50, "spans": (Span("target", 3, 3, "major"),)}, "outside the text"),
-        ("esa", {"score": 50, "spans": (Span("target", -1, 3, "major"),)}, "outside the text"),
-        ("esa", {"score": 50, "spans": (Span("target", 0, 999, "major"),)}, "outside the text"),
-        ("esa", {"score": 50, "spans": (Span("target", 0, 3, "fatal"),)}, "unknown severity"),
-        ("esa", {"score": 50, "spans": (Span("middle", 0, 3, "major"),)}, "nothing can be marked"),
+        ("segment-da", {"score": None}, "score"),
+        ("segment-da", {"score": 101}, "score"),
+        ("segment-da", {"score": True}, "score"),
+        ("segment-da", {"score": 50, "spans": (MAJOR,)}, "no-spans"),
+        ("segment-da", {"score": 50, "comment": "x" * 2_001}, "comment-length"),
+        ("mqm", {"score": 50}, "no-score"),
+        ("mqm", {"spans": (MAJOR,)}, "span-category-missing"),
+        ("mqm", {"spans": (Span("target", 0, 3, "minor", "fluency"),)}, "span-category"),
+        ("esa", {"score": 50, "spans": (GRAMMAR,)}, "span-category"),
+        ("esa", {"score": 50, "spans": (MAJOR, MAJOR)}, "span-twice"),
+        ("esa", {"score": 50, "spans": (Span("target", 3, 3, "major"),)}, "span-place"),
+        ("esa", {"score": 50, "spans": (Span("target", -1, 3, "major"),)}, "span-place"),
+        ("esa", {"score": 50, "spans": (Span("target", 0, 999, "major"),)}, "span-place"),
+        ("esa", {"score": 50, "spans": (Span("target", 0, 3, "fatal"),)}, "span-severity"),
+        ("esa", {"score": 50, "spans": (Span("middle", 0, 3, "major"),)}, "span-side"),
     ],
 )
 def test_what_a_protocol_refuses(
@@ -99,18 +99,20 @@ def test_what_a_protocol_refuses(
     assignments: list[Assignment],
     protocol: str,
     fields: dict[str, object],
-    sentence: str,
+    code: str,
 ) -> None:
     use(protocol)
-    with pytest.raises(ValidationError, match=sentence):
+    with pytest.raises(ValidationError) as refusal:
         submit(world, answer(assignments[0], **fields))
+    assert refusal.value.code == code
     assert not Judgment.objects.exists()
 
 
 def test_a_reference_is_no_source_to_mark(world: World, assignments: list[Assignment]) -> None:
     use("esa", shown="reference")
-    with pytest.raises(ValidationError, match="nothing can be marked"):
+    with pytest.raises(ValidationError) as refusal:
         submit(world, answer(assignments[0], score=1, spans=(Span("source", 0, 1, "minor"),)))
+    assert refusal.value.code == "span-side"
 
 
 def test_offsets_count_code_points(world: World, assignments: list[Assignment]) -> None:
@@ -173,7 +175,7 @@ def test_the_edit_window(world: World, assignments: list[Assignment]) -> None:
     submit(world, answer(assignments[0], score=20, seen=1))
     Assignment.objects.update(completed_at=timezone.now() - timedelta(minutes=11))
     again = answer(assignments[0], score=30, seen=2)
-    with pytest.raises(judgments.TooLateError, match="time to change"):
+    with pytest.raises(judgments.TooLateError, match="can no longer be changed"):
         submit(world, again)
     assert Judgment.objects.get(is_current=True).score == 20
     # A repeated submit of what is stored is no change, however late it comes.

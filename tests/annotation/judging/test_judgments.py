@@ -75,7 +75,7 @@ def test_a_key_that_is_stored_changes_nothing_else(world: World) -> None:
     judgment = submit(world, first, 50)
     row = with_texts().filter(annotator=first.annotator_id, completed_at=None)[0]
     answers = [answer_to(row, submit_key=judgment.submit_key)]
-    with pytest.raises(judgments.ConflictError, match="sent for another item"):
+    with pytest.raises(judgments.ConflictError, match="submitted for another item"):
         judgments.submit(user=world.annotators[0], answers=answers, rows=[row])
     row.refresh_from_db()
     assert row.completed_at is None

@@ -69,7 +69,7 @@ def test_annotators_read_of_pay_where_the_admin_wants_it(campaign: Campaign) -> 
     assert "Working time is paid" not in client.get(address).text
     Campaign.objects.update(shows_pay=True, idle_seconds=45)
     page = client.get(address).text
-    assert "Working time is paid: 13.50 EUR an hour." in page
+    assert "Working time is paid at 13.50 EUR per hour." in page
     assert ('data-limit="20"' in page, 'data-after="45"' in page) == (True, True)
 
 

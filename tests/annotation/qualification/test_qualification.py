@@ -195,8 +195,8 @@ def test_nobody_rates_before_the_test_is_passed(world: World, visitor: Client) -
     wrong = {"number": "1", "q0": "0", "q1": "0"}
     assert visitor.post(test, wrong)["Location"] == test
     page = visitor.get(test).text
-    assert "You answered 1 of 2 right." in page
-    assert page.count("Not right the last time") == page.count("A clumsy sentence") == 1
+    assert "You answered 1 of 2 questions correctly." in page
+    assert page.count("Wrong in your last attempt") == page.count("A clumsy sentence") == 1
     # The form sent once more, by a second window, is no attempt of its own.
     visitor.post(test, wrong | {"q0": "1"})
     assert list(TestAttempt.objects.values_list("given", "n_right", "is_passed")) == [

@@ -155,15 +155,15 @@ def test_roles(world: World, client: Client) -> None:
 
 def test_home_shows_annotators_their_tasks_only(world: World, client: Client) -> None:
     client.force_login(world.annotators[0])
-    assert "nothing to rate" in client.get("/").text
+    assert "nothing for you to rate" in client.get("/").text
     add_annotators(campaign=world.campaign, users=world.annotators)
-    assert "nothing to rate" in client.get("/").text  # a draft is nobody's business yet
+    assert "nothing for you to rate" in client.get("/").text  # a draft is nobody's business yet
     open_campaign(campaign=world.campaign)
     page = client.get("/").text
     assert "0 of 10 rated" in page
     assert "Campaigns</a>" not in page
     client.force_login(world.outsider)
-    assert "nothing to rate" in client.get("/").text
+    assert "nothing for you to rate" in client.get("/").text
     client.force_login(world.researcher)
     assert client.get("/").url == reverse("campaigns")
 

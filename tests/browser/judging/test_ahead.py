@@ -63,7 +63,7 @@ def test_sixty_screens_with_the_network_away_for_a_third_of_them(
         rate(page, number)
         if number + 1 == back:
             expect_item(page, f"Item {number + 1} of {N}")
-            expect(page.get_by_text("answers wait to be sent.")).to_be_visible()
+            expect(page.get_by_text("answers are waiting to be sent.")).to_be_visible()
             assert Judgment.objects.count() == number - WAITING[number]
             one.context.set_offline(False)
             expect(page.locator("#outbox")).to_be_hidden()
@@ -89,7 +89,7 @@ def test_a_server_that_is_busy_is_asked_again_while_the_first_item_is_read(
     for number in (1, 2, 3):
         expect_item(one.page, f"Item {number} of 5")
         press(one.page, "4", str(number), "Enter")
-    expect(one.page.get_by_text("3 answers wait to be sent.")).to_be_visible()
+    expect(one.page.get_by_text("3 answers are waiting to be sent.")).to_be_visible()
 
 
 def test_answers_outlive_their_tab_and_another_one_sends_them_once(
@@ -103,7 +103,7 @@ def test_answers_outlive_their_tab_and_another_one_sends_them_once(
     for number in (1, 2, 3):
         expect_item(page, f"Item {number} of 6")
         press(page, "4", str(number), "Enter")
-    expect(page.get_by_text("3 answers wait to be sent.")).to_be_visible()
+    expect(page.get_by_text("3 answers are waiting to be sent.")).to_be_visible()
     assert not Judgment.objects.exists()
     page.close(run_before_unload=False)
     # Chromium is online for a tab that closes: what it is just trying to send gets through.
@@ -177,7 +177,7 @@ def test_back_to_an_answer_that_waits_and_it_is_changed(
     expect(page.get_by_role("slider")).to_have_attribute("aria-valuetext", re.compile("^80%"))
     wait_for_screens(page)
     page.get_by_role("button", name="Send now").click()
-    expect(page.get_by_role("alert")).to_contain_text("could not save the answer just now")
+    expect(page.get_by_role("alert")).to_contain_text("could not save the answer")
     press(page, "3")
     page.unroute("**/item/**")
     page.get_by_role("button", name="Send now").click()
@@ -239,7 +239,7 @@ def test_a_double_click_submits_one_screen_of_those_ahead(
     expect_item(page, "Item 2 of 4")
     page.get_by_role("button", name="No errors – submit").dblclick(delay=200)
     expect_item(page, "Item 3 of 4")
-    expect(page.get_by_text("2 answers wait to be sent.")).to_be_visible()
+    expect(page.get_by_text("2 answers are waiting to be sent.")).to_be_visible()
     one.context.set_offline(False)
     wait_until_sent(page)
     expect_item(page, "Item 3 of 4")
@@ -265,7 +265,7 @@ def test_an_item_that_is_gone_holds_up_no_other_answer(
         expect_item(page, f"Item {number} of 5")
         press(page, "5", str(number), "Enter")
     expect_item(page, "Item 5 of 5")
-    expect(page.locator("#outbox li")).to_contain_text("no longer one of your tasks")
+    expect(page.locator("#outbox li")).to_contain_text("no longer assigned to you")
     expect(page.locator("[data-waiting]")).to_be_empty()
     assert stored() == [(2, 52, 1), (3, 53, 1), (4, 54, 1)]
 

@@ -50,19 +50,19 @@ def test_a_test_first_and_a_stop_that_is_heard(
     # By keyboard alone: the first choice of each question, sent with Enter.
     page.get_by_role("radio").first.focus()
     press(page, "Space", "Tab", "Space", "Enter")
-    expect(page.get_by_role("status")).to_contain_text("You answered 1 of 2 right.")
+    expect(page.get_by_role("status")).to_contain_text("You answered 1 of 2 questions correctly.")
     expect(page.get_by_text("Length is not what you rate.")).to_be_visible()
     assert (violations(page), fits(page)) == ([], True)
     picture(page, "test-360")
     page.get_by_label("The longer one").check()
     page.get_by_label("I do not know").check()
-    page.get_by_role("button", name="Send the answers").click()
-    expect(page.get_by_role("heading", level=1)).to_have_text("Your work is stopped")
+    page.get_by_role("button", name="Send answers").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Your work has been paused")
     assert (violations(page), fits(page)) == ([], True)
     picture(page, "stopped-360")
     page.get_by_label("Your message").fill("I had misread the second question.")
     page.get_by_role("button", name="Send the message").click()
-    expect(page.get_by_role("status")).to_contain_text("Your message was sent.")
+    expect(page.get_by_role("status")).to_contain_text("Your message has been sent.")
 
     make_user("boss", "admin")
     office = visitor()
@@ -72,7 +72,7 @@ def test_a_test_first_and_a_stop_that_is_heard(
     picture(desk, "people-1280")
     assert violations(desk) == []
     desk.get_by_label("Answer to").fill("Welcome back.")
-    desk.get_by_role("button", name="Go on").click()
+    desk.get_by_role("button", name="Continue").click()
     expect(desk.locator(".stops")).to_contain_text("goes on")
     assert Stop.objects.get().may_go_on
 
@@ -128,7 +128,7 @@ def test_a_review_by_keyboard(visitor: Callable[..., Visitor], transactional_db:
     reader = visitor(width=360, height=740)
     reader.enter("annotator-1")
     page = reader.open(f"/annotate/{campaign.slug}/history/")
-    page.get_by_role("link", name="What was decided").click()
+    page.get_by_role("link", name="Decisions").click()
     expect(page.get_by_role("article")).to_have_count(1)
     picture(page, "corrections-360")
     assert (violations(page), fits(page)) == ([], True)

@@ -51,12 +51,12 @@ def test_by_keyboard_alone(visitor: Callable[..., Visitor], transactional_db: No
     press(page, "9", "Enter")  # with nothing selected Enter in a text tells what to do
     page.locator("h1").click()
     press(page, "Enter")
-    expect(page.get_by_role("alert").first).to_contain_text("Segment 2, Text 1: No score is chosen")
+    expect(page.get_by_role("alert").first).to_contain_text("Segment 2, Text 1: You have not chosen a score")
     expect(cells(page).nth(2).get_by_role("slider")).to_be_focused()
     expect(page.locator("[data-todo]")).to_have_text("2 of 4 rated")
     assert not Judgment.objects.exists()
     press(page, "0")
-    page.get_by_role("button", name="Next without a score").focus()
+    page.get_by_role("button", name="Next one without a score").focus()
     press(page, "Enter")
     expect(cells(page).nth(3).get_by_role("slider")).to_be_focused()
     press(page, "1", "0", "0", "Enter")
@@ -129,7 +129,7 @@ def test_what_was_entered_comes_back(
     cells(page).nth(2).get_by_label("Comment", exact=True).fill("Odd.")
     page.reload()
     page.locator("#item.is-ready").wait_for()
-    expect(page.get_by_text("What you entered here before is back.")).to_be_visible()
+    expect(page.get_by_text("Your earlier entries have been restored.")).to_be_visible()
     assert [page.locator(f"[name='{n}-score']").input_value() for n in range(4)] == [
         "70", "", "", "30",
     ]  # fmt: skip

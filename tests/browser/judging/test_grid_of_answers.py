@@ -44,7 +44,7 @@ def mark_side_by_side(page: Page, hand: str) -> None:
 def rate_twice(page: Page, hand: str) -> None:
     if hand == "keyboard":
         press(page, "4", "Enter")  # the second is missing, and named
-        expect(page.get_by_role("alert").first).to_contain_text("Fluency: no value is chosen yet")
+        expect(page.get_by_role("alert").first).to_contain_text("Fluency: you have not chosen a score")
         press(page, "5", "Enter")
         return
     for slider, share in zip(page.get_by_role("slider").all(), (0.02, 0.98), strict=True):
@@ -157,7 +157,7 @@ def test_combinations_work_by_keyboard(
         press(page, "-", "2")
     press(page, "Enter")
     expect(page.locator("#problems")).to_contain_text(
-        "Segment 1, Text 1: Usable: nothing is chosen yet."
+        "Segment 1, Text 1: Usable: you have not chosen an option."
     )
     for group in page.get_by_role("group", name="Usable").all():
         group.get_by_role("radio", name="no").check()

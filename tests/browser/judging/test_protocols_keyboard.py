@@ -27,7 +27,7 @@ def test_side_by_side(visitor: Callable[..., Visitor], transactional_db: None) -
     page = start(visitor())
     sliders = page.get_by_role("slider")
     press(page, "7", "Enter")  # the second text is not rated yet
-    expect(page.get_by_role("alert").first).to_contain_text("No score is chosen yet")
+    expect(page.get_by_role("alert").first).to_contain_text("You have not chosen a score")
     expect(sliders.nth(1)).to_be_focused()
     assert not Judgment.objects.exists()
     press(page, "7")
@@ -73,7 +73,7 @@ def test_a_document(visitor: Callable[..., Visitor], transactional_db: None) -> 
     expect(segments.nth(1).get_by_role("slider")).to_be_focused()
     expect(page.locator("[data-todo]")).to_have_text("1 of 3 rated")
     press(page, "Enter")  # not left where something is missing
-    expect(page.get_by_role("alert").first).to_contain_text("Segment 2: No score is chosen yet")
+    expect(page.get_by_role("alert").first).to_contain_text("Segment 2: You have not chosen a score")
     expect(segments.nth(1).get_by_role("slider")).to_be_focused()
     # Past a segment and back to it: what was left out comes in the end.
     segments.nth(2).get_by_role("slider").focus()
@@ -133,7 +133,7 @@ def test_esa(visitor: Callable[..., Visitor], transactional_db: None) -> None:
     expect(page.get_by_role("button", name="一。 Minor · in the gray text")).to_be_visible()
     page.get_by_role("slider").focus()
     press(page, "Enter")
-    expect(page.get_by_role("alert").first).to_contain_text("No score is chosen yet")
+    expect(page.get_by_role("alert").first).to_contain_text("You have not chosen a score")
     press(page, "6", "Enter")
     expect_item(page, "Item 2 of 2")
     press(page, "9")  # digits rate from within a text, too
@@ -174,7 +174,7 @@ def test_mqm(visitor: Callable[..., Visitor], transactional_db: None) -> None:
     # No errors at all has to be said, not only not denied.
     page.locator("body").click(position={"x": 5, "y": 5})
     press(page, "Enter")
-    expect(page.get_by_role("alert").first).to_contain_text("No error is marked")
+    expect(page.get_by_role("alert").first).to_contain_text("You have not marked any errors")
     expect(page.get_by_role("button", name="No errors – submit")).to_be_focused()
     assert Judgment.objects.count() == 1
     press(page, "Enter")

@@ -105,14 +105,14 @@ def test_what_one_person_left_is_never_sent_as_another(
     posts: list[str] = []
     page.on("request", lambda request: posts.append(request.url) if is_answer(request) else None)
     one.sign_in_by_form("annotator-2")
-    expect(page.get_by_text("Answers of another account wait in this browser")).to_be_visible()
+    expect(page.get_by_text("Answers from another account are waiting in this browser")).to_be_visible()
     assert posts == []
     assert not Judgment.objects.exists()
     page.get_by_role("button", name="Sign out").click()
     page.get_by_label("User name").wait_for()
     with page.expect_response(lambda response: is_answer(response.request)):
         one.sign_in_by_form("annotator-1")
-    expect(page.get_by_text("Answers of another account")).to_be_hidden()
+    expect(page.get_by_text("Answers from another account")).to_be_hidden()
     assert [judgment.score for judgment in current()] == [80]
 
 
@@ -163,7 +163,7 @@ def test_what_cannot_be_taken_any_more_can_be_discarded(
     one.open("/")
     expect(page.locator("#outbox li")).to_contain_text("This campaign is closed")
     page.get_by_role("button", name="Discard").click()
-    page.get_by_role("button", name="Discard for good?").click()
+    page.get_by_role("button", name="Discard permanently?").click()
     expect(page.locator("#outbox")).to_be_hidden()
     page.reload()
     expect(page.locator("#outbox")).to_be_hidden()
@@ -188,17 +188,17 @@ def test_drafts_come_back_until_they_are_submitted(
     page.get_by_label("Flag").check()
     page.reload()
     page.locator("#item.is-ready").wait_for()
-    expect(page.get_by_text("It is not submitted yet")).to_be_visible()
+    expect(page.get_by_text("They are not submitted yet")).to_be_visible()
     expect(page.get_by_role("button", name="One Minor · Fluency: Grammar")).to_be_visible()
     expect(page.get_by_label("Comment", exact=True)).to_have_value("Is this a name?")
     page.get_by_role("button", name="Submit").click()
     expect_item(page, "Item 2 of 2")
-    expect(page.get_by_text("It is not submitted yet")).to_be_hidden()
+    expect(page.get_by_text("They are not submitted yet")).to_be_hidden()
     judgment = current()[0]
     assert (judgment.comment, judgment.is_flagged) == ("Is this a name?", True)
     page.get_by_role("link", name="Back to the previous item").click()
     expect_item(page, "Item 1 of 2")
-    expect(page.get_by_text("It is not submitted yet")).to_be_hidden()
+    expect(page.get_by_text("They are not submitted yet")).to_be_hidden()
     page.get_by_role("link", name="1 rated").click()
     expect(page.get_by_text("Is this a name?")).to_be_visible()
     expect(page.get_by_text("Flagged")).to_be_visible()
@@ -265,7 +265,7 @@ def test_a_document_goes_out_with_the_connection(
     assert page.locator(".score").evaluate_all("all => all.map(({value}) => value)") == [
         "70", "80", "90",
     ]  # fmt: skip
-    expect(page.get_by_text("2 answers wait to be sent.")).to_be_visible()
+    expect(page.get_by_text("2 answers are waiting to be sent.")).to_be_visible()
     assert not Judgment.objects.exists()
     page.unroute("**/item/**")
     sent: list[Request] = []

@@ -96,7 +96,7 @@ def test_by_hand_on_a_phone(visitor: Callable[..., Visitor], transactional_db: N
     page = opened(visitor, width=360, height=740, has_touch=True, is_mobile=True)
     page.get_by_role("button", name="Delete: old").tap()
     page.get_by_role("button", name="Delete: long").tap()
-    page.get_by_role("button", name="Bring back: long").tap()
+    page.get_by_role("button", name="Restore: long").tap()
     expect(page.locator(".gone li")).to_have_count(1)
     page.get_by_role("button", name=re.compile("^quiet")).first.tap()
     page.get_by_role("radio", name="Minor").check()

@@ -142,7 +142,7 @@ def test_what_may_not_be_read(world: World, as_researcher: Client) -> None:
     for address in (f"/campaigns/{world.campaign.slug}/significance/", "/studies/none/"):
         page = as_researcher.get(address)
         assert page.status_code == 404
-        assert "not yours to see" in page.text
+        assert "do not have access" in page.text
         assert "adds you under" in page.text
         assert f'href="{reverse("campaigns")}"' in page.text
 

@@ -56,7 +56,7 @@ def test_two_browsers_take_one_decision(
     else:
         page.get_by_role("button", name="Discard all of them").click()
         assert page.locator("#outbox li").count() == 7
-        page.get_by_role("button", name="Discard for good?").first.click()
+        page.get_by_role("button", name="Discard permanently?").first.click()
     wait_until_sent(page)
     tens = 30 if saves else 20
     assert [judgment.score for judgment in current()] == [tens + n for n in range(1, N)]
@@ -115,7 +115,7 @@ def test_any_request_that_succeeds_sends_what_waits(
     page.unroute("**/item/**")
     page.unroute("**/ahead/**")
     # Back: the screens ahead are asked for anew.
-    page.get_by_role("link", name="Item 3: open").click()
+    page.get_by_role("link", name="Item 3: not rated yet").click()
     wait_until_sent(page)
     expect(page.locator("#left")).to_be_hidden()
     assert [judgment.score for judgment in current()] == [41]

@@ -67,7 +67,7 @@ def test_any_own_item_in_one_click(visitor: Callable[..., Visitor], transactiona
     plant("segment-da", sources=["源文。"] * 6, outputs=[[f"Text {n}." for n in range(1, 7)]])
     page = start(visitor(360, 740))
     press(page, "4")  # typed and not sent: it is here again when one comes back
-    page.get_by_role("link", name="Item 5: open").click()
+    page.get_by_role("link", name="Item 5: not rated yet").click()
     expect_item(page, "Item 5 of 6")
     expect(page.locator("#rated")).to_contain_text("Text 5.")
     page.get_by_role("slider").focus()
@@ -79,7 +79,7 @@ def test_any_own_item_in_one_click(visitor: Callable[..., Visitor], transactiona
     press(page, "Enter")
     expect_item(page, "Item 2 of 6")
     # By keyboard: one stop, then arrows.
-    page.get_by_role("link", name="Item 2: open").focus()
+    page.get_by_role("link", name="Item 2: not rated yet").focus()
     press(page, "ArrowLeft", "Enter")
     expect_item(page, "Item 1 of 6")
     expect(page.get_by_text("You rated this item 40")).to_be_visible()

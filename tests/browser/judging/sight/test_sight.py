@@ -172,7 +172,7 @@ def test_what_is_missing_is_said_in_sight_on_a_phone(
         assert in_reach(page)  # short as it is, all of it fits
     page.get_by_role("button", name="Submit").click()
     problem, slider = page.locator(".foot .problem"), page.get_by_role("slider").first
-    expect(problem).to_contain_text("is chosen yet")
+    expect(problem).to_contain_text("have not chosen")
     expect(problem).to_be_in_viewport(ratio=1)
     expect(slider).to_be_focused()
     assert top(slider) >= 40
@@ -235,7 +235,9 @@ def test_feedback_stays_with_its_item(
             page.goto(page.url.split("/item")[0] + f"/item/{first.assignments.get().public_id}/")
             page.get_by_label("Your score").fill("90")
             page.get_by_role("button", name="Submit").click()
-        expect(page.get_by_role("region", name="On your answer")).to_contain_text("You gave 90")
+        expect(page.get_by_role("region", name="Feedback on your answer")).to_contain_text(
+            "You gave 90"
+        )
         expect(page.locator("#rated .text")).to_have_text("One two three.")
         going = page.get_by_role("link", name="Next item")
         if has_scripts:

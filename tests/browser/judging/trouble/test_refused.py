@@ -20,7 +20,7 @@ from tests.browser.planting import (
 )
 
 OUTPUTS = [("One two three.", "Four five six.")]
-SAVED = "Every rating is saved"
+SAVED = "All ratings are saved"
 
 
 def refused(page: Page, key: str) -> None:
@@ -55,11 +55,11 @@ def test_a_refused_item_that_can_be_answered_again_sends_its_answer(
     page = start(visitor())
     wait_for_screens(page)
     refused(page, "3")
-    page.get_by_role("link", name="Item 2: open").click()
+    page.get_by_role("link", name="Item 2: not rated yet").click()
     expect_item(page, "Item 2 of 2")
     expect(page.locator("#outbox li")).to_contain_text("This campaign is closed")
     with page.expect_response(lambda reply: reply.request.method == "POST"):
-        page.get_by_role("link", name="Item 1: open").click()
+        page.get_by_role("link", name="Item 1: not rated yet").click()
     expect_item(page, "Item 2 of 2")
     wait_until_sent(page)
     assert [judgment.score for judgment in current()] == [30]
@@ -115,10 +115,10 @@ def test_a_refused_answer_keeps_its_question_and_then_gives_the_focus_to_the_ite
     Assignment.objects.filter(position=0).delete()
     page.unroute("**/item/**")
     one.open("/annotate/segment-da/")
-    expect(page.locator("#outbox li")).to_contain_text("no longer one of your tasks")
+    expect(page.locator("#outbox li")).to_contain_text("no longer assigned to you")
     page.get_by_role("button", name="Discard").focus()
     press(page, "Enter")
-    sure = page.get_by_role("button", name="Discard for good?")
+    sure = page.get_by_role("button", name="Discard permanently?")
     expect(sure).to_be_focused()
     page.evaluate("window.dispatchEvent(new Event('focus'))")
     expect(sure).to_be_focused()

@@ -109,7 +109,7 @@ def test_why_nothing_can_be_marked_is_said(
     one.page.route("**/span-list*.js", lambda route: route.abort())
     page = start(one, has_scripts=False)
     expect(page.get_by_text(RELOAD)).to_be_visible(visible=has_scripts)
-    expect(page.get_by_text("Switch it on in this browser")).to_be_visible(visible=not has_scripts)
+    expect(page.get_by_text("Turn it on in this browser")).to_be_visible(visible=not has_scripts)
     expect(page.get_by_role("button", name="Submit")).to_be_hidden()
     one.complaints.clear()
 
