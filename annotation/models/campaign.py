@@ -12,6 +12,7 @@ from django.db import models
 from django.db.models import Q
 from django.urls import reverse
 from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 from annotation import protocols
 from annotation.models.corpus import Output, Segment, System, TestSet
@@ -41,9 +42,9 @@ class Terms(models.Model):
     """
 
     class SpeedRule(models.TextChoices):
-        OFF = "off", "Nothing happens"
-        SLOW = "slow", "Slow down: a rating is taken once its texts can be read"
-        STOP = "stop", "Stop the annotator until an admin has decided"
+        OFF = "off", _("Nothing happens")
+        SLOW = "slow", _("Slow down: a rating is taken once its texts can be read")
+        STOP = "stop", _("Stop the annotator until an admin has decided")
 
     comprehension = models.JSONField(null=True, blank=True)
     pass_mark = models.PositiveSmallIntegerField(default=0)
@@ -111,28 +112,34 @@ class Campaign(Terms):
     """
 
     class Status(models.TextChoices):
-        DRAFT = "draft", "Draft"
-        OPEN = "open", "Open"
-        CLOSED = "closed", "Closed"
+        DRAFT = "draft", _("Draft")
+        OPEN = "open", _("Open")
+        CLOSED = "closed", _("Closed")
 
     class Origin(models.TextChoices):
-        COLLECTED = "collected", "Collected here"
-        SIMULATED = "simulated", "Simulated"
-        IMPORTED = "imported", "Imported"
+        COLLECTED = "collected", _("Collected here")
+        SIMULATED = "simulated", _("Simulated")
+        IMPORTED = "imported", _("Imported")
 
     class ShownText(models.TextChoices):
-        REFERENCE = "reference", "Reference"
-        SOURCE = "source", "Source"
+        REFERENCE = "reference", _("Reference")
+        SOURCE = "source", _("Source")
 
     class Mode(models.TextChoices):
-        STATIC = "static", "Fixed shares: every annotator's items are set when the campaign opens"
+        STATIC = (
+            "static",
+            "Fixed shares: every annotator's items are set when the campaign opens",
+        )
         POOL = "pool", "Open pool: the next item goes where ratings are missing most"
         ACTIVE = "active", "Active: effort goes to the pairs of systems still undecided"
-        DYNAMIC = "dynamic", "Dynamic: every screen draws its systems, the best so far most often"
+        DYNAMIC = (
+            "dynamic",
+            "Dynamic: every screen draws its systems, the best so far most often",
+        )
 
     class ZPool(models.TextChoices):
-        TARGETS = "targets", "Ratings of outputs only"
-        ALL = "all", "All ratings, control items included"
+        TARGETS = "targets", _("Ratings of outputs only")
+        ALL = "all", _("All ratings, control items included")
 
     slug = models.SlugField(max_length=80, unique=True)
     name = models.CharField(max_length=120)
@@ -275,14 +282,14 @@ class Item(models.Model):
     """
 
     class Kind(models.TextChoices):
-        TARGET = "target", "Output"
-        TRAP = "trap", "Trap"
-        BAD_REF = "bad_ref", "Bad reference"
-        REPEAT = "repeat", "Repeat"
-        REF = "ref", "Reference as output"
-        GOLD = "gold", "Gold"
-        TUTORIAL = "tutorial", "Tutorial"
-        DOCUMENT = "document", "Whole document"
+        TARGET = "target", _("Output")
+        TRAP = "trap", _("Trap")
+        BAD_REF = "bad_ref", _("Bad reference")
+        REPEAT = "repeat", _("Repeat")
+        REF = "ref", _("Reference as output")
+        GOLD = "gold", _("Gold")
+        TUTORIAL = "tutorial", _("Tutorial")
+        DOCUMENT = "document", _("Whole document")
 
     campaign = models.ForeignKey(Campaign, models.CASCADE, related_name="items")
     kind = models.CharField(max_length=10, choices=Kind.choices, default=Kind.TARGET)

@@ -3,6 +3,7 @@
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
+from django.utils.translation import gettext_lazy as _
 
 from annotation.models.campaign import Campaign
 from annotation.models.people import Annotator
@@ -13,8 +14,8 @@ class Notification(Work):
     """An e-mail or a webhook on its way. How it ended stands in the campaign's audit trail."""
 
     class Channel(models.TextChoices):
-        EMAIL = "email", "E-mail"
-        WEBHOOK = "webhook", "Webhook"
+        EMAIL = "email", _("E-mail")
+        WEBHOOK = "webhook", _("Webhook")
 
     campaign = models.ForeignKey(Campaign, models.CASCADE, related_name="notifications")
     channel = models.CharField(max_length=10, choices=Channel.choices)

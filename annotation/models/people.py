@@ -34,9 +34,9 @@ class AccessLink(models.Model):
     """
 
     class Provider(models.TextChoices):
-        OPEN = "open", "Open link"
-        PROLIFIC = "prolific", "Prolific"
-        MTURK = "mturk", "Mechanical Turk"
+        OPEN = "open", _("Open link")
+        PROLIFIC = "prolific", _("Prolific")
+        MTURK = "mturk", _("Mechanical Turk")
 
     campaign = models.ForeignKey(Campaign, models.CASCADE, related_name="access_links")
     token_hash = models.CharField(max_length=64, unique=True)
@@ -116,9 +116,9 @@ class Membership(models.Model):
     """What an account may do with one campaign: read it, run it, or only adjudicate."""
 
     class Role(models.TextChoices):
-        RESEARCHER = "researcher", "Researcher: reads"
-        REVIEWER = "reviewer", "Reviewer: decides where annotators differ, and sees nothing else"
-        ADMIN = "admin", "Campaign admin: runs the campaign"
+        RESEARCHER = "researcher", _("Researcher: reads")
+        REVIEWER = "reviewer", _("Reviewer: decides where annotators differ, and sees nothing else")
+        ADMIN = "admin", _("Campaign admin: runs the campaign")
 
     campaign = models.ForeignKey(Campaign, models.CASCADE, related_name="memberships")
     user = models.ForeignKey(

@@ -2,6 +2,7 @@
 
 from django.conf import settings
 from django.db import models
+from django.utils.translation import gettext_lazy as _
 
 from annotation.models.campaign import Campaign
 from annotation.models.corpus import Output
@@ -18,9 +19,9 @@ class Prefill(models.Model):
     """
 
     class Source(models.TextChoices):
-        FILE = "file", "An uploaded file"
-        METRIC = "metric", "A metric"
-        PEARMUT = "pearmut", "The campaign of Pearmut"
+        FILE = "file", _("An uploaded file")
+        METRIC = "metric", _("A metric")
+        PEARMUT = "pearmut", _("The campaign of Pearmut")
 
     campaign = models.OneToOneField(Campaign, models.CASCADE, related_name="prefill")
     source = models.CharField(max_length=10, choices=Source.choices)
@@ -77,15 +78,15 @@ class SuggestionFate(models.Model):
     """
 
     class Origin(models.TextChoices):
-        SUGGESTED = "suggested", "Suggested"
-        PLANTED = "planted", "Planted"
+        SUGGESTED = "suggested", _("Suggested")
+        PLANTED = "planted", _("Planted")
 
     class Fate(models.TextChoices):
-        KEPT = "kept", "Kept"
-        MOVED = "moved", "Moved"
-        SEVERITY = "severity", "Severity changed"
-        CATEGORY = "category", "Category changed"
-        DELETED = "deleted", "Deleted"
+        KEPT = "kept", _("Kept")
+        MOVED = "moved", _("Moved")
+        SEVERITY = "severity", _("Severity changed")
+        CATEGORY = "category", _("Category changed")
+        DELETED = "deleted", _("Deleted")
 
     judgment = models.ForeignKey(Judgment, models.CASCADE, related_name="fates")
     number = models.PositiveSmallIntegerField()

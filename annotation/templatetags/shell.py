@@ -9,8 +9,10 @@ from django.urls import reverse
 from django.utils.html import escape, format_html
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from annotation import protocols
+from annotation.access import ADMIN, ANNOTATOR, CAMPAIGN_ADMIN, RESEARCHER
 from annotation.campaigns import effort, hindrances
 from annotation.campaigns.facts import facts, study_facts
 from annotation.filters.form import Choice
@@ -69,6 +71,18 @@ def _option(choice: Choice) -> str:
 
 
 register.filter("hindrances", hindrances)
+ROLES = {
+    ADMIN: gettext_lazy("site admin"),
+    CAMPAIGN_ADMIN: gettext_lazy("campaign admin"),
+    RESEARCHER: gettext_lazy("researcher"),
+    ANNOTATOR: gettext_lazy("annotator"),
+}
+
+
+@register.filter
+def role_name(group: str) -> Any:
+    """Return the name of a role on pages."""
+    return ROLES.get(group, group)
 
 
 @register.inclusion_tag("shell/_guide.html")

@@ -239,17 +239,13 @@ class CampaignForm(forms.ModelForm):  # type: ignore[type-arg]
         self.chosen = list(self.test_set.systems.filter(name__in=names, length_ratio=ratio))
         missing = sorted(set(names) - {system.name for system in self.chosen})
         if missing:
-            self.add_error(
-                "systems",
-                [
-                    message(
-                        "campaign-form.no-outputs",
-                        "These systems have no outputs at {length}: {names}.",
-                        length=ratio_label(ratio),
-                        names=truncated(missing),
-                    )
-                ],
+            error = message(
+                "campaign-form.no-outputs",
+                "These systems have no outputs at {length}: {names}.",
+                length=ratio_label(ratio),
+                names=truncated(missing),
             )
+            self.add_error("systems", forms.ValidationError([error]))
 
     @transaction.atomic
     def create(self, user: Any, *, slug: str = "") -> Campaign:
