@@ -75,8 +75,16 @@ def messages_of(error: ValidationError) -> list[Message]:
         each.message
         if isinstance(each.message, Message)
         else message(f"form.{each.code or 'invalid'}", "{text}", text=str(next(iter(each))))
-        for each in ValidationError(error).error_list
+        for each in _errors_of(error)
     ]
+
+
+def _errors_of(error: ValidationError) -> list[ValidationError]:
+    """Return the single errors, also of one that has them by field."""
+    by_field = getattr(error, "error_dict", None)
+    if by_field is None:
+        return ValidationError(error).error_list
+    return [each for errors in by_field.values() for each in errors]
 
 
 class MessageField(models.TextField):  # type: ignore[type-arg]  # Django has no parameters
