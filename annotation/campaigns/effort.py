@@ -174,9 +174,9 @@ def controls(campaign: Campaign) -> int:
     )
 
 
-def _range(low: float, high: float) -> Message:
+def _range(low: float, high: float) -> Message | float:
     """Return a range with two significant digits; a single number if both ends are equal."""
     ends = [float(f"{value:.2g}") for value in (low, high)]
     if ends[0] == ends[1]:
-        return message("effort.one", "{value}", value=ends[0])
+        return ends[0]
     return message("effort.range", "{low}–{high}", low=ends[0], high=ends[1])

@@ -10,7 +10,8 @@ from annotation.prefill.trial import shares_of
 from core.caching import ttl_cache
 from metaeval.messages import Message, message, plural
 
-Line = tuple[Message, Message]
+Values = Sequence[Message | str]
+Line = tuple[Message, Message | Values]
 ASSIGNMENT: dict[str, Message] = {
     Campaign.Mode.STATIC: message(
         "assignment.static",
@@ -121,33 +122,27 @@ def _sizes_of_all(campaigns: Sequence[Campaign]) -> tuple[int, int]:
     return outputs.count(), ratings.count()
 
 
-def describe(campaign: Campaign) -> list[Line]:
-    """Return names and values of the design's settings, without those that have no effect."""
-    if campaign.origin == Campaign.Origin.IMPORTED:
-        return [(ASSIGNED, message("design.as-imported", "as imported"))]
-    wanted = campaign.annotators_per_item
+def describe(campaign: Campaign) -> list[tuple[Message, Values]]:
+    """Return the names and values of the design's settings, without those that have no effect."""
     return [
-        (message("design.annotators", "Annotators per item"), _count(wanted)),
-        *_assignment(campaign),
-        (message("design.controls", "Control items per annotator"), _listed(_controls(campaign))),
-        *_suggested(campaign),
-        *_people(campaign),
-        *describe_effort(campaign),
+        (name, [value] if isinstance(value, Message) else value) for name, value in _lines(campaign)
     ]
 
 
+def _lines(campaign: Campaign) -> Iterator[Line]:
+    if campaign.origin == Campaign.Origin.IMPORTED:
+        yield ASSIGNED, message("design.as-imported", "as imported")
+        return
+    yield message("design.annotators", "Annotators per item"), [f"{campaign.annotators_per_item:,}"]
+    yield from _assignment(campaign)
+    planted = list(_controls(campaign)) or message("design.none", "none")
+    yield message("design.controls", "Control items per annotator"), planted
+    yield from _suggested(campaign)
+    yield from _people(campaign)
+    yield from describe_effort(campaign)
+
+
 ASSIGNED = message("design.assignment", "Assignment")
-
-
-def _count(n: int) -> Message:
-    return message("design.count", "{n}", n=n)
-
-
-def _listed(parts: Iterator[Message]) -> Message:
-    found = list(parts)
-    if not found:
-        return message("design.none", "none")
-    return message("design.list", "{parts}", parts=found)
 
 
 def _minutes(n: int) -> Message:
@@ -172,12 +167,12 @@ def _assignment(campaign: Campaign) -> Iterator[Line]:
     if campaign.items_per_annotator:
         yield (
             message("design.most-items", "Maximum items per annotator"),
-            _count(campaign.items_per_annotator),
+            [f"{campaign.items_per_annotator:,}"],
         )
     if campaign.max_same_source:
         yield (
             message("design.most-of-source", "Maximum items per annotator and source"),
-            _count(campaign.max_same_source),
+            [f"{campaign.max_same_source:,}"],
         )
     yield (
         message("design.returned", "Unanswered items return to the pool"),
@@ -229,7 +224,7 @@ def _suggested(campaign: Campaign) -> Iterator[Line]:
             message("design.condition", "{share}% {condition}", share=share, condition=each.label)
             for each, share in shares_of(prefill).items()
         )
-        yield message("design.trial", "Trial"), _listed(shares)
+        yield message("design.trial", "Trial"), list(shares)
 
 
 def _people(campaign: Campaign) -> Iterator[Line]:
@@ -239,7 +234,7 @@ def _people(campaign: Campaign) -> Iterator[Line]:
         *([message("design.test", "comprehension test")] if campaign.comprehension else []),
     ]
     if asked:
-        yield message("design.first", "Before the first item"), _listed(iter(asked))
+        yield message("design.first", "Before the first item"), asked
     if n := campaign.stop_after:
         yield (
             message("design.stop-after", "Annotators are stopped after"),
@@ -284,10 +279,7 @@ def _people(campaign: Campaign) -> Iterator[Line]:
         ),
     )
     if addresses := [each for each in (campaign.notify_email, campaign.notify_webhook) if each]:
-        yield (
-            message("design.notified", "Notified when complete"),
-            message("design.addresses", "{names}", names=addresses),
-        )
+        yield message("design.notified", "Notified when complete"), addresses
     if campaign.is_private:
         yield (
             message("design.visible-to", "Visible to"),

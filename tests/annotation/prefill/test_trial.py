@@ -53,7 +53,7 @@ def test_what_is_drawn_holds_for_everybody(protocol: str) -> None:
     campaign = drafted(protocol)
     set_shares(campaign, SHARES, seed=11)
     design = {name.code: value for name, value in describe(Campaign.objects.get())}
-    shares = design["design.trial"].parameters["parts"]
+    shares = design["design.trial"]
     assert [(each.parameters["share"], each.parameters["condition"].code) for each in shares] == [
         (40, "condition.blank"),
         (40, "condition.prefilled"),
