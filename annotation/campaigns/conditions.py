@@ -130,15 +130,15 @@ def _prepare(document: Document, texts: Texts, language: str, rng: random.Random
 def _units(
     documents: Sequence[Document], texts: Texts, shares: Sequence[Sequence[int]], rng: random.Random
 ) -> list[Unit]:
-    raters: dict[int, list[int]] = defaultdict(list)
+    annotators: dict[int, list[int]] = defaultdict(list)
     for person, share in enumerate(shares):
         for number in share:
-            raters[number].append(person)
+            annotators[number].append(person)
     lengths = sorted(document.length for document in documents)
     cuts = [lengths[len(lengths) * third // THIRDS] for third in range(1, THIRDS)]
     return [
         Unit(
-            raters=raters[number],
+            annotators=annotators[number],
             block=f"{sorted(document.systems)} {sum(document.length >= cut for cut in cuts)}",
             conditions=_possible(document),
             n_shown=sum(len(texts.suggested.get(row["output_id"], ())) for row in document.rows),

@@ -76,7 +76,7 @@ def least_difference(spread: Spread, *, n_segments: int, raters: int) -> float |
     """Return the difference of two systems' means that is detected with probability .8.
 
     For a t-test at .05, paired over segments, on z-scores, which remove annotators' habits:
-    (t_.975 + t_.8) · √((2 output + 2 residual / raters) / n). None below 5 segments, where the
+    (t_.975 + t_.8) · √((2 output + 2 residual / annotators) / n). None below 5 segments, where the
     approximation does not hold.
     """
     if n_segments < 5 or raters < 1:

@@ -31,7 +31,7 @@ from annotation.controls.spacing import most_controls
 from annotation.models import Annotator, Campaign, Item, is_archived
 from annotation.models.campaign import KINDS
 from annotation.notices import tell_closed
-from annotation.prefill.keeping import fill_items
+from annotation.prefill.storing import fill_items
 from annotation.prefill.trial import is_trial
 from annotation.protocols import Layout
 from core.batches import batched

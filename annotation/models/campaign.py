@@ -97,14 +97,13 @@ class Campaign(Terms):
     does gold; 0 leaves gold spread evenly. `control_spacing` is the least number of screens between
     two control items, and between a control item and its partner. Answers may be revised for
     `edit_minutes` after they are given: None is as long as the campaign is open, 0 never. Paid time
-    counts at most `time_cap_seconds` an answer. A private campaign is seen by its members and by
-    site admins only. `special_tokens` are what can be marked behind an output; None is the
-    protocol's own. `answers` are a grid, scales, an error taxonomy, a text and choices in the place
-    of the protocol's (:mod:`annotation.protocols.composed`); None where it has none of its own. Of
-    a prefilled campaign, annotators are shown errors that others marked. With `shows_context`, they
-    may open the document around a segment. `lower_is_better` says it of published scores, which are
-    stored as they were published: analyses turn their sign. `direction` is the sentence that says
-    why, empty where nothing but the usual direction was considered.
+    counts at most `time_cap_seconds` per answer. Only members and site admins see a private
+    campaign. `special_tokens` can be marked after an output; None means the protocol's tokens.
+    `answers` are a grid, scales, an error taxonomy, a text and choices that replace the protocol's
+    (:mod:`annotation.protocols.composed`), or None. In a prefilled campaign, annotators are shown
+    errors that others marked. With `shows_context`, they can open the document around a segment.
+    `lower_is_better` marks published scores whose sign analyses turn; they are stored as published.
+    `direction` explains why, and is empty if the usual direction was never in question.
 
     The `seed` is public and draws resamples and hybrids. Whatever annotators must not foresee is
     drawn from the `secret` (:meth:`hidden_rng`), which no page, log or export shows unless an admin
@@ -275,7 +274,7 @@ class Item(models.Model):
 
     `low` and `high` bound the right score of gold and tutorial items, and `feedback` is what a
     tutorial tells afterwards. `wanted` counts the ratings that an item of an open pool still
-    needs, claims deducted; it stands on the first item of a screen. `shuffle` is a random order.
+    needs, without claims; the first item of a screen stores it. `shuffle` is a random order.
     `suggestions` are errors marked beforehand (`annotation.prefill.suggestions`), `rules` what gold
     and practice ask beside the range (`annotation.judging.rules`), each None for none; `gold` are
     their right errors, [side, start, end, severity, category].

@@ -11,7 +11,7 @@ M = TypeVar("M", bound=models.Model)
 
 
 class Archived(models.Model):
-    """A thing that lists leave out. Its own pages stay, and it can be brought back.
+    """An archived object: lists do not show it, its pages stay, and it can be restored.
 
     `model` is the label of its model, `object_id` its primary key.
     """
@@ -71,7 +71,7 @@ class ChangeEntry(models.Model):
 
 
 def listed(rows: QuerySet[M]) -> QuerySet[M]:
-    """Leave out what is archived."""
+    """Return the rows that are not archived."""
     archived = Archived.objects.filter(model=rows.model._meta.label_lower)
     return rows.exclude(pk__in=archived.values("object_id"))
 

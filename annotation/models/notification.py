@@ -1,4 +1,4 @@
-"""What is to be sent, each to one address by itself: a webhook that fails repeats no e-mail."""
+"""Messages to send, one row per address, so that a failing webhook repeats no e-mail."""
 
 from django.conf import settings
 from django.db import models
@@ -11,7 +11,7 @@ from core.work.models import Work
 
 
 class Notification(Work):
-    """An e-mail or a webhook on its way. How it ended stands in the campaign's audit trail."""
+    """An e-mail or a webhook to send; the campaign's audit entries record the result."""
 
     class Channel(models.TextChoices):
         EMAIL = "email", _("E-mail")

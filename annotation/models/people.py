@@ -30,7 +30,7 @@ class AccessLink(models.Model):
 
     Only the token's SHA-256 is stored. `provider` says whose parameters identify a person:
     Prolific's PROLIFIC_PID or Mechanical Turk's workerId; an open link takes anybody. At most
-    `quota` people get in (0: no limit). `completion_code` is told to those who are done.
+    `quota` people are admitted (0: no limit). Annotators who finish see `completion_code`.
     """
 
     class Provider(models.TextChoices):

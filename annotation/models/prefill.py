@@ -10,11 +10,11 @@ from annotation.models.judgment import Judgment
 
 
 class Prefill(models.Model):
-    """Where the suggestions of a campaign come from, and the trial that is built in.
+    """The source of a campaign's suggestions, and the built-in trial.
 
-    The four shares are percents of the documents that each annotator gets; a campaign without a
-    trial has all of them prefilled. `details` tells files, signature and what was left out;
-    `design` what came of the shares when the campaign was opened. `seed` draws conditions, planted
+    The four shares are percentages of the documents that each annotator gets; without a trial all
+    documents are prefilled. `details` has files, signature and skipped errors; `design` has the
+    counts that were drawn when the campaign was opened. `seed` draws conditions, planted
     errors and withheld ones.
     """
 

@@ -16,8 +16,8 @@ RANGE = re.compile(r"bytes=(\d{0,18})-(\d{0,18})", re.ASCII)
 def answer(request: HttpRequest, path: Path, content_type: str, etag: str) -> HttpResponseBase:
     """Answer with a file or the requested part of it, or with 304 or 416.
 
-    `etag` identifies the content. Browsers are told not to guess another content type. Raises
-    FileNotFoundError.
+    `etag` identifies the content. The response forbids browsers to guess another content type.
+    Raises FileNotFoundError.
     """
     quoted = f'"{etag}"'
     size = path.stat().st_size

@@ -92,7 +92,7 @@ class Items:
             if partner is not None and partner != number:
                 self.drafts[number] = replace(draft, partner=partner)
             elif draft.kind in PAIRED:
-                lonely[draft.kind.label] += 1
+                lonely[str(draft.kind.label)] += 1
         for kind, count in lonely.items():
             have = pluralize(
                 count, f"item of the kind {kind} has", f"items of the kind {kind} have"

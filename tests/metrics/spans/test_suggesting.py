@@ -11,7 +11,7 @@ from django.urls import reverse
 
 from annotation.campaigns import add_annotators, open_campaign
 from annotation.models import Campaign, Item, Output, Prefill
-from annotation.prefill import keeping
+from annotation.prefill import storing
 from annotation.protocols import Span
 from annotation.uploads import InputFile
 from metrics.error_spans import FoundSpan
