@@ -1,291 +1,419 @@
-"""What terms mean: the one place from which pages, `/glossary/` and the documentation have it."""
+"""Define the terms that pages, `/glossary/` and the documentation explain."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
+
 
 @dataclass(frozen=True)
 class Term:
-    """A term by its key in addresses; `label` as pages write it."""
+    """A term with its key in addresses and its label on pages."""
 
     key: str
-    label: str
-    text: str
+    label: str | Promise
+    text: str | Promise
 
 
-GROUPS: dict[str, tuple[Term, ...]] = {
-    "Data": (
+GROUPS: dict[str | Promise, tuple[Term, ...]] = {
+    _("Data"): (
         Term(
             "segment",
-            "Segment",
-            "A stretch of source text that is judged as one, usually a sentence.",
+            _("Segment"),
+            _("A piece of source text that is judged as a unit, usually a sentence."),
         ),
         Term(
             "system",
-            "System, output",
-            "A system is what translated, a machine or a person. An output is its translation of "
-            "one segment.",
+            _("System, output"),
+            _(
+                "A system is whatever translated the source, a machine or a person. An output is "
+                "a system’s translation of one segment."
+            ),
         ),
-        Term("reference", "Reference", "A person’s translation that outputs are compared with."),
-        Term("test-set", "Test set", "Segments with their references and the outputs of systems."),
+        Term("reference", _("Reference"), _("A human translation that outputs are compared with.")),
+        Term(
+            "test-set",
+            _("Test set"),
+            _("Segments with their references and the outputs of systems."),
+        ),
         Term(
             "campaign",
-            "Campaign",
-            "One question about the outputs of a test set, with its annotators and judgments.",
+            _("Campaign"),
+            _("A question about the outputs of a test set, with its annotators and judgments."),
         ),
         Term(
             "study",
-            "Study",
-            "Campaigns that belong together: pages show them side by side and average over them.",
+            _("Study"),
+            _(
+                "Campaigns that belong together: pages show them side by side and average over "
+                "them."
+            ),
         ),
         Term(
             "judgment",
-            "Judgment",
-            "One person’s answer about one item. A changed answer is kept beside the older one.",
+            _("Judgment"),
+            _(
+                "One annotator’s answer for one item. When an answer is changed, the earlier one "
+                "is kept."
+            ),
         ),
         Term(
             "bundle",
-            "Replication bundle",
-            "A file of a campaign’s texts, judgments and scores, from which one command computes "
-            "every number again.",
+            _("Replication bundle"),
+            _(
+                "A file with a campaign’s texts, judgments and scores. One command computes "
+                "every number from it again."
+            ),
         ),
     ),
-    "Judging": (
-        Term("da", "Direct assessment", "One output at a time gets a score from 0 to 100."),
-        Term("esa", "ESA", "Error spans first, marked minor or major, then a score from 0 to 100."),
+    _("Judging"): (
+        Term("da", _("Direct assessment"), _("One output at a time gets a score from 0 to 100.")),
+        Term(
+            "esa",
+            _("ESA"),
+            _("Annotators mark error spans as minor or major, then give a score from 0 to 100."),
+        ),
         Term(
             "mqm",
-            "MQM",
-            "Error spans with a category and a severity. The penalty is their weighted sum; "
-            "analyses use minus the penalty, so that larger is better.",
+            _("MQM"),
+            _(
+                "Error spans with a category and a severity. The penalty is their weighted sum; "
+                "analyses use minus the penalty, so that larger is better."
+            ),
         ),
-        Term("contrastive", "Side by side", "Outputs of several systems are rated on one screen."),
+        Term(
+            "contrastive",
+            _("Side by side"),
+            _("Annotators rate the outputs of several systems on one screen."),
+        ),
         Term(
             "contrastive-esa",
-            "Contrastive ESA",
-            "ESA of a whole document by several systems, in columns beside each other.",
+            _("Contrastive ESA"),
+            _("ESA of a whole document by several systems, in adjacent columns."),
         ),
         Term(
             "span",
-            "Error span",
-            "A stretch of text marked as wrong, with a severity and perhaps a category. What is "
-            "missing is marked in the source.",
+            _("Error span"),
+            _(
+                "A piece of text marked as wrong, with a severity and, in some protocols, a "
+                "category. Omissions are marked in the source."
+            ),
         ),
         Term(
             "screen",
-            "Screen",
-            "What an annotator sees at once: one output, several of one segment, or a document.",
+            _("Screen"),
+            _("What an annotator sees at once: one output, several of one segment, or a document."),
         ),
         Term(
             "length-ratio",
-            "Length ratio",
-            "The length asked of an output, as a share of the full target length: 80% or full.",
+            _("Length ratio"),
+            _(
+                "The required length of an output as a share of the full target length: 80%, or "
+                "full length."
+            ),
         ),
         Term(
             "assignment",
-            "Assignment",
-            "Fixed shares: everybody’s items are set when the campaign opens. Open pool: the next "
-            "item goes where ratings are missing most. Active: effort goes to pairs of systems "
-            "that are still undecided.",
+            _("Assignment"),
+            _(
+                "Fixed: every annotator’s items are assigned when the campaign opens. Open pool: "
+                "the next item is the one that lacks most ratings. Active: the next items are of "
+                "systems whose difference is still uncertain. Dynamic: the systems of each "
+                "screen are drawn, systems with high scores most often."
+            ),
         ),
         Term(
             "origin",
-            "Simulated, imported",
-            "Simulated judgments were made up by a program, imported ones collected elsewhere.",
+            _("Simulated, imported"),
+            _(
+                "Simulated judgments were generated by a program. Imported judgments were "
+                "collected elsewhere."
+            ),
         ),
     ),
-    "Control items": (
+    _("Control items"): (
         Term(
             "control",
-            "Control item",
-            "An item that tells whether somebody reads: trap, bad reference, repeat, gold item, or "
-            "reference shown as an output. Annotators cannot tell it from others.",
+            _("Control item"),
+            _(
+                "An item that shows whether annotators read carefully: a trap, bad reference, "
+                "repeat, gold item, or reference shown as an output. Annotators cannot "
+                "distinguish it from other items."
+            ),
         ),
-        Term("trap", "Trap", "A reference cut short; who reads rates it clearly lower."),
+        Term(
+            "trap",
+            _("Trap"),
+            _("A reference that was cut short. Careful annotators give it a low score."),
+        ),
         Term(
             "bad-reference",
-            "Bad reference",
-            "An output with a piece replaced from elsewhere; who reads rates it below the output.",
+            _("Bad reference"),
+            _(
+                "An output in which some words were replaced by words of another segment. "
+                "Careful annotators rate it lower than the original output."
+            ),
         ),
-        Term("repeat", "Repeat", "An item shown to the same person twice, far apart."),
-        Term("gold", "Gold item", "An item whose right score is known to lie within bounds."),
+        Term("repeat", _("Repeat"), _("An item that the same annotator sees again later.")),
+        Term("gold", _("Gold item"), _("An item whose right score is known to be within a range.")),
         Term(
             "verdict",
-            "Verdict",
-            "Whether an annotator passes, fails or is undecided by control items: a paired test of "
-            "each control item against the item that it was made from.",
+            _("Verdict"),
+            _(
+                "Whether an annotator passes the control items, fails them, or has rated too "
+                "few. Bad references are compared with the original outputs by a paired test; of "
+                "traps and gold items at least 70% must be right."
+            ),
         ),
     ),
-    "Scores and agreement": (
-        Term("raw", "Raw score", "The score as it was given."),
+    _("Scores and agreement"): (
+        Term("raw", _("Raw score"), _("The score as the annotator gave it.")),
         Term(
             "z",
-            "z-score",
-            "A score less its annotator’s mean, divided by their standard deviation: it takes out "
-            "how strict a person is and how much of the scale they use.",
+            _("z-score"),
+            _(
+                "A score minus its annotator’s mean, divided by the annotator’s standard "
+                "deviation. This removes differences in strictness and in the use of the scale."
+            ),
         ),
         Term(
             "one-vs-rest",
-            "One-vs-rest r",
-            "Pearson’s r of one annotator’s z-scores with the mean z-score of all others on the "
-            "same items, averaged over annotators.",
+            _("One-vs-rest r"),
+            _(
+                "Pearson’s r between one annotator’s z-scores and the mean z-score of all others "
+                "on the same items, averaged over annotators."
+            ),
         ),
         Term(
             "alpha",
-            "Krippendorff’s α",
-            "Agreement beyond chance: 1 is perfect, 0 what chance gives, below 0 worse than that. "
-            "On z it compares judgments, on raw scores also habits of using the scale.",
+            _("Krippendorff’s α"),
+            _(
+                "Agreement beyond chance: 1 is perfect, 0 is agreement by chance, and negative "
+                "values are worse than chance. On z-scores it compares judgments; on raw scores "
+                "it also compares how annotators use the scale."
+            ),
         ),
         Term(
             "interval",
-            "95 % interval",
-            "Where the value would probably lie if texts of the same kind were drawn anew. Two "
-            "values with overlapping intervals may still differ: ask the test.",
+            _("95% interval"),
+            _(
+                "A range that probably includes the value for other texts of the same kind. "
+                "Values with overlapping intervals can still differ significantly; see the test."
+            ),
         ),
         Term(
             "trust",
-            "Trust",
-            "What limits the numbers of a page: agreement, control items, times, amount of data. "
-            "Where judgments do not bear numbers out, nothing is ranked or bold.",
+            _("Trust"),
+            _(
+                "What limits the numbers of a page: agreement, control items, times, amount of "
+                "data. If the judgments do not support a ranking, nothing is ranked or printed "
+                "in bold."
+            ),
         ),
-        Term("drift", "Drift", "Somebody’s scores or times rise or fall while they work."),
+        Term(
+            "drift", _("Drift"), _("An annotator’s scores or times increase or decrease over time.")
+        ),
     ),
-    "Metrics against humans": (
+    _("Metrics against humans"): (
         Term(
             "statistic",
-            "Statistic",
-            "How a metric’s scores are compared with human scores: over segments (each output is a "
-            "point) or over systems (each system is a point).",
+            _("Statistic"),
+            _(
+                "How a metric’s scores are compared with human scores: over segments (each "
+                "output is a point) or over systems (each system is a point)."
+            ),
         ),
         Term(
             "tau",
-            "Kendall’s τ",
-            "Pairs of outputs in the order of the humans less pairs in the other, as a share. τ-b "
-            "and τ-c correct for ties in two ways.",
+            _("Kendall’s τ"),
+            _(
+                "The share of pairs of outputs that the metric orders as humans do, minus the "
+                "share that it orders differently. τ-b and τ-c correct for ties in two ways."
+            ),
         ),
-        Term("pearson", "Pearson’s r", "How close points come to a straight line, from −1 to 1."),
-        Term("spearman", "Spearman’s ρ", "Pearson’s r of ranks."),
+        Term(
+            "pearson",
+            _("Pearson’s r"),
+            _("How close the points are to a straight line, from −1 to 1."),
+        ),
+        Term("spearman", _("Spearman’s ρ"), _("Pearson’s r of ranks.")),
         Term(
             "acc-eq",
-            "Pairwise accuracy with ties",
-            "The share of pairs ordered as humans do, ties included; how small a difference of the "
-            "metric counts as a tie is calibrated on the same data.",
+            _("Pairwise accuracy with ties"),
+            _(
+                "The share of pairs that the metric orders as humans do, ties included. The "
+                "largest difference of metric scores that counts as a tie is calibrated on the "
+                "same data."
+            ),
         ),
         Term(
-            "pa", "Pairwise accuracy", "The share of pairs of systems in the order of the humans."
+            "pa",
+            _("Pairwise accuracy"),
+            _("The share of pairs of systems that the metric orders as humans do."),
         ),
         Term(
             "spa",
-            "Soft pairwise accuracy",
-            "Pairwise accuracy that also asks whether metric and humans are equally sure of the "
-            "order.",
+            _("Soft pairwise accuracy"),
+            _(
+                "Pairwise accuracy that also compares how certain the metric and the humans are "
+                "of each order."
+            ),
         ),
         Term(
             "hybrids",
-            "Hybrid systems",
-            "Made-up systems: for each segment one output is drawn from the real ones. Many "
-            "give a correlation over systems where only a few real ones exist.",
+            _("Hybrid systems"),
+            _(
+                "Artificial systems: for each segment, one output is drawn from the real "
+                "systems. Many hybrids give a correlation over systems when there are only a few "
+                "real ones."
+            ),
         ),
         Term(
             "limit",
-            "Limit",
-            "What Pearson’s r over hybrids tends to as more of them are drawn, in closed form. Its "
-            "interval comes from segments, so it does not shrink with the number of draws.",
+            _("Limit"),
+            _(
+                "The value that Pearson’s r over hybrids approaches as their number grows, in "
+                "closed form. Its interval comes from segments, so it does not shrink with the "
+                "number of draws."
+            ),
         ),
         Term(
             "cells",
-            "r of system means",
-            "Pearson’s r between the means of each system’s scores over the judged outputs alone.",
+            _("r of system means"),
+            _("Pearson’s r between the systems’ mean scores over the judged outputs only."),
         ),
         Term(
             "grouping",
-            "Grouping",
-            "None: all outputs are one list. By segment: outputs of the same segment are compared, "
-            "then averaged. By system: outputs of the same system.",
+            _("Grouping"),
+            _(
+                "None: all outputs are one list. By segment: outputs of the same segment are "
+                "compared, and the results are averaged. By system: outputs of the same system "
+                "are compared."
+            ),
         ),
         Term(
             "layer",
-            "Layer",
-            "An encoder has many layers, and a metric may read any of them. A layer "
-            "chosen on the data it is judged by looks better than it is.",
+            _("Layer"),
+            _(
+                "An encoder has many layers, and a metric can use any of them. A layer that was "
+                "chosen on the same data looks better than it is."
+            ),
         ),
         Term(
             "held-out",
-            "Held-out value",
-            "How a choice, such as that of a layer, does on segments that it was not made on.",
+            _("Held-out value"),
+            _(
+                "The result of a choice, such as a layer, on segments that were not used for the "
+                "choice."
+            ),
         ),
         Term(
             "simpson",
-            "Simpson’s paradox",
-            "Over all outputs a metric agrees with the humans, and within the systems it does "
-            "not, or the other way round.",
+            _("Simpson’s paradox"),
+            _(
+                "A metric agrees with humans over all outputs but not within the systems, or the "
+                "other way round."
+            ),
         ),
     ),
-    "Tests": (
+    _("Tests"): (
         Term(
             "test",
-            "Test",
-            "How likely a difference at least as large is if two metrics were equally good. t over "
-            "segments and permutations ask of new texts; Williams, Zou and the jackknife compare "
-            "correlations over systems.",
+            _("Test"),
+            _(
+                "The probability of a difference at least this large if two metrics were equally "
+                "good. t over segments and permutations generalise to new texts; Williams, Zou "
+                "and the jackknife compare correlations over systems."
+            ),
         ),
         Term(
             "correction",
-            "Correction",
-            "Of many tests some come out by chance. Holm and Bonferroni keep one false finding "
-            "unlikely, Benjamini–Hochberg keeps their share small.",
+            _("Correction"),
+            _(
+                "Among many tests, some are significant by chance. Holm and Bonferroni keep the "
+                "probability of any false finding small; Benjamini–Hochberg keeps the share of "
+                "false findings small."
+            ),
         ),
         Term(
             "scope",
-            "Family of tests",
-            "What is corrected together: all pairs of the table, or those of one metric.",
+            _("Family of tests"),
+            _(
+                "The tests that are corrected together: all pairs of the table, or the pairs of "
+                "one metric."
+            ),
         ),
         Term(
             "cluster",
-            "Cluster, rank",
-            "A new rank begins where a metric or system is beaten significantly by one of the "
-            "cluster above. Within a cluster the order says nothing.",
+            _("Cluster, rank"),
+            _(
+                "A new cluster begins when a metric or system is significantly worse than one of "
+                "the cluster above. Within a cluster the order has no meaning."
+            ),
         ),
         Term(
             "power",
-            "Power",
-            "How often a test would find a difference of this size with this many judgments.",
+            _("Power"),
+            _(
+                "The probability that a test finds a difference of this size with this number of "
+                "judgments."
+            ),
         ),
         Term(
             "permutation",
-            "PERM-BOTH",
-            "A test that lets two metrics swap their scores of outputs at random, many times.",
+            _("PERM-BOTH"),
+            _("A test that exchanges the scores of two metrics at random, many times."),
         ),
     ),
-    "Metrics": (
+    _("Metrics"): (
         Term(
             "signature",
-            "Signature",
-            "All that changes a score, in one line: metric, version, settings, checkpoint. Scores "
-            "under different signatures are never mixed.",
+            _("Signature"),
+            _(
+                "Everything that changes a score, in one line: metric, version, settings, "
+                "checkpoint. Scores with different signatures are never mixed."
+            ),
         ),
-        Term("checkpoint", "Checkpoint", "The files of a trained model, by name or folder."),
-        Term("run", "Run", "One metric over the outputs of some systems, done by workers."),
-        Term("worker", "Worker", "A process that computes scores, trainings and results."),
+        Term(
+            "checkpoint",
+            _("Checkpoint"),
+            _("The files of a trained model, identified by a name or a folder."),
+        ),
+        Term(
+            "run",
+            _("Run"),
+            _(
+                "One metric’s computation of scores for the outputs of some systems, done by "
+                "workers."
+            ),
+        ),
+        Term("worker", _("Worker"), _("A process that computes scores, trainings and results.")),
         Term(
             "preference",
-            "Preference",
-            "Whether a metric prefers a text to one that is worse by construction.",
+            _("Preference"),
+            _(
+                "Whether a metric gives a text a higher score than a text that is worse by "
+                "construction."
+            ),
         ),
         Term(
             "w2w",
-            "W2W",
-            "The share of segments in which a metric scores the worse text higher; low is good.",
+            _("W2W"),
+            _(
+                "The share of segments in which a metric gives the worse text the higher score; "
+                "low is good."
+            ),
         ),
         Term(
             "compliance",
-            "Compliance",
-            "The share of outputs whose length is within a tolerance of the length asked for.",
+            _("Compliance"),
+            _("The share of outputs whose length is within a tolerance of the required length."),
         ),
         Term(
             "judge",
-            "Judge",
-            "A language model that is asked how good a translation is, as a metric.",
+            _("Judge"),
+            _("A language model used as a metric: it is asked how good a translation is."),
         ),
     ),
 }

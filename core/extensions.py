@@ -14,6 +14,7 @@ from typing import Any, Literal
 from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 from django.urls import NoReverseMatch, reverse
+from django.utils.functional import Promise
 from django.utils.module_loading import import_string
 
 
@@ -27,12 +28,12 @@ class Place:
     """
 
     name: str
-    label: str
+    label: str | Promise
     address: str = ""
     is_own: bool = False
     needs: str = ""
     before: str = ""
-    tab: str = ""
+    tab: str | Promise = ""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -75,15 +75,16 @@ def messages_of(error: ValidationError) -> list[Message]:
         each.message
         if isinstance(each.message, Message)
         else message(f"form.{each.code or 'invalid'}", "{text}", text=str(next(iter(each))))
-        for each in _errors(error)
+        for each in _errors_of(error)
     ]
 
 
-def _errors(error: ValidationError) -> list[ValidationError]:
-    """Return the single errors of a refusal, which may have them by field."""
-    if hasattr(error, "error_dict"):
-        return [each for errors in error.error_dict.values() for each in errors]
-    return list(error.error_list)
+def _errors_of(error: ValidationError) -> list[ValidationError]:
+    """Return the single errors, also of one that has them by field."""
+    by_field = getattr(error, "error_dict", None)
+    if by_field is None:
+        return ValidationError(error).error_list
+    return [each for errors in by_field.values() for each in errors]
 
 
 class MessageField(models.TextField):  # type: ignore[type-arg]  # Django has no parameters

@@ -16,7 +16,7 @@ from django.views.decorators.http import require_safe
 from annotation.access import campaign_for_reader, researcher_required, runs_campaign
 from annotation.filters import FilterError, Filters
 from annotation.models import Campaign, Item
-from annotation.monitor import MonitorReport, monitor_report, remarks
+from annotation.monitor import MonitorReport, flagged_judgments, monitor_report
 from annotation.notifications.delivery import SIGNATURE, secret_of
 from annotation.web.live import is_part, render_live
 from annotation.web.parameters import NOTHING, Parameters, page_of, takes
@@ -93,7 +93,7 @@ def monitor_remarks(request: HttpRequest, slug: str) -> HttpResponse:
                 annotator=annotator,
             )
         )
-    found = remarks(campaign, annotator=annotator)
+    found = flagged_judgments(campaign, annotator=annotator)
     page = page_of(request, found, PER_PAGE)
     kinds = dict(Item.Kind.choices)
     rows = [row | {"kind": kinds[row["kind"]]} for row in page]
@@ -123,7 +123,7 @@ def as_json(
         "finish_at": report.finish_at,
         "hours": [asdict(hour) for hour in report.hours],
         "agreement": _agreement(agreement),
-        "tested": report.tested,
+        "tested": message_as_json(report.tested),
         "too_fast": agreement.document.too_fast if agreement.document else None,
         "annotators": [
             {name: value for name, value in asdict(one).items() if name != "pk"}

@@ -1,4 +1,4 @@
-"""What is shown of an item that was adjudicated: to reviewers, and to annotators who rated it."""
+"""Adjudicated items as reviewers, and annotators who rated them, see them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,7 +15,7 @@ from annotation.protocols.base import SOURCE, Piece, cut
 
 @dataclass(frozen=True)
 class Given:
-    """An answer, of nobody in particular; `number` counts from 1."""
+    """A judgment without its annotator; `number` counts from 1."""
 
     number: int
     score: int | None
@@ -31,7 +31,7 @@ class Given:
 
 @dataclass(frozen=True)
 class Case:
-    """An item with its answers in an order that tells nothing, and what was decided so far."""
+    """An item with its judgments in random order, and the current decision."""
 
     item: Item
     given: Sequence[Given]
@@ -40,7 +40,7 @@ class Case:
 
 
 def case_of(campaign: Campaign, item: Item) -> Case:
-    """Return what is to be seen of an item, whose output and segment are loaded (four queries)."""
+    """Return an item with its judgments; its output and segment are loaded (four queries)."""
     rows = list(
         answers(campaign).filter(assignment__item=item).prefetch_related("spans").order_by("pk")
     )
@@ -79,8 +79,8 @@ def spans_of(decided: Adjudication | None) -> list[Span]:
 
 
 @dataclass(frozen=True)
-class Said:
-    """An answer, or a decision: a score or a penalty, the text with its errors, a comment."""
+class Answered:
+    """A judgment or a decision: a score or a penalty, the text with its errors, a comment."""
 
     score: int | None
     penalty: float | None
@@ -90,18 +90,18 @@ class Said:
 
 @dataclass(frozen=True)
 class Correction:
-    """An item with the annotator's own answer and what was decided."""
+    """An item with the annotator's own judgment and the decision."""
 
     context: Text
     rated: Text
-    own: Said
-    decided: Said
+    own: Answered
+    decided: Answered
 
 
 def corrections(annotator: Annotator) -> list[Correction]:
-    """Return what was decided about items that the annotator rated, in their own order.
+    """Return the decisions on items that the annotator rated, in the annotator's order.
 
-    Three queries. Only outputs are adjudicated, so nothing here tells of controls.
+    Three queries. Only outputs are adjudicated, so this reveals no control items.
     """
     own = Judgment.objects.filter(assignment__annotator=annotator, is_current=True)
     decided = {
@@ -130,6 +130,8 @@ def _correction(row: Judgment, decided: Adjudication, annotator: Annotator) -> C
             campaign, source=item.segment.source, reference=getattr(row, "reference", None)
         ),
         rated=text(rated, campaign.test_set.target_language),
-        own=Said(row.score, row.penalty, cut(scheme, rated, own), row.comment),
-        decided=Said(decided.score, decided.penalty, cut(scheme, rated, right), decided.comment),
+        own=Answered(row.score, row.penalty, cut(scheme, rated, own), row.comment),
+        decided=Answered(
+            decided.score, decided.penalty, cut(scheme, rated, right), decided.comment
+        ),
     )

@@ -1,4 +1,4 @@
-"""Decisions of reviewers, which are only added, and gold from them for other campaigns."""
+"""Store reviewers' decisions, and make gold items for other campaigns from them."""
 
 from typing import Any
 
@@ -6,6 +6,7 @@ from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.db.models import Exists, OuterRef, QuerySet
+from django.utils.translation import gettext_lazy as _
 
 from annotation.access import run_campaigns
 from annotation.judging.answers import Answer, check, rated_text
@@ -23,6 +24,7 @@ from annotation.models import (
 from annotation.prefill.suggestions import key_of
 from annotation.protocols import Layout
 from annotation.protocols.asked import Scale
+from metaeval.messages import Message, message
 
 MAX_TOLERANCE = 50
 
@@ -35,50 +37,80 @@ def decisions(campaign: Campaign) -> QuerySet[Adjudication]:
 
 
 def gold_targets(campaign: Campaign, user: Any) -> list[Campaign]:
-    """Return the campaigns that can take gold of another one: of its test set, run by the user."""
+    """Return the user's campaigns over the same test set that gold items can be added to."""
     rows = run_campaigns(user).filter(test_set=campaign.test_set_id, protocol=campaign.protocol)
     rows = rows.filter(status__in=(Campaign.Status.DRAFT, Campaign.Status.OPEN))
     return [each for each in rows.exclude(pk=campaign.pk).order_by("name") if not refusal(each)]
 
 
-def refusal(target: Campaign) -> str:
-    """Say why a campaign takes no more items; nothing where it does.
+CLOSED = message("gold.closed", "Items cannot be added to a closed campaign.")
+ASSIGNED = message(
+    "gold.assigned",
+    "The items of this campaign are already assigned. Gold items can be added to drafts and to "
+    "campaigns with an open pool.",
+)
+CONSPICUOUS = message(
+    "gold.conspicuous",
+    "On screens of several outputs, a single gold item would be conspicuous.",
+)
+OTHER_CAMPAIGN = message(
+    "gold.other-campaign",
+    "Gold items can be added only to a campaign with the same test set and protocol.",
+)
+PRACTICE_IS_OVER = message(
+    "gold.practice-is-over",
+    "Annotators of this campaign have already started, so practice items cannot be added. Add gold "
+    "items instead.",
+)
+OTHER_ITEM = message(
+    "adjudication.other-item", "This form was sent for another item. Reload the page."
+)
 
-    An open one takes them where items are drawn one by one: shares that are handed out stay.
+
+def refusal(target: Campaign) -> Message | None:
+    """Return why items cannot be added to a campaign; None if they can.
+
+    Open campaigns take items if these are drawn one by one, because assigned items do not change.
     """
     if target.status == Campaign.Status.DRAFT:
-        return ""
+        return None
     if target.status != Campaign.Status.OPEN:
-        return "A closed campaign takes no more items."
+        return CLOSED
     if target.assignment_mode == Campaign.Mode.STATIC:
-        return "Its shares are handed out: gold goes to drafts and to open pools."
-    if target.judging.layout != Layout.SINGLE:
-        return "On screens of several texts a gold item alone would tell what it is."
-    return ""
+        return ASSIGNED
+    return None if target.judging.layout == Layout.SINGLE else CONSPICUOUS
 
 
 @transaction.atomic
 def give(
     *, campaign: Campaign, target: Campaign, kind: str, tolerance: int, actor: User | None = None
 ) -> int:
-    """Make items of a campaign from the decisions, what it has already left out; return how many.
+    """Add items made from the decisions to a campaign that lacks them; return how many.
 
-    Right scores are those at most `tolerance` points away. Where answers are errors alone, items
-    have no range, and practice shows the right errors. An open pool takes gold of outputs that it
-    does not rate itself, for nobody is to meet a text twice, and draws it for who comes next.
-    Raises ValidationError unless the other campaign takes items (`refusal`), is over the same test
-    set, and is judged in the same way.
+    Scores at most `tolerance` points away are right. If the protocol has errors without scores,
+    items have no range, and practice shows the right errors. An open pool gets gold items only of
+    outputs that it does not rate itself, so that no annotator sees an output twice. Raises
+    ValidationError unless items can be added to the other campaign (`refusal`), and it has the same
+    test set and protocol.
     """
     target = Campaign.objects.select_for_update().get(pk=target.pk)
     if (target.test_set_id, target.protocol) != (campaign.test_set_id, campaign.protocol):
-        raise ValidationError("Gold goes to a campaign over the same test set and protocol.")
+        raise ValidationError([OTHER_CAMPAIGN])
     if reason := refusal(target):
-        raise ValidationError(reason)
+        raise ValidationError([reason])
     is_open = target.status == Campaign.Status.OPEN
     if is_open and kind != Item.Kind.GOLD:
-        raise ValidationError("Practice comes first, and people have begun: add gold.")
+        raise ValidationError([PRACTICE_IS_OVER])
     if not 0 <= tolerance <= MAX_TOLERANCE:
-        raise ValidationError(f"The range goes at most {MAX_TOLERANCE} points up and down.")
+        raise ValidationError(
+            [
+                message(
+                    "gold.tolerance",
+                    "The tolerance must be a number of points from 0 to {most}.",
+                    most=MAX_TOLERANCE,
+                )
+            ]
+        )
     there = set(
         target.items.filter(kind=kind, batch="").values_list("segment_id", "text").iterator()
     )
@@ -122,15 +154,15 @@ def _item(each: Adjudication, target: Campaign, kind: str, tolerance: int) -> It
     )
 
 
-CHANGED = "Somebody has decided this item meanwhile. Submit again to replace that decision."
+CHANGED = _("Another reviewer has decided this item. Submit again to replace that decision.")
 
 
 @transaction.atomic
 def decide(*, campaign: Campaign, item: Item, reviewer: User, answer: Answer) -> Adjudication:
-    """Store an answer as the decision on an item; the same key again returns what it stored.
+    """Store a decision on an item; the same submit key returns the stored one.
 
-    Raises ValidationError for an answer that the protocol does not allow, and ConflictError where
-    the current decision is another than the one that the reviewer saw.
+    Raises ValidationError for answers that the protocol does not allow, and ConflictError if the
+    current decision is not the one that the reviewer saw.
     """
     item.suggestions = None
     check(answer, Assignment(annotator=Annotator(campaign=campaign), item=item))
@@ -138,7 +170,7 @@ def decide(*, campaign: Campaign, item: Item, reviewer: User, answer: Answer) ->
     earlier = Adjudication.objects.filter(submit_key=answer.submit_key).first()
     if earlier is not None:
         if earlier.item_id != item.pk:
-            raise ValidationError("This form was sent for another item. Reload the page.")
+            raise ValidationError([OTHER_ITEM])
         return earlier
     current = Adjudication.objects.filter(item=item, is_current=True).first()
     if answer.seen != (current.revision if current else 0):

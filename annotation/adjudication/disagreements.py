@@ -1,4 +1,4 @@
-"""Finding the items on which annotators differ by more than the campaign allows."""
+"""Find the items on which annotators differ by more than the campaign's limits."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -13,14 +13,23 @@ from django.db.models import Count, Exists, F, Max, Min, OuterRef, QuerySet
 from annotation.models import Adjudication, Campaign, Disagreement, ErrorSpan, Item, Judgment
 from annotation.models.judgment import VALUE
 from core.batches import batched
+from metaeval.messages import message
 
 BATCH = 2_000
 Place = tuple[str, int]
+NO_LIMIT = message(
+    "adjudication.no-limit",
+    "Enter at least one limit: a difference in points, an overlap, or both.",
+)
+SMALL_GAP = message("adjudication.small-gap", "The difference in points must be 1 or more.")
+WRONG_OVERLAP = message(
+    "adjudication.wrong-overlap", "The overlap must be greater than 0 and at most 1."
+)
 
 
 @dataclass(frozen=True)
 class Found:
-    """How many items came into the queue, and how many undecided ones left it."""
+    """How many items were added to the queue, and how many undecided ones were removed."""
 
     n_new: int
     n_gone: int
@@ -28,10 +37,10 @@ class Found:
 
 @transaction.atomic
 def find(*, campaign: Campaign, gap: int | None, overlap: float | None) -> Found:
-    """Store what limits the campaign has, and which outputs differ by more; decided ones stay.
+    """Store the campaign's limits, and the outputs that exceed them; decided ones stay.
 
-    `gap` is in points of the scale, or of the penalty; `overlap` an F1 from 0 to 1. Raises
-    ValidationError for limits that cannot be, and where there is none.
+    `gap` is in points of the scale or of the penalty, `overlap` is an F1 from 0 to 1. Raises
+    ValidationError for impossible limits, and without any limit.
     """
     _check(gap, overlap)
     campaign = Campaign.objects.select_for_update().get(pk=campaign.pk)
@@ -43,7 +52,7 @@ def find(*, campaign: Campaign, gap: int | None, overlap: float | None) -> Found
     gone = [item for item, is_decided in there.items() if not is_decided and item not in now]
     n_gone = sum(known.filter(item__in=batch).delete()[0] for batch in batched(gone, BATCH))
     new = [row for item, row in sorted(now.items()) if item not in there]
-    # Their keys stand in addresses. Items lie in the order of systems, which reviewers do not know.
+    # Keys appear in addresses; items are in the order of systems, which reviewers must not know.
     campaign.hidden_rng("queue", len(there)).shuffle(new)
     Disagreement.objects.bulk_create(new, batch_size=BATCH, ignore_conflicts=True)
     return Found(len(new), n_gone)
@@ -51,15 +60,15 @@ def find(*, campaign: Campaign, gap: int | None, overlap: float | None) -> Found
 
 def _check(gap: int | None, overlap: float | None) -> None:
     if gap is None and overlap is None:
-        raise ValidationError("Give at least one limit: points, overlap, or both.")
+        raise ValidationError([NO_LIMIT])
     if gap is not None and gap < 1:
-        raise ValidationError("Answers differ by at least 1 point.")
+        raise ValidationError([SMALL_GAP])
     if overlap is not None and not 0 < overlap <= 1:
-        raise ValidationError("The overlap is above 0 and at most 1.")
+        raise ValidationError([WRONG_OVERLAP])
 
 
 def disagreements(campaign: Campaign) -> QuerySet[Any]:
-    """Return the queue of a campaign: the greatest differences first, each with `is_decided`."""
+    """Return the queue of a campaign, greatest differences first, each with `is_decided`."""
     decided = Adjudication.objects.filter(item=OuterRef("item"), is_current=True)
     rows = Disagreement.objects.filter(item__campaign=campaign)
     return rows.annotate(is_decided=Exists(decided)).order_by("-gap", "pk")
@@ -80,7 +89,7 @@ def _differing(campaign: Campaign) -> Iterator[Disagreement]:
 
 
 def answers(campaign: Campaign) -> QuerySet[Judgment]:
-    """Return the current judgments of outputs by those who are not excluded."""
+    """Return the current judgments of outputs by annotators who are not excluded."""
     return Judgment.objects.filter(
         is_current=True,
         assignment__item__campaign=campaign,
@@ -90,7 +99,7 @@ def answers(campaign: Campaign) -> QuerySet[Judgment]:
 
 
 def _overlaps(campaign: Campaign) -> Mapping[int, float]:
-    """The least overlap of two answers by item, where anybody marked anything."""
+    """Return the least overlap of two judgments by item, for items with marked errors."""
     if campaign.judging.spans is None:
         return {}
     own = answers(campaign)
@@ -111,7 +120,7 @@ def _overlaps(campaign: Campaign) -> Mapping[int, float]:
 
 
 def least_overlap(marked: Sequence[Iterable[Place]]) -> float | None:
-    """Return the least F1 of the marked characters of two answers, None where all are empty.
+    """Return the least F1 of the marked characters of two judgments; None if all are empty.
 
     F1 of a and b is 2 |a ∩ b| / (|a| + |b|), as for error spans in the WMT shared tasks on quality
     estimation (Blain et al. 2023, section 2.2) but without severities; two empty ones agree.

@@ -75,5 +75,5 @@ class TakesParameters(APIView):
     def handle_exception(self, exc: Exception) -> Response:
         """Answer a FilterError as JSON."""
         if isinstance(exc, FilterError):
-            exc = ParseError(f"{str(exc).rstrip('.')}.")
+            exc = ParseError(str(exc))
         return super().handle_exception(exc)

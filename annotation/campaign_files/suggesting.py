@@ -6,7 +6,7 @@ from typing import Any
 from django.core.exceptions import ValidationError
 
 from annotation.models import Campaign, Output, Prefill
-from annotation.prefill.keeping import keep_gold, keep_suggestions
+from annotation.prefill.storing import keep_gold, keep_suggestions
 from annotation.prefill.suggestions import Condition
 from annotation.prefill.trial import set_shares, shares_of
 from annotation.protocols import Span

@@ -1,8 +1,8 @@
-"""Stage 2: make items and controls, and give every annotator an order of their own.
+"""Stage 2: make items and control items, and give every annotator their own order.
 
-Everything random follows from the campaign's secret and seed: with both, the same test set and the
-same annotators, opening a campaign gives the same items in the same orders. Without the secret
-nobody can foretell them.
+Everything random is derived from the campaign's secret and seed: with both, the same test set and
+the same annotators, opening a campaign gives the same items in the same orders. Without the secret
+nobody can predict them.
 """
 
 from annotation.campaigns.facts import describe

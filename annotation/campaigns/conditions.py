@@ -1,4 +1,4 @@
-"""Opening a campaign with a trial: whole documents to people, each in a condition of its own."""
+"""Open a campaign with a trial: assign whole documents to annotators, each in one condition."""
 
 import random
 from collections import Counter, defaultdict
@@ -27,6 +27,7 @@ from annotation.prefill.suggestions import PLANTED, WITHHELD, Condition, key_of
 from annotation.prefill.trial import CONDITIONS, shares_of
 from annotation.protocols import Layout, Span
 from core.batches import batched
+from metaeval.messages import message
 
 BATCH = 1_000
 THIRDS = 3
@@ -34,9 +35,9 @@ THIRDS = 3
 
 @dataclass
 class Document:
-    """A document by one system, or a screen of several: its screens, items and texts.
+    """A document by one system, or a screen of several systems: its screens, items and texts.
 
-    `planted` is the item with the false error, `known` the one with the error to withhold.
+    `planted` is the item with the false error, `known` the item with the error to withhold.
     """
 
     screens: list[int] = field(default_factory=list)
@@ -47,25 +48,25 @@ class Document:
 
     @property
     def length(self) -> int:
-        """Characters of all its sources."""
+        """The number of characters of all its sources."""
         return sum(len(row["segment__source"]) for row in self.rows)
 
 
 @dataclass(frozen=True)
 class Texts:
-    """What is suggested and what is adjudicated, by output; gold is absent where nobody looked."""
+    """Suggested and adjudicated errors by output; `gold` has only adjudicated outputs."""
 
     suggested: Mapping[int, Sequence[Span]]
     gold: Mapping[int, Sequence[Span]]
 
     @property
     def real(self) -> list[Span]:
-        """All suggestions, which planted errors are to be like."""
+        """All real suggestions; planted errors are modelled on them."""
         return list(chain.from_iterable(self.suggested.values()))
 
 
 def give_out_trial(campaign: Campaign, annotators: Sequence[Annotator], targets: Screens) -> None:
-    """Share out whole documents, draw what each person is shown of them, and store it."""
+    """Assign whole documents, draw the condition of each for every annotator, and store both."""
     prefill = campaign.prefill
     texts = _texts(prefill)
     documents = _documents(campaign, targets)
@@ -79,7 +80,7 @@ def give_out_trial(campaign: Campaign, annotators: Sequence[Annotator], targets:
     _store_suggestions(documents, texts)
     for person, (annotator, share) in enumerate(zip(annotators, shares, strict=True)):
         _assign(campaign, annotator, person, share, documents, conditions, targets)
-    prefill.design = _told(units, conditions, documents, n_capped)
+    prefill.design = _summary(units, conditions, documents, n_capped)
     prefill.save(update_fields=["design"])
 
 
@@ -94,7 +95,7 @@ def _texts(prefill: Prefill) -> Texts:
 
 
 def _documents(campaign: Campaign, targets: Screens) -> list[Document]:
-    """Screens that are rated in one condition: a document by one system, or one screen of many."""
+    """Return what is rated in one condition: a document by one system, or a screen of several."""
     columns = ("pk", "segment_id", "segment__source", "segment__document", "output_id",
                "output__text", "output__system_id")  # fmt: skip
     rows = {row["pk"]: row for row in campaign.items.exclude(output=None).values(*columns)}
@@ -129,15 +130,15 @@ def _prepare(document: Document, texts: Texts, language: str, rng: random.Random
 def _units(
     documents: Sequence[Document], texts: Texts, shares: Sequence[Sequence[int]], rng: random.Random
 ) -> list[Unit]:
-    raters: dict[int, list[int]] = defaultdict(list)
+    annotators: dict[int, list[int]] = defaultdict(list)
     for person, share in enumerate(shares):
         for number in share:
-            raters[number].append(person)
+            annotators[number].append(person)
     lengths = sorted(document.length for document in documents)
     cuts = [lengths[len(lengths) * third // THIRDS] for third in range(1, THIRDS)]
     return [
         Unit(
-            raters=raters[number],
+            annotators=annotators[number],
             block=f"{sorted(document.systems)} {sum(document.length >= cut for cut in cuts)}",
             conditions=_possible(document),
             n_shown=sum(len(texts.suggested.get(row["output_id"], ())) for row in document.rows),
@@ -157,7 +158,7 @@ def _possible(document: Document) -> frozenset[Condition]:
 
 
 def _store_suggestions(documents: Sequence[Document], texts: Texts) -> None:
-    """Put suggestions into the items with the part that each plays."""
+    """Store suggestions in the items, with marks for planted and withheld ones."""
     items = []
     for document in documents:
         for row in document.rows:
@@ -184,7 +185,7 @@ def _assign(
     conditions: Conditions,
     targets: Screens,
 ) -> None:
-    """Give one person their documents, screen by screen in random order, after any practice."""
+    """Assign one annotator's documents, screen by screen in random order, after practice."""
     rng = campaign.hidden_rng("trial", campaign.prefill.seed, annotator.label)
     own = {
         row["pk"]: conditions[number][person] for number in share for row in documents[number].rows
@@ -196,7 +197,16 @@ def _assign(
             len(screens), [None] * len(gold), campaign.control_spacing, rng=rng, n_even=len(gold)
         )
     except CrowdedError as error:
-        raise ValidationError(f"{annotator.label}: the gold screens do not fit.") from error
+        raise ValidationError(
+            [
+                message(
+                    "trial.no-room-for-gold",
+                    "{annotator} has too few screens for the gold items. Remove gold items, or "
+                    "reduce the distance between control items.",
+                    annotator=annotator.label,
+                )
+            ]
+        ) from error
     every = [*screens, *gold]
     planted = {
         document.planted[0]: number
@@ -213,10 +223,10 @@ def _assign(
     assign(annotator, chain(practice, ordered), conditions=own)
 
 
-def _told(
+def _summary(
     units: Sequence[Unit], conditions: Conditions, documents: Sequence[Document], n_capped: int
 ) -> dict[str, Any]:
-    """What came of the shares, for the page."""
+    """Count what was drawn, for the page."""
     counts = Counter(condition for own in conditions for condition in own.values())
     return {
         "documents": len(units),

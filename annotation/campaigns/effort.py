@@ -1,7 +1,7 @@
-"""What a design takes and can tell, before anybody has rated: hours, and the least difference.
+"""What a design takes and can detect before anybody has rated: hours and the least difference.
 
-Times and spreads are of published data, the source beside each, or of this site's own judgments.
-`static/js/campaign-cost.js` computes the same as the numbers change.
+Times and variances come from published data, with their sources, or from this site's own judgments.
+`static/js/campaign-cost.js` computes the same when the numbers of the form change.
 """
 
 from dataclasses import dataclass
@@ -13,44 +13,59 @@ from django.db.models import Avg, Count
 from annotation.models import Campaign, Judgment, Output, TestSet
 from annotation.protocols import Protocol
 from annotation.protocols.published import PACES, Pace
+from metaeval.messages import Message, message
 
-# A two-sided test of one pair of systems at .05 that finds the difference in four cases of five.
+# A two-sided test of one pair of systems at .05, with 80% power.
 LEVEL, POWER = 0.05, 0.8
-# So many judgments of this site are enough to go by, of the newest.
+# How many of this site's judgments a mean time needs, and how many of the newest are read.
 ENOUGH, NEWEST = 100, 20_000
 
 
 @dataclass(frozen=True)
 class Spread:
-    """Variances of one judgment: what a system does on one segment, and all that people add."""
+    """Variances of one judgment: of a system's outputs over segments, and of the annotators."""
 
     output: float
     residual: float
-    unit: str
-    source: str
+    unit: Message
+    source: Message
 
 
-SCORES = Spread(98.3, 219.2, "points of 100", "ESA of WMT23 en–de, 4,968 judgments in two rounds")
-# One judgment an output: what people add cannot be told apart, so more people gain nothing here.
-MQM = Spread(59.9, 0.0, "penalty points", "MQM of WMT23 en–de, 5,520 judgments in one round")
+SCORES = Spread(
+    98.3,
+    219.2,
+    message("spread.points", "points of 100"),
+    message("spread.esa", "ESA of WMT23 en–de, 4,968 judgments in two rounds"),
+)
+# With one judgment per output the variance of annotators is unknown; it is included in `output`.
+MQM = Spread(
+    59.9,
+    0.0,
+    message("spread.penalty-points", "penalty points"),
+    message("spread.mqm", "MQM of WMT23 en–de, 5,520 judgments in one round"),
+)
 
 
 def spread_of(protocol: Protocol) -> Spread | None:
-    """Return what judgments of a protocol are taken to vary by; None on scales of its own."""
+    """Return the assumed variances of a protocol's judgments; None for a campaign's own scales."""
     if protocol.has_score:
         return SCORES if protocol.has_usual_score else None
     return MQM if protocol.spans else None
 
 
 def paces() -> dict[str, Pace]:
-    """Return what is known of each protocol's time (one query); this site's own comes first."""
+    """Return the known time of each protocol, this site's if there is one (one query)."""
     newest = Judgment.objects.filter(paid_ms__isnull=False).order_by("-pk")[:NEWEST]
     rows = Judgment.objects.filter(pk__in=newest.values("pk"), is_current=True)
     rows = rows.filter(assignment__annotator__is_simulated=False)
     name = "assignment__item__campaign__protocol"
     found = rows.values_list(name).annotate(n=Count("pk"), mean=Avg("paid_ms")).order_by()
     own = {
-        protocol: Pace(mean / 1000, mean / 1000, f"mean of {n:,} judgments on this site")
+        protocol: Pace(
+            mean / 1000,
+            mean / 1000,
+            message("pace.own", "mean of {n} judgments on this site", n=n),
+        )
         for protocol, n, mean in found
         if n >= ENOUGH
     }
@@ -58,10 +73,11 @@ def paces() -> dict[str, Pace]:
 
 
 def least_difference(spread: Spread, *, n_segments: int, raters: int) -> float | None:
-    """Return the difference of two systems' means that is found with probability .8.
+    """Return the difference of two systems' means that is detected with probability .8.
 
-    Paired over segments, t-test at .05, people's habits taken out by z-scores: (t_.975 + t_.8) ·
-    √((2 output + 2 residual / raters) / n). None below 5 segments, where that is no approximation.
+    For a t-test at .05, paired over segments, on z-scores, which remove annotators' habits:
+    (t_.975 + t_.8) · √((2 output + 2 residual / annotators) / n). None below 5 segments, where the
+    approximation does not hold.
     """
     if n_segments < 5 or raters < 1:
         return None
@@ -98,8 +114,8 @@ def outputs_of(test_set: TestSet) -> dict[str, dict[str, int]]:
     return found
 
 
-def describe_effort(campaign: Campaign) -> list[tuple[str, str]]:
-    """Return what a campaign takes and can tell, as names and values."""
+def describe_effort(campaign: Campaign) -> list[tuple[Message, Message]]:
+    """Return what a campaign takes and can detect, as names and values."""
     of_length = outputs_of(campaign.test_set).get(str(campaign.length_ratio), {})
     counts = [of_length.get(name, 0) for name in campaign.systems.values_list("name", flat=True)]
     raters = campaign.annotators_per_item
@@ -107,25 +123,49 @@ def describe_effort(campaign: Campaign) -> list[tuple[str, str]]:
     if not n:
         return []
     pace, spread = paces().get(campaign.protocol), spread_of(campaign.judging)
-    least = spread and least_difference(spread, n_segments=min(counts), raters=raters)
-    time = "not known"
-    if pace:
-        hours = _range(n * pace.low / 3600, n * pace.high / 3600)
-        time = " · ".join((f"{hours} hours", pace.source))
-    lines = [("Time it takes", time)]
-    if pace and campaign.hourly_rate is not None:
+    least = least_difference(spread, n_segments=min(counts), raters=raters) if spread else None
+    if pace is None:
+        return [(TIME, UNKNOWN), *_detectable(spread, least, len(counts))]
+    hours = n * pace.low / 3600, n * pace.high / 3600
+    time = message("effort.hours", "{hours} hours ({source})", hours=_range(*hours),
+                   source=pace.source)  # fmt: skip
+    lines = [(TIME, time)]
+    if campaign.hourly_rate is not None:
         rate = float(campaign.hourly_rate)
-        costs = _range(n * pace.low / 3600 * rate, n * pace.high / 3600 * rate)
-        paid = f"{costs} {campaign.currency}, at {campaign.hourly_rate} an hour"
-        lines.append(("Pay for it", paid))
-    if spread and least and len(counts) > 1:
-        told = (f"{least:.2g}", spread.unit, spread.source)
-        lines.append(("Tells systems apart from", " · ".join(told)))
-    return lines
+        costs = message(
+            "effort.costs",
+            "{costs} {currency} at {rate} per hour",
+            costs=_range(*(each * rate for each in hours)),
+            currency=campaign.currency,
+            rate=str(campaign.hourly_rate),
+        )
+        lines.append((COST, costs))
+    return [*lines, *_detectable(spread, least, len(counts))]
+
+
+TIME = message("effort.time", "Estimated time")
+COST = message("effort.cost", "Estimated pay")
+DIFFERENCE = message("effort.difference", "Detectable difference between two systems")
+UNKNOWN = message("effort.unknown", "not known")
+
+
+def _detectable(
+    spread: Spread | None, least: float | None, n_systems: int
+) -> list[tuple[Message, Message]]:
+    if not spread or not least or n_systems < 2:
+        return []
+    found = message(
+        "effort.detectable",
+        "{difference:.2g} {unit} ({source})",
+        difference=least,
+        unit=spread.unit,
+        source=spread.source,
+    )
+    return [(DIFFERENCE, found)]
 
 
 def controls(campaign: Campaign) -> int:
-    """Return how many control items each annotator gets besides."""
+    """Return how many control items each annotator gets in addition."""
     return (
         campaign.traps_per_annotator
         + campaign.bad_references_per_annotator
@@ -134,6 +174,9 @@ def controls(campaign: Campaign) -> int:
     )
 
 
-def _range(low: float, high: float) -> str:
-    ends = list(dict.fromkeys(f"{value:.2g}" for value in (low, high)))
-    return "–".join(f"{float(end):,g}" for end in ends)
+def _range(low: float, high: float) -> Message | float:
+    """Return a range with two significant digits; a single number if both ends are equal."""
+    ends = [float(f"{value:.2g}") for value in (low, high)]
+    if ends[0] == ends[1]:
+        return ends[0]
+    return message("effort.range", "{low}–{high}", low=ends[0], high=ends[1])

@@ -1,54 +1,94 @@
-"""What a campaign is, in words: one line of facts, that of a study, and its design."""
+"""Describe a campaign or a study: a line of facts, and the design as names and values."""
 
 from collections.abc import Iterator, Sequence
 
 from annotation.campaigns.effort import controls, describe_effort
+from annotation.campaigns.people import STATES
 from annotation.models import Campaign, Judgment, Output, System
 from annotation.models.assignment import wanted
 from annotation.prefill.trial import shares_of
 from core.caching import ttl_cache
-from core.text import pluralize
+from metaeval.messages import Message, message, plural
 
-SPEED: dict[str, str] = {Campaign.SpeedRule.SLOW: "slowed down", Campaign.SpeedRule.STOP: "stopped"}
+Values = Sequence[Message | str]
+Line = tuple[Message, Message | Values]
+ASSIGNMENT: dict[str, Message] = {
+    Campaign.Mode.STATIC: message(
+        "assignment.static",
+        "Fixed: every annotator’s items are assigned when the campaign opens",
+    ),
+    Campaign.Mode.POOL: message(
+        "assignment.pool", "Open pool: the next item is the one that lacks most ratings"
+    ),
+    Campaign.Mode.ACTIVE: message(
+        "assignment.active",
+        "Active: the next items are of systems whose difference is still uncertain",
+    ),
+    Campaign.Mode.DYNAMIC: message(
+        "assignment.dynamic",
+        "Dynamic: the systems of every screen are drawn, systems with high scores most often",
+    ),
+}
+SPEED: dict[str, Message] = {
+    Campaign.SpeedRule.SLOW: message("design.slowed", "slowed down"),
+    Campaign.SpeedRule.STOP: message("design.stopped", "stopped"),
+}
+NO_ANNOTATORS = message("facts.no-annotators", "no annotators")
+PUBLISHED = message("facts.published", "scores published without judgments")
 
 
-def facts(campaign: Campaign) -> list[str]:
-    """Return the line's parts. Four counts of the database, three of them of the last moment."""
+def facts(campaign: Campaign) -> list[Message]:
+    """Return the parts of the line of facts. Four counting queries, three of them cached."""
     n_systems, n_segments, rated = ttl_cache(
         ("facts", campaign.pk, campaign.status), lambda: _sizes(campaign)
     )
+    length = message("facts.length", "length ratio {percent}", percent=campaign.percent)
     return [
-        f"{campaign.test_set.source_language} → {campaign.test_set.target_language}",
-        *([f"length {campaign.percent}"] if campaign.length_ratio != 1 else []),
-        f"{pluralize(n_systems, 'system')}, {pluralize(n_segments, 'segment')}",
+        message(
+            "facts.direction",
+            "{source} → {target}",
+            source=campaign.test_set.source_language,
+            target=campaign.test_set.target_language,
+        ),
+        *([length] if campaign.length_ratio != 1 else []),
+        plural("facts.systems", "{n} system", "{n} systems", n=n_systems),
+        plural("facts.segments", "{n} segment", "{n} segments", n=n_segments),
         _ratings(campaign, *rated),
-        campaign.get_status_display().lower(),
+        STATES[campaign.status],
     ]
 
 
 def _sizes(campaign: Campaign) -> tuple[int, int, tuple[int, int]]:
-    """Systems, segments, and the ratings that are there and wanted."""
+    """Count systems, segments, and the existing and wanted ratings."""
     done, total, _ = wanted(campaign)
     return campaign.systems.count(), campaign.test_set.segments.count(), (done, total)
 
 
-def _ratings(campaign: Campaign, done: int, total: int) -> str:
-    people = campaign.annotators.filter(excluded_at=None).count()
-    if not people:
-        return (
-            "scores published without judgments"
-            if campaign.origin == Campaign.Origin.IMPORTED
-            else "no annotators"
-        )
-    by = pluralize(people, "annotator")
+def _ratings(campaign: Campaign, done: int, total: int) -> Message:
+    n = campaign.annotators.filter(excluded_at=None).count()
+    if not n:
+        return PUBLISHED if campaign.origin == Campaign.Origin.IMPORTED else NO_ANNOTATORS
     if campaign.is_simulated:
-        by = pluralize(people, "simulated annotator")
-    return f"{done:,} of {total:,} ratings by {by}"
+        return plural(
+            "facts.simulated-ratings",
+            "{done} of {total} ratings by {n} simulated annotator",
+            "{done} of {total} ratings by {n} simulated annotators",
+            n=n,
+            done=done,
+            total=total,
+        )
+    return plural(
+        "facts.ratings",
+        "{done} of {total} ratings by {n} annotator",
+        "{done} of {total} ratings by {n} annotators",
+        n=n,
+        done=done,
+        total=total,
+    )
 
 
 def has_scores(campaign: Campaign) -> bool:
-    """Whether humans have said anything of its outputs, here or in what was published, a moment
-    ago."""
+    """Whether there are human scores of its outputs, collected or published (cached briefly)."""
     return ttl_cache(("has scores", campaign.pk), lambda: _has_scores(campaign))
 
 
@@ -57,22 +97,23 @@ def _has_scores(campaign: Campaign) -> bool:
     return judgments.exists() or campaign.published_scores.exists()
 
 
-def study_facts(campaigns: Sequence[Campaign]) -> list[str]:
-    """Return the same line for several campaigns. Two counts of the database, of the last
-    moment."""
+def study_facts(campaigns: Sequence[Campaign]) -> list[Message]:
+    """Return the line of facts of several campaigns. Two counting queries, cached briefly."""
     key = ("study", *(campaign.pk for campaign in campaigns))
     n_outputs, n_ratings = ttl_cache(key, lambda: _sizes_of_all(campaigns))
-    states = {campaign.get_status_display().lower() for campaign in campaigns}
+    states = sorted({campaign.status for campaign in campaigns})
+    is_same = len(states) == 1 and len(campaigns) > 1
     return [
-        pluralize(len(campaigns), "campaign"),
-        pluralize(n_outputs, "output"),
-        pluralize(n_ratings, "rating"),
-        *([f"all {states.pop()}"] if len(states) == 1 and len(campaigns) > 1 else sorted(states)),
+        plural("facts.campaigns", "{n} campaign", "{n} campaigns", n=len(campaigns)),
+        plural("facts.outputs", "{n} output", "{n} outputs", n=n_outputs),
+        plural("facts.n-ratings", "{n} rating", "{n} ratings", n=n_ratings),
+        *([message("facts.all", "all {state}", state=STATES[states[0]])] if is_same else []),
+        *([] if is_same else [STATES[state] for state in states]),
     ]
 
 
 def _sizes_of_all(campaigns: Sequence[Campaign]) -> tuple[int, int]:
-    """Outputs and ratings."""
+    """Count outputs and ratings."""
     systems = System.objects.filter(campaigns__in=campaigns)
     outputs = Output.objects.filter(system__in=systems)
     ratings = Judgment.objects.filter(
@@ -81,84 +122,166 @@ def _sizes_of_all(campaigns: Sequence[Campaign]) -> tuple[int, int]:
     return outputs.count(), ratings.count()
 
 
-def describe(campaign: Campaign) -> list[tuple[str, str]]:
-    """Return names and values of what was decided, without what plays no part."""
-    if campaign.origin == Campaign.Origin.IMPORTED:
-        return [("Assignment", "as imported")]
+def describe(campaign: Campaign) -> list[tuple[Message, Values]]:
+    """Return the names and values of the design's settings, without those that have no effect."""
     return [
-        ("Annotators per item", str(campaign.annotators_per_item)),
-        *_assignment(campaign),
-        ("Controls for each", ", ".join(_controls(campaign)) or "none"),
-        *_suggested(campaign),
-        *_people(campaign),
-        *describe_effort(campaign),
+        (name, [value] if isinstance(value, Message) else value) for name, value in _lines(campaign)
     ]
 
 
-def _assignment(campaign: Campaign) -> Iterator[tuple[str, str]]:
-    yield "Assignment", campaign.get_assignment_mode_display()
+def _lines(campaign: Campaign) -> Iterator[Line]:
+    if campaign.origin == Campaign.Origin.IMPORTED:
+        yield ASSIGNED, message("design.as-imported", "as imported")
+        return
+    yield message("design.annotators", "Annotators per item"), [f"{campaign.annotators_per_item:,}"]
+    yield from _assignment(campaign)
+    planted = list(_controls(campaign)) or message("design.none", "none")
+    yield message("design.controls", "Control items per annotator"), planted
+    yield from _suggested(campaign)
+    yield from _people(campaign)
+    yield from describe_effort(campaign)
+
+
+ASSIGNED = message("design.assignment", "Assignment")
+
+
+def _minutes(n: int) -> Message:
+    return plural("design.minutes", "after {n} minute", "after {n} minutes", n=n)
+
+
+def _assignment(campaign: Campaign) -> Iterator[Line]:
+    yield ASSIGNED, ASSIGNMENT[campaign.assignment_mode]
     if campaign.assignment_mode == Campaign.Mode.STATIC:
         return
     if campaign.assignment_mode == Campaign.Mode.DYNAMIC:
-        n, cold = campaign.exploration_percent, pluralize(campaign.cold_start, "document")
-        yield "Systems drawn evenly", f"on {n} % of screens, and until each has {cold}"
+        yield (
+            message("design.drawn-evenly", "Systems drawn evenly"),
+            plural(
+                "design.drawn-evenly-on",
+                "on {percent}% of screens, and until each system has {n} document",
+                "on {percent}% of screens, and until each system has {n} documents",
+                n=campaign.cold_start,
+                percent=campaign.exploration_percent,
+            ),
+        )
     if campaign.items_per_annotator:
-        yield "Most items an annotator", f"{campaign.items_per_annotator:,}"
+        yield (
+            message("design.most-items", "Maximum items per annotator"),
+            [f"{campaign.items_per_annotator:,}"],
+        )
     if campaign.max_same_source:
-        yield "Most items over one source", str(campaign.max_same_source)
-    yield "Unanswered items go back", f"after {campaign.claim_minutes:,} minutes"
+        yield (
+            message("design.most-of-source", "Maximum items per annotator and source"),
+            [f"{campaign.max_same_source:,}"],
+        )
+    yield (
+        message("design.returned", "Unanswered items return to the pool"),
+        _minutes(campaign.claim_minutes),
+    )
 
 
-def _controls(campaign: Campaign) -> Iterator[str]:
+def _controls(campaign: Campaign) -> Iterator[Message]:
     percent = f"{(campaign.trap_ratio * 100).normalize():f}%"
     if n := campaign.traps_per_annotator:
-        yield f"{n:,} traps cut to {percent}"
+        yield plural(
+            "design.traps",
+            "{n} trap cut to {percent}",
+            "{n} traps cut to {percent}",
+            n=n,
+            percent=percent,
+        )
     if n := campaign.bad_references_per_annotator:
-        yield pluralize(n, "bad reference")
+        yield plural("design.bad-references", "{n} bad reference", "{n} bad references", n=n)
     if n := campaign.repeats_per_annotator:
-        yield pluralize(n, "repeat")
+        yield plural("design.repeats", "{n} repeat", "{n} repeats", n=n)
     if n := campaign.references_per_annotator:
-        yield f"{n:,} references as outputs"
+        yield plural(
+            "design.references", "{n} reference as output", "{n} references as outputs", n=n
+        )
     if n := campaign.rotated_checks:
-        yield f"up to {pluralize(n, 'check')} with moved words"
+        yield plural(
+            "design.rotated",
+            "up to {n} check with moved words",
+            "up to {n} checks with moved words",
+            n=n,
+        )
     if n := campaign.check_percent:
-        yield f"one before a screen in {n} % of cases"
-    if controls(campaign) and campaign.control_spacing:
-        yield f"at least {campaign.control_spacing} screens apart"
+        yield message("design.chance", "one before a screen with a chance of {percent}%", percent=n)
+    if controls(campaign) and (n := campaign.control_spacing):
+        yield plural("design.apart", "at least {n} screen apart", "at least {n} screens apart", n=n)
 
 
-def _suggested(campaign: Campaign) -> Iterator[tuple[str, str]]:
+def _suggested(campaign: Campaign) -> Iterator[Line]:
     if not campaign.is_prefilled:
         return
     prefill = campaign.prefill
-    yield "Suggested errors", f"from {prefill.label}"
+    yield (
+        message("design.suggested", "Suggested errors"),
+        message("design.suggested-from", "from {label}", label=prefill.label),
+    )
     if prefill.is_trial:
-        shares = [f"{share} % {condition}" for condition, share in shares_of(prefill).items()]
-        yield "Trial", ", ".join(shares)
+        shares = (
+            message("design.condition", "{share}% {condition}", share=share, condition=each.label)
+            for each, share in shares_of(prefill).items()
+        )
+        yield message("design.trial", "Trial"), list(shares)
 
 
-def _people(campaign: Campaign) -> Iterator[tuple[str, str]]:
+def _people(campaign: Campaign) -> Iterator[Line]:
     asked = [
-        *(["consent"] if campaign.consent else []),
-        *(["background"] if campaign.asks_background else []),
-        *(["a comprehension test"] if campaign.comprehension else []),
+        *([message("design.consent", "consent")] if campaign.consent else []),
+        *([message("design.background", "background")] if campaign.asks_background else []),
+        *([message("design.test", "comprehension test")] if campaign.comprehension else []),
     ]
     if asked:
-        yield "Asked first", " and ".join(asked)
-    if campaign.stop_after:
-        yield "Stopped after", pluralize(campaign.stop_after, "failed check")
+        yield message("design.first", "Before the first item"), asked
+    if n := campaign.stop_after:
+        yield (
+            message("design.stop-after", "Annotators are stopped after"),
+            plural("design.failed", "{n} failed control item", "{n} failed control items", n=n),
+        )
     if campaign.speed_rule != Campaign.SpeedRule.OFF:
-        yield "Faster than anyone can read", SPEED[campaign.speed_rule]
+        yield (
+            message("design.too-fast", "Annotators who answer faster than anyone can read"),
+            SPEED[campaign.speed_rule],
+        )
     if campaign.shows_context:
-        yield "Can be opened", "the document around a segment"
+        yield (
+            message("design.opened", "Annotators can open"),
+            message("design.context", "the document around a segment"),
+        )
     if campaign.edit_minutes is not None:
-        minutes = f"for {campaign.edit_minutes:,} minutes" if campaign.edit_minutes else "never"
-        yield "Answers can be revised", minutes
-    most, words = f"{campaign.time_cap_seconds:,}", campaign.seconds_per_word.normalize()
-    by_word = f"{most} seconds a screen and {words:f} for each word"
-    yield "Paid at most", by_word if words else f"{most} seconds a screen"
-    told = [address for address in (campaign.notify_email, campaign.notify_webhook) if address]
-    if told:
-        yield "Told when complete", ", ".join(told)
+        yield (
+            message("design.revised", "Answers can be revised"),
+            plural(
+                "design.revised-for",
+                "for {n} minute",
+                "for {n} minutes",
+                n=campaign.edit_minutes,
+            )
+            if campaign.edit_minutes
+            else message("design.never-revised", "never"),
+        )
+    words = campaign.seconds_per_word.normalize()
+    yield (
+        message("design.paid", "Paid time"),
+        message(
+            "design.paid-by-word",
+            "at most {seconds} seconds per screen and {more} for each word",
+            seconds=campaign.time_cap_seconds,
+            more=f"{words:f}",
+        )
+        if words
+        else message(
+            "design.paid-most",
+            "at most {seconds} seconds per screen",
+            seconds=campaign.time_cap_seconds,
+        ),
+    )
+    if addresses := [each for each in (campaign.notify_email, campaign.notify_webhook) if each]:
+        yield message("design.notified", "Notified when complete"), addresses
     if campaign.is_private:
-        yield "Seen by", "members only"
+        yield (
+            message("design.visible-to", "Visible to"),
+            message("design.members", "members only"),
+        )

@@ -1,6 +1,6 @@
-"""Which targets are shown together: the screens of a campaign by its protocol's layout.
+"""Lay out the targets of a campaign on screens, by its protocol's layout.
 
-Screens are made and stored in batches. What stays in memory is one number per item.
+Screens are made and stored in batches; only one number per item stays in memory.
 """
 
 from array import array
@@ -14,19 +14,18 @@ from django.db.models import Count, Max
 from annotation.models import Campaign, Item, Output
 from annotation.protocols import Layout
 from core.batches import batched
-from core.text import pluralize
+from metaeval.messages import Message, message, plural
 
 Row = tuple[int, int, int, str]
 BATCH = 2_000
-# Nobody gives more answers than these in one sitting. All of them fit into one request
-# (`DATA_UPLOAD_MAX_NUMBER_FIELDS`).
+# The most answers on one screen; they fit into one request (`DATA_UPLOAD_MAX_NUMBER_FIELDS`).
 MOST_ON_SCREEN = 200
 SCREENS = 500
 MAX_SHUFFLE = 2**31 - 1
 
 
 class Screens:
-    """The primary keys of planted items, screen by screen."""
+    """The primary keys of stored items, screen by screen."""
 
     def __init__(self) -> None:
         self._pks = array("q")
@@ -40,11 +39,11 @@ class Screens:
 
     @property
     def n_items(self) -> int:
-        """The items on all screens."""
+        """The number of items on all screens."""
         return len(self._pks)
 
     def add(self, pks: Sequence[int]) -> None:
-        """Add one screen at the end."""
+        """Append one screen."""
         self._pks.extend(pks)
         self._starts.append(len(self._pks))
 
@@ -52,8 +51,8 @@ class Screens:
 def plant_targets(campaign: Campaign) -> Screens:
     """Store the items to be judged, and return their screens.
 
-    Raises ValidationError where the outputs cannot be laid out as the protocol shows them. In an
-    open pool the first item of a screen carries how many ratings are wanted.
+    Raises ValidationError if the outputs cannot be laid out as the protocol shows them. In an open
+    pool, the first item of a screen stores how many ratings are wanted.
     """
     layout = campaign.judging.layout
     CHECKS[layout](campaign)
@@ -95,7 +94,7 @@ def _singles(campaign: Campaign) -> Iterator[list[Item]]:
 
 
 def _documents(campaign: Campaign) -> Iterator[list[Item]]:
-    """Document × system: the segments in order, then, with scores, the document as a whole."""
+    """Yield documents by system: the segments in order, then, with scores, the whole document."""
     rows = _outputs(campaign, "system_id", "segment__document", "segment__position")
     has_whole = campaign.judging.rates_documents
     for (system, _), group in groupby(rows, key=itemgetter(2, 3)):
@@ -115,21 +114,21 @@ def _documents(campaign: Campaign) -> Iterator[list[Item]]:
 
 
 def _together(campaign: Campaign) -> Iterator[list[Item]]:
-    """The outputs of a segment in random groups, each in random order."""
+    """Yield the outputs of a segment in random groups, each in random order."""
     rows = _outputs(campaign, "segment__position")
     return _columns(campaign, (list(group) for _, group in groupby(rows, key=itemgetter(1))))
 
 
 def _grids(campaign: Campaign) -> Iterator[list[Item]]:
-    """The outputs of a document, segment by segment, in random groups of systems."""
+    """Yield the outputs of a document, segment by segment, in random groups of systems."""
     rows = _outputs(campaign, "segment__document", "segment__position")
     return _columns(campaign, (list(group) for _, group in groupby(rows, key=itemgetter(3))))
 
 
 def _columns(campaign: Campaign, parts: Iterator[list[Row]]) -> Iterator[list[Item]]:
-    """Deal the systems of each part to screens at random; columns are alike in all its rows.
+    """Distribute the systems of each part among screens at random, with the same columns per row.
 
-    In dynamic assignment all are on one screen, of which `n_columns` will be drawn and shown.
+    In dynamic assignment all systems are on one screen, and `n_columns` are drawn when it is shown.
     """
     rng = campaign.hidden_rng("together")
     is_dynamic = campaign.assignment_mode == Campaign.Mode.DYNAMIC
@@ -157,16 +156,16 @@ def _columns(campaign: Campaign, parts: Iterator[list[Row]]) -> Iterator[list[It
 
 
 def most_shown(campaign: Campaign, n: int) -> int:
-    """The most of `n` systems that stand beside each other."""
+    """Return the maximum number of `n` systems on one screen."""
     if campaign.assignment_mode == Campaign.Mode.DYNAMIC:
         return min(n, campaign.systems_per_screen)
     return max(group_sizes(n, campaign.systems_per_screen))
 
 
 def group_sizes(n: int, wanted: int) -> list[int]:
-    """Split `n` systems into groups of about `wanted`, that differ by at most 1, none of one.
+    """Split `n` systems into groups of about `wanted` whose sizes differ by at most 1.
 
-    No group is larger than wanted unless one system would be left alone: 5 by twos are 3 and 2.
+    A group is larger than wanted only to avoid a group of one system: 5 in twos are 3 and 2.
     """
     groups = -(-n // wanted)
     if groups > 1 and n // groups < 2:
@@ -177,15 +176,30 @@ def group_sizes(n: int, wanted: int) -> list[int]:
 
 def _check_documents(campaign: Campaign) -> None:
     judged = campaign.test_set.segments.filter(outputs__system__in=campaign.systems.all())
-    loose = judged.filter(document="").distinct().count()
-    if loose:
-        belong = pluralize(
-            loose, "segment of the test set belongs", "segments of the test set belong"
-        )
-        raise ValidationError(
-            f"{campaign.judging.label} needs documents, and {belong} to none. Choose a protocol "
-            "for segments, or upload the test set with a document column."
-        )
+    if n := judged.filter(document="").distinct().count():
+        raise ValidationError([needs_documents(str(campaign.judging.label), n)])
+
+
+def needs_documents(protocol: str, n: int) -> Message:
+    """Return that a protocol needs documents, and that `n` segments belong to none."""
+    return plural(
+        "layout.needs-documents",
+        "{protocol} needs documents, and {n} segment of the test set does not belong to a "
+        "document. Choose a protocol for segments, or upload the test set with a document column.",
+        "{protocol} needs documents, and {n} segments of the test set do not belong to a "
+        "document. Choose a protocol for segments, or upload the test set with a document column.",
+        n=n,
+        protocol=protocol,
+    )
+
+
+def needs_systems(protocol: str) -> Message:
+    """Return that a protocol needs at least two systems."""
+    return message(
+        "layout.needs-systems",
+        "{protocol} compares systems. Choose at least two systems.",
+        protocol=protocol,
+    )
 
 
 def _check_lengths(campaign: Campaign) -> None:
@@ -198,25 +212,40 @@ def _check_lengths(campaign: Campaign) -> None:
     longest = documents.order_by("-segments", "segment__document").first()
     if longest and longest["segments"] > MOST_ON_SCREEN:
         raise ValidationError(
-            f"The document “{longest['segment__document']}” has {longest['segments']:,} segments, "
-            f"and {MOST_ON_SCREEN} is the most on a screen. Split the document."
+            [
+                message(
+                    "layout.long-document",
+                    "The document “{document}” has {n} segments, and a screen can show at most "
+                    "{most}. Split the document.",
+                    document=longest["segment__document"],
+                    n=longest["segments"],
+                    most=MOST_ON_SCREEN,
+                )
+            ]
         )
 
 
 def _check_together(campaign: Campaign) -> None:
     if campaign.systems.count() < 2:
-        raise ValidationError(f"{campaign.judging.label} compares systems: choose at least two.")
+        raise ValidationError([needs_systems(str(campaign.judging.label))])
     by_segment = (
         Output.objects.filter(system__in=campaign.systems.all())
         .values("segment")
         .annotate(n=Count("pk"))
     )
-    alone = by_segment.filter(n=1).count()
-    if alone:
-        segments = pluralize(alone, "segment has", "segments have")
+    if n := by_segment.filter(n=1).count():
         raise ValidationError(
-            f"{segments} the output of one of the chosen systems only: "
-            f"{campaign.judging.label} needs two or more."
+            [
+                plural(
+                    "layout.single-outputs",
+                    "{n} segment has the output of only one of the chosen systems, and {protocol} "
+                    "needs at least two.",
+                    "{n} segments have the output of only one of the chosen systems, and "
+                    "{protocol} needs at least two.",
+                    n=n,
+                    protocol=str(campaign.judging.label),
+                )
+            ]
         )
 
 
@@ -233,16 +262,34 @@ def _check_grid(campaign: Campaign) -> None:
         name, segments = document["segment__document"], document["segments"]
         if document["n"] != segments * systems:
             raise ValidationError(
-                f"{campaign.judging.label} needs the outputs of all chosen systems for every "
-                f"segment of a document, and “{name}” has {document['n']:,} of "
-                f"{segments * systems:,}."
+                [
+                    message(
+                        "layout.missing-outputs",
+                        "{protocol} needs the outputs of all chosen systems for every segment of a "
+                        "document. The document “{document}” has {n} of {total} outputs.",
+                        protocol=str(campaign.judging.label),
+                        document=name,
+                        n=document["n"],
+                        total=segments * systems,
+                    )
+                ]
             )
         most = most_shown(campaign, systems)
         if segments * most > MOST_ON_SCREEN:
             raise ValidationError(
-                f"The document “{name}” has {segments:,} segments: with {most} systems a screen "
-                f"would have {segments * most:,} texts, and {MOST_ON_SCREEN} is the most. Show "
-                "fewer systems on a screen, or split the document."
+                [
+                    message(
+                        "layout.large-screen",
+                        "The document “{document}” has {segments} segments. With {systems} "
+                        "systems a screen would show {n} outputs, and it can show at most "
+                        "{most}. Show fewer systems on a screen, or split the document.",
+                        document=name,
+                        segments=segments,
+                        systems=most,
+                        n=segments * most,
+                        most=MOST_ON_SCREEN,
+                    )
+                ]
             )
 
 

@@ -1,4 +1,4 @@
-"""Opening a campaign: plant its items, give them out or leave them to the pool, let people in."""
+"""Open a campaign: make its items, assign them or put them into the pool, admit annotators."""
 
 from collections.abc import Iterator, Sequence
 from itertools import chain
@@ -29,21 +29,29 @@ from annotation.controls import (
 )
 from annotation.controls.spacing import most_controls
 from annotation.models import Annotator, Campaign, Item, is_archived
+from annotation.models.campaign import KINDS
 from annotation.notices import tell_closed
-from annotation.prefill.keeping import fill_items
+from annotation.prefill.storing import fill_items
 from annotation.prefill.trial import is_trial
 from annotation.protocols import Layout
 from core.batches import batched
+from metaeval.messages import message
+
+IMPORTED = message(
+    "campaign.imported",
+    "An imported campaign cannot be opened, because its annotators have no accounts here.",
+)
+ARCHIVED = message("campaign.archived", "This campaign is archived. Restore it first.")
 
 
 @transaction.atomic
 def open_campaign(*, campaign: Campaign) -> Campaign:
-    """Plant the items, assign them unless there is a pool, and let annotators in.
+    """Make the items, assign them unless there is a pool, and admit annotators.
 
-    Raises ValidationError, naming what is missing, and stores nothing then.
+    Raises ValidationError with everything that is missing; nothing is stored then.
     """
     campaign = Campaign.objects.select_for_update().get(pk=campaign.pk)
-    require_status(campaign, Campaign.Status.DRAFT, "opened")
+    require_status(campaign, Campaign.Status.DRAFT)
     _check_listed(campaign)
     annotators = list(campaign.annotators.filter(excluded_at=None).order_by("pk"))
     if found := faults(campaign):
@@ -78,7 +86,7 @@ def _plant(campaign: Campaign, annotators: Sequence[Annotator]) -> None:
 def close_campaign(*, campaign: Campaign) -> Campaign:
     """Stop taking judgments. Raises ValidationError unless the campaign is open."""
     campaign = Campaign.objects.select_for_update().get(pk=campaign.pk)
-    require_status(campaign, Campaign.Status.OPEN, "closed")
+    require_status(campaign, Campaign.Status.OPEN)
     campaign.status = Campaign.Status.CLOSED
     campaign.closed_at = timezone.now()
     campaign.save(update_fields=["status", "closed_at"])
@@ -90,10 +98,10 @@ def close_campaign(*, campaign: Campaign) -> Campaign:
 def reopen_campaign(*, campaign: Campaign) -> Campaign:
     """Take judgments again. Raises ValidationError unless the campaign is closed."""
     campaign = Campaign.objects.select_for_update().get(pk=campaign.pk)
-    require_status(campaign, Campaign.Status.CLOSED, "reopened")
+    require_status(campaign, Campaign.Status.CLOSED)
     _check_listed(campaign)
     if campaign.origin == Campaign.Origin.IMPORTED:
-        raise ValidationError("An imported campaign cannot be opened: its annotators are gone.")
+        raise ValidationError([IMPORTED])
     campaign.status, campaign.closed_at = Campaign.Status.OPEN, None
     campaign.save(update_fields=["status", "closed_at"])
     return campaign
@@ -101,7 +109,7 @@ def reopen_campaign(*, campaign: Campaign) -> Campaign:
 
 def _check_listed(campaign: Campaign) -> None:
     if is_archived(campaign):
-        raise ValidationError("This campaign is archived. Restore it first.")
+        raise ValidationError([ARCHIVED])
 
 
 def _give_out(
@@ -111,9 +119,9 @@ def _give_out(
     traps: Sequence[Item],
     maker: ControlMaker,
 ) -> None:
-    """Targets go round the annotators in equal shares, with controls made from each share.
+    """Assign equal numbers of targets to annotators, with control items made from them.
 
-    Controls are stored once all are drawn, so that annotators with the same partner share them.
+    Controls are stored after all are drawn, so that annotators with the same partner share them.
     """
     shares = share_out(
         len(targets), len(annotators), campaign.annotators_per_item,
@@ -139,8 +147,8 @@ def _order(
     controls: Sequence[Control],
     n_gold: int,
 ) -> list[int]:
-    place = {index: number for number, index in enumerate(share)}
-    partners = [None if each.partner is None else place[each.partner] for each in controls]
+    positions = {index: number for number, index in enumerate(share)}
+    partners = [None if each.partner is None else positions[each.partner] for each in controls]
     rng = campaign.hidden_rng("order", annotator.label)
     spacing = campaign.control_spacing
     try:
@@ -150,11 +158,21 @@ def _order(
     except CrowdedError as error:
         n_controls = len(controls) + n_gold
         raise ValidationError(
-            f"{annotator.label} has {len(share):,} screens of targets and {n_controls:,} of "
-            f"controls. With at least {spacing} screens between two controls, and between a "
-            f"control and its partner, they do not fit: there is room for "
-            f"{most_controls(len(share), spacing):,} controls at the very most. Ask for fewer "
-            "controls, or for less space between them."
+            [
+                message(
+                    "campaign.no-room-for-controls",
+                    "{annotator} has {targets} screens of outputs and {controls} of control "
+                    "items. With at least {spacing} screens between two control items, and "
+                    "between a control item and the output that it is compared with, there is "
+                    "room for at most {most} control items. Reduce their number or the distance "
+                    "between them.",
+                    annotator=annotator.label,
+                    targets=len(share),
+                    controls=n_controls,
+                    spacing=spacing,
+                    most=most_controls(len(share), spacing),
+                )
+            ]
         ) from error
 
 
@@ -174,10 +192,10 @@ def _screens(
 def _fill_bank(
     campaign: Campaign, n_annotators: int, targets: Screens, maker: ControlMaker
 ) -> None:
-    """Plant controls that the pool can draw from, for whoever gets their partners.
+    """Make control items that the pool can draw from, for annotators who get their partners.
 
-    Nobody knows yet who gets what. With 2c + 8 controls of a kind expected among the partners of
-    one annotator, almost everybody finds the c that they are to get.
+    It is not known yet who gets which items. If 2c + 8 controls of a kind are expected among the
+    partners of one annotator, almost every annotator finds the c that they should get.
     """
     load = _expected_load(campaign, n_annotators, targets)
     for kind, count in maker.counts().items():
@@ -185,20 +203,29 @@ def _fill_bank(
         n = _store(maker.bank(kind, size))
         if n < min(count, len(targets)):
             raise ValidationError(
-                f"Only {n:,} of {len(targets):,} screens can be made into a control of the kind "
-                f"“{kind.label}”, and each annotator is to get {count:,}."
+                [
+                    message(
+                        "campaign.too-few-controls",
+                        "Control items of the kind “{kind}” can be made from only {n} of {total} "
+                        "screens, and each annotator should get {wanted}.",
+                        kind=KINDS[kind],
+                        n=n,
+                        total=len(targets),
+                        wanted=count,
+                    )
+                ]
             )
 
 
 def _expected_load(campaign: Campaign, n_annotators: int, targets: Screens) -> float:
-    """How many screens an annotator of the pool is likely to see."""
+    """Return how many screens an annotator of the pool is expected to see."""
     if campaign.items_per_annotator:
         return campaign.items_per_annotator * len(targets) / max(1, targets.n_items)
     return len(targets) * campaign.annotators_per_item / max(1, n_annotators)
 
 
 def _store(controls: Iterator[Control]) -> int:
-    """Store the items of controls, each once; returns how many controls there were."""
+    """Store the items of controls, each once; return the number of controls."""
     n = 0
     for batch in batched(controls, BATCH):
         n += len(batch)

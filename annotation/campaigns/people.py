@@ -1,4 +1,4 @@
-"""The people of a campaign: annotators with their personal links, members, and who is refused."""
+"""The people of a campaign: annotators with their personal links, and members."""
 
 import secrets
 from collections.abc import Iterable
@@ -13,27 +13,61 @@ from django.utils.translation import gettext_lazy as _
 from annotation.access import ANNOTATOR, is_researcher
 from annotation.models import Annotator, AuditEntry, Campaign, Membership
 from annotation.models.people import new_token
+from metaeval.messages import Message, message, truncated
+
+# How many accounts an error names.
+SHOWN = 30
+NO_ACCOUNT = message("people.no-account", "This annotator was imported and has no account.")
+NOT_BY_LINK = message(
+    "people.not-by-link",
+    "Only accounts that cannot do anything except rate can have a personal link.",
+)
 
 
 @dataclass(frozen=True)
 class Invitation:
-    """An annotator with the secret of their personal link, which is known only now."""
+    """An annotator with the token of their personal link, which is not stored."""
 
     annotator: Annotator
     token: str
 
 
-def require_status(campaign: Campaign, status: Campaign.Status, verb: str) -> None:
-    """Raise ValidationError unless the campaign stands at `status`."""
+STATES: dict[str, Message] = {
+    Campaign.Status.DRAFT: message("campaign.draft", "draft"),
+    Campaign.Status.OPEN: message("campaign.open", "open"),
+    Campaign.Status.CLOSED: message("campaign.closed", "closed"),
+}
+
+
+def require_status(campaign: Campaign, status: Campaign.Status) -> None:
+    """Raise ValidationError unless the campaign has this status."""
     if campaign.status != status:
-        raise ValidationError(
-            f"This campaign is {campaign.get_status_display().lower()}; only one that is "
-            f"{status.label.lower()} can be {verb}."
+        raise ValidationError([_wrong_status(status, STATES[campaign.status])])
+
+
+def _wrong_status(status: str, state: Message) -> Message:
+    if status == Campaign.Status.DRAFT:
+        return message(
+            "campaign.not-draft",
+            "This is possible only while a campaign is a draft. The state of this campaign: "
+            "{state}.",
+            state=state,
         )
+    if status == Campaign.Status.OPEN:
+        return message(
+            "campaign.not-open",
+            "This is possible only while a campaign is open. The state of this campaign: {state}.",
+            state=state,
+        )
+    return message(
+        "campaign.not-closed",
+        "This is possible only while a campaign is closed. The state of this campaign: {state}.",
+        state=state,
+    )
 
 
 def takes_annotators(campaign: Campaign) -> bool:
-    """Whether people can be added now: to drafts, and to open campaigns without fixed shares."""
+    """Whether annotators can be added: to drafts, and to open campaigns with an open pool."""
     if campaign.status == Campaign.Status.OPEN:
         return campaign.assignment_mode != Campaign.Mode.STATIC
     return campaign.status == Campaign.Status.DRAFT
@@ -43,18 +77,26 @@ def takes_annotators(campaign: Campaign) -> bool:
 def add_annotators(
     *, campaign: Campaign, users: Iterable[User] = (), links: int = 0
 ) -> list[Invitation]:
-    """Add existing accounts, and `links` new people who come by a personal link.
+    """Add existing accounts, and `links` new annotators with personal links.
 
-    Raises ValidationError if the campaign takes nobody now, or if an account is in it already.
+    Raises ValidationError if annotators cannot be added now, or if an account already is one.
     """
     campaign = Campaign.objects.select_for_update().get(pk=campaign.pk)
     if not takes_annotators(campaign):
-        require_status(campaign, Campaign.Status.DRAFT, "given annotators")
+        require_status(campaign, Campaign.Status.DRAFT)
     users = list(users)
     known = set(campaign.annotators.filter(user__in=users).values_list("user_id", flat=True))
     if known:
-        names = ", ".join(user.get_username() for user in users if user.pk in known)
-        raise ValidationError(f"Already an annotator of this campaign: {names}.")
+        names = [user.get_username() for user in users if user.pk in known]
+        raise ValidationError(
+            [
+                message(
+                    "people.already-annotators",
+                    "These accounts are already annotators of this campaign: {names}.",
+                    names=truncated(names, SHOWN),
+                )
+            ]
+        )
     taken = set(campaign.annotators.values_list("label", flat=True))
     free = (label for number in range(1, 100_000) if (label := f"A{number}") not in taken)
     for user in users:
@@ -68,9 +110,9 @@ def _invite(campaign: Campaign, label: str) -> Invitation:
 
 
 def new_account() -> User:
-    """Create an account that can do nothing but rate, and has no password.
+    """Create an account without password that can only rate.
 
-    Its name, which the annotator sees, is random: it says nothing about campaign or label.
+    Its name, which the annotator sees, is random and reveals neither campaign nor label.
     """
     user = User.objects.create_user(f"{ANNOTATOR}-{secrets.token_hex(6)}")
     user.groups.add(Group.objects.get(name=ANNOTATOR))
@@ -81,13 +123,13 @@ def renew_link(*, annotator: Annotator) -> Invitation:
     """Give an annotator a new personal link; the old one stops working.
 
     Raises ValidationError for imported annotators, and for accounts that can do more than rate:
-    a link is a password, and must not open a researcher's or an admin's account.
+    a link works like a password and must not open a researcher's or an admin's account.
     """
     user = annotator.user
     if user is None:
-        raise ValidationError("This annotator was imported and has no account.")
+        raise ValidationError([NO_ACCOUNT])
     if user.is_staff or user.is_superuser or user.groups.exclude(name=ANNOTATOR).exists():
-        raise ValidationError("A personal link is only for accounts that can do nothing but rate.")
+        raise ValidationError([NOT_BY_LINK])
     token, annotator.token_hash = new_token()
     annotator.save(update_fields=["token_hash"])
     return Invitation(annotator, token)
@@ -100,7 +142,7 @@ CLOSED = _(
 
 
 class RefusedError(Exception):
-    """An answer that was not stored, with the sentence that says why."""
+    """A judgment was not stored; `sentence` says why."""
 
     def __init__(self, sentence: str | Promise) -> None:
         super().__init__(sentence)
@@ -108,30 +150,42 @@ class RefusedError(Exception):
 
 
 class NotOpenError(RefusedError):
-    """The campaign takes no answers; sending again does not help."""
+    """The campaign does not take judgments; sending again does not help."""
 
 
 def refuse_unless_open(status: str) -> None:
-    """Raise NotOpenError unless a campaign with this status takes answers."""
+    """Raise NotOpenError unless a campaign with this status takes judgments."""
     if status != Campaign.Status.OPEN:
         raise NotOpenError(NOT_YET_OPEN if status == Campaign.Status.DRAFT else CLOSED)
 
 
 @transaction.atomic
 def set_member(*, campaign: Campaign, username: str, role: str, actor: User) -> Membership:
-    """Give an account a role in a campaign, or another role than it had.
+    """Give an account a role in a campaign, or change its role.
 
-    Raises ValidationError for an account that is not there or that has no reading role: an
-    annotator must not see what others say.
+    Raises ValidationError for accounts that do not exist or have no reading role: an annotator
+    must not see others' judgments.
     """
     user = User.objects.filter(username=username, is_active=True).first()
     if user is None:
-        raise ValidationError({"username": f"There is no account named “{username}”."})
+        raise ValidationError(
+            {
+                "username": message(
+                    "people.unknown-account",
+                    "There is no account named “{name}”.",
+                    name=username,
+                )
+            }
+        )
     if not is_researcher(user):
         raise ValidationError(
             {
-                "username": f"“{username}” may only rate. A site admin can give the account the "
-                "role researcher first."
+                "username": message(
+                    "people.only-rates",
+                    "“{name}” can only rate. Ask a site admin to give the account the role "
+                    "researcher first.",
+                    name=username,
+                )
             }
         )
     member, _ = Membership.objects.update_or_create(
@@ -143,14 +197,14 @@ def set_member(*, campaign: Campaign, username: str, role: str, actor: User) -> 
 
 @transaction.atomic
 def remove_member(*, member: Membership, actor: User) -> None:
-    """Take an account's role in a campaign away."""
+    """Remove an account's role in a campaign."""
     _note(member.campaign, actor, "member removed", member.user.get_username(), member.role)
     member.delete()
 
 
 @transaction.atomic
 def set_private(*, campaign: Campaign, is_private: bool, actor: User) -> None:
-    """Show a campaign to its members only, or to everybody with a reading role."""
+    """Show a campaign to its members only, or to all accounts with a reading role."""
     Campaign.objects.filter(pk=campaign.pk).update(is_private=is_private)
     action = "made private" if is_private else "made public"
     AuditEntry.objects.create(campaign=campaign, actor=actor, action=action)

@@ -1,4 +1,4 @@
-"""What stands against opening a draft, as far as counting tells."""
+"""What prevents a draft from being opened, as far as can be counted."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -7,116 +7,146 @@ from annotation.campaigns.shares import has_imported_items
 from annotation.models import Campaign, Item, Output
 from annotation.prefill.trial import prefill_faults
 from annotation.protocols import Layout
-from core.text import pluralize
+from metaeval.messages import Message, message, plural
 
-# Controls of which an annotator gets so many, made from what they rate.
+# Numbers of control items per annotator that are made from the annotator's outputs.
 PLANTED = (
     "traps_per_annotator",
     "bad_references_per_annotator",
     "repeats_per_annotator",
     "references_per_annotator",
 )
+NOT_SEVERAL_SYSTEMS = message(
+    "design.dynamic-needs-systems",
+    "Dynamic assignment draws the systems of each screen. Choose a protocol that shows several "
+    "systems on a screen.",
+)
+SCREENS_REPEATED = message(
+    "design.dynamic-without-planted",
+    "Dynamic assignment draws the systems of each screen, so control items cannot repeat a screen. "
+    "Set this to 0 and use checks with moved words.",
+)
+CHECKS_NEED_SYSTEMS = message(
+    "design.checks-need-systems",
+    "Outputs with moved words are compared with other outputs on their screen. Choose a protocol "
+    "that shows several systems on a screen, or set this to 0.",
+)
+NO_CHANCE = message("design.no-chance", "Enter the chance of a check before each screen.")
+CHANCE_OF_FIXED = message(
+    "design.chance-of-fixed",
+    "With fixed assignment nothing is drawn. Choose another assignment, or set the chance to 0.",
+)
+CHANCE_AND_PLANTED = message(
+    "design.chance-and-planted",
+    "Checks that come by chance replace other control items. Set those to 0, or set the chance "
+    "to 0.",
+)
+NO_SYSTEMS = message("design.no-systems", "Choose at least one system to judge.")
+OTHER_LENGTHS = message(
+    "design.other-lengths", "All systems must have the length ratio of the campaign."
+)
+REFERENCES_RATED = message(
+    "design.references-rated",
+    "References cannot be rated if the reference is shown. Show the source instead.",
+)
 
 
-def hindrances(campaign: Campaign) -> list[str]:
-    """Return a sentence for everything that must be mended first.
+def hindrances(campaign: Campaign) -> list[Message]:
+    """Return everything that must be fixed before the campaign can be opened.
 
-    Without any a campaign opens, unless its controls find no room when they are drawn.
+    If the list is empty the campaign can be opened, unless its control items do not fit when they
+    are drawn.
     """
     return faults(campaign) or list(_room(campaign))
 
 
-def faults(campaign: Campaign) -> list[str]:
-    """Return what is missing or does not go together, whatever the controls."""
+def faults(campaign: Campaign) -> list[Message]:
+    """Return what is missing or contradictory, apart from the room for control items."""
     drawn = drawn_faults(
         vars(campaign), campaign.judging.layout, n_systems=campaign.systems.count()
     )
-    said = [sentence for _, sentence in drawn]
-    return [*_people(campaign), *_texts(campaign), *said, *prefill_faults(campaign)]
+    found = [fault for _, fault in drawn]
+    return [*_people(campaign), *_texts(campaign), *found, *prefill_faults(campaign)]
 
 
 def drawn_faults(
     data: Mapping[str, Any], layout: Layout, *, n_systems: int
-) -> Iterator[tuple[str, str]]:
-    """Yield (field, sentence) for what does not go with systems or checks that are drawn."""
+) -> Iterator[tuple[str, Message]]:
+    """Yield (field, message) for settings that contradict drawn systems or drawn checks."""
     mode, per_screen = data.get("assignment_mode"), data.get("systems_per_screen") or 0
     planted = [name for name in PLANTED if data.get(name)]
     if mode == Campaign.Mode.DYNAMIC:
         if not layout.has_systems:
-            yield (
-                "assignment_mode",
-                "Dynamic assignment draws the systems of each screen: choose a protocol with "
-                "several systems on a screen.",
-            )
+            yield "assignment_mode", NOT_SEVERAL_SYSTEMS
         elif n_systems <= per_screen:
             yield (
                 "systems_per_screen",
-                f"Nothing is drawn where all {n_systems} systems are on every screen: show "
-                "fewer, or choose an open pool.",
+                message(
+                    "design.nothing-drawn",
+                    "Every screen shows all {systems} systems, so none are drawn. Show fewer "
+                    "systems on a screen, or choose an open pool.",
+                    systems=n_systems,
+                ),
             )
         for name in planted:
-            yield (
-                name,
-                "A control that repeats a screen needs its systems to stay: ask for 0, and for "
-                "checks with moved words.",
-            )
+            yield name, SCREENS_REPEATED
     yield from _check_faults(data, layout, planted)
 
 
 def _check_faults(
     data: Mapping[str, Any], layout: Layout, planted: Sequence[str]
-) -> Iterator[tuple[str, str]]:
+) -> Iterator[tuple[str, Message]]:
     n_checks, percent = data.get("rotated_checks"), data.get("check_percent")
     if n_checks and not layout.has_systems:
-        yield (
-            "rotated_checks",
-            "Outputs with moved words are compared with others on their screen: choose a "
-            "protocol with several systems on a screen, or ask for 0.",
-        )
+        yield "rotated_checks", CHECKS_NEED_SYSTEMS
     if n_checks and not percent:
-        yield "check_percent", "Say how likely a check is before each screen."
+        yield "check_percent", NO_CHANCE
     if percent and data.get("assignment_mode") == Campaign.Mode.STATIC:
-        yield (
-            "check_percent",
-            ("With fixed shares nothing is drawn: choose another assignment, or a chance of 0."),
-        )
+        yield "check_percent", CHANCE_OF_FIXED
     elif percent and planted:
-        yield (
-            "check_percent",
-            "Checks that come by chance stand in the place of other controls: ask for none of "
-            "those, or for a chance of 0.",
-        )
+        yield "check_percent", CHANCE_AND_PLANTED
 
 
-def _people(campaign: Campaign) -> Iterator[str]:
-    has = campaign.annotators.filter(excluded_at=None).count()
+def _people(campaign: Campaign) -> Iterator[Message]:
+    n = campaign.annotators.filter(excluded_at=None).count()
     is_static = campaign.assignment_mode == Campaign.Mode.STATIC
-    if is_static and has < campaign.annotators_per_item:
-        yield (
-            f"Each item is to be rated by {pluralize(campaign.annotators_per_item, 'annotator')}, "
-            f"and this campaign has {has}. Add annotators first."
+    if is_static and n < campaign.annotators_per_item:
+        yield plural(
+            "design.too-few-annotators",
+            "Each item needs {wanted} annotators, and this campaign has {n} annotator. Add "
+            "annotators first.",
+            "Each item needs {wanted} annotators, and this campaign has {n} annotators. Add "
+            "annotators first.",
+            n=n,
+            wanted=campaign.annotators_per_item,
         )
 
 
-def _texts(campaign: Campaign) -> Iterator[str]:
+def _texts(campaign: Campaign) -> Iterator[Message]:
     if not campaign.systems.exists():
-        yield "Choose at least one system to judge."
+        yield NO_SYSTEMS
     if campaign.systems.exclude(length_ratio=campaign.length_ratio).exists():
-        yield "All systems must have the length ratio of the campaign."
+        yield OTHER_LENGTHS
     if campaign.shown_text != Campaign.ShownText.REFERENCE:
         return
-    unreferenced = campaign.test_set.segments.filter(references__isnull=True).count()
-    if unreferenced:
-        have = pluralize(
-            unreferenced, "segment of the test set has", "segments of the test set have"
-        )
-        yield f"{have} no reference to show. Show the source instead."
+    if n := campaign.test_set.segments.filter(references__isnull=True).count():
+        yield unreferenced(n)
     elif campaign.references_per_annotator:
-        yield "References cannot be rated where the reference is shown. Show the source instead."
+        yield REFERENCES_RATED
 
 
-def _room(campaign: Campaign) -> Iterator[str]:
-    """Controls need targets to be made from, and between them: known for screens of one item."""
+def unreferenced(n: int) -> Message:
+    """Return that `n` segments lack the reference that should be shown."""
+    return plural(
+        "design.unreferenced",
+        "{n} segment of the test set has no reference to show. Show the source instead.",
+        "{n} segments of the test set have no reference to show. Show the source instead.",
+        n=n,
+    )
+
+
+def _room(campaign: Campaign) -> Iterator[Message]:
+    """Yield whether control items fit between an annotator's outputs, for screens of one item."""
     is_single = campaign.judging.layout == Layout.SINGLE
     is_static = campaign.assignment_mode == Campaign.Mode.STATIC
     if not is_single or not is_static or has_imported_items(campaign):
@@ -133,8 +163,14 @@ def _room(campaign: Campaign) -> Iterator[str]:
     controls = made + campaign.traps_per_annotator + gold
     needed = (controls - 1) * (campaign.control_spacing + 1) + 1
     if made > share or (campaign.control_spacing and needed > share + controls):
-        yield (
-            f"Each annotator would get {pluralize(share, 'output')}, and "
-            f"{pluralize(controls, 'control')} do not fit between them. Ask for fewer controls, "
-            "less space between them, or fewer people."
+        yield plural(
+            "design.no-room",
+            "Each annotator would get {n} output, and {controls} control items do not fit between "
+            "them. Reduce the number of control items, the distance between them, or the number of "
+            "annotators.",
+            "Each annotator would get {n} outputs, and {controls} control items do not fit between "
+            "them. Reduce the number of control items, the distance between them, or the number of "
+            "annotators.",
+            n=share,
+            controls=controls,
         )

@@ -1,4 +1,4 @@
-"""A few screens of a campaign before it is opened, in memory: what annotators will be asked."""
+"""Build the first screens of a campaign in memory, before it is opened."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ MOST_SEGMENTS = 20
 
 @dataclass(frozen=True)
 class Shown:
-    """An item as it will be: its segment, the text to be rated, and what of it is special."""
+    """An item as annotators will see it: its segment, the text to rate, and its kind."""
 
     segment: Segment
     text: str
@@ -24,14 +24,14 @@ class Shown:
 
 
 def rehearse(campaign: Campaign) -> list[list[Shown]]:
-    """Return practice screens and the first few others, as lists of items."""
+    """Return practice screens and the first other screens, as lists of items."""
     practice = campaign.items.filter(kind=Item.Kind.TUTORIAL).select_related("segment")
     first = [[Shown(item.segment, item.text, is_practice=True)] for item in practice[:MOST]]
     return [*first, *first_screens(campaign, campaign.systems.all())]
 
 
 def first_screens(campaign: Campaign, systems: Iterable[System]) -> Iterator[list[Shown]]:
-    """Yield the first screens that show these systems; the campaign need not be stored."""
+    """Yield the first screens with these systems; the campaign need not be stored."""
     systems = sorted(systems, key=lambda system: system.name)
     outputs = Output.objects.filter(system__in=systems).select_related("segment")
     layout = campaign.judging.layout
@@ -52,7 +52,7 @@ def first_screens(campaign: Campaign, systems: Iterable[System]) -> Iterator[lis
 
 
 def _document(outputs: Sequence[Output] | object) -> Iterator[list[Shown]]:
-    """The first document of one system, and its rating as a whole."""
+    """Yield the first document of one system, with the item for the whole document."""
     rows: list[Output] = list(outputs[:MOST_SEGMENTS])  # type: ignore[index]
     same = [row for row in rows if _place(row) == _place(rows[0])]
     if same:
@@ -61,7 +61,7 @@ def _document(outputs: Sequence[Output] | object) -> Iterator[list[Shown]]:
 
 
 def _grid(outputs: QuerySet[Output], n_systems: int) -> Iterator[list[Shown]]:
-    """The first document by the systems of a screen."""
+    """Yield the first document with the systems of one screen."""
     first = outputs.first()
     if first is None:
         return

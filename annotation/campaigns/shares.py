@@ -1,4 +1,4 @@
-"""Fixed shares: which annotator gets which screens or imported batches, and in which order."""
+"""Fixed assignment: which annotator gets which screens or imported batches, in which order."""
 
 import random
 from collections import defaultdict
@@ -14,10 +14,10 @@ BATCH = 2_000
 def share_out(
     n_items: int, n_annotators: int, per_item: int, *, rng: random.Random
 ) -> list[list[int]]:
-    """Give every item to `per_item` different annotators, with loads that differ by at most 1.
+    """Assign every item to `per_item` different annotators, with loads that differ by at most 1.
 
-    Returns one list of item indices per annotator. The items are dealt in random order, so that
-    no annotator gets one system or one document only. An item may be a screen.
+    Returns one list of item indices per annotator. Items are distributed in random order, so that
+    no annotator gets only one system or one document. An item may be a screen.
     """
     order = list(range(n_items))
     rng.shuffle(order)
@@ -35,9 +35,9 @@ def assign(
     start: int = 0,
     conditions: Mapping[int, str] | None = None,
 ) -> None:
-    """Store the items of the screens at neighbouring positions, from `start` on.
+    """Store the items of the screens at consecutive positions from `start`.
 
-    `conditions` say, by item, which suggestions are shown in a trial.
+    `conditions` gives, by item, which suggestions are shown in a trial.
     """
     for batch in batched(_assignments(annotator, screens, start, conditions or {}), BATCH):
         Assignment.objects.bulk_create(batch)
@@ -59,7 +59,7 @@ def _assignments(
 
 
 def screens_of(campaign: Campaign, kind: Item.Kind) -> list[list[int]]:
-    """Return the items of a kind that were there before opening, screen by screen."""
+    """Return the items of a kind that existed before opening, screen by screen."""
     screens: dict[object, list[int]] = {}
     rows = campaign.items.filter(kind=kind).order_by("pk").values_list("pk", "screen")
     for pk, screen in rows:
@@ -71,15 +71,15 @@ COMMON = (Item.Kind.TUTORIAL, Item.Kind.GOLD)
 
 
 def has_imported_items(campaign: Campaign) -> bool:
-    """Whether the items of a draft came with an import, so that none are to be planted."""
+    """Whether the items of a draft were imported, so that none are made when it opens."""
     return campaign.items.filter(kind=Item.Kind.TARGET).exists()
 
 
 def assign_imported(campaign: Campaign, annotators: Sequence[Annotator]) -> None:
-    """Give every batch to `annotators_per_item` annotators, in equal shares as they come.
+    """Assign every batch to `annotators_per_item` annotators, in order and in equal numbers.
 
-    Practice and gold items that were added by hand go to everyone: practice first, gold spread
-    at random.
+    Practice and gold items that were added by hand go to all annotators: practice first, gold at
+    random positions.
     """
     batches: dict[str, list[Item]] = defaultdict(list)
     for item in campaign.items.order_by("pk"):
@@ -99,7 +99,7 @@ def assign_imported(campaign: Campaign, annotators: Sequence[Annotator]) -> None
 
 
 def deal(batches: Sequence[str], n_annotators: int, per_batch: int) -> list[list[str]]:
-    """Deal neighbouring batches round the annotators; nobody gets a batch twice.
+    """Assign consecutive batches to annotators in turn; nobody gets a batch twice.
 
     >>> deal(["1", "2", "3"], 3, 2)
     [['1', '2'], ['3', '1'], ['2', '3']]
@@ -110,7 +110,7 @@ def deal(batches: Sequence[str], n_annotators: int, per_batch: int) -> list[list
 
 
 def _with_common(items: list[Item], common: Sequence[Item], *, rng: random.Random) -> list[Item]:
-    """Put gold between screens, never into one."""
+    """Insert gold items between screens, never into one."""
     screens: dict[int, list[Item]] = defaultdict(list)
     for item in common:
         if item.kind == Item.Kind.GOLD:

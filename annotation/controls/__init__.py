@@ -1,4 +1,4 @@
-"""Control items: texts of known quality among the targets, which only a reader recognises."""
+"""Control items: items of known quality, which annotators recognise only by reading them."""
 
 from annotation.controls.bad_references import degrade
 from annotation.controls.making import Control, ControlMaker

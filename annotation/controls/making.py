@@ -1,8 +1,8 @@
-"""Making controls: a target screen once more, with some of its texts replaced.
+"""Make control items: copies of target screens in which some texts are replaced.
 
-On screens of one item a control is that item. On a document or a screen of several systems it is
-a second copy of the whole screen, in which some texts are replaced and the others repeated, so
-that nobody can tell it by its look.
+On screens of one item a control is that item. For documents and screens of several systems it is
+a copy of the whole screen, in which some texts are replaced and the others repeated, so that
+annotators cannot recognise it by its form.
 """
 
 import random
@@ -17,8 +17,10 @@ from django.db.models import F, QuerySet
 from annotation.controls.bad_references import degrade
 from annotation.controls.traps import cut_text
 from annotation.models import Campaign, Item, Output, Reference
+from annotation.models.campaign import KINDS
 from annotation.protocols import Layout
 from core.batches import batched
+from metaeval.messages import message
 
 Kind = Item.Kind
 CHUNK = 200
@@ -39,7 +41,7 @@ class ScreenList(Protocol):
 
 @dataclass(frozen=True)
 class Control:
-    """A control screen beside the number of the target screen that it was made from."""
+    """A control screen, with the number of the target screen that it was made from."""
 
     kind: Item.Kind
     partner: int | None
@@ -47,7 +49,7 @@ class Control:
 
 
 class ControlMaker:
-    """Makes the controls of one campaign; two requests for the same one get the same items."""
+    """Makes the controls of one campaign; repeated requests return the same items."""
 
     def __init__(self, campaign: Campaign, targets: ScreenList, first_screen: int) -> None:
         self.campaign, self.targets, self.next_screen = campaign, targets, first_screen
@@ -56,7 +58,7 @@ class ControlMaker:
         self._donors: list[tuple[int, str]] | None = None
 
     def counts(self) -> dict[Item.Kind, int]:
-        """How many controls of each kind an annotator gets, beside the traps shared by all."""
+        """Return how many controls of each kind an annotator gets, apart from shared traps."""
         campaign = self.campaign
         counts = {
             Kind.BAD_REF: campaign.bad_references_per_annotator,
@@ -79,9 +81,19 @@ class ControlMaker:
             own = self._some(kind, left, count)
             if len(own) < count:
                 raise ValidationError(
-                    f"{whose} has {len(share):,} screens of targets, of which {len(own):,} can "
-                    f"still be made into a control of the kind “{kind.label}”, not {count:,}. "
-                    "Ask for fewer controls."
+                    [
+                        message(
+                            "controls.too-few-targets",
+                            "{annotator} has {screens} screens of outputs. {n} of them can "
+                            "become control items of the kind “{kind}”, and {wanted} are needed. "
+                            "Reduce the number of control items.",
+                            annotator=whose,
+                            screens=len(share),
+                            n=len(own),
+                            kind=KINDS[kind],
+                            wanted=count,
+                        )
+                    ]
                 )
             used = {control.partner for control in own}
             left = [index for index in left if index not in used]
@@ -120,7 +132,7 @@ class ControlMaker:
                     yield control
 
     def _rows(self, indices: Sequence[int]) -> dict[int, list[dict[str, Any]]]:
-        """Read the items of screens, few enough at a time for one query."""
+        """Read the items of screens, in several queries if there are many."""
         where = {pk: index for index in indices for pk in self.targets[index]}
         rows: dict[int, list[dict[str, Any]]] = defaultdict(list)
         for keys in batched(where, MANY_KEYS):
@@ -130,7 +142,7 @@ class ControlMaker:
         return rows
 
     def _references(self, rows: Mapping[int, Sequence[Mapping[str, Any]]]) -> dict[int, str]:
-        """The first reference by name of every segment on the screens."""
+        """Return the first reference by name of every segment on the screens."""
         segments = {row["segment_id"] for screen in rows.values() for row in screen}
         first: dict[int, str] = {}
         for keys in batched(sorted(segments), MANY_KEYS):
@@ -167,7 +179,7 @@ class ControlMaker:
         references: Mapping[int, str],
         rng: random.Random,
     ) -> dict[int, str]:
-        """New texts by primary key: of one text, or of a third of a document."""
+        """Return new texts by primary key: of one item, or of a third of a document."""
         rated = [row for row in rows if row["output_id"] is not None]
         if self.layout == Layout.GRID:
             column = rng.choice(sorted({row["column"] for row in rated}))
@@ -221,7 +233,7 @@ class ControlMaker:
 
     @property
     def donors(self) -> Sequence[tuple[int, str]]:
-        """Segments and texts that runs are taken from: references, or outputs without any."""
+        """The segments and texts that words are taken from: references, or outputs if none."""
         if self._donors is None:
             self._donors = self._draw_donors()
         return self._donors
@@ -238,7 +250,7 @@ class ControlMaker:
 
 
 def shuffled_columns(rows: Rows, rng: random.Random) -> list[Mapping[str, Any]]:
-    """Give the systems of a screen other columns, alike in all its segments."""
+    """Shuffle the columns of a screen's systems, the same way in all its segments."""
     before = sorted({row["column"] for row in rows})
     column = dict(zip(before, rng.sample(before, len(before)), strict=True))
     segments = {pk: n for n, pk in enumerate(dict.fromkeys(row["segment_id"] for row in rows))}

@@ -1,9 +1,9 @@
-"""Checks of screens with several systems: one output with words in the wrong places.
+"""Checks on screens of several systems: one output with words in the wrong positions.
 
 Source: the attention checks of WMT26's human evaluation (humeval/01-prepare_campaigns.py in
-wmt-conference/wmt26-general-mt): five words, or ten characters where words are not set apart,
-change places in a ring; the others of the screen have to score strictly higher. There a failure is
-told and the screen asked again; here nothing tells a check, and failures count as those of gold.
+wmt-conference/wmt26-general-mt): five words, or ten characters in languages without blanks, are
+rotated; the other outputs of the screen must score strictly higher. WMT26 reports a failure and
+shows the screen again; here checks are not marked, and failures count as those of gold items.
 """
 
 import random
@@ -16,15 +16,15 @@ from django.core.exceptions import ValidationError
 from annotation.controls.bad_references import split_units
 from annotation.models import Campaign, Item, Output
 from core.languages import is_character_based
-from core.text import pluralize
+from metaeval.messages import plural
 
 N_WORDS, N_CHARACTERS = 5, 10
 
 
 def rotate(text: str, language: str, rng: random.Random) -> str | None:
-    """Move units from random places each to the next of these places, by a random step.
+    """Rotate the units at random positions of a text by a random step.
 
-    Returns None for a text with fewer units, or one that comes out as it was.
+    Returns None if the text has too few units or would not change.
     """
     by_character = is_character_based(language)
     units = split_units(text, by_character)
@@ -41,9 +41,9 @@ def rotate(text: str, language: str, rng: random.Random) -> str | None:
 
 
 def plant_checks(campaign: Campaign, first_screen: int) -> None:
-    """Store the checks that a campaign asks for, as gold.
+    """Store the campaign's checks as gold items.
 
-    Raises ValidationError, with numbers, where too few screens can be made into one.
+    Raises ValidationError if too few screens can be made into checks.
     """
     wanted = campaign.rotated_checks
     made = []
@@ -53,8 +53,19 @@ def plant_checks(campaign: Campaign, first_screen: int) -> None:
             break
     if len(made) < wanted:
         raise ValidationError(
-            f"Only {pluralize(len(made), 'screen')} can be made into a check with moved words, "
-            f"not {wanted:,}: outputs need {N_WORDS} words, or {N_CHARACTERS} characters."
+            [
+                plural(
+                    "controls.too-few-checks",
+                    "{n} screen can become a check with moved words, and {wanted} are needed. "
+                    "Outputs need at least {words} words, or {characters} characters.",
+                    "{n} screens can become checks with moved words, and {wanted} are needed. "
+                    "Outputs need at least {words} words, or {characters} characters.",
+                    n=len(made),
+                    wanted=wanted,
+                    words=N_WORDS,
+                    characters=N_CHARACTERS,
+                )
+            ]
         )
     for number, items in enumerate(made, first_screen):
         for item in items:
@@ -63,7 +74,7 @@ def plant_checks(campaign: Campaign, first_screen: int) -> None:
 
 
 def _checks(campaign: Campaign) -> Iterator[list[Item]]:
-    """Screens as those of targets are: a segment, or a document, by as many systems."""
+    """Yield screens like those of targets: a segment or a document by several systems."""
     rng = campaign.hidden_rng("rotated")
     unit = "segment__document" if campaign.judging.layout.has_documents else "segment"
     outputs = Output.objects.filter(system__in=campaign.systems.all())
@@ -84,13 +95,13 @@ def _checks(campaign: Campaign) -> Iterator[list[Item]]:
 def _spoiled(
     campaign: Campaign, rows: dict[int, list[str]], rng: random.Random
 ) -> Iterator[list[Item]]:
-    """Yield the screen with one column spoiled in a third of its rows, if any row lets it."""
+    """Yield the screen with one column rotated in a third of its rows, if that is possible."""
     size = len(next(iter(rows.values())))
     column, language = rng.randrange(size), campaign.test_set.target_language
     rotated: dict[int, str] = {}
     for segment in rng.sample(list(rows), len(rows)):
         text = rotate(rows[segment][column], language, rng)
-        # A clean text must not be what it is compared with.
+        # The rotated text must differ from the texts that it is compared with.
         if text and text not in rows[segment] and len(rotated) < max(1, round(len(rows) / 3)):
             rotated[segment] = text
     if not rotated:

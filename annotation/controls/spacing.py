@@ -1,4 +1,4 @@
-"""An annotator's order: targets and controls at random, with room around every control."""
+"""Order an annotator's targets and controls at random, with a distance between controls."""
 
 import random
 from collections.abc import Mapping, Sequence
@@ -8,7 +8,7 @@ TRIES = 200
 
 
 class CrowdedError(ValueError):
-    """The controls do not fit between the targets with the spacing that was asked for."""
+    """The controls do not fit between the targets with the required spacing."""
 
 
 def spaced_order(
@@ -21,10 +21,10 @@ def spaced_order(
 ) -> list[int]:
     """Return a random order of `n_targets` targets and of one control for each of `partners`.
 
-    Targets are the numbers from 0, and the controls those that follow. Between two controls, and
-    between a control and its partner (the number of a target), stand at least `spacing` others.
-    With `n_even`, the controls are spread: each stands at a random place in one of as many equal
-    parts if the spacing lets it, and the last `n_even` of them in parts evenly far apart.
+    Targets are numbered from 0, followed by the controls. Between two controls, and between a
+    control and its partner (the number of a target), there are at least `spacing` others. With
+    `n_even`, each control is at a random position in one of as many equal parts, if the spacing
+    permits it, and the last `n_even` controls are in parts at even distances.
 
     Raises CrowdedError if that many controls do not fit. The search is random: it may miss the last
     few orders that a full search would find.
@@ -45,14 +45,14 @@ def spaced_order(
 
 
 def most_controls(n_targets: int, spacing: int) -> int:
-    """Return how many controls fit between the targets, partners aside."""
+    """Return how many controls fit between the targets, without regard to partners."""
     return n_targets // spacing + 1
 
 
 def _slots(
     total: int, n_controls: int, spacing: int, n_even: int, rng: random.Random
 ) -> dict[int, int]:
-    """Give every control its place in the order."""
+    """Return the position of every control in the order."""
     own: set[int] = set()
     if n_even:
         places = _spread(total, n_controls, spacing, rng)
@@ -67,16 +67,16 @@ def _slots(
 
 
 def _apart(total: int, n_controls: int, spacing: int, rng: random.Random) -> list[int]:
-    """Places anywhere with the spacing between them, every set of them as likely as any other."""
+    """Draw positions with the spacing between them; all possible sets are equally likely."""
     room = total - max(0, n_controls - 1) * spacing
     drawn = sorted(rng.sample(range(room), n_controls))
     return [place + step * spacing for step, place in enumerate(drawn)]
 
 
 def _spread(total: int, n_controls: int, spacing: int, rng: random.Random) -> list[int]:
-    """A random place in each of equal parts; anywhere if the spacing leaves too little choice.
+    """Draw a random position in each of equal parts; anywhere if the spacing prevents that.
 
-    At even distances, whoever counts would know the next one.
+    Positions at exactly even distances could be predicted by counting.
     """
     ends = [step * total // n_controls for step in range(n_controls + 1)]
     for _ in range(TRIES):
@@ -93,7 +93,7 @@ def _place_partners(
     spacing: int,
     rng: random.Random,
 ) -> dict[int, int] | None:
-    """Give every partner a place far enough from its controls, or None if one finds no place."""
+    """Return positions of partners far enough from their controls, or None if one has none."""
     near: dict[int, list[int]] = {}
     for control, partner in enumerate(partners):
         if partner is not None:
@@ -116,7 +116,7 @@ def _place_partners(
 def _draw(
     free: Sequence[int], controls: Sequence[int], spacing: int, rng: random.Random
 ) -> int | None:
-    """Draw the index of a free place that lies far enough from all the controls."""
+    """Draw the index of a free position that is far enough from all controls."""
 
     def is_far(place: int) -> bool:
         return all(abs(place - control) > spacing for control in controls)
@@ -136,7 +136,7 @@ def _fill(
     placed: Mapping[int, int],
     rng: random.Random,
 ) -> list[int]:
-    """Put the other targets into the free places at random."""
+    """Fill the free positions with the other targets at random."""
     at = {place: n_targets + control for control, place in slots.items()}
     at |= {place: target for target, place in placed.items()}
     rest = [target for target in range(n_targets) if target not in placed]

@@ -1,4 +1,4 @@
-"""Traps: complete targets cut to the required length, which only a reader recognises."""
+"""Traps: complete targets that are cut short, which annotators recognise only by reading."""
 
 import math
 from collections.abc import Iterable, Iterator
@@ -10,6 +10,7 @@ from django.core.exceptions import ValidationError
 
 from annotation.models import Campaign, Item, TestSet
 from core.languages import is_character_based
+from metaeval.messages import Message, plural
 
 BATCH = 2_000
 
@@ -17,8 +18,8 @@ BATCH = 2_000
 def cut_text(text: str, ratio: Decimal, language: str) -> str | None:
     """Keep the leading `ratio` of a text: words, or characters in Chinese and Japanese.
 
-    The number kept is `ratio` times the number there are, rounded half up, at least 1 and always
-    fewer than all. Returns None for a text too short to be cut.
+    The number of units is multiplied by `ratio` and rounded half up; at least 1 unit is kept and
+    at least 1 is removed. Returns None for texts that are too short to be cut.
 
     Source: Cheng et al. 2023, section 4 (truncation that keeps only the leading words).
     """
@@ -30,14 +31,14 @@ def cut_text(text: str, ratio: Decimal, language: str) -> str | None:
 
 
 def _cut_characters(text: str, ratio: Decimal) -> str | None:
-    """Blanks do not count as characters, and none is left at the end."""
+    """Cut by characters; blanks do not count and are removed at the end."""
     ends = [index + 1 for index, character in enumerate(text) if not character.isspace()]
     keep = _number_kept(len(ends), ratio)
     return text[: ends[keep - 1]].lstrip() if keep else None
 
 
 def _number_kept(total: int, ratio: Decimal) -> int:
-    """0 means that the text cannot be cut."""
+    """Return how many units to keep; 0 if the text cannot be cut."""
     if total < 2:
         return 0
     return min(max(1, math.floor(total * ratio + Decimal("0.5"))), total - 1)
@@ -52,10 +53,7 @@ def plant_traps(campaign: Campaign) -> list[Item]:
         return []
     cuts = possible_traps(campaign)
     if len(cuts) < campaign.traps_per_annotator:
-        raise ValidationError(
-            f"Only {len(cuts)} segments are long enough to be cut, so there can be at most "
-            f"{len(cuts)} traps, not {campaign.traps_per_annotator}."
-        )
+        raise ValidationError([too_few_traps(len(cuts))])
     chosen = campaign.hidden_rng("traps").sample(cuts, campaign.traps_per_annotator)
     items = [
         Item(campaign=campaign, kind=Item.Kind.TRAP, segment_id=segment, text=text)
@@ -64,11 +62,21 @@ def plant_traps(campaign: Campaign) -> list[Item]:
     return Item.objects.bulk_create(items, batch_size=BATCH)
 
 
+def too_few_traps(n: int) -> Message:
+    """Return that only `n` traps are possible."""
+    return plural(
+        "controls.too-few-traps",
+        "{n} segment is long enough to be cut. Choose at most {n} trap.",
+        "{n} segments are long enough to be cut. Choose at most {n} traps.",
+        n=n,
+    )
+
+
 def possible_traps(campaign: Campaign) -> list[tuple[int, str]]:
     """Return (segment id, cut text) for every segment whose target can be cut.
 
-    The target is the reference that annotators see, or without references the output of one
-    system drawn at random.
+    The target is the reference that annotators see or, without references, the output of one
+    randomly drawn system.
     """
     language = campaign.test_set.target_language
     cuts = (
@@ -79,9 +87,9 @@ def possible_traps(campaign: Campaign) -> list[tuple[int, str]]:
 
 
 def count_cuttable(test_set: TestSet, ratio: Decimal, *, most: int) -> int:
-    """Return how many segments could give a trap, of which no more than `most` are looked for.
+    """Return how many segments can become traps, counting at most `most`.
 
-    Without references the targets are those of one system.
+    Without references, the targets are the outputs of one system.
     """
     texts: Iterable[str] = (text for _, text in _first_references(test_set))
     if not test_set.segments.filter(references__isnull=False).exists():

@@ -1,4 +1,4 @@
-"""The demo: text written for this project, judged by simulated annotators, and a task to try."""
+"""The demo: texts written for this project, simulated judgments, and campaigns to try."""
 
 from annotation.demo.load import DEMO_PASSWORD, STUDY, load_demo
 

@@ -1,4 +1,4 @@
-"""Storing the demo: two test sets, four simulated campaigns, one to try per protocol, logins."""
+"""Store the demo: two test sets, four simulated campaigns, one to try per protocol, logins."""
 
 from collections import defaultdict
 from decimal import Decimal
@@ -22,7 +22,7 @@ DEMO_PASSWORD = "touchstone-demo"  # noqa: S105 - printed at start, for a local 
 NAMES = {"en-zh": "Demo English–Chinese", "zh-en": "Demo Chinese–English"}
 RATIOS = (Decimal("0.80"), Decimal("0.50"))
 TRAPS = 20
-# A task in each protocol for whoever tries the demo: the annotators' logins rate it for real.
+# A campaign of each protocol to try: the annotators' logins rate in it.
 TRY_IT: dict[str, dict[str, Any]] = {
     "try-it": {"name": "Try it: rate translations", "traps_per_annotator": TRAPS},
     "try-documents": {
@@ -70,7 +70,7 @@ Adequacy = dict[tuple[str, Decimal, str], float]
 
 @transaction.atomic
 def load_demo() -> list[TestSet]:
-    """Store whatever of the demo is missing, and return its test sets.
+    """Store the missing parts of the demo, and return its test sets.
 
     Loading again changes nothing: judgments made in the demo stay.
     """
@@ -139,7 +139,7 @@ def _simulated_campaign(test_set: TestSet, ratio: Decimal, adequacy: Adequacy) -
         study=STUDY,
         origin=Campaign.Origin.SIMULATED,
         traps_per_annotator=TRAPS,
-        # Nobody rates it, so nothing has to be hidden, and every demo is the same.
+        # Nobody rates in it, so the secret need not be secret, and every demo is identical.
         secret=STUDY,
     )
     outputs = Output.objects.filter(system__in=campaign.systems.all())

@@ -1,7 +1,7 @@
-"""Simulated annotators for the demo: noisy, biased readers of a known adequacy.
+"""Simulate annotators for the demo: known adequacy with bias and noise.
 
-Nothing here stands for a person. A campaign filled this way has the origin `simulated`, its
-annotators are marked, and every page that shows them says so.
+Campaigns that are filled this way have the origin `simulated`; their annotators are marked, and
+every page that shows them says so.
 """
 
 import random
@@ -83,7 +83,7 @@ def _rate(campaign: Campaign, rater: Rater, adequacy: Mapping[int, float]) -> No
 
 
 def _seconds(rater: Rater, rng: random.Random) -> float:
-    """Reading time, and now and then a pause with the page left open."""
+    """Return a reading time, in 1% of cases with a long pause."""
     pause = rng.uniform(700, 2_400) if rng.random() < 0.01 else 0
     return max(2.0, rng.lognormvariate(0, 0.45) * rater.seconds) + pause
 
@@ -97,7 +97,7 @@ def _score(rater: Rater, item: Item, adequacy: Mapping[int, float], rng: random.
 
 
 def _trap_score(rater: Rater, rng: random.Random) -> int:
-    """An attentive reader gives a trap (nearly) nothing; the others fall for it."""
+    """Return a low score if the annotator is attentive, otherwise a normal one."""
     if rng.random() < rater.attention:
         return 0 if rng.random() < 0.7 else rng.randint(1, 20)
     return rng.randint(21, 85)

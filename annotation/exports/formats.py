@@ -50,7 +50,8 @@ def _with_readme(
 ) -> Iterator[tuple[str, Iterable[str]]]:
     """Yield the files of an archive, with a README first if filters excluded judgments."""
     if filters.words:
-        yield "README.txt", [README.format(name=campaign.name, words="; ".join(filters.words))]
+        words = "; ".join(map(str, filters.words))
+        yield "README.txt", [README.format(name=campaign.name, words=words)]
     yield from bundle(campaign, filters)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from django.db.models import QuerySet
 
 from annotation.filters import EVERYTHING, Filters
-from annotation.filters.rows import kept
+from annotation.filters.rows import filtered
 from annotation.models import Campaign, ErrorSpan, Item, Judgment
 from annotation.protocols import Span
 from annotation.quality.scales import value_of
@@ -30,7 +30,7 @@ def judgments_of(campaign: Campaign, filters: Filters = EVERYTHING) -> QuerySet[
     """
     rows = Judgment.objects.filter(assignment__annotator__campaign=campaign)
     return (
-        kept(rows, campaign, filters)
+        filtered(rows, campaign, filters)
         .select_related(*RELATED)
         .order_by("assignment__annotator_id", "assignment__position", "revision")
     )
@@ -134,4 +134,4 @@ def counted(campaign: Campaign, filters: Filters = EVERYTHING) -> QuerySet[Judgm
         assignment__annotator__campaign=campaign,
         assignment__annotator__excluded_at=None,
     ).exclude(assignment__item__kind=Item.Kind.TUTORIAL)
-    return kept(rows, campaign, filters)
+    return filtered(rows, campaign, filters)

@@ -1,7 +1,7 @@
-"""Which judgments an output rests on: the reader's choice, in the address of every output.
+"""The reader's choice of judgments, kept in the address of every page and file.
 
-`choice` reads it, `chosen` applies it to arrays and `rows` to rows of the database, `form` offers
-it. `annotation.web.parameters` refuses what an output does not take.
+`choice` reads it, `chosen` applies it to arrays, `rows` applies it to database rows, and `form`
+offers it. `annotation.web.parameters` refuses parameters that a page does not take.
 """
 
 from annotation.filters.choice import (

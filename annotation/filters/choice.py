@@ -1,10 +1,10 @@
-"""Which judgments an output rests on, and in which form: always in the address, never in a session.
+"""The chosen judgments and the form of their scores, in the address and never in a session.
 
 A page's filters apply to every number on it.
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from datetime import date
 from typing import Any, Self
@@ -12,45 +12,74 @@ from urllib.parse import urlencode
 
 from annotation.models import Campaign
 from annotation.quality.scales import HTER
+from metaeval.messages import Message, MessageError, message, truncated
 
 Z, RAW = "z", "raw"
-# What the campaign's protocol says: z-scores, but penalties as they are.
+# The protocol's default: z-scores, or raw scores if they are penalties.
 USUAL = ""
 IN, OUT = "in", "out"
 # Every segment as a document of its own, although the test set has documents.
 SEGMENTS = "segments"
 LISTS = ("without", "documents", "systems", "without_systems")
-# Characters of a refusal.
-MOST_SAID = 500
+# How many characters of a parameter, and how many names, an error repeats.
+LONGEST, MOST_NAMED = 100, 30
 NUMBERS = ("min_seconds", "max_seconds")
 
 
-class FilterError(ValueError):
-    """An address asks for something that filters do not know; the message says what.
+class FilterError(MessageError, ValueError):
+    """An address asks for something that is not available; the message is a whole sentence."""
 
-    It repeats what was asked, which may be as long as an address.
-    """
 
-    def __str__(self) -> str:
-        said = super().__str__()
-        return said if len(said) <= MOST_SAID else f"{said[:MOST_SAID]}…"
+def quoted(text: object) -> str:
+    """Return a parameter of an address as an error repeats it: at most `LONGEST` characters."""
+    value = str(text)
+    return value if len(value) <= LONGEST else f"{value[:LONGEST]}…"
+
+
+def listed(names: Iterable[object]) -> list[str | Message]:
+    """Return some names as an error repeats them."""
+    return truncated([quoted(name) for name in names], MOST_NAMED)
+
+
+Z_SCORES = message("filter.z-scores", "z-scores")
+RAW_SCORES = message("filter.raw-scores", "raw scores")
+WITHOUT_CONTROLS = message("filter.without-controls", "without control items")
+WITH_HUMANS = message("filter.with-humans", "with human translations")
+WITHOUT_OUTLIERS = message("filter.without-outliers", "without outlier systems")
+OVER_SEGMENTS = message("filter.over-segments", "intervals over segments")
 
 
 @dataclass(frozen=True)
 class Filters:
-    """What a reader chose; the defaults are everything, in the form that suits the protocol.
+    """What a reader chose; the defaults select all judgments with the protocol's usual scores.
 
-    `scores` is z or raw; left open, it is what `of` says of a campaign. `scale` names one of a
-    campaign's own scales, or HTER; left open, it is the first. Whatever is left out
-    counts as never given: z-scores too are those of the rest. `without` names annotators by their
-    public names or ids; `traps` says whether traps, bad references,
-    references and gold items stay among the judgments; `documents` are the only ones to look at
-    (none named: all), and so are `systems`, while `without_systems` are left out. `humans` says
-    whether metrics are compared on human translations too, `outliers` whether on systems that are
-    far from the others. `since` and `until` are ISO days in UTC, both included; `min_seconds` and
-    `max_seconds` bound the server's time of an item. A judgment without times is left out as soon
-    as one of these four is set. `unit` says over what intervals and tests are: `segments`, or, left
-    open, documents wherever the test set has them.
+    Judgments that are filtered out do not enter any number: z-scores are computed from the rest.
+
+    Attributes
+    ----------
+    scores
+        `z` or `raw`; empty means the campaign's default (`of`).
+    scale
+        One of the campaign's own scales, or HTER; empty means the first scale.
+    without
+        Annotators to exclude, by public name or id.
+    traps
+        `in` keeps traps, bad references, references and gold items; `out` drops them.
+    documents, systems
+        The only ones to use; empty means all.
+    without_systems
+        Systems to exclude.
+    humans
+        Whether metrics are compared on human translations as well.
+    outliers
+        Whether metrics are compared on systems whose scores are far from the others'.
+    since, until
+        ISO days in UTC, both included.
+    min_seconds, max_seconds
+        Bounds of the server's time per item. If one of these or of the days is set, judgments
+        without times are dropped.
+    unit
+        The unit of intervals and tests: `segments`; empty means documents if the test set has them.
     """
 
     scores: str = USUAL
@@ -74,71 +103,103 @@ class Filters:
         for name in ("traps", "humans", "outliers"):
             _one_of(name, getattr(self, name), IN, OUT)
         for name in LISTS:
-            # One address for one choice, whatever the order of the boxes.
+            # The same choice always has the same address.
             object.__setattr__(self, name, tuple(sorted(set(getattr(self, name)) - {""})))
         for name in ("since", "until"):
             object.__setattr__(self, name, _day(name, getattr(self, name)))
         for name in NUMBERS:
             object.__setattr__(self, name, _seconds(name, getattr(self, name)))
         if self.since and self.until and self.since > self.until:
-            raise FilterError(f"since ({self.since}) must not be after until ({self.until})")
+            raise FilterError(
+                message(
+                    "filter.since-after-until",
+                    "since ({since}) must not be after until ({until}).",
+                    since=self.since,
+                    until=self.until,
+                )
+            )
         low, high = self.min_seconds, self.max_seconds
         if low is not None and high is not None and low > high:
-            raise FilterError(f"min_seconds ({low:g}) must not be above max_seconds ({high:g})")
+            raise FilterError(
+                message(
+                    "filter.min-above-max",
+                    "min_seconds ({low}) must not be greater than max_seconds ({high}).",
+                    low=low,
+                    high=high,
+                )
+            )
 
     @property
     def needs_days(self) -> bool:
-        """Whether a judgment whose end is not known cannot be told to belong here."""
+        """Whether a judgment must have an end time to be selected."""
         return bool(self.since or self.until)
 
     @property
     def needs_seconds(self) -> bool:
-        """Whether a judgment whose start or end is not known cannot be told to belong here."""
+        """Whether a judgment must have start and end times to be selected."""
         return self.min_seconds is not None or self.max_seconds is not None
 
     @property
     def chooses_judgments(self) -> bool:
-        """Whether single judgments are left out, which published scores know nothing of."""
+        """Whether single judgments are filtered, which published scores do not have."""
         return self.needs_days or self.needs_seconds or bool(self.without) or self.traps == OUT
 
     @property
-    def words(self) -> list[str]:
-        """What differs from the default, for a reader."""
-        said = {
-            "z-scores": self.scores == Z,
-            "raw scores": self.scores == RAW,
-            f"the scale {self.scale}": bool(self.scale),
-            f"without {', '.join(self.without)}": bool(self.without),
-            "control items out": self.traps == OUT,
-            f"documents {', '.join(self.documents)}": bool(self.documents),
-            f"from {self.since}": bool(self.since),
-            f"to {self.until}": bool(self.until),
-            f"at least {self.min_seconds or 0:g} s": self.min_seconds is not None,
-            f"at most {self.max_seconds or 0:g} s": self.max_seconds is not None,
-            f"systems {', '.join(self.systems)}": bool(self.systems),
-            f"without systems {', '.join(self.without_systems)}": bool(self.without_systems),
-            "human translations in": self.humans == IN,
-            "outlier systems out": self.outliers == OUT,
-            "intervals over segments": self.unit == SEGMENTS,
-        }
-        return [words for words, is_said in said.items() if is_said]
+    def words(self) -> list[Message]:
+        """What differs from the defaults, each choice as a phrase."""
+        low, high = self.min_seconds, self.max_seconds
+        phrases = (
+            (self.scores == Z, Z_SCORES),
+            (self.scores == RAW, RAW_SCORES),
+            (self.scale, message("filter.scale", "scale: {scale}", scale=self.scale)),
+            (
+                self.without,
+                message("filter.without", "without annotators: {names}", names=self.without),
+            ),
+            (self.traps == OUT, WITHOUT_CONTROLS),
+            (
+                self.documents,
+                message("filter.documents", "only documents: {names}", names=self.documents),
+            ),
+            (self.since, message("filter.since", "from {day}", day=self.since)),
+            (self.until, message("filter.until", "until {day}", day=self.until)),
+            (
+                low is not None,
+                message("filter.min-seconds", "at least {seconds} s per item", seconds=low or 0),
+            ),
+            (
+                high is not None,
+                message("filter.max-seconds", "at most {seconds} s per item", seconds=high or 0),
+            ),
+            (self.systems, message("filter.systems", "only systems: {names}", names=self.systems)),
+            (
+                self.without_systems,
+                message(
+                    "filter.without-systems", "without systems: {names}", names=self.without_systems
+                ),
+            ),
+            (self.humans == IN, WITH_HUMANS),
+            (self.outliers == OUT, WITHOUT_OUTLIERS),
+            (self.unit == SEGMENTS, OVER_SEGMENTS),
+        )
+        return [phrase for is_chosen, phrase in phrases if is_chosen]
 
     def of(self, campaign: Campaign) -> Self:
-        """Return the same with the form of the scores settled for a campaign."""
+        """Return these filters with the campaign's default form of scores filled in."""
         usual = Z if campaign.judging.is_standardised and self.scale != HTER else RAW
         return self if self.scores else replace(self, scores=usual)
 
     @classmethod
     def from_query(cls, query: Mapping[str, Any]) -> Self:
-        """Read an address's query; parameters that are no filters are others' business.
+        """Read the filters of an address's query and ignore other parameters.
 
-        A name that may occur several times is read in full from a `QueryDict`. Raises FilterError.
+        All values of a repeated name are read from a `QueryDict`. Raises FilterError.
         """
         given = {field.name: _given(query, field.name) for field in fields(cls)}
         return cls(**{name: value for name, value in given.items() if value})
 
     def as_json(self) -> dict[str, Any]:
-        """Return plain values, the same for the same choice."""
+        """Return plain values; the same choice gives the same values."""
         return {
             name: list(value) if isinstance(value, tuple) else value
             for name, value in asdict(self).items()
@@ -155,21 +216,21 @@ class Filters:
         return cls(**given)
 
     @property
-    def leaves_something_out(self) -> bool:
-        """Whether they leave any judgment out, whatever the form of the scores."""
+    def drops_judgments(self) -> bool:
+        """Whether any judgment may be filtered out."""
         return bool(self.documents or self.chooses_systems) or self.chooses_judgments
 
     @property
     def chooses_systems(self) -> bool:
-        """Whether some systems are named as those to look at, or to leave out."""
+        """Whether systems are chosen or excluded by name."""
         return bool(self.systems or self.without_systems)
 
     def file_name(self, name: str) -> str:
-        """Return the name of a file that says whether something was chosen for it."""
+        """Return a file's name, marked as filtered if any filter is set."""
         return f"{name}-filtered" if self.words else name
 
     def query(self, **others: str) -> str:
-        """Return what makes an address show the same, without defaults; empty or `?…`."""
+        """Return the query of an address with the same choice, without defaults; empty or `?…`."""
         default = asdict(type(self)())
         chosen = {
             key: f"{value:g}" if isinstance(value, float) else value
@@ -188,7 +249,15 @@ def _given(query: Mapping[str, Any], name: str) -> Any:
 
 def _one_of(name: str, value: str, *known: str) -> None:
     if value not in known:
-        raise FilterError(f"{name} must be {' or '.join(known)}, not {value!r}")
+        raise FilterError(
+            message(
+                "filter.not-one-of",
+                "{name} must be one of these values: {known}. It is “{value}”.",
+                name=name,
+                known=known,
+                value=quoted(value),
+            )
+        )
 
 
 def _day(name: str, value: str) -> str:
@@ -197,7 +266,14 @@ def _day(name: str, value: str) -> str:
     try:
         return date.fromisoformat(value).isoformat()
     except ValueError as error:
-        raise FilterError(f"{name} must be a day such as 2026-03-31, not {value!r}") from error
+        raise FilterError(
+            message(
+                "filter.not-a-day",
+                "{name} must be a day such as 2026-03-31. It is “{value}”.",
+                name=name,
+                value=quoted(value),
+            )
+        ) from error
 
 
 def _seconds(name: str, value: str | float | None) -> float | None:
@@ -208,7 +284,14 @@ def _seconds(name: str, value: str | float | None) -> float | None:
     except ValueError:
         number = math.nan
     if not math.isfinite(number) or number < 0:
-        raise FilterError(f"{name} must be a number of seconds from 0, not {str(value)!r}")
+        raise FilterError(
+            message(
+                "filter.not-seconds",
+                "{name} must be a number of seconds, 0 or more. It is “{value}”.",
+                name=name,
+                value=quoted(value),
+            )
+        )
     return number
 
 

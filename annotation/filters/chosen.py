@@ -1,4 +1,4 @@
-"""The judgments that filters choose, and what was left out in words."""
+"""The judgments that filters choose, and messages about those that they drop."""
 
 import datetime as dt
 from collections.abc import Sequence
@@ -6,52 +6,64 @@ from dataclasses import replace
 
 import numpy as np
 
-from annotation.filters.choice import OUT, SEGMENTS, FilterError, Filters
-from annotation.filters.systems import chosen_systems, items_left_out, names_of, systems_of
+from annotation.filters.choice import OUT, SEGMENTS, FilterError, Filters, listed, quoted
+from annotation.filters.systems import chosen_systems, dropped_items, names_of, systems_of
 from annotation.models import Annotator, Campaign, Item, Segment
 from annotation.quality import JudgmentColumns, QualityReport, quality_report, read_columns
 from annotation.quality.columns import Mask
 from annotation.quality.current import NOTHING
 from annotation.quality.scales import scales_of
-from core.text import pluralize
+from metaeval.messages import Message, message, plural
 
 CONTROLS = (Item.Kind.TRAP, Item.Kind.BAD_REF, Item.Kind.REF, Item.Kind.GOLD)
 
 
 def read_judgments(
     campaign: Campaign, filters: Filters, *, with_excluded: bool = False
-) -> tuple[JudgmentColumns, tuple[str, ...]]:
-    """Return the current judgments that the filters choose, and sentences on what is not there.
+) -> tuple[JudgmentColumns, tuple[Message, ...]]:
+    """Return the current judgments that the filters choose, and messages about dropped ones.
 
-    Where the filters choose segments as the unit, none has a document.
+    If the filters choose segments as the unit, no judgment has a document.
     """
     require_scale(campaign, filters)
     columns = read_columns(campaign, with_excluded=with_excluded, scale=filters.scale)
     if filters.unit == SEGMENTS:
         columns = replace(columns, document=np.full_like(columns.document, NOTHING))
-    chosen = ~np.isin(columns.annotator, left_out(campaign, filters))
+    chosen = ~np.isin(columns.annotator, excluded_annotators(campaign, filters))
     if filters.traps == OUT:
         chosen &= ~columns.is_kind(*CONTROLS)
     if filters.documents:
         chosen &= np.isin(columns.segment, segments_of(campaign, filters))
-    if (items := items_left_out(campaign, filters)) is not None:
+    if (items := dropped_items(campaign, filters)) is not None:
         chosen &= ~np.isin(columns.item, list(items))
     notes = []
     if filters.needs_days or filters.needs_seconds:
         timed = _is_timed(columns, filters)
         if n := int((chosen & ~timed).sum()):
-            judgments = pluralize(n, "judgment has", "judgments have")
-            notes.append(f"{judgments} no times: the limits leave them out.")
+            notes.append(
+                plural(
+                    "filter.no-times",
+                    "{n} judgment has no times and is excluded by the limits.",
+                    "{n} judgments have no times and are excluded by the limits.",
+                    n=n,
+                )
+            )
         chosen &= timed & _in_time(columns, filters)
     if not chosen.all():
-        kept = int(chosen.sum())
-        notes.append(f"The filters keep {kept:,} of {len(columns):,} judgments.")
+        notes.append(
+            message(
+                "filter.selected",
+                "The filters select {n} of {total} judgments.",
+                n=int(chosen.sum()),
+                total=len(columns),
+            )
+        )
         columns = columns.select(chosen)
     return columns, tuple(notes)
 
 
 def _is_timed(columns: JudgmentColumns, filters: Filters) -> Mask:
-    """Whether as much is known of a judgment's times as the limits ask for."""
+    """Mark judgments that have the times that the limits need."""
     timed = np.ones(len(columns), dtype=bool)
     if filters.needs_days:
         timed &= ~np.isnan(columns.submitted)
@@ -80,14 +92,28 @@ def _midnight(day: str) -> float:
 def require_scale(campaign: Campaign, filters: Filters) -> None:
     """Raise FilterError for a scale that the campaign does not have."""
     if filters.scale and filters.scale not in (known := scales_of(campaign)):
-        there = f"there are {', '.join(known)}" if known else "there is one score alone"
-        raise FilterError(f"scale: this campaign has no scale {filters.scale}; {there}")
+        if not known:
+            raise FilterError(
+                message(
+                    "filter.one-scale",
+                    "This campaign has a single score and no scale “{scale}”.",
+                    scale=quoted(filters.scale),
+                )
+            )
+        raise FilterError(
+            message(
+                "filter.no-scale",
+                "This campaign has no scale “{scale}”. Its scales are {known}.",
+                scale=quoted(filters.scale),
+                known=known,
+            )
+        )
 
 
-def left_out(campaign: Campaign, filters: Filters) -> list[int]:
-    """Return the keys of the annotators left out: by public name, else by id.
+def excluded_annotators(campaign: Campaign, filters: Filters) -> list[int]:
+    """Return the keys of the annotators that the filters exclude, by public name or id.
 
-    Raises FilterError for somebody whom the campaign does not know.
+    Raises FilterError for annotators that the campaign does not have.
     """
     if not filters.without:
         return []
@@ -95,23 +121,35 @@ def left_out(campaign: Campaign, filters: Filters) -> list[int]:
     keys = {str(pk): pk for pk in labels.values()}
     unknown = [name for name in filters.without if name not in labels and name not in keys]
     if unknown:
-        raise FilterError(f"without: this campaign has no annotator {', '.join(unknown)}")
+        raise FilterError(
+            message(
+                "filter.no-annotator",
+                "without: this campaign has no annotator {names}.",
+                names=listed(unknown),
+            )
+        )
     return [labels.get(name) or keys[name] for name in filters.without]
 
 
 def segments_of(campaign: Campaign, filters: Filters) -> list[int]:
-    """Return the keys of the chosen documents' segments. Raises FilterError for no such one."""
+    """Return the keys of the chosen documents' segments. Raises FilterError for unknown ones."""
     rows = campaign.test_set.segments.filter(document__in=filters.documents)
     found = list(rows.order_by("position").values_list("pk", "document"))
     unknown = sorted(set(filters.documents) - {document for _, document in found})
     if unknown:
-        raise FilterError(f"documents: this test set has no document {', '.join(unknown)}")
+        raise FilterError(
+            message(
+                "filter.no-document",
+                "documents: this test set has no document {names}.",
+                names=listed(unknown),
+            )
+        )
     return [pk for pk, _ in found]
 
 
 def check(campaign: Campaign, filters: Filters) -> None:
-    """Raise FilterError where the filters name something that the campaign does not have."""
-    left_out(campaign, filters)
+    """Raise FilterError if the filters name something that the campaign does not have."""
+    excluded_annotators(campaign, filters)
     require_scale(campaign, filters)
     if filters.documents:
         segments_of(campaign, filters)
@@ -120,19 +158,34 @@ def check(campaign: Campaign, filters: Filters) -> None:
 
 
 def fitted(campaign: Campaign, campaigns: Sequence[Campaign], filters: Filters) -> Filters:
-    """The filters as one campaign knows them: a name has to be known to some campaign only."""
+    """Return the filters with the names that one campaign has.
+
+    Raises FilterError for names that none of the campaigns has.
+    """
     if filters.without:
         people = Annotator.objects.filter(campaign__in=campaigns)
         labels = set(people.values_list("label", flat=True))
         if unknown := [name for name in filters.without if name not in labels]:
-            raise FilterError(f"without: no campaign here has an annotator {', '.join(unknown)}")
+            raise FilterError(
+                message(
+                    "filter.no-annotator-here",
+                    "without: none of these campaigns has an annotator {names}.",
+                    names=listed(unknown),
+                )
+            )
         own = set(campaign.annotators.values_list("label", flat=True))
         filters = replace(filters, without=tuple(own & set(filters.without)))
     if filters.documents:
         rows = Segment.objects.filter(test_set=campaign.test_set, document__in=filters.documents)
         own = set(rows.values_list("document", flat=True))
         if not own:
-            raise FilterError(f"documents: {campaign.name} has none of the chosen ones")
+            raise FilterError(
+                message(
+                    "filter.none-of-documents",
+                    "documents: the campaign {campaign} has none of the chosen documents.",
+                    campaign=campaign.name,
+                )
+            )
         filters = replace(filters, documents=tuple(own))
     if filters.systems:
         named = _own_systems(campaign, campaigns, "systems", set(filters.systems))
@@ -147,22 +200,36 @@ def fitted(campaign: Campaign, campaigns: Sequence[Campaign], filters: Filters) 
 def _own_systems(
     campaign: Campaign, campaigns: Sequence[Campaign], name: str, named: set[str]
 ) -> tuple[str, ...]:
-    """The named systems that a campaign has; of those to look at it must have one."""
+    """Return the named systems that a campaign has; of `systems` it must have at least one."""
     known = {each.pk: names_of(systems_of(each)).keys() for each in campaigns}
     if unknown := named.difference(*known.values()):
-        raise FilterError(f"{name}: no campaign here has a system {', '.join(sorted(unknown))}")
+        raise FilterError(
+            message(
+                "filter.no-system-here",
+                "{name}: none of these campaigns has a system {names}.",
+                name=name,
+                names=listed(sorted(unknown)),
+            )
+        )
     own = tuple(sorted(named & known[campaign.pk]))
     if name == "systems" and not own:
-        raise FilterError(f"systems: {campaign.name} has none of the chosen ones")
+        raise FilterError(
+            message(
+                "filter.none-of-systems",
+                "systems: the campaign {campaign} has none of the chosen systems.",
+                campaign=campaign.name,
+            )
+        )
     return own
 
 
 def filtered_report(campaign: Campaign, filters: Filters) -> QualityReport:
-    """Return the report on the judgments that filters choose; its warnings begin with what is out.
+    """Return the report on the judgments that filters choose; its first warnings are theirs.
 
-    Who gave none of them has no line, unless nothing is left out. Raises FilterError.
+    Annotators without chosen judgments have no line, unless nothing is filtered. Raises
+    FilterError.
     """
-    if not filters.leaves_something_out and not filters.scale and not filters.unit:
+    if not filters.drops_judgments and not filters.scale and not filters.unit:
         return quality_report(campaign)
     judgments, notes = read_judgments(campaign, filters, with_excluded=True)
     report = quality_report(campaign, judgments, scale=filters.scale)

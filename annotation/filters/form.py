@@ -1,4 +1,4 @@
-"""The form of the filters: what there is to choose, and what was chosen."""
+"""The form of the filters: the available choices and the chosen ones."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
@@ -18,7 +18,7 @@ NAMES = frozenset(each.name for each in fields(Filters))
 
 
 class Choice(NamedTuple):
-    """Something that can be ticked."""
+    """An option of the form."""
 
     value: str
     is_chosen: bool
@@ -26,12 +26,12 @@ class Choice(NamedTuple):
 
 @dataclass(frozen=True)
 class Choices:
-    """What the form offers; `others` are the page's own parameters, which a form must keep.
+    """What the form offers; `others` are the page's own parameters, which the form must send too.
 
-    Without `has_scores` there is nothing to choose about the form of the scores; `has_human` says
-    whether any system is a human translation. `scales` are the campaigns' own ones, if there are
-    several. `has_unit` says whether the reader can choose what intervals are over: a document has
-    several segments, and the page has intervals.
+    `has_scores` says whether the form of the scores can be chosen, `has_human` whether any system
+    is a human translation. `scales` are the campaigns' own scales, if there are several.
+    `has_unit` says whether the unit of intervals can be chosen: some document has several
+    segments, and the page has intervals.
     """
 
     annotators: list[Choice]
@@ -58,16 +58,16 @@ def filter_choices(
     has_scores: bool = True,
     has_unit: bool = True,
 ) -> Choices:
-    """Return what the form shows for some campaigns together, as it was a moment ago."""
+    """Return what the form shows for some campaigns together; counts are cached briefly."""
     key = ("filters", *(campaign.pk for campaign in campaigns))
     labels, documents, systems = ttl_cache(
         key, lambda: (_annotators(campaigns), _documents(campaigns), _systems(campaigns))
     )
     is_shared = any(is_shared for _, is_shared in documents)
-    left_out = set(filters.without)
+    without = set(filters.without)
     return Choices(
         annotators=[
-            Choice(label, label in left_out or bool(keys & left_out))
+            Choice(label, label in without or bool(keys & without))
             for label, keys in labels.items()
         ],
         documents=[Choice(name, name in filters.documents) for name, _ in documents],
@@ -82,7 +82,7 @@ def filter_choices(
 
 
 def _annotators(campaigns: Sequence[Campaign]) -> dict[str, set[str]]:
-    """The keys of all who have a public name."""
+    """Return the keys of annotators by public name."""
     people = Annotator.objects.filter(campaign__in=campaigns).order_by("campaign", "pk")
     labels: dict[str, set[str]] = {}
     for label, pk in people.values_list("label", "pk"):
@@ -91,7 +91,7 @@ def _annotators(campaigns: Sequence[Campaign]) -> dict[str, set[str]]:
 
 
 def _documents(campaigns: Sequence[Campaign]) -> list[tuple[str, bool]]:
-    """Every document by name, and whether it has several segments in a test set."""
+    """Return every document by name, and whether it has several segments in a test set."""
     rows = Segment.objects.filter(test_set__campaigns__in=campaigns).exclude(document="")
     counts = (
         rows.order_by().values_list("document", "test_set").annotate(n=Count("pk", distinct=True))
@@ -103,7 +103,7 @@ def _documents(campaigns: Sequence[Campaign]) -> list[tuple[str, bool]]:
 
 
 def _systems(campaigns: Sequence[Campaign]) -> dict[str, bool]:
-    """Whether each system, by its unique name, is a human translation."""
+    """Return whether each system, by its unique name, is a human translation."""
     found: dict[str, bool] = {}
     for campaign in campaigns:
         systems = systems_of(campaign)
@@ -118,10 +118,10 @@ def _scales(campaigns: Sequence[Campaign], filters: Filters) -> list[Choice]:
 
 
 def filter_parameters(query: QueryDict) -> list[tuple[str, str]]:
-    """Return the filters of an address, which a page's other forms must keep."""
+    """Return the filters of an address, which the page's other forms must send too."""
     return [(name, value) for name in query if name in NAMES for value in query.getlist(name)]
 
 
 def own_parameters(query: QueryDict) -> list[tuple[str, str]]:
-    """Return the parameters of an address that are no filters."""
+    """Return the parameters of an address that are not filters."""
     return [(name, value) for name in query if name not in NAMES for value in query.getlist(name)]

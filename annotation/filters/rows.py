@@ -1,6 +1,6 @@
-"""The judgments that filters choose, as rows of the database: raw judgments and their exports.
+"""The judgments that filters choose, as database rows: raw judgments and their exports.
 
-The same choice as that of `chosen`, which reads current judgments into arrays.
+The choice is that of `chosen`, which reads current judgments into arrays.
 """
 
 from datetime import UTC, date, datetime, time, timedelta
@@ -8,27 +8,27 @@ from datetime import UTC, date, datetime, time, timedelta
 from django.db.models import F, Q, QuerySet
 
 from annotation.filters.choice import OUT, Filters
-from annotation.filters.chosen import CONTROLS, left_out, segments_of
-from annotation.filters.systems import items_left_out
+from annotation.filters.chosen import CONTROLS, excluded_annotators, segments_of
+from annotation.filters.systems import dropped_items
 from annotation.models import Campaign, Judgment
 
 TOOK = F("submitted_at") - F("started_at")
-# No screen lasts so long, in seconds; larger numbers are no interval of any database.
+# Longer than any screen lasts, in seconds; databases have no larger intervals.
 FOREVER = 1e10
 
 
-def kept(rows: QuerySet[Judgment], campaign: Campaign, filters: Filters) -> QuerySet[Judgment]:
-    """Return those of a campaign's judgments that the filters choose, whatever their revision.
+def filtered(rows: QuerySet[Judgment], campaign: Campaign, filters: Filters) -> QuerySet[Judgment]:
+    """Return the campaign's judgments that the filters choose, of all revisions.
 
     Raises FilterError for an annotator, a document or a system that the campaign does not have.
     """
     if filters.without:
-        rows = rows.exclude(assignment__annotator__in=left_out(campaign, filters))
+        rows = rows.exclude(assignment__annotator__in=excluded_annotators(campaign, filters))
     if filters.traps == OUT:
         rows = rows.exclude(assignment__item__kind__in=CONTROLS)
     if filters.documents:
         rows = rows.filter(assignment__item__segment__in=segments_of(campaign, filters))
-    if (items := items_left_out(campaign, filters)) is not None:
+    if (items := dropped_items(campaign, filters)) is not None:
         rows = rows.exclude(assignment__item__in=items)
     return _in_time(rows, filters)
 
@@ -40,10 +40,10 @@ def _in_time(rows: QuerySet[Judgment], filters: Filters) -> QuerySet[Judgment]:
         rows = rows.filter(submitted_at__lte=_moment(filters.until, time.max))
     if not filters.needs_seconds:
         return rows
-    # The time of a screen is shared among the answers that were sent together.
-    shares = rows.order_by().values_list("sent_together", flat=True).distinct()
+    # The time of a screen is divided among the answers that were sent together.
+    sizes = rows.order_by().values_list("sent_together", flat=True).distinct()
     fitting = Q(pk__in=[])
-    for n in shares:
+    for n in sizes:
         fitting |= Q(sent_together=n) & _bounds(filters, n)
     timed = rows.filter(started_at__isnull=False, submitted_at__isnull=False)
     return timed.alias(took=TOOK).filter(fitting)

@@ -1,21 +1,22 @@
-"""Forms of the import page, one a tool, and of the page of gold and practice items."""
+"""Forms of the import page, one per tool, and of the page of gold and practice items."""
 
 from functools import partial
 from typing import Any
 
 from django import forms
 from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
 
 from annotation.forms.uploads import LanguagesForm, OneFileField
 from annotation.imports.ends import CHOICES
 from annotation.imports.sources import APPRAISE, PEARMUT, Sent
 from annotation.uploads import InputFile
 
-# What a campaign's segments name.
+# Files that a campaign's segments refer to.
 RECORDINGS = partial(
     OneFileField,
-    label="Recordings and pictures",
-    help_text="Optional: a ZIP archive of the files that the campaign names.",
+    label=_("Recordings and images"),
+    help_text=_("Optional: a ZIP archive of the files that the campaign refers to."),
 )
 
 
@@ -26,29 +27,34 @@ class StudyField(forms.SlugField):
         super().__init__(
             required=False,
             max_length=80,
-            help_text="Optional: campaigns of one study are shown side by side and averaged. "
-            "Letters, digits, hyphens and underscores.",
+            label=_("Study"),
+            help_text=_(
+                "Optional: campaigns of one study are shown side by side and averaged. Letters, "
+                "digits, hyphens and underscores."
+            ),
         )
 
 
 class QuestionField(forms.CharField):
-    """What annotators were asked, where the files do not say it."""
+    """The question that annotators were asked, if the files do not have it."""
 
     def __init__(self) -> None:
         super().__init__(
             required=False,
             max_length=2_000,
-            label="Question to the annotators",
-            help_text="Optional: as the study asked it. Empty: that of the files, or of the "
-            "protocol.",
+            label=_("Question for the annotators"),
+            help_text=_(
+                "Optional: the question as the study asked it. Leave blank to use the question "
+                "of the files or of the protocol."
+            ),
         )
 
 
 class ToolForm(forms.Form):
-    """What every tool's form has. `roles` are its files; `tool` its name.
+    """The base of every tool's form; `roles` are its files, `tool` is its name.
 
-    `title` heads it, and `about` is a template that tells what is read. Fields besides `first`, if
-    that names any, are folded away.
+    `title` is its heading, and `about` a template that explains what is read. If `first` names
+    fields, all others are folded.
     """
 
     tool = ""
@@ -59,90 +65,102 @@ class ToolForm(forms.Form):
 
     @property
     def visible_first(self) -> list[forms.BoundField]:
-        """The fields that everybody fills in."""
+        """The fields that are always shown."""
         return [field for field in self if not self.first or field.name in self.first]
 
     @property
     def more(self) -> list[forms.BoundField]:
-        """The others."""
+        """The folded fields."""
         return [field for field in self if self.first and field.name not in self.first]
 
     def sent(self) -> Sent:
-        """Return what the person sent; nothing has been read yet."""
+        """Return the submitted files and values, which have not been read yet."""
         data = self.cleaned_data
         files = {role: InputFile.sent(data[role]) for role in self.roles if data.get(role)}
         words = {name: data[name] for name in self.fields if name not in self.roles}
         return Sent(self.tool, files, words)
 
     def clean(self) -> dict[str, Any]:
-        """Ask for the files; an empty one passes, because the reader names it."""
+        """Require the files; the reader reports empty ones."""
         data = super().clean() or self.cleaned_data
         for role in self.roles:
             if role not in getattr(self, "optional", ()) and not data.get(role):
-                self.add_error(role, "Choose a file.")
+                self.add_error(role, _("Choose a file."))
         return data
 
 
 class AppraiseForm(ToolForm):
-    """Batches, manifest and perhaps scores."""
+    """Batches, manifest and optional scores."""
 
     tool = APPRAISE
-    title = "From Appraise"
+    title = _("From Appraise")
     roles = ("batches", "manifest", "scores")
     optional = ("scores",)
     prefix = APPRAISE
 
-    batches = OneFileField(label="Batches", help_text="JSON: a list of tasks with items.")
-    manifest = OneFileField(label="Manifest", help_text="JSON with CAMPAIGN_NAME and the rest.")
+    batches = OneFileField(label=_("Batches"), help_text=_("JSON: a list of tasks with items."))
+    manifest = OneFileField(
+        label=_("Manifest"), help_text=_("JSON with CAMPAIGN_NAME and other settings.")
+    )
     scores = OneFileField(
-        label="Scores",
-        help_text="CSV exported from Appraise, without header. Optional: the campaign is then "
-        "finished and holds these judgments.",
+        label=_("Scores"),
+        help_text=_(
+            "Optional: a CSV file exported from Appraise, without header. The imported campaign "
+            "then contains these judgments and is closed."
+        ),
     )
     name = forms.CharField(
-        required=False, max_length=120, help_text="Optional: another name than the manifest’s."
+        required=False,
+        label=_("Name"),
+        max_length=120,
+        help_text=_("Optional: a name that replaces the manifest’s."),
     )
     study = StudyField()
     question = QuestionField()
-    ends = forms.ChoiceField(
-        required=False, label="Ends of errors marked beforehand", choices=CHOICES
-    )
+    ends = forms.ChoiceField(required=False, label=_("Ends of pre-marked errors"), choices=CHOICES)
 
 
 class PearmutForm(ToolForm, LanguagesForm):
-    """One campaign file; it does not say the languages."""
+    """A campaign file, which does not have the languages."""
 
     tool = PEARMUT
-    title = "From Pearmut"
+    title = _("From Pearmut")
     roles = ("campaign", "log", "recordings")
     optional = ("log", "recordings")
     prefix = PEARMUT
 
     campaign = OneFileField(
-        label="Campaign", help_text="JSON with info, campaign_id and data, or a list of such."
+        label=_("Campaign"),
+        help_text=_("JSON with info, campaign_id and data, or a list of such objects."),
     )
     log = OneFileField(
-        label="Answers",
-        help_text="Optional: its log or downloaded answers. The campaign is then finished.",
+        label=_("Answers"),
+        help_text=_(
+            "Optional: the campaign’s log or downloaded answers. The imported campaign is then "
+            "closed."
+        ),
     )
     recordings = RECORDINGS()
     name = forms.CharField(
-        required=False, max_length=120, help_text="Optional: another name than the campaign_id."
+        required=False,
+        label=_("Name"),
+        max_length=120,
+        help_text=_("Optional: a name that replaces the campaign_id."),
     )
     study = StudyField()
     question = QuestionField()
     ends = forms.ChoiceField(
         required=False,
-        label="Ends of errors marked beforehand",
+        label=_("Ends of pre-marked errors"),
         choices=CHOICES,
     )
     breaks = forms.ChoiceField(
         required=False,
-        label="Line breaks in offsets",
+        label=_("Line breaks in offsets"),
         choices=[
-            ("", "as the marks of what is missing say"),
-            ("counted", "count as one place (Pearmut from 1.1.5 on)"),
-            ("uncounted", "do not count (Pearmut up to 1.1.4)"),
+            ("", _("as the marks of omissions indicate")),
+            ("counted", _("count as one character (Pearmut 1.1.5 and later)")),
+            ("uncounted", _("do not count (Pearmut 1.1.4 and earlier)")),
         ],
     )
 
@@ -150,23 +168,25 @@ class PearmutForm(ToolForm, LanguagesForm):
 class GoldForm(forms.Form):
     """One table of gold and practice items."""
 
-    table = OneFileField(label="Table", help_text="TSV, CSV, XLSX or JSON.")
+    table = OneFileField(label=_("Table"), help_text=_("TSV, CSV, XLSX or JSON."))
 
     def clean_table(self) -> Any:
-        """Ask for a file."""
+        """Require a file."""
         if not self.cleaned_data["table"]:
-            raise forms.ValidationError("Choose a file.")
+            raise forms.ValidationError(_("Choose a file."))
         return self.cleaned_data["table"]
 
 
 class CampaignFileForm(forms.Form):
-    """A whole campaign in one file of ours."""
+    """A whole campaign in one file."""
 
-    campaign_file = forms.FileField(label="Campaign file", help_text="JSON, as Export makes it.")
+    campaign_file = forms.FileField(
+        label=_("Campaign file"), help_text=_("JSON, as downloaded from the page Export.")
+    )
     recordings = RECORDINGS()
     slug = forms.SlugField(
         required=False,
         max_length=80,
-        label="Short name of a copy",
-        help_text="Where the campaign of the file is here already.",
+        label=_("Short name of a copy"),
+        help_text=_("Needed if the campaign of the file is already stored here."),
     )

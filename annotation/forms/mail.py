@@ -1,4 +1,4 @@
-"""E-mail addresses of annotators as people paste them, and what a letter to them is to say."""
+"""Forms for annotators' e-mail addresses and for letters to them."""
 
 import re
 from collections.abc import Collection
@@ -8,37 +8,40 @@ from uuid import uuid4
 from django import forms
 from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
+from django.utils.translation import gettext_lazy as _
 
 from annotation.models import Annotator, Letter
+from metaeval.messages import Message, MessageError, message
 
-# `A3, name@example.org`, also with a tab, a semicolon or a blank between them.
+# `A3, name@example.org`, separated by a comma, a tab, a semicolon or a blank.
 PARTS = re.compile(r"[\s,;]+")
-# `Name <name@example.org>`, as address books have it.
+# `Name <name@example.org>`, as copied from address books.
 BOOK = re.compile(r"^[^<>]*<([^<>]+)>$")
 
 
 def read_lines(text: str, *, labels: Collection[str]) -> list[tuple[str, str]]:
-    """Return (label, address) of each line; a label may stand alone, and so may an address.
+    """Return (label, address) of each line; each of them can be missing.
 
-    Raises ValidationError that names every line with a mistake; an address may stand there once.
+    Raises ValidationError with every line that has an error; addresses must be unique.
     """
     found: list[tuple[str, str]] = []
-    problems: list[str] = []
+    problems: list[Message] = []
     for number, line in enumerate(text.splitlines(), 1):
         if not line.strip():
             continue
         try:
             found.append(_read(line.strip(), labels, {address for _, address in found if address}))
-        except ValidationError as error:
-            problem = error.messages[0]
-            problems.append(f"Line {number}: {problem}")
+        except MessageError as error:
+            problems.append(
+                message("mail.line", "Line {n}: {problem}", n=number, problem=error.message)
+            )
     if problems:
         raise ValidationError(problems)
     return found
 
 
 def _read(line: str, labels: Collection[str], seen: Collection[str]) -> tuple[str, str]:
-    label, _, rest = line.partition(next(iter(PARTS.findall(line)), " "))
+    label, _between, rest = line.partition(next(iter(PARTS.findall(line)), " "))
     if label in labels:
         line = rest.strip(" \t,;")
     else:
@@ -50,24 +53,35 @@ def _read(line: str, labels: Collection[str], seen: Collection[str]) -> tuple[st
     try:
         validate_email(address)
     except ValidationError:
-        raise ValidationError(f"“{line[:80]}” is no e-mail address.") from None
+        raise MessageError(
+            message("mail.no-address", "“{text}” is not an e-mail address.", text=line[:80])
+        ) from None
     if address.lower() in {each.lower() for each in seen}:
-        raise ValidationError(f"{address} stands in a line above, and two people need two.")
+        raise MessageError(
+            message(
+                "mail.repeated",
+                "{address} is also in an earlier line. Every annotator needs a different address.",
+                address=address,
+            )
+        )
     return label, address
 
 
 class AddressesForm(forms.Form):
-    """The addresses of a campaign's annotators, a line each; who stands in no line keeps theirs.
+    """The addresses of a campaign's annotators, one per line; others keep their addresses.
 
-    After a check `chosen` holds the annotators whose address changes, with the new one.
+    After validation, `chosen` has the annotators whose address changes, with the new address.
     """
 
     addresses = forms.CharField(
         required=False,
         max_length=500_000,
-        label="Addresses",
-        help_text="One a line: an annotator and an address, such as “A1 name@example.org”. An "
-        "address alone goes to the next annotator who has none; an annotator alone loses theirs.",
+        label=_("Addresses"),
+        help_text=_(
+            "One per line: an annotator and an address, such as “A1 name@example.org”. An "
+            "address without an annotator is given to the next annotator who has none. An "
+            "annotator without an address loses theirs."
+        ),
         widget=forms.Textarea(attrs={"rows": 6, "spellcheck": "false"}),
     )
 
@@ -78,7 +92,7 @@ class AddressesForm(forms.Form):
         self.chosen: dict[Annotator, str] = {}
 
     def clean_addresses(self) -> str:
-        """Find out whose each address is."""
+        """Match addresses with annotators."""
         text: str = self.cleaned_data["addresses"]
         lines = read_lines(text, labels=self.people)
         named = {label: address for label, address in lines if label}
@@ -87,47 +101,65 @@ class AddressesForm(forms.Form):
             for label, person in self.people.items()
         }
         free = iter([label for label in after if not after[label] and label not in named])
-        for _, address in (line for line in lines if not line[0]):
+        for address in (address for label, address in lines if not label):
             label = next(free, None)
             if label is None:
-                raise ValidationError(f"There is no annotator without an address for {address}.")
+                raise ValidationError(
+                    [
+                        message(
+                            "mail.nobody-left",
+                            "All annotators already have an address, so nobody can get {address}.",
+                            address=address,
+                        )
+                    ]
+                )
             after[label] = address
-        self._keep(after)
+        self._choose(after)
         return text
 
-    def _keep(self, after: dict[str, str]) -> None:
+    def _choose(self, after: dict[str, str]) -> None:
         for label, address in after.items():
             person = self.people[label]
             before = person.user.email if person.user else ""
             if address == before:
                 continue
             if person.user is None or person.user.has_usable_password():
-                raise ValidationError(f"{label} has an account, and its address is changed there.")
+                raise ValidationError(
+                    [
+                        message(
+                            "mail.own-account",
+                            "{annotator} has an account. Change the address on the account’s page.",
+                            annotator=label,
+                        )
+                    ]
+                )
             self.chosen[person] = address
 
 
 class LetterForm(forms.Form):
-    """Whom to write to, and what."""
+    """The annotators to write to, and the letter."""
 
     sheet = forms.UUIDField(widget=forms.HiddenInput, initial=uuid4)
     people = forms.ModelMultipleChoiceField(
-        Annotator.objects.none(), error_messages={"required": "Choose at least one person."}
+        Annotator.objects.none(), error_messages={"required": _("Choose at least one annotator.")}
     )
-    subject = forms.CharField(max_length=200, label="Subject")
+    subject = forms.CharField(max_length=200, label=_("Subject"))
     text = forms.CharField(
         max_length=5_000,
-        label="Text",
-        help_text="The link comes where {link} stands.",
+        label=_("Text"),
+        help_text=_("{link} is replaced by the annotator’s link."),
         widget=forms.Textarea(attrs={"rows": 9}),
     )
 
     def clean_subject(self) -> str:
-        """One line."""
+        """Return the subject as one line."""
         return " ".join(str(self.cleaned_data["subject"]).split())
 
     def clean_text(self) -> str:
-        """A letter without the link is of no use."""
+        """Require the placeholder of the link."""
         text: str = self.cleaned_data["text"]
         if Letter.LINK not in text:
-            raise ValidationError("The text lacks {link}, where the link is to stand.")
+            raise ValidationError(
+                _("The text must contain {link}, which is replaced by the annotator’s link.")
+            )
         return text.replace("\r\n", "\n")

@@ -1,55 +1,76 @@
-"""What a researcher asks of the power analysis: a difference, a design, and how scores vary."""
+"""Forms of the power analysis: a difference, a design, and the variances of scores."""
 
 from collections.abc import Mapping
 from typing import Any
 
 from django import forms
+from django.utils.translation import gettext_lazy as _
 
 from annotation.quality.columns import RAW, Z
 from metaeval.judgments.planning.power import DESIGNS
+from metaeval.messages import message
 
 MAX_SEGMENTS, MAX_ANNOTATORS, MAX_CELLS = 5_000, 20, 12
 DESIGN_LABELS = {
-    "same_segments": "Same segments",
-    "same_annotators": "Same segments and annotators",
-    "independent": "Different segments",
+    "same_segments": _("Same segments"),
+    "same_annotators": _("Same segments and annotators"),
+    "independent": _("Different segments"),
 }
 
 
 class NumberList(forms.CharField):
-    """Whole numbers with commas or spaces between them, sorted and each once."""
+    """Whole numbers separated by commas or blanks; sorted, without duplicates."""
 
     def __init__(self, *, least: int, most: int, **kwargs: Any) -> None:
         super().__init__(max_length=200, **kwargs)
         self.least, self.most = least, most
 
     def to_python(self, value: Any) -> Any:
-        """Return the numbers, or say which part is none."""
+        """Return the numbers. Raises ValidationError for parts that are not numbers."""
         parts = str(value or "").replace(",", " ").split()
         if wrong := next((part for part in parts if not part.isascii() or not part.isdigit()), ""):
-            raise forms.ValidationError(f"“{wrong}” is no whole number.")
+            raise forms.ValidationError(
+                [message("power.not-a-number", "“{text}” is not a whole number.", text=wrong[:40])]
+            )
         numbers = sorted({int(part) for part in parts if len(part) < 10})
         if len(parts) > MAX_CELLS or any(len(part) >= 10 for part in parts):
-            raise forms.ValidationError(f"Give at most {MAX_CELLS} numbers of up to 9 digits.")
+            raise forms.ValidationError(
+                [
+                    message(
+                        "power.too-many",
+                        "Enter at most {n} numbers with at most 9 digits each.",
+                        n=MAX_CELLS,
+                    )
+                ]
+            )
         if numbers and not self.least <= numbers[0] <= numbers[-1] <= self.most:
-            raise forms.ValidationError(f"Numbers from {self.least:,} to {self.most:,}.")
+            raise forms.ValidationError(
+                [
+                    message(
+                        "power.out-of-range",
+                        "Enter numbers from {least} to {most}.",
+                        least=self.least,
+                        most=self.most,
+                    )
+                ]
+            )
         return numbers
 
     def prepare_value(self, value: Any) -> Any:
-        """Show numbers as they are typed."""
+        """Return numbers as text, separated by commas."""
         return ", ".join(map(str, value)) if isinstance(value, (list, tuple)) else value
 
     def validate(self, value: Any) -> None:
-        """Ask for at least one number."""
+        """Require at least one number."""
         if not value and self.required:
-            raise forms.ValidationError("Give at least one number.")
+            raise forms.ValidationError(_("Enter at least one number."))
 
     def run_validators(self, value: Any) -> None:
-        """The length was bounded in `to_python`."""
+        """Do nothing: `to_python` has checked the length."""
 
 
 class PowerForm(forms.Form):
-    """Everything but the variances; what is not sent takes its default."""
+    """All settings except the variances; missing ones get their default."""
 
     DEFAULTS: Mapping[str, Any] = {
         "difference": 5.0,
@@ -61,32 +82,37 @@ class PowerForm(forms.Form):
     }
 
     difference = forms.FloatField(
-        label="Difference to find",
+        label=_("Difference to detect"),
         min_value=0.001,
         max_value=1000,
-        help_text="How far apart two systems are in truth, in the unit of the scores.",
+        help_text=_("The true difference between two systems, in the unit of the scores."),
     )
     n_systems = forms.IntegerField(
-        label="Systems",
+        label=_("Systems"),
         min_value=2,
         max_value=100,
-        help_text="All pairs are compared: α is divided by their number (Bonferroni).",
+        help_text=_("All pairs are compared: α is divided by their number (Bonferroni)."),
     )
     design = forms.ChoiceField(
-        label="What two systems share",
+        label=_("What two systems share"),
         choices=[(name, DESIGN_LABELS[name]) for name in DESIGNS],
-        help_text="Annotators are shared if the same people judge both outputs of a segment.",
+        help_text=_(
+            "Annotators are shared if the same annotators judge both outputs of a segment."
+        ),
     )
-    alpha = forms.FloatField(label="α", min_value=0.0001, max_value=0.5)
+    alpha = forms.FloatField(label=_("α"), min_value=0.0001, max_value=0.5)
     annotators_per_item = NumberList(
-        label="Annotators per item", least=1, most=MAX_ANNOTATORS, help_text="Such as 1, 2, 3."
+        label=_("Annotators per item"),
+        least=1,
+        most=MAX_ANNOTATORS,
+        help_text=_("For example 1, 2, 3."),
     )
     n_segments = NumberList(
-        label="Segments",
+        label=_("Segments"),
         least=2,
         most=MAX_SEGMENTS,
         required=False,
-        help_text="Such as 100, 200, 400. Empty: around the answer.",
+        help_text=_("For example 100, 200, 400. Leave blank for numbers around the result."),
     )
 
     def __init__(self, data: Any = None, **kwargs: Any) -> None:
@@ -99,7 +125,7 @@ class PowerForm(forms.Form):
                 field.widget.attrs["aria-invalid"] = "true"
 
     def defaults(self) -> dict[str, Any]:
-        """What the form starts from."""
+        """Return the initial values."""
         return {
             name: ", ".join(map(str, value)) if isinstance(value, tuple) else value
             for name, value in self.DEFAULTS.items()
@@ -115,47 +141,52 @@ class PowerForm(forms.Form):
 
 
 class PilotForm(PowerForm):
-    """A campaign is the pilot; its scores are raw or z."""
+    """Settings with variances from a campaign, on raw scores or z-scores."""
 
     scores = forms.ChoiceField(
-        label="Scores", choices=[(RAW, "Raw scores"), (Z, "z-scores of each annotator")]
+        label=_("Scores"), choices=[(RAW, _("Raw scores")), (Z, _("z-scores of each annotator"))]
     )
 
     field_order = ["scores"]
 
     def defaults(self) -> dict[str, Any]:
-        """A difference that means something in either unit."""
+        """Return initial values, with raw scores."""
         return super().defaults() | {"scores": RAW}
 
     def question(self) -> dict[str, Any]:
-        """The same with the scores that the pilot is taken in."""
+        """Return the question, with the chosen scores."""
         return super().question() | {"scores": self.cleaned_data["scores"]}
 
 
-def spread(label: str, help_text: str) -> forms.FloatField:
-    """A standard deviation, in the unit of the scores."""
+def spread(label: Any, help_text: Any) -> forms.FloatField:
+    """Return a field for a standard deviation, in the unit of the scores."""
     return forms.FloatField(label=label, min_value=0, max_value=1000, help_text=help_text)
 
 
 class StatedForm(PowerForm):
-    """Nobody has judged anything yet: standard deviations are assumed."""
+    """Settings with assumed standard deviations, before anything was judged."""
 
     SDS: Mapping[str, Any] = {"segment": 12, "output": 12, "annotator": 10, "residual": 18}
 
     segment = spread(
-        "Spread of segments", "Standard deviation: some segments are harder for every system."
+        _("Spread of segments"),
+        _("Standard deviation: some segments are harder for all systems."),
     )
     output = spread(
-        "Spread of outputs",
-        "Of one system over segments, beyond its mean and the segment’s difficulty.",
+        _("Spread of outputs"),
+        _("Of one system over segments, beyond its mean and the segment’s difficulty."),
     )
-    annotator = spread("Spread of annotators", "How mild or strict people are. 0 for z-scores.")
-    residual = spread("Residual", "What is left between two judgments of one output.")
+    annotator = spread(
+        _("Spread of annotators"), _("How lenient or strict annotators are. 0 for z-scores.")
+    )
+    residual = spread(
+        _("Residual"), _("The remaining difference between two judgments of one output.")
+    )
 
     def defaults(self) -> dict[str, Any]:
-        """Spreads as they are common on a scale of 0 to 100, to be replaced by the reader's."""
+        """Return initial values, with spreads that are common on scales from 0 to 100."""
         return super().defaults() | dict(self.SDS)
 
     def question(self) -> dict[str, Any]:
-        """The same with the standard deviations that are stated."""
+        """Return the question, with the stated standard deviations."""
         return super().question() | {"sds": {name: self.cleaned_data[name] for name in self.SDS}}

@@ -102,9 +102,9 @@ def in_words(background: dict[str, Any] | None) -> list[tuple[str, str]]:
     expertise = dict(EXPERTISE).get(background.get("expertise", UNSAID), unsaid)
     experience = dict(YEARS).get(background.get("experience", UNSAID), unsaid)
     return [
-        ("native languages", languages),
-        ("expertise", str(expertise)),
-        ("experience", str(experience)),
+        (str(_("native languages")), languages),
+        (str(_("expertise")), str(expertise)),
+        (str(_("experience")), str(experience)),
     ]
 
 
@@ -141,32 +141,36 @@ class TestForm(forms.Form):
 
 
 MAX_TEXT = 50_000
-NEEDS_OWN = (
-    "Write the campaign's own consent first: it decides whether annotators are asked, and is "
-    "what they read where a language is missing."
+NEEDS_OWN = _(
+    "Write the campaign’s main consent text first. It decides whether annotators are asked, and "
+    "annotators whose language is missing read it."
 )
 
 
 def language_name(code: str) -> str:
-    """Return a language as the page calls it."""
-    return dict(settings.LANGUAGES).get(code, code) or "The campaign's own text"
+    """Return the name of a language on the page."""
+    return dict(settings.LANGUAGES).get(code, code) or str(_("Main text of the campaign"))
 
 
 class InstructionsForm(forms.Form):
     """Both texts as Markdown."""
 
     instructions = forms.CharField(
+        label=_("Instructions"),
         required=False,
         max_length=MAX_TEXT,
         widget=forms.Textarea(attrs={"rows": 10}),
-        help_text="Shown above the texts to be rated. Markdown: headings, lists, emphasis, "
-        "links, tables, code.",
+        help_text=_(
+            "Shown above the texts to be rated. Markdown: headings, lists, emphasis, links, "
+            "tables, code."
+        ),
     )
     consent = forms.CharField(
+        label=_("Consent"),
         required=False,
         max_length=MAX_TEXT,
         widget=forms.Textarea(attrs={"rows": 6}),
-        help_text="What annotators agree to before their first item. Markdown.",
+        help_text=_("What annotators agree to before their first item. Markdown."),
     )
 
     def clean(self) -> dict[str, str]:
@@ -174,7 +178,9 @@ class InstructionsForm(forms.Form):
         given = super().clean() or {}
         is_empty = not any(text.strip() for text in given.values())
         if is_empty and not self.errors and self.initial.get("language") != OWN:
-            raise forms.ValidationError("Both texts are empty. Write one, or delete the language.")
+            raise forms.ValidationError(
+                _("Both texts are empty. Write one, or delete the language.")
+            )
         if given.get("consent", "").strip() and self.initial.get("needs_own_consent"):
             self.add_error("consent", NEEDS_OWN)
         return given

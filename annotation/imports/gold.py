@@ -48,7 +48,7 @@ def read_gold(campaign: Campaign, file: InputFile, report: Report) -> list[Item]
 def add_gold(*, campaign: Campaign, items: Sequence[Item]) -> int:
     """Store items that were read without errors. Raises ValidationError unless it is a draft."""
     campaign = Campaign.objects.select_for_update().get(pk=campaign.pk)
-    require_status(campaign, Campaign.Status.DRAFT, "given gold or practice items")
+    require_status(campaign, Campaign.Status.DRAFT)
     return len(Item.objects.bulk_create(items, batch_size=2_000))
 
 
@@ -56,7 +56,7 @@ def add_gold(*, campaign: Campaign, items: Sequence[Item]) -> int:
 def delete_gold(*, campaign: Campaign, pks: Sequence[int] | None = None) -> int:
     """Delete uploaded items again, all of them or some. Raises ValidationError unless a draft."""
     campaign = Campaign.objects.select_for_update().get(pk=campaign.pk)
-    require_status(campaign, Campaign.Status.DRAFT, "changed like this")
+    require_status(campaign, Campaign.Status.DRAFT)
     rows = uploaded(campaign)
     return int((rows if pks is None else rows.filter(pk__in=pks)).delete()[0])
 
@@ -69,7 +69,7 @@ def uploaded(campaign: Campaign) -> Any:
 
 def require_draft(campaign: Campaign) -> None:
     """Raise ValidationError unless items can be added."""
-    require_status(campaign, Campaign.Status.DRAFT, "given gold or practice items")
+    require_status(campaign, Campaign.Status.DRAFT)
 
 
 class _Reader:

@@ -94,8 +94,11 @@ def wanted(campaign: Campaign) -> tuple[int, int, bool]:
 
 
 def count_wanted(campaign: Campaign, rated: int, n_open: int) -> tuple[int, int, bool]:
-    """In an open pool the ratings that no one has claimed yet are wanted too: `Item.wanted`
-    stands on the first item of a screen and holds for all of it."""
+    """Return rated and wanted ratings, and whether all are there.
+
+    In an open pool, unclaimed ratings are wanted too; `Item.wanted` of the first item of a screen
+    applies to the whole screen.
+    """
     unclaimed = 0
     if campaign.assignment_mode != Campaign.Mode.STATIC:
         rows = campaign.items.values("screen").annotate(ratings=Sum("wanted"), size=SIZE)

@@ -12,11 +12,13 @@ from django.db import models
 from django.db.models import Q
 from django.urls import reverse
 from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 from annotation import protocols
 from annotation.models.corpus import Output, Segment, System, TestSet
 from annotation.protocols import composed
 from annotation.protocols.questions import about_media
+from metaeval.messages import message
 
 
 class Terms(models.Model):
@@ -40,9 +42,9 @@ class Terms(models.Model):
     """
 
     class SpeedRule(models.TextChoices):
-        OFF = "off", "Nothing happens"
-        SLOW = "slow", "Slow down: a rating is taken once its texts can be read"
-        STOP = "stop", "Stop the annotator until an admin has decided"
+        OFF = "off", _("Nothing happens")
+        SLOW = "slow", _("Slow down: a rating is taken once its texts can be read")
+        STOP = "stop", _("Stop the annotator until an admin has decided")
 
     comprehension = models.JSONField(null=True, blank=True)
     pass_mark = models.PositiveSmallIntegerField(default=0)
@@ -95,14 +97,13 @@ class Campaign(Terms):
     does gold; 0 leaves gold spread evenly. `control_spacing` is the least number of screens between
     two control items, and between a control item and its partner. Answers may be revised for
     `edit_minutes` after they are given: None is as long as the campaign is open, 0 never. Paid time
-    counts at most `time_cap_seconds` an answer. A private campaign is seen by its members and by
-    site admins only. `special_tokens` are what can be marked behind an output; None is the
-    protocol's own. `answers` are a grid, scales, an error taxonomy, a text and choices in the place
-    of the protocol's (:mod:`annotation.protocols.composed`); None where it has none of its own. Of
-    a prefilled campaign, annotators are shown errors that others marked. With `shows_context`, they
-    may open the document around a segment. `lower_is_better` says it of published scores, which are
-    stored as they were published: analyses turn their sign. `direction` is the sentence that says
-    why, empty where nothing but the usual direction was considered.
+    counts at most `time_cap_seconds` per answer. Only members and site admins see a private
+    campaign. `special_tokens` can be marked after an output; None means the protocol's tokens.
+    `answers` are a grid, scales, an error taxonomy, a text and choices that replace the protocol's
+    (:mod:`annotation.protocols.composed`), or None. In a prefilled campaign, annotators are shown
+    errors that others marked. With `shows_context`, they can open the document around a segment.
+    `lower_is_better` marks published scores whose sign analyses turn; they are stored as published.
+    `direction` explains why, and is empty if the usual direction was never in question.
 
     The `seed` is public and draws resamples and hybrids. Whatever annotators must not foresee is
     drawn from the `secret` (:meth:`hidden_rng`), which no page, log or export shows unless an admin
@@ -110,28 +111,34 @@ class Campaign(Terms):
     """
 
     class Status(models.TextChoices):
-        DRAFT = "draft", "Draft"
-        OPEN = "open", "Open"
-        CLOSED = "closed", "Closed"
+        DRAFT = "draft", _("Draft")
+        OPEN = "open", _("Open")
+        CLOSED = "closed", _("Closed")
 
     class Origin(models.TextChoices):
-        COLLECTED = "collected", "Collected here"
-        SIMULATED = "simulated", "Simulated"
-        IMPORTED = "imported", "Imported"
+        COLLECTED = "collected", _("Collected here")
+        SIMULATED = "simulated", _("Simulated")
+        IMPORTED = "imported", _("Imported")
 
     class ShownText(models.TextChoices):
-        REFERENCE = "reference", "Reference"
-        SOURCE = "source", "Source"
+        REFERENCE = "reference", _("Reference")
+        SOURCE = "source", _("Source")
 
     class Mode(models.TextChoices):
-        STATIC = "static", "Fixed shares: every annotator's items are set when the campaign opens"
+        STATIC = (
+            "static",
+            "Fixed shares: every annotator's items are set when the campaign opens",
+        )
         POOL = "pool", "Open pool: the next item goes where ratings are missing most"
         ACTIVE = "active", "Active: effort goes to the pairs of systems still undecided"
-        DYNAMIC = "dynamic", "Dynamic: every screen draws its systems, the best so far most often"
+        DYNAMIC = (
+            "dynamic",
+            "Dynamic: every screen draws its systems, the best so far most often",
+        )
 
     class ZPool(models.TextChoices):
-        TARGETS = "targets", "Ratings of outputs only"
-        ALL = "all", "All ratings, control items included"
+        TARGETS = "targets", _("Ratings of outputs only")
+        ALL = "all", _("All ratings, control items included")
 
     slug = models.SlugField(max_length=80, unique=True)
     name = models.CharField(max_length=120)
@@ -267,21 +274,21 @@ class Item(models.Model):
 
     `low` and `high` bound the right score of gold and tutorial items, and `feedback` is what a
     tutorial tells afterwards. `wanted` counts the ratings that an item of an open pool still
-    needs, claims deducted; it stands on the first item of a screen. `shuffle` is a random order.
+    needs, without claims; the first item of a screen stores it. `shuffle` is a random order.
     `suggestions` are errors marked beforehand (`annotation.prefill.suggestions`), `rules` what gold
     and practice ask beside the range (`annotation.judging.rules`), each None for none; `gold` are
     their right errors, [side, start, end, severity, category].
     """
 
     class Kind(models.TextChoices):
-        TARGET = "target", "Output"
-        TRAP = "trap", "Trap"
-        BAD_REF = "bad_ref", "Bad reference"
-        REPEAT = "repeat", "Repeat"
-        REF = "ref", "Reference as output"
-        GOLD = "gold", "Gold"
-        TUTORIAL = "tutorial", "Tutorial"
-        DOCUMENT = "document", "Whole document"
+        TARGET = "target", _("Output")
+        TRAP = "trap", _("Trap")
+        BAD_REF = "bad_ref", _("Bad reference")
+        REPEAT = "repeat", _("Repeat")
+        REF = "ref", _("Reference as output")
+        GOLD = "gold", _("Gold")
+        TUTORIAL = "tutorial", _("Tutorial")
+        DOCUMENT = "document", _("Whole document")
 
     campaign = models.ForeignKey(Campaign, models.CASCADE, related_name="items")
     kind = models.CharField(max_length=10, choices=Kind.choices, default=Kind.TARGET)
@@ -326,6 +333,19 @@ class Item(models.Model):
 
     def __str__(self) -> str:
         return f"{self.kind} {self.pk}"
+
+
+# What messages call the kinds.
+KINDS = {
+    Item.Kind.TARGET: message("kind.target", "Output"),
+    Item.Kind.TRAP: message("kind.trap", "Trap"),
+    Item.Kind.BAD_REF: message("kind.bad-reference", "Bad reference"),
+    Item.Kind.REPEAT: message("kind.repeat", "Repeat"),
+    Item.Kind.REF: message("kind.reference", "Reference as output"),
+    Item.Kind.GOLD: message("kind.gold", "Gold"),
+    Item.Kind.TUTORIAL: message("kind.practice", "Practice"),
+    Item.Kind.DOCUMENT: message("kind.document", "Whole document"),
+}
 
 
 class OriginalFile(models.Model):

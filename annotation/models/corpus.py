@@ -119,10 +119,10 @@ class Reference(models.Model):
 class System(models.Model):
     """An MT system at one required length: `length_ratio` 1 means no length control.
 
-    The ratio is the length of the output asked for, as a share of the full target length.
-    `is_human` marks human translations, which correlations of metrics leave out unless asked for;
-    annotators' pages never know of it. `reference` names the reference that the outputs are, ""
-    where they are none: a metric that reads it scores the text against itself.
+    The ratio is the required length of the output as a share of the full target length. `is_human`
+    marks human translations, which correlations of metrics do not use by default; annotators' pages
+    never show it. `reference` names the reference that the outputs are, or is empty: a metric that
+    reads this reference would compare the text with itself.
     """
 
     test_set = models.ForeignKey(TestSet, models.CASCADE, related_name="systems")

@@ -3,6 +3,7 @@
 from django.db import models
 from django.db.models import F, FloatField, Q
 from django.db.models.functions import Cast, Coalesce
+from django.utils.translation import gettext_lazy as _
 
 from annotation.models.assignment import Assignment
 from annotation.models.campaign import Campaign
@@ -37,9 +38,9 @@ class Judgment(models.Model):
 
     class TimeDoubt(models.TextChoices):
         NONE = "", "None"
-        LONGER = "longer", "More reported than passed on the server"
-        ORDER = "order", "More active than visible"
-        MISSING = "missing", "Nothing reported"
+        LONGER = "longer", _("More reported than passed on the server")
+        ORDER = "order", _("More active than visible")
+        MISSING = "missing", _("Nothing reported")
 
     assignment = models.ForeignKey(Assignment, models.PROTECT, related_name="judgments")
     revision = models.PositiveIntegerField(default=1)

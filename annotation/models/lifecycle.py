@@ -5,6 +5,7 @@ from typing import TypeVar
 from django.conf import settings
 from django.db import models
 from django.db.models import QuerySet
+from django.utils.translation import gettext_lazy as _
 
 from core.messages import MessageField
 
@@ -12,7 +13,7 @@ M = TypeVar("M", bound=models.Model)
 
 
 class Archived(models.Model):
-    """A thing that lists leave out. Its own pages stay, and it can be brought back.
+    """An archived object: lists do not show it, its pages stay, and it can be restored.
 
     `model` is the label of its model, `object_id` its primary key.
     """
@@ -40,17 +41,17 @@ class ChangeEntry(models.Model):
     """
 
     class Action(models.TextChoices):
-        ARCHIVED = "archived", "Archived"
-        RESTORED = "restored", "Restored"
-        RENAMED = "renamed", "Renamed"
-        COPIED = "copied", "Copied"
-        DELETED = "deleted", "Deleted"
-        INVITED = "invited", "Invited"
-        LINKED = "linked", "Given a link to set a password"
-        ENTERED = "entered", "Set a password by a link"
-        ROLES = "roles", "Given roles"
-        DEACTIVATED = "deactivated", "Deactivated"
-        ACTIVATED = "activated", "Activated"
+        ARCHIVED = "archived", _("Archived")
+        RESTORED = "restored", _("Restored")
+        RENAMED = "renamed", _("Renamed")
+        COPIED = "copied", _("Copied")
+        DELETED = "deleted", _("Deleted")
+        INVITED = "invited", _("Invited")
+        LINKED = "linked", _("Given a link to set a password")
+        ENTERED = "entered", _("Set a password by a link")
+        ROLES = "roles", _("Given roles")
+        DEACTIVATED = "deactivated", _("Deactivated")
+        ACTIVATED = "activated", _("Activated")
 
     actor = models.ForeignKey(
         settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+"
@@ -72,7 +73,7 @@ class ChangeEntry(models.Model):
 
 
 def listed(rows: QuerySet[M]) -> QuerySet[M]:
-    """Leave out what is archived."""
+    """Return the rows that are not archived."""
     archived = Archived.objects.filter(model=rows.model._meta.label_lower)
     return rows.exclude(pk__in=archived.values("object_id"))
 

@@ -1,8 +1,9 @@
-"""What is to be sent, each to one address by itself: a webhook that fails repeats no e-mail."""
+"""Messages to send, one row per address, so that a failing webhook repeats no e-mail."""
 
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
+from django.utils.translation import gettext_lazy as _
 
 from annotation.models.campaign import Campaign
 from annotation.models.people import Annotator
@@ -10,11 +11,11 @@ from core.work.models import Work
 
 
 class Notification(Work):
-    """An e-mail or a webhook on its way. How it ended stands in the campaign's audit trail."""
+    """An e-mail or a webhook to send; the campaign's audit entries record the result."""
 
     class Channel(models.TextChoices):
-        EMAIL = "email", "E-mail"
-        WEBHOOK = "webhook", "Webhook"
+        EMAIL = "email", _("E-mail")
+        WEBHOOK = "webhook", _("Webhook")
 
     campaign = models.ForeignKey(Campaign, models.CASCADE, related_name="notifications")
     channel = models.CharField(max_length=10, choices=Channel.choices)

@@ -7,6 +7,8 @@ from typing import Any
 
 from django.conf import settings
 from django.db import models
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
 
 from annotation.models.campaign import Campaign
 from annotation.models.corpus import TestSet
@@ -28,13 +30,13 @@ class AccessLink(models.Model):
 
     Only the token's SHA-256 is stored. `provider` says whose parameters identify a person:
     Prolific's PROLIFIC_PID or Mechanical Turk's workerId; an open link takes anybody. At most
-    `quota` people get in (0: no limit). `completion_code` is told to those who are done.
+    `quota` people are admitted (0: no limit). Annotators who finish see `completion_code`.
     """
 
     class Provider(models.TextChoices):
-        OPEN = "open", "Open link"
-        PROLIFIC = "prolific", "Prolific"
-        MTURK = "mturk", "Mechanical Turk"
+        OPEN = "open", _("Open link")
+        PROLIFIC = "prolific", _("Prolific")
+        MTURK = "mturk", _("Mechanical Turk")
 
     campaign = models.ForeignKey(Campaign, models.CASCADE, related_name="access_links")
     token_hash = models.CharField(max_length=64, unique=True)
@@ -114,9 +116,9 @@ class Membership(models.Model):
     """What an account may do with one campaign: read it, run it, or only adjudicate."""
 
     class Role(models.TextChoices):
-        RESEARCHER = "researcher", "Researcher: reads"
-        REVIEWER = "reviewer", "Reviewer: decides where annotators differ, and sees nothing else"
-        ADMIN = "admin", "Campaign admin: runs the campaign"
+        RESEARCHER = "researcher", _("Researcher: reads")
+        REVIEWER = "reviewer", _("Reviewer: decides where annotators differ, and sees nothing else")
+        ADMIN = "admin", _("Campaign admin: runs the campaign")
 
     campaign = models.ForeignKey(Campaign, models.CASCADE, related_name="memberships")
     user = models.ForeignKey(
@@ -188,9 +190,76 @@ class AuditEntry(models.Model):
         return f"{self.action} {self.created_at:%Y-%m-%d}"
 
     @property
-    def facts(self) -> list[tuple[str, Any]]:
-        """`details` in the order in which they are read: databases keep none of their own."""
-        return sorted(self.details.items(), key=lambda pair: (pair[0] != "before", pair[0]))
+    def action_label(self) -> str | Promise:
+        """The action in words."""
+        return ACTIONS.get(self.action, self.action)
+
+    @property
+    def facts(self) -> list[tuple[str | Promise, Any]]:
+        """The names and values of `details` in words, sorted, because databases keep no order."""
+        pairs = sorted(self.details.items(), key=lambda pair: (pair[0] != "before", pair[0]))
+        return [
+            (DETAILS.get(name, name), VALUES.get(value, value) if name in CODED else value)
+            for name, value in pairs
+        ]
+
+
+ACTIONS: dict[str, Promise] = {
+    "exclude": _("excluded an annotator"),
+    "include": _("included an annotator"),
+    "reassign": _("reassigned items"),
+    "texts saved": _("saved texts"),
+    "texts deleted": _("deleted texts"),
+    "marked as human translation": _("marked a system as human translation"),
+    "marked as MT system": _("marked a system as MT system"),
+    "notified": _("sent a notification"),
+    "notification failed": _("notification failed"),
+    "links mailed": _("mailed links"),
+    "let go on": _("let an annotator continue"),
+    "ended": _("ended an annotator’s work"),
+    "told the completion code": _("completion code shown"),
+    "access link made": _("made an access link"),
+    "access link revoked": _("revoked an access link"),
+    "entered by access link": _("entered by access link"),
+    "gold added": _("added gold items"),
+    "study": _("changed the study"),
+    "member set": _("set a member’s role"),
+    "member removed": _("removed a member"),
+    "made private": _("made the campaign private"),
+    "made public": _("made the campaign public"),
+}
+DETAILS: dict[str, Promise] = {
+    "account": _("account"),
+    "role": _("role"),
+    "given": _("reassigned"),
+    "left": _("not reassigned"),
+    "language": _("language"),
+    "system": _("system"),
+    "length_ratio": _("length ratio"),
+    "channel": _("channel"),
+    "subject": _("subject"),
+    "people": _("people"),
+    "checks": _("checks"),
+    "by": _("provider"),
+    "items": _("items"),
+    "from": _("from"),
+    "before": _("before"),
+    "now": _("now"),
+}
+# Details whose values are codes of ours; others are names, numbers or texts.
+CODED = frozenset({"role", "by", "channel", "checks"})
+VALUES: dict[str, Promise] = {
+    "researcher": _("researcher"),
+    "reviewer": _("reviewer"),
+    "admin": _("campaign admin"),
+    "open": _("open link"),
+    "prolific": _("Prolific"),
+    "mturk": _("Mechanical Turk"),
+    "email": _("e-mail"),
+    "webhook": _("webhook"),
+    "passed": _("passed"),
+    "failed": _("failed"),
+}
 
 
 class AccountLink(models.Model):

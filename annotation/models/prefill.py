@@ -2,6 +2,7 @@
 
 from django.conf import settings
 from django.db import models
+from django.utils.translation import gettext_lazy as _
 
 from annotation.models.campaign import Campaign
 from annotation.models.corpus import Output
@@ -9,18 +10,18 @@ from annotation.models.judgment import Judgment
 
 
 class Prefill(models.Model):
-    """Where the suggestions of a campaign come from, and the trial that is built in.
+    """The source of a campaign's suggestions, and the built-in trial.
 
-    The four shares are percents of the documents that each annotator gets; a campaign without a
-    trial has all of them prefilled. `details` tells files, signature and what was left out;
-    `design` what came of the shares when the campaign was opened. `seed` draws conditions, planted
+    The four shares are percentages of the documents that each annotator gets; without a trial all
+    documents are prefilled. `details` has files, signature and skipped errors; `design` has the
+    counts that were drawn when the campaign was opened. `seed` draws conditions, planted
     errors and withheld ones.
     """
 
     class Source(models.TextChoices):
-        FILE = "file", "An uploaded file"
-        METRIC = "metric", "A metric"
-        PEARMUT = "pearmut", "The campaign of Pearmut"
+        FILE = "file", _("An uploaded file")
+        METRIC = "metric", _("A metric")
+        PEARMUT = "pearmut", _("The campaign of Pearmut")
 
     campaign = models.OneToOneField(Campaign, models.CASCADE, related_name="prefill")
     source = models.CharField(max_length=10, choices=Source.choices)
@@ -77,15 +78,15 @@ class SuggestionFate(models.Model):
     """
 
     class Origin(models.TextChoices):
-        SUGGESTED = "suggested", "Suggested"
-        PLANTED = "planted", "Planted"
+        SUGGESTED = "suggested", _("Suggested")
+        PLANTED = "planted", _("Planted")
 
     class Fate(models.TextChoices):
-        KEPT = "kept", "Kept"
-        MOVED = "moved", "Moved"
-        SEVERITY = "severity", "Severity changed"
-        CATEGORY = "category", "Category changed"
-        DELETED = "deleted", "Deleted"
+        KEPT = "kept", _("Kept")
+        MOVED = "moved", _("Moved")
+        SEVERITY = "severity", _("Severity changed")
+        CATEGORY = "category", _("Category changed")
+        DELETED = "deleted", _("Deleted")
 
     judgment = models.ForeignKey(Judgment, models.CASCADE, related_name="fates")
     number = models.PositiveSmallIntegerField()

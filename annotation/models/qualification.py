@@ -3,6 +3,7 @@
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
+from django.utils.translation import gettext_lazy as _
 
 from annotation.models.people import Annotator
 
@@ -38,9 +39,9 @@ class Stop(models.Model):
     """
 
     class Reason(models.TextChoices):
-        TEST = "test", "Comprehension test"
-        CHECKS = "checks", "Attention checks"
-        SPEED = "speed", "Faster than anyone can read"
+        TEST = "test", _("Comprehension test")
+        CHECKS = "checks", _("Attention checks")
+        SPEED = "speed", _("Faster than anyone can read")
 
     annotator = models.ForeignKey(Annotator, models.CASCADE, related_name="stops")
     reason = models.CharField(max_length=10, choices=Reason.choices)

@@ -1,4 +1,4 @@
-"""What annotators answered: counted by the database, no row for a judgment."""
+"""Counts of the judgments of annotators, computed by the database."""
 
 from collections import defaultdict
 from typing import Any
@@ -9,23 +9,23 @@ from django.db.models.functions import RowNumber
 from annotation.models import Campaign, Judgment
 
 ANNOTATOR = "assignment__annotator_id"
-REMARK = Q(is_current=True) & (Q(is_flagged=True) | ~Q(comment=""))
+FLAGGED = Q(is_current=True) & (Q(is_flagged=True) | ~Q(comment=""))
 
 
 def judgments_of(campaign: Campaign) -> QuerySet[Judgment]:
-    """Every answer of a campaign, in no order."""
+    """Return all judgments of a campaign, unordered."""
     return Judgment.objects.filter(assignment__annotator__campaign=campaign).order_by()
 
 
 def read_answers(campaign: Campaign) -> dict[int, dict[str, Any]]:
-    """Paid times, doubts, remarks and the last answer by annotator.
+    """Return paid time, counts of impossible times and comments, and last answer by annotator.
 
-    `seconds` is the median of current answers.
+    `seconds` is the median of current judgments.
     """
     counts: QuerySet[Judgment, Any] = judgments_of(campaign).values(who=F(ANNOTATOR)).annotate(
         paid_ms=Sum("paid_ms", default=0),
         n_doubtful=Count("pk", filter=~Q(time_doubt="")),
-        n_remarks=Count("pk", filter=REMARK),
+        n_remarks=Count("pk", filter=FLAGGED),
         last=Max("submitted_at"),
     )  # fmt: skip
     medians = _medians(campaign)
@@ -33,8 +33,10 @@ def read_answers(campaign: Campaign) -> dict[int, dict[str, Any]]:
 
 
 def _medians(campaign: Campaign) -> dict[int, float]:
-    """The median paid seconds of an answer by annotator: of n in order, the one or two whose place
-    is from n / 2 to n / 2 + 1 are in the middle."""
+    """Return the median paid seconds of a judgment by annotator.
+
+    Of n judgments in order, the median is of those whose rank is from n / 2 to n / 2 + 1.
+    """
     whose = [F(ANNOTATOR)]
     placed = judgments_of(campaign).filter(is_current=True, paid_ms__isnull=False).annotate(
         place=Window(RowNumber(), partition_by=whose, order_by=["paid_ms", "pk"]),
@@ -47,9 +49,9 @@ def _medians(campaign: Campaign) -> dict[int, float]:
     return {who: sum(both) / len(both) / 1000 for who, both in times.items()}
 
 
-def remarks(campaign: Campaign, *, annotator: str = "") -> QuerySet[Any, Any]:
-    """Return what annotators (or the one of this label) flagged or commented on, latest first."""
-    rows = judgments_of(campaign).filter(REMARK)
+def flagged_judgments(campaign: Campaign, *, annotator: str = "") -> QuerySet[Any, Any]:
+    """Return the judgments with a flag or comment, newest first; only those of a given label."""
+    rows = judgments_of(campaign).filter(FLAGGED)
     if annotator:
         rows = rows.filter(assignment__annotator__label=annotator)
     return rows.order_by("-submitted_at", "-pk").values(

@@ -1,4 +1,4 @@
-"""How each annotator does on traps, gold items and repeats."""
+"""The results of each annotator on traps, gold items and repeats."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -24,27 +24,27 @@ _GOLD = Q(**{KIND: Item.Kind.GOLD}) & ~Q(**{f"assignment__item__{n}__isnull": Tr
 
 @dataclass(frozen=True)
 class Share:
-    """So many of so many; nothing of nothing has no share."""
+    """A count and its total."""
 
     n: int = 0
     of: int = 0
 
     @property
     def share(self) -> float | None:
-        """Between 0 and 1, or None."""
+        """The share between 0 and 1; None if the total is 0."""
         return self.n / self.of if self.of else None
 
 
 @dataclass(frozen=True)
 class Repeats:
-    """Items rated twice by one person: pairs, and the mean absolute difference."""
+    """Items rated twice by one annotator: pairs, and their mean absolute difference."""
 
     n: int = 0
     difference: float | None = None
 
 
 def _passed(scale: Scale, broken: Sequence[int]) -> dict[str, Any]:
-    """Counts by annotator; `broken` are judgments that break their items' rules."""
+    """Return the counts to query; `broken` are judgments that break the rules of their items."""
     in_range = ~Q(pk__in=broken) & Q(
         score__gte=Coalesce(F("assignment__item__low"), Value(scale.low)),
         score__lte=Coalesce(F("assignment__item__high"), Value(scale.high)),
@@ -58,7 +58,7 @@ def _passed(scale: Scale, broken: Sequence[int]) -> dict[str, Any]:
 
 
 def read_controls(campaign: Campaign) -> dict[int, dict[str, Any]]:
-    """Control items by annotator; traps and gold are passed as on the quality page."""
+    """Return control items by annotator, assessed by the rules of the quality page."""
     rows = judgments_of(campaign).filter(
         is_current=True,
         assignment__item__kind__in=(Item.Kind.TRAP, Item.Kind.GOLD),
@@ -82,7 +82,7 @@ def read_controls(campaign: Campaign) -> dict[int, dict[str, Any]]:
 
 
 def _repeats(campaign: Campaign) -> dict[int, Repeats]:
-    """Second ratings against what the same annotator gave to the item that is repeated."""
+    """Compare repeated ratings with the same annotator's first ratings."""
     firsts = Judgment.objects.filter(
         is_current=True,
         assignment__annotator=OuterRef(ANNOTATOR),

@@ -1,6 +1,6 @@
-"""Where a campaign stands now: every annotator's progress, pace and control items.
+"""The state of a campaign: every annotator's progress, pace and control items.
 
-A fixed number of queries however many annotators there are.
+The number of queries does not depend on the number of annotators.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,6 +16,7 @@ from annotation.models.assignment import GIVEN, OPEN, count_wanted
 from annotation.monitor.answers import read_answers
 from annotation.monitor.controls import Repeats, Share, read_controls
 from annotation.quality.verdict import ITEMS
+from metaeval.messages import Message, message, plural
 
 AT_WORK = timedelta(minutes=10)
 HOURS = 24
@@ -27,11 +28,12 @@ PROGRESS = {
 
 @dataclass(frozen=True)
 class AnnotatorState:
-    """One annotator; `seconds` is the median paid time of an item, None before the first.
+    """One annotator.
 
-    `done` and `total` leave practice out. `seconds_left` is that times the items still open.
-    `paid_ms` sums every answer, revisions included; `n_doubtful` counts answers whose reported
-    times cannot be. `last` is when they last gave an answer, None where no answer has a time.
+    `seconds` is the median paid time of an item, None before the first one; `seconds_left` is that
+    times the number of open items. `done` and `total` do not count practice. `paid_ms` is the sum
+    of all judgments, revisions included; `n_doubtful` counts judgments with impossible reported
+    times. `last` is the time of the last judgment, None if no judgment has a time.
     """
 
     pk: int
@@ -51,23 +53,23 @@ class AnnotatorState:
     last: datetime | None
 
     @property
-    def state_label(self) -> str:
+    def state_label(self) -> Message:
         """The state in words."""
         return STATES[self.state]
 
 
 STATES = {
-    "new": "not started",
-    "working": "at work",
-    "idle": "idle",
-    "done": "finished",
-    "excluded": "excluded",
+    "new": message("annotator.new", "not started"),
+    "working": message("annotator.working", "at work"),
+    "idle": message("annotator.idle", "idle"),
+    "done": message("annotator.done", "finished"),
+    "excluded": message("annotator.excluded", "excluded"),
 }
 
 
 @dataclass(frozen=True)
 class Hour:
-    """Judgments given in the hour that begins at `start`."""
+    """The number of judgments in the hour that begins at `start`."""
 
     start: datetime
     n: int
@@ -75,7 +77,7 @@ class Hour:
 
 @dataclass(frozen=True)
 class MonitorReport:
-    """A campaign now. `per_hour` is the mean of the last 24 hours, or since the first judgment."""
+    """The state of a campaign; `per_hour` is the mean of the last 24 hours or since opening."""
 
     as_of: datetime
     annotators: Sequence[AnnotatorState]
@@ -89,33 +91,42 @@ class MonitorReport:
 
     @property
     def n_remarks(self) -> int:
-        """Flags and comments of all."""
+        """The number of flags and comments of all annotators."""
         return sum(one.n_remarks for one in self.annotators)
 
     @property
-    def tested(self) -> str:
-        """How many annotators the traps or gold items can have tested by now."""
+    def tested(self) -> Message:
+        """How many annotators have rated enough traps or gold items to be assessed."""
         counted = [one for one in self.annotators if one.state != "excluded"]
         answered = [max(one.traps.of, one.gold.of) for one in counted]
         n = sum(count >= ITEMS for count in answered)
         if n:
-            return (
-                f"{n:,} of {len(counted):,} annotators have answered {ITEMS} traps or gold items, "
-                "which a verdict takes."
+            return plural(
+                "monitor.assessed",
+                "{n} of {total} annotators has rated enough traps or gold items ({items}) to be "
+                "assessed.",
+                "{n} of {total} annotators have rated enough traps or gold items ({items}) to be "
+                "assessed.",
+                n=n,
+                total=len(counted),
+                items=ITEMS,
             )
-        return (
-            f"Nobody was tested by traps or gold items yet: a verdict takes {ITEMS}, and the most "
-            f"that anybody has answered is {max(answered, default=0)}."
+        return message(
+            "monitor.nobody-assessed",
+            "No annotator has rated enough traps or gold items ({items}) to be assessed; the most "
+            "that one has rated is {most}.",
+            items=ITEMS,
+            most=max(answered, default=0),
         )
 
     @property
     def busiest(self) -> int:
-        """Judgments in the busiest hour, at least 1, as the scale of the bars."""
+        """The number of judgments in the busiest hour, at least 1: the scale of the bars."""
         return max([hour.n for hour in self.hours], default=0) or 1
 
 
 def monitor_report(campaign: Campaign) -> MonitorReport:
-    """Read the state of a campaign."""
+    """Compute the state of a campaign."""
     now = timezone.now()
     people = _people(campaign)
     counted = [person for person in people if person["excluded_at"] is None]
@@ -143,7 +154,7 @@ def monitor_report(campaign: Campaign) -> MonitorReport:
 
 
 def _people(campaign: Campaign) -> list[dict[str, Any]]:
-    """Every annotator with the counts of their assignments."""
+    """Return every annotator with the counts of their assignments."""
     fields = ("pk", "label", "is_simulated", "excluded_at")
     people = list(campaign.annotators.order_by("pk").values(*fields))
     rows = Assignment.objects.filter(annotator__campaign=campaign).order_by()
@@ -203,9 +214,9 @@ def _state(
 
 
 def _hours(campaign: Campaign, now: datetime) -> list[Hour]:
-    """Items answered in each of the last 24 hours, the oldest first; empty hours are there too.
+    """Return the number of items answered in each of the last 24 hours, oldest first.
 
-    Imported answers without times count nowhere: they are done since their import, given before.
+    Imported judgments without times are not counted: they were completed before the import.
     """
     this_hour = now.replace(minute=0, second=0, microsecond=0)
     first = this_hour - timedelta(hours=HOURS - 1)
@@ -223,7 +234,7 @@ def _hours(campaign: Campaign, now: datetime) -> list[Hour]:
 
 
 def _rate(campaign: Campaign, last_day: int, now: datetime) -> float | None:
-    """Judgments an hour over the last 24 hours, nights included, or since the campaign opened."""
+    """Return judgments per hour over the last 24 hours, or since the campaign opened."""
     if not last_day:
         return None
     opened = campaign.opened_at or now - timedelta(hours=HOURS)

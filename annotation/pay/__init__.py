@@ -1,1 +1,1 @@
-"""Working time: how much of it is paid, what it is paid, and whose it was."""
+"""Working time and pay of annotators."""

@@ -1,6 +1,6 @@
-"""How many seconds of a screen are paid at most: the campaign's, and more where there are words.
+"""Compute the maximum paid seconds of a screen from the campaign's limit and the words on it.
 
-A document by one system is so many screens as it has parts to be rated.
+A document by one system counts as many screens as it has parts to be rated.
 """
 
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ from core.reading import words_in
 
 
 def limit_of(campaign: Campaign, texts: Sequence[str]) -> int:
-    """Return the seconds that are paid at most for a screen with these texts to be rated."""
+    """Return the maximum paid seconds of a screen with these texts to be rated."""
     most = campaign.time_cap_seconds
     if campaign.judging.layout == Layout.DOCUMENT:
         most *= len(texts)

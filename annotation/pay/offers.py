@@ -1,4 +1,4 @@
-"""What working time is paid, and what a share of items is expected to bring."""
+"""Compute pay for working time, and the expected pay for a number of items."""
 
 from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal
@@ -12,8 +12,10 @@ HOUR_MS = 3_600_000
 
 @dataclass(frozen=True)
 class Offer:
-    """What an annotator reads of pay: a rate, and for `minutes` of work an amount, None where no
-    published time says how long the items take."""
+    """What annotators read about pay: a rate, and an amount for `minutes` of work.
+
+    Minutes and amount are None if there is no published time for the items.
+    """
 
     rate: Decimal
     currency: str
@@ -34,20 +36,20 @@ def pay_for(campaign: Campaign, milliseconds: int) -> Decimal | None:
 
 
 def offer(campaign: Campaign, n_items: int | None) -> Offer | None:
-    """Return what is told before the first of so many items; None where nothing is to be told.
+    """Return the offer that is shown before the first of `n_items` items; None if it is not shown.
 
-    An item takes the middle of the times that are published for its protocol (`PACES`).
+    The time of an item is the mean of the published range of its protocol (`PACES`).
     """
     if not campaign.shows_pay or campaign.hourly_rate is None:
         return None
     pace = PACES.get(campaign.protocol)
-    told = Offer(campaign.hourly_rate, campaign.currency)
+    rate_only = Offer(campaign.hourly_rate, campaign.currency)
     if pace is None or not n_items:
-        return told
+        return rate_only
     seconds = n_items * (pace.low + pace.high) / 2
     return Offer(
-        told.rate,
-        told.currency,
+        rate_only.rate,
+        rate_only.currency,
         minutes=max(1, round(seconds / 60)),
         amount=pay_for(campaign, round(seconds * 1000)),
     )

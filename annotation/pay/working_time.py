@@ -1,4 +1,4 @@
-"""Working time by person: what is paid, and what browsers report of somebody at work."""
+"""Working time by annotator: paid time, and active time as browsers report it."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -12,9 +12,9 @@ COLUMNS = ("annotator", "rated", "paid_hours", "active_hours", "pay", "currency"
 
 
 def working_time() -> dict[str, Any]:
-    """Columns for annotators: `paid_ms` and `active_ms` of all their answers, revisions included.
+    """Return columns for annotators: `paid_ms` and `active_ms` of all judgments and revisions.
 
-    Reports of browsers that cannot be are left out of the second.
+    Impossible reports of browsers do not count as active time.
     """
     own = Judgment.objects.filter(assignment__annotator=OuterRef("pk")).order_by()
     grouped = own.values("assignment__annotator")
@@ -23,10 +23,10 @@ def working_time() -> dict[str, Any]:
     return {"paid_ms": Subquery(paid), "active_ms": Subquery(active)}
 
 
-def rows(campaign: Campaign, told: Mapping[int, str] | None = None) -> Iterator[Sequence[Any]]:
+def rows(campaign: Campaign, codes: Mapping[int, str] | None = None) -> Iterator[Sequence[Any]]:
     """Yield the rows of a table of all annotators under `COLUMNS`; hours in decimals.
 
-    With `told`, what each of them was told by id comes last, empty for the others.
+    `codes` has completion codes by id, which become the last column; others have an empty one.
     """
     people: QuerySet[Any] = campaign.annotators.annotate(
         completed=Count("assignments__completed_at"), **working_time()
@@ -40,5 +40,5 @@ def rows(campaign: Campaign, told: Mapping[int, str] | None = None) -> Iterator[
             round(active / HOUR_MS, 4),
             pay_for(campaign, paid),
             campaign.currency if campaign.hourly_rate is not None else "",
-            *(() if told is None else (told.get(person.pk, ""),)),
+            *(() if codes is None else (codes.get(person.pk, ""),)),
         )

@@ -1,7 +1,7 @@
-"""What an annotator of a pool was given so far, counted on from where this process left off.
+"""Count the assignments of an annotator in a pool, continuing from a cached count.
 
-Rows of assignments are only added, at the next position, and their items never change. So what was
-counted up to a position holds; a claim reads what came since, however much there was before.
+Assignments are only added, at the next position, and their items never change. So a count up to a
+position stays valid, and a claim reads only newer assignments.
 """
 
 from collections import OrderedDict
@@ -14,19 +14,19 @@ from core.database.prepared import Statement, placeholder_key
 
 CONTROLS = (Item.Kind.TRAP, Item.Kind.BAD_REF, Item.Kind.REPEAT, Item.Kind.REF, Item.Kind.GOLD)
 TUTORIAL = Item.Kind.TUTORIAL.value
-# Annotators whose counts are kept in memory.
-KEPT = 4_096
+# How many annotators' counts are cached.
+CACHED = 4_096
 ANNOTATOR, POSITION = map(placeholder_key, (1, 2))
 
-_kept: OrderedDict[int, "Given"] = OrderedDict()
+_cache: OrderedDict[int, "Given"] = OrderedDict()
 
 
 @dataclass(frozen=True)
 class Given:
-    """Counts over all assignments up to the last one, whatever became of them.
+    """Counts over all assignments up to the last one, answered or not.
 
-    `n_since` counts the screens after the last control, whose place is `last_control`. Tutorial
-    items are no screens here. `last_screen` is the number of the last one, if it has any.
+    `n_since` counts the screens after the last control, whose position is `last_control`. Practice
+    items are not counted as screens. `last_screen` is the number of the last one, if it has any.
     """
 
     last_key: int = 0
@@ -38,7 +38,7 @@ class Given:
     last_screen: int | None = None
 
     def and_then(self, rows: Sequence[tuple[Any, ...]]) -> Self:
-        """Count the assignments that come next."""
+        """Return the counts with the following assignments added."""
         if not rows:
             return self
         n_screens, n_controls = self.n_screens, self.n_controls
@@ -67,22 +67,22 @@ _since = Statement(
 
 
 def given_to(annotator: Annotator) -> Given:
-    """Count what the annotator was given (one query, of what came since the last time)."""
-    known = _kept.pop(annotator.pk, Given())
+    """Return the annotator's counts (one query, for assignments since the last call)."""
+    known = _cache.pop(annotator.pk, Given())
     rows = _rows(annotator, known)
     if known.last_key and (not rows or rows[0][0] != known.last_key):
-        # Not the rows that were counted: begin anew.
+        # The counted rows have changed, so count all of them again.
         known = Given()
         rows = _rows(annotator, known)
-    _kept[annotator.pk] = known = known.and_then(rows[1 if known.last_key else 0 :])
-    while len(_kept) > KEPT:
-        _kept.popitem(last=False)
+    _cache[annotator.pk] = known = known.and_then(rows[1 if known.last_key else 0 :])
+    while len(_cache) > CACHED:
+        _cache.popitem(last=False)
     return known
 
 
 def warm(annotator: Annotator) -> None:
-    """Count before others have to wait for it, if nothing is counted yet."""
-    if annotator.pk not in _kept:
+    """Fill the cache before others have to wait, if it is empty."""
+    if annotator.pk not in _cache:
         given_to(annotator)
 
 

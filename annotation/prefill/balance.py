@@ -1,8 +1,8 @@
-"""Who is shown what in a trial: conditions by document, balanced over people and documents.
+"""Draw the conditions of a trial by document, balanced over annotators and documents.
 
-Each document goes through as many conditions as it has raters (a Latin square where shares are
-equal and everybody rates everything), and each person gets the shares as nearly as whole documents
-allow, in every block of length and system.
+Each document gets as many conditions as it has annotators (a Latin square if shares are equal and
+every annotator rates every document), and each annotator gets the shares as closely as whole
+documents allow, in every block of length and system.
 """
 
 import random
@@ -12,21 +12,21 @@ from dataclasses import dataclass
 
 from annotation.prefill.suggestions import Condition
 
-# Of the suggestions that a person is shown, at most so many are planted.
+# The largest share of planted suggestions among those that an annotator is shown.
 MOST_PLANTED = 0.15
-# Nothing planted among so many first items: trust is lost once.
+# No error is planted in this many first items, because annotators would lose trust.
 FIRST_ITEMS = 3
 FREE = (Condition.BLANK, Condition.PREFILLED)
 
 
 @dataclass(frozen=True)
 class Unit:
-    """A document as one person rates it: who does, its block, and what it can be shown with.
+    """A document with its annotators, its block, and its possible conditions.
 
-    `n_shown` counts its suggestions, `n_withheld` those that stand for the known error.
+    `n_shown` counts its suggestions, `n_withheld` the suggestions of the known error.
     """
 
-    raters: Sequence[int]
+    annotators: Sequence[int]
     block: str
     conditions: frozenset[Condition]
     n_shown: int = 0
@@ -39,9 +39,9 @@ Conditions = list[dict[int, Condition]]
 def draw_conditions(
     units: Sequence[Unit], shares: Mapping[Condition, int], *, rng: random.Random
 ) -> Conditions:
-    """Return, for each unit, the condition of each of its raters.
+    """Return, for each unit, the condition of each of its annotators.
 
-    A unit that cannot be shown in a condition has its part of that prefilled.
+    A unit for which a condition is not possible is prefilled instead.
     """
     sets = _sets(units, shares, rng)
     due: dict[int, Counter[Condition]] = defaultdict(Counter)
@@ -50,23 +50,23 @@ def draw_conditions(
     for number in rng.sample(range(len(units)), len(units)):
         unit = units[number]
         wanted = _wanted(unit, shares)
-        for rater in unit.raters:
-            for counts in (due[rater], due_in_block[rater, unit.block]):
+        for annotator in unit.annotators:
+            for counts in (due[annotator], due_in_block[annotator, unit.block]):
                 counts.update(wanted)
-        left = rng.sample(unit.raters, len(unit.raters))
+        left = rng.sample(unit.annotators, len(unit.annotators))
         for condition in sorted(sets[number], key=lambda each: wanted[each]):
-            rater = max(left, key=lambda a: (
+            annotator = max(left, key=lambda a: (
                 due[a][condition] + due_in_block[a, unit.block][condition]
             ))  # fmt: skip
-            left.remove(rater)
-            found[number][rater] = condition
-            for counts in (due[rater], due_in_block[rater, unit.block]):
+            left.remove(annotator)
+            found[number][annotator] = condition
+            for counts in (due[annotator], due_in_block[annotator, unit.block]):
                 counts[condition] -= 100
     return found
 
 
 def _wanted(unit: Unit, shares: Mapping[Condition, int]) -> Counter[Condition]:
-    """What one rater of a unit is due of each condition, in percent."""
+    """Return the share of each condition for one annotator of a unit, in percent."""
     wanted: Counter[Condition] = Counter()
     for condition, share in shares.items():
         wanted[condition if condition in unit.conditions else Condition.PREFILLED] += share
@@ -76,22 +76,22 @@ def _wanted(unit: Unit, shares: Mapping[Condition, int]) -> Counter[Condition]:
 def _sets(
     units: Sequence[Unit], shares: Mapping[Condition, int], rng: random.Random
 ) -> list[list[Condition]]:
-    """The conditions of each unit's raters: whole numbers that follow the shares by block."""
+    """Return the conditions of each unit's annotators, which follow the shares by block."""
     due: Counter[Condition] = Counter()
-    # Where one person alone rates a document, its condition is theirs.
+    # If one annotator rates a document, the document's condition is that annotator's.
     alone: dict[int, Counter[Condition]] = defaultdict(Counter)
     found: list[list[Condition]] = [[] for _ in units]
     order = sorted(rng.sample(range(len(units)), len(units)), key=lambda n: units[n].block)
     for number in order:
         unit = units[number]
         wanted = _wanted(unit, shares)
-        size = len(unit.raters)
-        own = alone[unit.raters[0]] if size == 1 else Counter[Condition]()
+        size = len(unit.annotators)
+        own = alone[unit.annotators[0]] if size == 1 else Counter[Condition]()
         due.update({condition: share * size for condition, share in wanted.items()})
         if size == 1:
             own.update(wanted)
         possible = rng.sample([c for c, share in wanted.items() if share], k=len(+wanted))
-        for _ in unit.raters:
+        for _ in unit.annotators:
             chosen = _most_due(possible, due, own, found[number], wanted, size)
             due[chosen] -= 100
             if size == 1:
@@ -124,25 +124,27 @@ def cap_planted(units: Sequence[Unit], conditions: Conditions, *, rng: random.Ra
     """
     by_person: dict[int, list[int]] = defaultdict(list)
     for number, own in enumerate(conditions):
-        for rater in own:
-            by_person[rater].append(number)
+        for annotator in own:
+            by_person[annotator].append(number)
     changed = 0
-    for rater, numbers in sorted(by_person.items()):
-        planted = [n for n in numbers if conditions[n][rater] == Condition.PLANTED]
+    for annotator, numbers in sorted(by_person.items()):
+        planted = [n for n in numbers if conditions[n][annotator] == Condition.PLANTED]
         rng.shuffle(planted)
-        while planted and len(planted) > MOST_PLANTED * _n_shown(units, conditions, rater, numbers):
-            conditions[planted.pop()][rater] = Condition.PREFILLED
+        while planted and len(planted) > MOST_PLANTED * _n_shown(
+            units, conditions, annotator, numbers
+        ):
+            conditions[planted.pop()][annotator] = Condition.PREFILLED
             changed += 1
     return changed
 
 
 def _n_shown(
-    units: Sequence[Unit], conditions: Conditions, rater: int, numbers: Sequence[int]
+    units: Sequence[Unit], conditions: Conditions, annotator: int, numbers: Sequence[int]
 ) -> int:
     """How many suggestions somebody is shown, planted ones among them."""
     total = 0
     for number in numbers:
-        unit, condition = units[number], conditions[number][rater]
+        unit, condition = units[number], conditions[number][annotator]
         if condition != Condition.BLANK:
             total += unit.n_shown
         if condition == Condition.WITHHELD:

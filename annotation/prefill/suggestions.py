@@ -1,8 +1,8 @@
-"""What is suggested in one item, what of it somebody is shown, and what became of each.
+"""Suggested errors of one item: which are shown, and what annotators do with them.
 
 An item stores ``{"spans": [[side, start, end, severity, category, role], …], "known": [side,
-start, end] or null}``. The role of a span is empty, ``planted`` for an error that is none,
-``withheld`` for one that stands for the known error and is left out where that is withheld.
+start, end] or null}``. The role of a span is empty, ``planted`` for a false error, or ``withheld``
+for a suggestion of the known error, which is hidden in the condition `withheld`.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -12,13 +12,14 @@ from typing import Any, Protocol
 
 from annotation.models import SuggestionFate
 from annotation.protocols import Span
+from metaeval.messages import Message, message
 
 Fate, Origin = SuggestionFate.Fate, SuggestionFate.Origin
 PLANTED, WITHHELD = "planted", "withheld"
 
 
 class Condition(StrEnum):
-    """Which suggestions are shown; a campaign without a trial has none and shows all real ones."""
+    """Which suggestions are shown; campaigns without a trial use NONE and show all real ones."""
 
     NONE = ""
     BLANK = "blank"
@@ -26,7 +27,19 @@ class Condition(StrEnum):
     PLANTED = "planted"
     WITHHELD = "withheld"
 
+    @property
+    def label(self) -> Message:
+        """The condition in words."""
+        return CONDITIONS[self]
 
+
+CONDITIONS = {
+    Condition.NONE: message("condition.none", "without trial"),
+    Condition.BLANK: message("condition.blank", "blank"),
+    Condition.PREFILLED: message("condition.prefilled", "prefilled"),
+    Condition.PLANTED: message("condition.planted", "planted"),
+    Condition.WITHHELD: message("condition.withheld", "withheld"),
+}
 HIDDEN = {
     Condition.NONE: {PLANTED},
     Condition.PREFILLED: {PLANTED},
@@ -63,23 +76,23 @@ Marked = tuple[Span, int | None]
 
 
 def in_order(span: Span) -> tuple[bool, int, int, str, str]:
-    """The order in which marked errors are listed: by place, which tells no origin."""
+    """Return the sort key of marked errors: by position, which does not reveal their origin."""
     return span.side == "source", span.start, span.end, span.severity, span.category
 
 
 def key_of(span: SpanLike) -> Key:
-    """All fields of a span."""
+    """Return all fields of a span."""
     return span.side, span.start, span.end, span.severity, span.category
 
 
 def as_stored(spans: Iterable[Span]) -> dict[str, Any] | None:
-    """Return what an item stores for suggestions, all of them real; None for none."""
+    """Return what an item stores for real suggestions; None without any."""
     rows = [[*key_of(span), ""] for span in spans]
     return {"spans": rows, "known": None} if rows else None
 
 
 def offered(stored: Mapping[str, Any] | None, condition: str) -> tuple[Suggestion, ...]:
-    """Return what is shown of an item's suggestions under a condition, in the order of places."""
+    """Return the suggestions that are shown under a condition, by position."""
     if not stored or condition == Condition.BLANK:
         return ()
     hidden = HIDDEN[Condition(condition)]
@@ -92,7 +105,7 @@ def offered(stored: Mapping[str, Any] | None, condition: str) -> tuple[Suggestio
 
 
 def fate_of(shown: Span, left: Span | None) -> SuggestionFate.Fate:
-    """Name what was done to a suggestion; its place says more than its severity or category."""
+    """Return what was done to a suggestion; position counts before severity and category."""
     if left is None:
         return Fate.DELETED
     if (shown.side, shown.start, shown.end) != (left.side, left.start, left.end):
@@ -105,7 +118,10 @@ def fate_of(shown: Span, left: Span | None) -> SuggestionFate.Fate:
 def fates(
     shown: Sequence[Suggestion], spans: Sequence[Span], offers: Sequence[int | None]
 ) -> list[SuggestionFate]:
-    """Return the fate of every suggestion, unsaved; `offers` tell of each span which one it was."""
+    """Return the fate of every suggestion, unsaved.
+
+    `offers` gives, for each span, the number of the suggestion that it was.
+    """
     pairs = zip(spans, offers, strict=True) if shown else ()
     left = {n: span for span, n in pairs if n is not None}
     return [
@@ -126,16 +142,16 @@ def _fields(span: Span) -> dict[str, Any]:
 def judged(
     shown: Sequence[Suggestion], spans: Sequence[Span], offers: Sequence[int | None]
 ) -> tuple[Span, ...]:
-    """Return the spans that are somebody's judgment: all that were not planted."""
+    """Return the spans that count as judgments: all that were not planted."""
     if not shown:
         return tuple(spans)
     planted = {n for n, each in enumerate(shown) if each.origin == Origin.PLANTED}
     return tuple(span for span, n in zip(spans, offers, strict=True) if n not in planted)
 
 
-def marked(spans: Iterable[SpanLike], kept: Iterable[SuggestionFate]) -> list[Marked]:
-    """Put together what an annotator left: spans with the number of the suggestion they were."""
-    left = [fate for fate in kept if fate.fate != Fate.DELETED]
+def marked(spans: Iterable[SpanLike], stored: Iterable[SuggestionFate]) -> list[Marked]:
+    """Return the spans that an annotator submitted, with the numbers of their suggestions."""
+    left = [fate for fate in stored if fate.fate != Fate.DELETED]
     numbers: dict[Key, int | None] = {key_of(fate): fate.number for fate in left}
     keys = [key_of(span) for span in spans]
     keys += [key_of(fate) for fate in left if fate.origin == Origin.PLANTED]

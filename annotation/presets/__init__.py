@@ -1,6 +1,6 @@
-"""Stage 2, before a campaign is there: ways of judging with all that usually goes with them.
+"""Presets: protocols with their usual settings, for new campaigns.
 
-A preset proposes every setting of the campaign form and brings instructions and practice items.
+A preset proposes every setting of the campaign form, instructions and practice items.
 """
 
 from annotation.presets.choices import PRESETS, Fit, Preset, fitting, offered

@@ -1,25 +1,29 @@
-"""The presets by name, and which of them a test set can have."""
+"""The presets by name, and which of them fit a test set."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
+
 from annotation import protocols
 from annotation.models import TestSet
+from metaeval.messages import Message, message
 
 
 @dataclass(frozen=True)
 class Preset:
-    """A way of judging by name. `label` says what annotators do, `origin` who did it so before.
+    """A named set of settings; `label` says what annotators do, `origin` who has used it.
 
-    `people` rate each item. `shows_reference` compares with the reference where every segment has
-    one, otherwise with the source. `is_shortened` is for outputs below full length.
+    `people` annotators rate each item. `shows_reference` compares with the reference if every
+    segment has one, otherwise with the source. `is_shortened` is for outputs below full length.
     """
 
     name: str
-    label: str
-    origin: str
-    about: str
+    label: str | Promise
+    origin: str | Promise
+    about: str | Promise
     protocol: str
     people: int = 3
     shows_reference: bool = False
@@ -37,80 +41,89 @@ PRESETS = {
     for preset in (
         Preset(
             "da",
-            "Rate each translation",
+            _("Rate each translation"),
             "WMT 2016–23",
-            "One slider from 0 to 100 for one translation at a time (direct assessment).",
+            _("One slider from 0 to 100 for one translation at a time (direct assessment)."),
             "segment-da",
         ),
         Preset(
             "esa",
-            "Mark errors, then rate",
+            _("Mark errors, then rate"),
             "WMT 2024–25",
-            "Minor and major errors are marked, then 0–100 (ESA).",
+            _("Annotators mark minor and major errors, then give a score from 0 to 100 (ESA)."),
             "esa",
             people=2,
         ),
         Preset(
             "contrastive",
-            "Mark errors in all systems, then rate",
+            _("Mark errors in all systems, then rate"),
             "WMT 2026",
-            "A document, several systems beside each other: error spans and 0–100 for each (cESA).",
+            _(
+                "A document by several systems, side by side: error spans and a score from 0 to "
+                "100 for each (contrastive ESA)."
+            ),
             "contrastive-esa",
             people=2,
         ),
         Preset(
             "side-by-side",
-            "Compare systems",
+            _("Compare systems"),
             "RankME",
-            "Several systems side by side, a slider each.",
+            _("Several systems side by side, with a slider for each."),
             "side-by-side",
             people=2,
         ),
         Preset(
             "mqm",
-            "Mark errors by category",
-            "experts",
-            "The MQM tree with severities; the score follows from the errors.",
+            _("Mark errors by category"),
+            _("experts"),
+            _("The MQM categories with severities; the score is computed from the errors."),
             "mqm",
             people=2,
         ),
         Preset(
             "side-by-side-mqm",
-            "Compare systems by their errors",
+            _("Compare systems by their errors"),
             "Song 2025",
-            "Two systems side by side, errors by category in both; the scores follow from them.",
+            _(
+                "Two systems side by side, with errors by category; the scores are computed from "
+                "the errors."
+            ),
             "side-by-side-mqm",
             people=2,
         ),
         Preset(
             "adequacy-fluency",
-            "Rate meaning and language apart",
+            _("Rate meaning and language separately"),
             "WMT 2006",
-            "Two scales from 1 to 5: adequacy and fluency.",
+            _("Two scales from 1 to 5: adequacy and fluency."),
             "adequacy-fluency",
         ),
         Preset(
             "post-editing",
-            "Correct translations",
+            _("Correct translations"),
             "HTER",
-            "The output is changed as little as possible; the score is how much was changed.",
+            _(
+                "Annotators change the output as little as possible; the score is the amount of "
+                "change."
+            ),
             "post-editing",
             people=1,
         ),
         Preset(
             "length",
-            "Rate shortened translations",
+            _("Rate shortened translations"),
             "Cheng 2023",
-            "How much of the main information is kept at the required length, such as 80%.",
+            _("How much of the main information is preserved at the required length, such as 80%."),
             "segment-da",
             shows_reference=True,
             is_shortened=True,
         ),
         Preset(
             "document",
-            "Rate whole documents",
+            _("Rate whole documents"),
             "WMT 2020",
-            "Each segment in its document, then the document.",
+            _("Each segment in its document, then the whole document."),
             "document-da",
             people=2,
         ),
@@ -118,37 +131,50 @@ PRESETS = {
 }
 
 
+NEEDS_SHORT = message(
+    "preset.needs-short",
+    "Needs outputs below full length, such as files named baseline@0.8.txt.",
+)
+NEEDS_DOCUMENTS = message(
+    "preset.needs-documents",
+    "Needs documents: some segments of the test set do not belong to a document.",
+)
+NEEDS_SYSTEMS = message(
+    "preset.needs-systems", "Needs outputs of at least two systems with the same length."
+)
+
+
 @dataclass(frozen=True)
 class Fit:
-    """A preset beside a test set; `lacks` says why it cannot be chosen."""
+    """A preset for a test set; `lacks` says why it cannot be chosen."""
 
     preset: Preset
-    lacks: str = ""
+    lacks: Message | None = None
 
 
 def offered(test_set: TestSet) -> list[Fit]:
-    """Return all presets, each with what the test set lacks for it."""
+    """Return all presets, each with what the test set lacks."""
     ratios = set(test_set.systems.values_list("length_ratio", flat=True))
     return [Fit(preset, _lacks(preset, test_set, ratios)) for preset in PRESETS.values()]
 
 
 def fitting(test_set: TestSet, name: str = "") -> Preset:
-    """Return the preset of a name where the test set can have it, otherwise the usual one."""
+    """Return the named preset if it fits the test set, otherwise the default one."""
     able = {fit.preset.name: fit.preset for fit in offered(test_set) if not fit.lacks}
     has_full = test_set.systems.filter(length_ratio=1).exists()
     usual = DEFAULT if has_full else DEFAULT_LENGTH
     return able.get(name) or able.get(usual) or PRESETS[DEFAULT]
 
 
-def _lacks(preset: Preset, test_set: TestSet, ratios: set[Decimal]) -> str:
+def _lacks(preset: Preset, test_set: TestSet, ratios: set[Decimal]) -> Message | None:
     layout = preset.judging.layout
     if preset.is_shortened and not any(ratio < 1 for ratio in ratios):
-        return "Needs outputs below full length, such as files named baseline@0.8.txt."
+        return NEEDS_SHORT
     if layout.has_documents and test_set.segments.filter(document="").exists():
-        return "Needs documents: some segments of the test set belong to none."
+        return NEEDS_DOCUMENTS
     if layout.has_systems and not _has_two(test_set, ratios):
-        return "Needs outputs of two systems at one length."
-    return ""
+        return NEEDS_SYSTEMS
+    return None
 
 
 def _has_two(test_set: TestSet, ratios: Sequence[Decimal] | set[Decimal]) -> bool:

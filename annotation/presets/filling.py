@@ -1,4 +1,4 @@
-"""What a preset adds to a fresh draft: instructions in every language, and practice items."""
+"""Add a preset's instructions in every language, and practice items, to a new draft."""
 
 from pathlib import Path
 from tomllib import loads
@@ -31,13 +31,13 @@ TASKS = {
     Asks.ERRORS: ("mqm", "side-by-side-mqm"),
     Asks.EDIT: ("post-editing", "post-editing"),
 }
-# What a practice item tells, and the range of right scores in shares of the scale: they follow from
-# how it was made.
+# The feedback of practice items, and the range of right scores as shares of the scale, both by how
+# the item was made.
 RANGES = {SAME: (0.7, 1.0), OTHER: (0.0, 0.2)}
 
 
 def fill(campaign: Campaign, *, with_practice: bool) -> None:
-    """Give a draft the standard instructions, unless it has its own, and practice items."""
+    """Add standard instructions to a draft without its own, and practice items."""
     if not campaign.instructions.strip():
         _instruct(campaign)
     if with_practice:
@@ -57,7 +57,7 @@ def _instruct(campaign: Campaign) -> None:
 def standard_text(campaign: Campaign, language: str) -> str:
     """Return the standard instructions for a campaign: the task, the gray text, the scale.
 
-    Own errors and own scales have none: what they mean is the campaign's to say.
+    Custom errors and scales have no standard text: the campaign must explain them.
     """
     words: dict[str, Any] = loads((FOLDER / f"{language}.toml").read_text(encoding="utf-8"))
     is_short = campaign.length_ratio != 1
@@ -79,17 +79,17 @@ def standard_text(campaign: Campaign, language: str) -> str:
 
 
 def _gray(campaign: Campaign, words: dict[str, str]) -> list[str]:
-    """What the gray text is, and what stands in its place where sources are no texts."""
+    """Return the texts about the gray text, or about the media that replace it."""
     if campaign.shown_text != Campaign.ShownText.SOURCE:
         return [words[campaign.shown_text]]
     kinds = source_kinds(campaign.test_set)
-    told = [words[kind or campaign.shown_text] for kind in sorted(kinds)]
+    texts = [words[kind or campaign.shown_text] for kind in sorted(kinds)]
     is_marked = campaign.judging.spans is not None
-    return [*told, words["missing"]] if is_marked and any(kinds) else told
+    return [*texts, words["missing"]] if is_marked and any(kinds) else texts
 
 
 def mark_missing(campaign: Campaign) -> None:
-    """Where sources are no texts, offer a mark behind the output for what is missing (unsaved)."""
+    """Offer a mark after the output for omissions if sources are media (not saved)."""
     scheme = campaign.judging.spans
     is_marked = scheme is not None and SOURCE in scheme.sides and not scheme.tokens
     if is_marked and any(source_kinds(campaign.test_set)):
@@ -97,7 +97,7 @@ def mark_missing(campaign: Campaign) -> None:
 
 
 def _task(campaign: Campaign, preset: Preset) -> str:
-    """The text on what to do: a preset's own, or on another grid that of what is asked there."""
+    """Return the key of the text on the task: the preset's, or one that fits another layout."""
     asked = campaign.judging
     if asked.layout == preset.judging.layout:
         return preset.name
@@ -107,9 +107,9 @@ def _task(campaign: Campaign, preset: Preset) -> str:
 
 
 def practice(campaign: Campaign) -> list[Item]:
-    """Return practice items whose right score is known from how they are made; none without scores.
+    """Return practice items whose right score is known by construction; none without scores.
 
-    A reference beside its own source, and beside that of another segment; both are drawn at random.
+    A reference with its own source, and with the source of another segment, drawn at random.
     """
     rows = _first_references(campaign) if campaign.judging.has_score else {}
     if len(rows) < 2:
@@ -124,8 +124,8 @@ def _first_references(campaign: Campaign) -> dict[int, str]:
     return dict(rows.values_list("segment_id", "text"))
 
 
-def _item(campaign: Campaign, segment: int, text: str, told: str) -> Item:
-    low, high = campaign.judging.scales[0].range_at(*RANGES[told])
+def _item(campaign: Campaign, segment: int, text: str, feedback: str) -> Item:
+    low, high = campaign.judging.scales[0].range_at(*RANGES[feedback])
     return Item(
         campaign=campaign,
         kind=Item.Kind.TUTORIAL,
@@ -133,5 +133,5 @@ def _item(campaign: Campaign, segment: int, text: str, told: str) -> Item:
         text=text,
         low=low,
         high=high,
-        feedback=told,
+        feedback=feedback,
     )

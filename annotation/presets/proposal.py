@@ -1,4 +1,4 @@
-"""What a preset proposes for a test set: a value for every setting that is not its usual one."""
+"""Propose the settings of a campaign for a preset and a test set."""
 
 import itertools
 from decimal import Decimal
@@ -12,14 +12,15 @@ from annotation.presets.choices import Preset
 from annotation.protocols import Layout
 from annotation.quality.reach import MOST_TRAPS, proposed_traps
 from annotation.quality.verdict import ITEMS, PAIRS_TO_FAIL
+from metaeval.messages import Message, message
 
 SPACED_OUTPUTS = 100
 SPACING = 3
 SHOWN = Campaign.ShownText
 
 
-def propose(preset: Preset, test_set: TestSet) -> tuple[dict[str, Any], str]:
-    """Return initial values of the campaign form, and what the controls cannot do here."""
+def propose(preset: Preset, test_set: TestSet) -> tuple[dict[str, Any], Message | None]:
+    """Return initial values of the campaign form, and a warning about its control items."""
     rows = list(test_set.systems.values_list("name", "length_ratio"))
     ratio = _ratio(preset, test_set, sorted({ratio for _, ratio in rows}))
     names = sorted({name for name, own in rows if own == ratio})
@@ -40,24 +41,24 @@ def propose(preset: Preset, test_set: TestSet) -> tuple[dict[str, Any], str]:
         "shows_context": not preset.judging.layout.has_documents and has_documents(test_set),
         "control_spacing": SPACING if n_outputs >= SPACED_OUTPUTS else 0,
     }
-    return values, _too_small(possible) if preset.judging.has_score else ""
+    return values, _too_small(possible) if preset.judging.has_score else None
 
 
 def free_name(name: str) -> str:
-    """Return the name, numbered where a campaign has it: lists tell campaigns by their names."""
+    """Return the name, with a number if a campaign has it, so that names in lists differ."""
     taken = set(Campaign.objects.filter(name__startswith=name).values_list("name", flat=True))
     numbered = (f"{name} ({n})" for n in itertools.count(2))
     return next(each for each in itertools.chain([name], numbered) if each not in taken)
 
 
 def has_documents(test_set: TestSet) -> bool:
-    """Whether a segment has others of its document around it."""
+    """Whether a document has several segments."""
     documents = test_set.segments.exclude(document="").values("document").order_by("document")
     return documents.annotate(n=Count("pk")).filter(n__gt=1).exists()
 
 
 def _ratio(preset: Preset, test_set: TestSet, ratios: list[Decimal]) -> Decimal:
-    """Full length where it is meant and there; otherwise the longest not yet in a campaign."""
+    """Return full length if intended and available, else the longest ratio without a campaign."""
     if ratios and ratios[-1] == 1 and not preset.is_shortened:
         return ratios[-1]
     shorter = [ratio for ratio in ratios if ratio < 1] or ratios or [Decimal(1)]
@@ -71,7 +72,7 @@ def _shown(preset: Preset, test_set: TestSet) -> str:
 
 
 def _controls(preset: Preset, possible: int, n_outputs: int) -> dict[str, int]:
-    """Traps where an answer is a score to one item; else bad references, if there is room."""
+    """Return traps if each item gets a score, and bad references if there is room."""
     is_single = preset.judging.layout == Layout.SINGLE
     has_traps = is_single and preset.judging.has_score
     has_room = is_single and n_outputs >= SPACED_OUTPUTS
@@ -81,15 +82,24 @@ def _controls(preset: Preset, possible: int, n_outputs: int) -> dict[str, int]:
     }
 
 
-def _too_small(possible: int) -> str:
+def _too_small(possible: int) -> Message | None:
     if possible >= ITEMS:
-        return ""
-    return (
-        f"This test set is too small for a verdict by traps: {possible} of its segments can be "
-        f"cut, and a verdict takes {ITEMS}."
+        return None
+    return message(
+        "preset.too-small",
+        "This test set is too small to assess annotators by traps: {n} of its segments can be cut, "
+        "and {needed} traps are needed.",
+        n=possible,
+        needed=ITEMS,
     )
 
 
-def ratio_label(ratio: Decimal) -> str:
-    """Say a length ratio as a person would: `80% of full length`, `full length`."""
-    return "full length" if ratio == 1 else f"{(ratio * 100).normalize():f}% of full length"
+FULL_LENGTH = message("length.full", "full length")
+
+
+def ratio_label(ratio: Decimal) -> Message:
+    """Return a length ratio in words: `80% of full length`, `full length`."""
+    if ratio == 1:
+        return FULL_LENGTH
+    percent = f"{(ratio * 100).normalize():f}%"
+    return message("length.share", "{percent} of full length", percent=percent)

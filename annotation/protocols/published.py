@@ -20,6 +20,7 @@ from annotation.protocols.base import (
     Severity,
     SpanScheme,
 )
+from metaeval.messages import Message, message
 
 # The labels of Kocmi et al. 2022, "Findings of the 2022 conference on machine translation"
 # (DA+SQM), and 2024 (ESA), at 0, 33, 66 and 100.
@@ -233,21 +234,31 @@ SIDE_BY_SIDE_MQM = Protocol(
 
 @dataclass(frozen=True)
 class Pace:
-    """Seconds an item takes: from `low` to `high`, the same where one number is known."""
+    """Seconds per item: from `low` to `high`, which are equal if one number is known."""
 
     low: float
     high: float
-    source: str
+    source: Message
 
 
 DA_PACE = Pace(
-    19, 29, "means of WMT21 ru–en (crowd, 159 tasks) and WMT22 zh–en (11 people, up to 300 s)"
+    19,
+    29,
+    message(
+        "pace.da",
+        "means of WMT21 ru–en (crowd, 159 tasks) and WMT22 zh–en (11 people, up to 300 s)",
+    ),
 )
 PACES: dict[str, Pace] = {
     "segment-da": DA_PACE,
     "document-da": DA_PACE,
-    "esa": Pace(48, 65, "WMT23 en–de, two rounds (Kocmi et al. 2024)"),
+    "esa": Pace(48, 65, message("pace.esa", "WMT23 en–de, two rounds (Kocmi et al. 2024)")),
     "contrastive-esa": Pace(
-        54, 78, "en–ja with three systems and with one on a screen (arXiv 2607.26640)"
+        54,
+        78,
+        message(
+            "pace.contrastive-esa",
+            "en–ja with three systems and with one system on a screen (arXiv 2607.26640)",
+        ),
     ),
 }

@@ -1,8 +1,8 @@
-"""Completion codes: told to those who are done, and checked here when they come back.
+"""Completion codes: show them to annotators who finish, and check submitted codes.
 
-Codes that came with a campaign, one for those who pass the checks and one for the others, go before
-a link's own code, which is the same for all who came by it. Without either everybody has a code of
-their own: a keyed hash, which nobody can guess and which needs no storing.
+Imported codes of a campaign, one for annotators who pass the checks and one for the others, take
+precedence over a link's code, which all annotators of the link share. Without either, annotators
+have individual codes: keyed hashes, which cannot be guessed and need not be stored.
 """
 
 import base64
@@ -10,6 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from django.db.models import Count, Q, QuerySet
 from django.utils.crypto import constant_time_compare, salted_hmac
@@ -17,6 +18,8 @@ from django.utils.crypto import constant_time_compare, salted_hmac
 from annotation.entry.places import is_fixed
 from annotation.models import AccessLink, Annotator, AuditEntry, Campaign
 from annotation.qualification.stopping import passes
+from core.messages import as_json
+from metaeval.messages import Message, message
 
 SALT = "annotation.codes"
 BYTES = 10
@@ -29,8 +32,8 @@ PASSED_CODE, FAILED_CODE = "passed", "failed"
 
 
 @dataclass(frozen=True)
-class Told:
-    """What the page of thanks tells: a code, and where it is brought by a click."""
+class Completion:
+    """The code on the last page, and the address at the provider that submits it."""
 
     code: str
     address: str
@@ -38,12 +41,40 @@ class Told:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What is to be said of one pasted line. `label` is empty where nobody is meant."""
+    """The result for one pasted line; `label` is empty if the line belongs to no annotator."""
 
     line: str
     verdict: str
-    label: str = ""
-    sentence: str = ""
+    label: str
+    message: Message
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the result for programs."""
+        return vars(self) | {"sentence": self.message.text, "message": as_json(self.message)}
+
+    @property
+    def verdict_label(self) -> Message:
+        """The verdict in words."""
+        return VERDICTS[self.verdict]
+
+
+VERDICTS = {
+    VALID: message("code.valid", "valid"),
+    UNFINISHED: message("code.unfinished", "not finished"),
+    EXCLUDED: message("code.excluded", "excluded"),
+    WRONG: message("code.wrong", "wrong"),
+    FAILED: message("code.failed", "failed checks"),
+}
+OTHERS_CODE = message("code.others", "This is not the code of this annotator.")
+SHARED_CODE = message(
+    "code.shared",
+    "All annotators who finish get this code. Write the annotator’s id before the code.",
+)
+UNKNOWN_CODE = message("code.unknown", "No annotator of this campaign has this code.")
+NOT_COUNTED = message("code.not-counted", "No analysis uses the judgments of this annotator.")
+ITEMS_LEFT = message("code.items-left", "The annotator has not rated all items yet.")
+CODE_OF_FAILED = message("code.of-failed", "This is the code for annotators who failed checks.")
+ALL_RATED = message("code.all-rated", "The annotator has rated all items.")
 
 
 def personal_code(annotator_id: int) -> str:
@@ -58,18 +89,19 @@ def personal_code(annotator_id: int) -> str:
     return "-".join(plain[start : start + 4] for start in range(0, len(plain), 4))
 
 
-def tell(annotator: Annotator, *, has_more: bool) -> Told | None:
-    """Return what an annotator is told who is done and has a code, or came by an access link.
+def completion_of(annotator: Annotator, *, has_more: bool) -> Completion | None:
+    """Return the code of an annotator who has finished and has a code or came by an access link.
 
-    `has_more` is False where the annotator just asked for the next item and there is none. Who
-    was told once stays done, even if a pool has items again later, and is told the same again.
+    `has_more` is False if the annotator just asked for the next item and there is none. Annotators
+    who were shown a code stay finished and are shown the same code again, even if a pool has items
+    again later.
     """
     link, own = annotator.access_link, annotator.codes
     if link is None and own is None:
         return None
     if not (is_finished(annotator) or _has_had_all(annotator, has_more)):
         return None
-    # Two windows may each add an entry: the first counts.
+    # Two windows may each add an entry; the first one counts.
     entry = annotator.audit.filter(action=TOLD).order_by("pk").first()
     if entry is None:
         which = PASSED_CODE if own is None or passes(annotator, own["most"]) else FAILED_CODE
@@ -82,49 +114,50 @@ def tell(annotator: Annotator, *, has_more: bool) -> Told | None:
     code = _code_of(annotator, entry)
     is_prolific = link is not None and link.provider == AccessLink.Provider.PROLIFIC
     is_given = own or (link and link.completion_code)
-    return Told(code, f"{PROLIFIC_RETURN}{code}" if is_given and is_prolific else "")
+    return Completion(code, f"{PROLIFIC_RETURN}{code}" if is_given and is_prolific else "")
 
 
 def _code_of(annotator: Annotator, entry: AuditEntry) -> str:
-    """The code that somebody was told, as it is noted."""
+    """Return the code that an annotator was shown, by the audit entry."""
     if own := annotator.codes:
         return str(own[entry.details.get("checks", PASSED_CODE)])
     link = annotator.access_link
     return (link and link.completion_code) or personal_code(annotator.pk)
 
 
-def told_codes(campaign: Campaign) -> dict[int, str]:
-    """Return the codes that were told, by annotators' ids."""
+def shown_codes(campaign: Campaign) -> dict[int, str]:
+    """Return the codes that were shown, by annotators' ids."""
     entries = AuditEntry.objects.filter(campaign=campaign, action=TOLD).order_by("-pk")
     found = entries.select_related("annotator__access_link")
     people = ((entry.annotator, entry) for entry in found)
     return {person.pk: _code_of(person, entry) for person, entry in people if person}
 
 
-def goodbye(annotator: Annotator, told: Told | None) -> str:
-    """Return a campaign's words after the last item; the code and the person's label go in."""
-    words = annotator.campaign.goodbye.replace("${TOKEN}", told.code if told else "")
+def goodbye(annotator: Annotator, completion: Completion | None) -> str:
+    """Return a campaign's text after the last item, with the code and the annotator's label."""
+    code = completion.code if completion else ""
+    words = annotator.campaign.goodbye.replace("${TOKEN}", code)
     return words.replace("${USER_ID}", annotator.label)
 
 
 def _has_had_all(annotator: Annotator, has_more: bool) -> bool:
-    """Whether a pool gives an annotator nothing more; one who is excluded just gets nothing."""
+    """Whether a pool has no more items for an annotator who is not excluded."""
     if has_more or annotator.excluded_at is not None:
         return False
     return annotator.assignments.filter(completed_at__isnull=False).exists()
 
 
 def is_finished(annotator: Annotator) -> bool:
-    """Whether an annotator has done all that is theirs."""
+    """Whether an annotator has finished."""
     rows = Annotator.objects.filter(pk=annotator.pk)
     return annotator.pk in finished(annotator.campaign, rows)
 
 
 def finished(campaign: Campaign, annotators: QuerySet[Annotator]) -> set[int]:
-    """Return the ids of those of a campaign's annotators who have done all that is theirs.
+    """Return the ids of the annotators who have finished.
 
-    With fixed shares that is the share. In an open pool it is the number that the campaign sets
-    for everybody, or all that the pool still has.
+    With fixed assignment they have rated all assigned items. In an open pool they have rated the
+    campaign's maximum, or there are no more items for them.
     """
     counted = annotators.annotate(
         done=Count("assignments__completed_at"),
@@ -133,12 +166,12 @@ def finished(campaign: Campaign, annotators: QuerySet[Annotator]) -> set[int]:
             filter=Q(assignments__completed_at=None, assignments__released_at=None),
         ),
     )
-    told = AuditEntry.objects.filter(campaign=campaign, action=TOLD, annotator__in=annotators)
-    were_told = set(told.values_list("annotator_id", flat=True))
+    shown = AuditEntry.objects.filter(campaign=campaign, action=TOLD, annotator__in=annotators)
+    have_code = set(shown.values_list("annotator_id", flat=True))
     return {
         row.pk
         for row in counted
-        if row.pk in were_told or (row.done and not row.left and _is_enough(campaign, row))
+        if row.pk in have_code or (row.done and not row.left and _is_enough(campaign, row))
     }
 
 
@@ -153,7 +186,7 @@ def _is_enough(campaign: Campaign, row: Annotator) -> bool:
 
 
 def check_codes(campaign: Campaign, text: str) -> list[Verdict]:
-    """Judge pasted codes, one a line: a code, or the person's id with the provider and a code."""
+    """Check pasted codes, one per line: a code, or an annotator's provider id and a code."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     rows = campaign.annotators.select_related("access_link").order_by("pk")
     done = finished(campaign, rows)
@@ -173,12 +206,12 @@ def check_codes(campaign: Campaign, text: str) -> list[Verdict]:
 
 
 def own_codes(annotator: Annotator) -> list[str]:
-    """Return the codes that came with the campaign: for those who pass, and for those who fail."""
+    """Return the imported codes: for annotators who pass the checks, and who fail them."""
     return [annotator.codes[PASSED_CODE], annotator.codes[FAILED_CODE]] if annotator.codes else []
 
 
 def _folded(code: str) -> str:
-    """People copy codes with other dashes, spaces and cases."""
+    """Return a code without dashes and blanks in upper case, because people copy it differently."""
     return re.sub(r"[^A-Z0-9]", "", code.upper()) or code
 
 
@@ -197,11 +230,10 @@ def _judge(
         code = line[len(parts[0]) :].strip(" \t,;")
         if _is_code_of(person, code):
             return _verdict(line, person, done, code)
-        return Verdict(line, WRONG, person.label, "This is not the code of this person.")
+        return Verdict(line, WRONG, person.label, OTHERS_CODE)
     if line in fixed:
-        sentence = "All who finish are told this code: put the person's id before it."
-        return Verdict(line, WRONG, "", sentence)
-    return Verdict(line, WRONG, "", "Nobody in this campaign was told this code.")
+        return Verdict(line, WRONG, "", SHARED_CODE)
+    return Verdict(line, WRONG, "", UNKNOWN_CODE)
 
 
 def _is_code_of(annotator: Annotator, code: str) -> bool:
@@ -215,9 +247,9 @@ def _is_code_of(annotator: Annotator, code: str) -> bool:
 
 def _verdict(line: str, annotator: Annotator, done: set[int], code: str) -> Verdict:
     if annotator.excluded_at is not None:
-        return Verdict(line, EXCLUDED, annotator.label, "The judgments count in no analysis.")
+        return Verdict(line, EXCLUDED, annotator.label, NOT_COUNTED)
     if annotator.pk not in done:
-        return Verdict(line, UNFINISHED, annotator.label, "Items are left to rate.")
+        return Verdict(line, UNFINISHED, annotator.label, ITEMS_LEFT)
     if annotator.codes and _folded(code) != _folded(annotator.codes[PASSED_CODE]):
-        return Verdict(line, FAILED, annotator.label, "The code for those who failed checks.")
-    return Verdict(line, VALID, annotator.label, "All items are rated.")
+        return Verdict(line, FAILED, annotator.label, CODE_OF_FAILED)
+    return Verdict(line, VALID, annotator.label, ALL_RATED)

@@ -1,8 +1,8 @@
-"""Stopping people who fail attention checks or cannot have read, and deciding if they go on.
+"""Stop annotators who fail control items or answer too fast, and decide whether they continue.
 
-When somebody is stopped must not tell which item was a check. So checks, and speed with them, are
-looked at after every tenth answer, whatever its item, with the same queries for everybody. Answers
-that were begun before the stop are stored all the same.
+The moment of a stop must not reveal which item was a control item. So control items and speed are
+checked after every tenth answer, whatever its item, with the same queries for every annotator.
+Answers that were begun before the stop are stored.
 """
 
 from collections.abc import Sequence
@@ -26,16 +26,16 @@ from annotation.protocols.asked import Scale
 from annotation.quality.scales import scale_of
 from annotation.quality.verdict import low_score
 
-# Checks are looked at after so many answers.
+# Control items are checked after this many answers.
 EVERY = 10
-# Speed is judged over the last `LAST` items, once there are at least `FEWEST`.
+# Speed is computed over the last `LAST` items, if there are at least `FEWEST`.
 LAST, FEWEST = 10, 5
 MAX_MESSAGE = 2_000
 _KIND = "assignment__item__kind"
 
 
 def stop_if_due(stored: Sequence[Judgment]) -> bool:
-    """Stop the annotator of answers that were just stored, where a rule of the campaign says so."""
+    """Stop the annotator of answers that were just stored, if a rule of the campaign applies."""
     annotator = stored[0].assignment.annotator
     campaign = annotator.campaign
     has_rule = campaign.stop_after or campaign.speed_rule == Campaign.SpeedRule.STOP
@@ -46,7 +46,7 @@ def stop_if_due(stored: Sequence[Judgment]) -> bool:
     n_done = own.filter(completed_at__isnull=False).count()
     if n_done // EVERY == (n_done - n_new) // EVERY:
         return False
-    # Who has nothing left to rate is done.
+    # Annotators without open items have finished.
     return own.filter(completed_at=None, released_at=None).exists() and _look(annotator)
 
 
@@ -60,7 +60,7 @@ def _look(annotator: Annotator) -> bool:
 
 
 def _due(annotator: Annotator) -> tuple[Stop.Reason, int] | None:
-    """Return why somebody is to be stopped, with the number of failures, or None."""
+    """Return why an annotator should be stopped, with the number of failures, or None."""
     campaign = annotator.campaign
     if campaign.stop_after and (n_failed := failures(annotator)) >= campaign.stop_after:
         return Stop.Reason.CHECKS, n_failed
@@ -73,10 +73,10 @@ def _due(annotator: Annotator) -> tuple[Stop.Reason, int] | None:
 
 
 def failures(annotator: Annotator) -> int:
-    """Count the attention checks failed since somebody last let the annotator go on.
+    """Count the control items failed since the last decision that the annotator can continue.
 
     A trap is failed above the lowest fifth of the scale, a gold item outside its range or against
-    its rules; where answers are errors and no scores, by its rules alone.
+    its rules; without scores, only rules count.
     """
     rows = Judgment.objects.filter(_since_decision(annotator), is_current=True)
     gold = Q(**{_KIND: Item.Kind.GOLD})
@@ -93,9 +93,9 @@ def _since_decision(annotator: Annotator) -> Q:
 
 
 def too_fast(annotator: Annotator) -> list[bool]:
-    """Return of the last screens, the newest first, which ones nobody can have read in the time.
+    """Return for the last screens, newest first, whether they were answered too fast to be read.
 
-    First answers count, since somebody last let the annotator go on.
+    Only first answers since the last decision count.
     """
     item = "assignment__item"
     rows = (
@@ -115,14 +115,14 @@ def _screen(judgment: Judgment) -> int:
 
 
 def _is_too_fast(screen: Sequence[Any]) -> bool:
-    """Answers that were submitted as one have one time."""
+    """Whether a screen was answered too fast; answers submitted together have one time."""
     times = {(each.started_at, each.submitted_at) for each in screen}
     passed = sum((given - began for began, given in times), timedelta(0))
     return passed < least_time([each.assignment for each in screen])
 
 
 def passes(annotator: Annotator, most: float) -> bool:
-    """Whether an annotator fails at most so many checks, below 1 at most that share of them."""
+    """Whether an annotator fails at most `most` control items; below 1, at most that share."""
     n_failed = failures(annotator)
     if 0 < most < 1:
         checks = Q(**{f"{_KIND}__in": (Item.Kind.TRAP, Item.Kind.GOLD)}, is_current=True)
@@ -139,7 +139,7 @@ def _outside(scale: Scale) -> Q:
 
 
 def stop(person: Annotator, reason: Stop.Reason, *, n_failed: int) -> Stop:
-    """Stop somebody whose row is locked, and tell those who run the campaign."""
+    """Stop an annotator whose row is locked, and notify the campaign admins."""
     person.stopped_at = timezone.now()
     person.save(update_fields=["stopped_at"])
     tell_stopped(person)
@@ -149,12 +149,12 @@ def stop(person: Annotator, reason: Stop.Reason, *, n_failed: int) -> Stop:
 
 
 def last_stop(annotator: Annotator) -> Stop | None:
-    """Return how somebody was stopped the last time."""
+    """Return the last stop of an annotator."""
     return annotator.stops.order_by("-pk").first()
 
 
 def write(*, annotator: Annotator, message: str) -> bool:
-    """Store the one message of a stopped annotator; False where there is one already.
+    """Store the message of a stopped annotator; return False if there is one already.
 
     Raises ValidationError for an empty message, and for one that is too long.
     """
@@ -173,10 +173,10 @@ def write(*, annotator: Annotator, message: str) -> bool:
 def decide(
     *, campaign: Campaign, pk: int, actor: User, may_go_on: bool, reply: str = ""
 ) -> Annotator | None:
-    """Let a stopped annotator go on, or not; None where that was decided before, or is no stop.
+    """Let a stopped annotator continue, or not; return None if that was already decided.
 
-    Who failed the comprehension test and may go on need not take it again. Judgments stay as they
-    are, whatever is decided.
+    Annotators who failed the comprehension test and can continue need not take it again. Judgments
+    are not changed.
     """
     stops = Stop.objects.select_for_update().filter(annotator__campaign=campaign, may_go_on=None)
     found = stops.filter(pk=pk).first()
@@ -202,7 +202,7 @@ def decide(
 
 
 def waiting(campaign: Campaign) -> Any:
-    """Return the stops of a campaign, those that wait for a decision first, then the newest."""
+    """Return the stops of a campaign: undecided ones first, then the newest."""
     rows = Stop.objects.filter(annotator__campaign=campaign)
     return rows.select_related("annotator", "decided_by").order_by(
         F("decided_at").desc(nulls_first=True), "-pk"

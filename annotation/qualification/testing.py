@@ -1,4 +1,4 @@
-"""The comprehension test: taking it, and what is to be said of the last attempt."""
+"""Take the comprehension test, and report the last attempt."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,10 +14,10 @@ from annotation.qualification.stopping import stop
 
 @dataclass(frozen=True)
 class Asked:
-    """A question as its annotator sees it: which choice is right is not here.
+    """A question as annotators see it, without the right choice.
 
-    `explanation` is told once the question was answered wrongly, which `is_wrong` says. `language`
-    is empty where the question is not in the annotator's.
+    `explanation` is shown after a wrong answer, which `is_wrong` marks. `language` is empty if the
+    question is not in the annotator's language.
     """
 
     name: str
@@ -31,9 +31,9 @@ class Asked:
 
 @dataclass(frozen=True)
 class Sitting:
-    """The test before an annotator. `number` is that of the attempt that comes now, from 1.
+    """The test of an annotator; `number` is the number of the next attempt, from 1.
 
-    `n_left` counts the attempts from now on, None where there is no limit.
+    `n_left` counts the remaining attempts; None without a limit.
     """
 
     number: int
@@ -44,13 +44,13 @@ class Sitting:
 
 
 def needed(campaign: Campaign) -> int:
-    """How many right answers pass."""
+    """Return how many right answers are needed to pass."""
     n_asked = len(campaign.comprehension or ())
     return min(campaign.pass_mark or n_asked, n_asked)
 
 
 def sitting(annotator: Annotator) -> Sitting:
-    """Return the test as it stands (one query)."""
+    """Return the current state of an annotator's test (one query)."""
     campaign = annotator.campaign
     last = annotator.test_attempts.order_by("-number").first()
     number = last.number + 1 if last else 1
@@ -82,10 +82,10 @@ def _asked(place: int, question: Question, last: TestAttempt | None) -> Asked:
 
 @transaction.atomic
 def take(*, annotator: Annotator, number: int, given: Sequence[int]) -> TestAttempt | None:
-    """Store an attempt, and what follows from it; None where that attempt was stored before.
+    """Store an attempt and its consequences; return None if it was already stored.
 
-    `given` are the places of the chosen answers, one for each question. Who fails the last attempt
-    is stopped.
+    `given` are the indices of the chosen answers, one for each question. An annotator who fails the
+    last attempt is stopped.
     """
     person = Annotator.objects.select_for_update().get(pk=annotator.pk)
     campaign = annotator.campaign

@@ -1,7 +1,7 @@
-"""Stage 5: from judgments to annotators, agreement and control items."""
+"""Stage 5: quality of annotators, agreement and control items, computed from judgments."""
 
 from annotation.quality.agreement import Agreement, Figure, agreement_of
-from annotation.quality.columns import JudgmentColumns, read_columns, remarks, standardise
+from annotation.quality.columns import JudgmentColumns, read_columns, standardise, z_score_warnings
 from annotation.quality.people import AnnotatorQuality
 from annotation.quality.report import QualityReport, quality_report
 from annotation.quality.verdict import Checks, Verdict
@@ -17,6 +17,6 @@ __all__ = [
     "agreement_of",
     "quality_report",
     "read_columns",
-    "remarks",
     "standardise",
+    "z_score_warnings",
 ]

@@ -1,7 +1,7 @@
-"""Agreement of judgments: one number and one interval, wherever it is shown.
+"""Agreement of judgments, computed once and shown with the same digits everywhere.
 
-Where annotators see several systems on a screen, also how likely the differences are that each of
-them gives: a check that WMT26 makes.
+Where an item shows several systems, also how plausible each annotator's differences between them
+are, a check of WMT26.
 """
 
 import hashlib
@@ -16,30 +16,29 @@ from annotation.quality.columns import Floats, Integers, JudgmentColumns, Mask
 from annotation.quality.current import NOTHING
 from metaeval import Interval, StatisticsWarning
 from metaeval.judgments.agreement import ScreenAgreement, judgment_agreement, screen_agreement
-from metaeval.messages import Message
+from metaeval.messages import Message, message, untranslated
 from metaeval.results import ApproximationWarning
 
 N_RESAMPLES = 1000
-KEPT_SECONDS = 24 * 3600
-# Belongs to the key of what is kept: raise it where the statistics change.
-VERSION = 2
-NO_INTERVAL = "no interval"
+CACHE_SECONDS = 24 * 3600
+# Part of the cache key: raise it when the statistics or the fields change.
+VERSION = 3
+NO_INTERVAL = message("agreement.no-interval", "No interval.")
 
 
 @dataclass(frozen=True)
 class Figure:
-    """A statistic with its interval and how that was computed; nan, None and "" without."""
+    """A statistic, its interval and the interval's method; nan, None and None without."""
 
     statistic: float
     interval: Interval | None
-    method: str
+    method: Message | None
     warnings: tuple[StatisticsWarning, ...]
 
     @property
-    def basis(self) -> str:
-        """How the interval was computed, or why there is none, without a full stop."""
-        told = self.method or next((each.message for each in self.warnings), NO_INTERVAL)
-        return str(told).rstrip(".")
+    def basis(self) -> Message:
+        """How the interval was computed, or why there is none."""
+        return self.method or next((each.message for each in self.warnings), NO_INTERVAL)
 
 
 @dataclass(frozen=True)
@@ -63,23 +62,22 @@ class Agreement:
 
     @property
     def warnings(self) -> tuple[StatisticsWarning, ...]:
-        """Every warning once."""
+        """All warnings of the three figures, without duplicates."""
         found = (each for figure in self.figures.values() for each in figure.warnings)
         return tuple({each.message: each for each in found}.values())
 
     @property
-    def doubts(self) -> list[Message]:
-        """What must be known of the intervals that are shown."""
-        of_shown = ApproximationWarning
-        return [each.message for each in self.warnings if isinstance(each, of_shown)]
+    def cautions(self) -> list[Message]:
+        """The warnings about intervals that were computed by an approximation."""
+        return [each.message for each in self.warnings if isinstance(each, ApproximationWarning)]
 
 
 def agreement_of(columns: JudgmentColumns, chosen: Mask, *, seed: int) -> Agreement | None:
-    """Agreement of the chosen judgments with 95 % intervals; None where none is chosen.
+    """Compute agreement of the chosen judgments with 95% intervals; None without judgments.
 
-    A unit is an output, in however many items it is shown; a trap has no output of its own.
-    Intervals draw whole documents, where a document has several segments. The same judgments and
-    seed have the same digits on every page, and are computed once.
+    A unit is an output, however many items show it; each trap is a unit of its own. Intervals
+    resample whole documents if a document has several segments. Results are cached by judgments
+    and seed, so that every page shows the same digits.
     """
     output, item = columns.output[chosen], columns.item[chosen]
     units = np.where(output >= 0, output, -1 - item)  # two ranges that cannot meet
@@ -90,7 +88,7 @@ def agreement_of(columns: JudgmentColumns, chosen: Mask, *, seed: int) -> Agreem
 def agreement(
     scores: Floats, annotators: Integers, units: Integers, documents: Integers, *, seed: int
 ) -> Agreement | None:
-    """The same of columns, whatever their order; NOTHING stands for a document of its own."""
+    """Compute agreement of columns in any order; a document NOTHING is one of its own."""
     if not len(scores):
         return None
     order = np.lexsort((scores, units, annotators))
@@ -99,7 +97,7 @@ def agreement(
     found: Agreement | None = cache.get(key)
     if found is None:
         found = _compute(*columns, seed)
-        cache.set(key, found, KEPT_SECONDS)
+        cache.set(key, found, CACHE_SECONDS)
     return found
 
 
@@ -118,15 +116,23 @@ def _compute(
         scores, annotators, units, documents=labels, n_resamples=N_RESAMPLES, rng=seed
     )
     parts = (found.one_vs_rest, found.alpha_z, found.alpha_raw)
-    figures = [Figure(each.statistic, each.interval, each.method, each.warnings) for each in parts]
+    figures = [
+        Figure(
+            each.statistic,
+            each.interval,
+            untranslated(each.method) if each.method else None,
+            each.warnings,
+        )
+        for each in parts
+    ]
     return Agreement(found.n, found.n_items, *figures)
 
 
 @dataclass(frozen=True)
 class Likely:
-    """How likely the differences of one annotator are (`ScreenAgreement`), over `screens`.
+    """How plausible one annotator's differences are (`ScreenAgreement`), over `screens`.
 
-    With `is_unlikely` WMT26 would drop the annotator; here a person looks.
+    WMT26 excludes annotators with `is_unlikely`; here a person decides.
     """
 
     agreement: float
@@ -135,9 +141,9 @@ class Likely:
 
 
 def likely_of(campaign: Campaign, columns: JudgmentColumns) -> Mapping[int, Likely]:
-    """Return it by annotator, for campaigns that show several systems beside each other.
+    """Return `Likely` by annotator, for campaigns whose items show several systems.
 
-    Of outputs alone, without practice and controls; none for other campaigns.
+    Computed from outputs only, without practice and control items; empty for other campaigns.
     """
     if not campaign.judging.layout.has_systems:
         return {}

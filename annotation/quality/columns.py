@@ -1,4 +1,4 @@
-"""The current judgments of a campaign that count, as numpy columns, with z-scores and variances."""
+"""Read a campaign's current judgments as NumPy columns; compute z-scores and variances."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
@@ -26,16 +26,15 @@ Mask = NDArray[np.bool_]
 class JudgmentColumns:
     """One entry per current judgment, in each annotator's own order.
 
-    `output` and `partner` are primary keys, or NOTHING; `segment` is always one. `document`
-    is the first segment of its document, or NOTHING where it is the only one. `screen` is the
-    number of a screen with others, or NOTHING. `seconds` is the
-    server's time, shared among the answers of one screen, `paid` the same with the campaign's cap,
-    and `active` what the browser reported, all nan where not known; `doubted` marks reports that
-    cannot be. `low` and `high` bound the right score of gold items, and `keeps` is 1 where their
-    other rules are kept, 0 where not, nan without any. `kind` holds the values of `Item.Kind`.
-    `beside_control` marks repeats that stood on one screen with a replaced text, whose
-    ratings may have moved away from it. `submitted` is in Unix seconds, and
-    `inclusion` the probability with which the system was drawn for the screen; nan where not known.
+    `output` and `partner` are primary keys or NOTHING, `segment` is a primary key. `document` is
+    the first segment of the document, NOTHING for documents of one segment. `screen` is the number
+    of a screen of several items, or NOTHING. `seconds` is the server's time, divided among the
+    answers of one screen, `paid` the same with the campaign's cap, and `active` the browser's
+    report, nan if unknown; `doubted` marks impossible reports. `low` and `high` bound the right
+    score of gold items, and `keeps` is 1 if their other rules are kept, 0 if not, nan without
+    rules. `kind` holds values of `Item.Kind`. `beside_control` marks repeats on a screen with a
+    replaced text, which may have influenced their ratings. `submitted` is in Unix seconds, and
+    `inclusion` is the probability with which the system was drawn for the screen, nan if unknown.
     """
 
     annotator: Integers
@@ -63,7 +62,7 @@ class JudgmentColumns:
 
     @property
     def is_target(self) -> Mask:
-        """Judgments of outputs: their first rating, and repeats that nothing stood beside."""
+        """First ratings of outputs, and repeats on screens without control items."""
         repeats = self.is_kind(Item.Kind.REPEAT) & ~self.beside_control
         targets: Mask = self.is_kind(Item.Kind.TARGET) | repeats
         return targets
@@ -97,13 +96,13 @@ class JudgmentColumns:
         return np.isin(self.kind, [kind.value for kind in kinds])
 
     def select(self, chosen: Mask | Integers) -> "JudgmentColumns":
-        """Some of the judgments, by a mask or by their places."""
+        """Return some of the judgments, by a mask or by their positions."""
         return JudgmentColumns(
             **{each.name: getattr(self, each.name)[chosen] for each in fields(self)}
         )
 
     def by_annotator(self, keys: Iterable[int]) -> "Iterator[JudgmentColumns]":
-        """Yield the judgments of each of some annotators, all in one go over the columns."""
+        """Yield the judgments of each annotator; sorts the columns once."""
         order = np.argsort(self.annotator, kind="stable")
         whose = self.annotator[order]
         for key in keys:
@@ -117,9 +116,9 @@ def read_columns(
 ) -> JudgmentColumns:
     """Read all current judgments of a campaign, except practice and excluded annotators'.
 
-    Their scores are those of one of the campaign's own scales where it is named; judgments without
-    a value on it are not there. Within one computation all are of one moment; nothing can be
-    written to a column.
+    With `scale`, scores are those on that scale of the campaign, and judgments without a value on
+    it are dropped. Repeated calls within one computation return the same columns, which are
+    read-only.
     """
     rows = _rows(campaign)
     chosen = rows["kind"] != Item.Kind.TUTORIAL.value
@@ -152,7 +151,7 @@ def _columns(campaign: Campaign, rows: Table) -> JudgmentColumns:
 
 
 def _documents(campaign: Campaign, segments: Integers) -> Integers:
-    """The first segment of each segment's document, NOTHING of a document of one segment."""
+    """Return the first segment of each segment's document, NOTHING for documents of one segment."""
     members: dict[str, list[int]] = defaultdict(list)
     rows = campaign.test_set.segments.exclude(document="").order_by("position")
     for pk, name in rows.values_list("pk", "document"):
@@ -162,7 +161,7 @@ def _documents(campaign: Campaign, segments: Integers) -> Integers:
 
 
 def _keeps(campaign: Campaign, rows: Table) -> Floats:
-    """Whether rules of gold items are kept; a campaign without gold costs no query."""
+    """Return whether rules of gold items are kept; without gold items no query is made."""
     keeps = np.full(len(rows), np.nan)
     gold = np.flatnonzero(rows["kind"] == Item.Kind.GOLD.value)
     if len(gold):
@@ -173,7 +172,7 @@ def _keeps(campaign: Campaign, rows: Table) -> Floats:
 
 
 def _beside_control(campaign: Campaign, rows: Table) -> Mask:
-    """Which repeats share a screen with a replaced text; a screen of one costs no query."""
+    """Mark repeats that share a screen with a replaced text; single items need no query."""
     repeats = (rows["kind"] == Item.Kind.REPEAT.value) & (rows["screen"] != NOTHING)
     if not repeats.any():
         return np.asarray(repeats)
@@ -185,20 +184,20 @@ def _beside_control(campaign: Campaign, rows: Table) -> Mask:
 def standardise(columns: JudgmentColumns, pool: str) -> ZScores:
     """Standardise every judgment per annotator (ddof 1).
 
-    `pool` says which judgments enter an annotator's mean and standard deviation: those of
-    outputs only (`targets`: repeats do not count twice), or `all`, control items included.
+    `pool` selects the judgments that an annotator's mean and standard deviation are computed from:
+    `targets` (outputs only; repeats do not count twice) or `all` (with control items).
     """
     return z_scores(columns.score, columns.annotator, pool=_in_pool(columns, pool))
 
 
-def remarks(columns: JudgmentColumns, pool: str, standard: ZScores) -> tuple[Message, ...]:
-    """Say whom the z-scores leave out, by the names that annotators have on pages."""
+def z_score_warnings(columns: JudgmentColumns, pool: str, standard: ZScores) -> tuple[Message, ...]:
+    """Return warnings about annotators without z-scores, with the labels that pages show."""
     if not standard.warnings:
         return ()
     labels = dict(Annotator.objects.filter(pk__in=standard.annotators).values_list("pk", "label"))
     named = [labels[pk] for pk in columns.annotator.tolist()]
-    said = z_scores(columns.score, named, pool=_in_pool(columns, pool)).warnings
-    return tuple(warning.message for warning in said)
+    warnings = z_scores(columns.score, named, pool=_in_pool(columns, pool)).warnings
+    return tuple(warning.message for warning in warnings)
 
 
 def _in_pool(columns: JudgmentColumns, pool: str) -> NDArray[np.bool_] | None:
@@ -211,8 +210,8 @@ RAW, Z = "raw", "z"
 def pilot_components(campaign: Campaign, scores: str) -> VarianceComponents:
     """Estimate variance components from the outputs that a campaign has judged so far.
 
-    Control items, repeats, excluded annotators and targets whose text is no output here (human
-    translations of imported data) are left out.
+    Control items, repeats, judgments of excluded annotators, and targets that are not stored as
+    outputs (human translations of imported data) are not used.
     """
     columns = read_columns(campaign)
     judged = columns.select(columns.is_kind(Item.Kind.TARGET) & (columns.output != NOTHING))

@@ -57,7 +57,7 @@ ROW = np.dtype(
 BYTES = 64 * 2**20
 # Rows that were numbered before others may be committed after them; so many are read again.
 OVERLAP = 500
-_kept: Cache[Table] = Cache(BYTES)
+_cache: Cache[Table] = Cache(BYTES)
 
 
 class State(NamedTuple):
@@ -74,7 +74,7 @@ def current_judgments(campaign: Campaign) -> Table:
 
     Practice and excluded annotators' are among them. Nobody may change the table.
     """
-    rows, state = _kept.get(campaign.pk), _stored(campaign)
+    rows, state = _cache.get(campaign.pk), _stored(campaign)
     if rows is not None and _state(rows) == state:
         return rows
     if rows is not None:
@@ -82,7 +82,7 @@ def current_judgments(campaign: Campaign) -> Table:
     if rows is None:
         rows = _ordered(_read(_current(campaign)))
     rows.flags.writeable = False
-    _kept.put(campaign.pk, rows, rows.nbytes)
+    _cache.put(campaign.pk, rows, rows.nbytes)
     return rows
 
 

@@ -1,7 +1,7 @@
-"""Taking an annotator out of the analysis and back in, and giving their items to others.
+"""Exclude an annotator from the analysis, include them again, and reassign their items.
 
-Judgments stay as they are: an excluded annotator's count in no analysis, and count again once the
-annotator is included. Every decision is an audit entry.
+Judgments are not changed: those of excluded annotators count in no analysis, and count again once
+the annotator is included. Every decision is stored as an audit entry.
 """
 
 from collections import defaultdict
@@ -19,14 +19,16 @@ from annotation.campaigns import require_status
 from annotation.models import Annotator, Assignment, AuditEntry, Campaign, Item
 from annotation.pool import releases
 from core.batches import batched
+from metaeval.messages import Message, message
 
 BATCH = 2_000
 EXCLUDE, INCLUDE, REASSIGN = "exclude", "include", "reassign"
+NO_REASON = message("exclusion.no-reason", "Give a reason for this decision.")
 
 
 @dataclass(frozen=True)
 class Reassigned:
-    """How many screens went to others, or back to the pool, and for how many nobody was left."""
+    """How many screens were reassigned or returned to the pool, and how many nobody can take."""
 
     given: int
     left: int
@@ -34,55 +36,64 @@ class Reassigned:
 
 @transaction.atomic
 def exclude_annotator(*, annotator: Annotator, actor: User | None, reason: str) -> Annotator:
-    """Take an annotator's judgments out of every analysis, and end the annotator's work.
+    """Exclude an annotator's judgments from every analysis, and end the annotator's work.
 
-    What they hold of a pool is wanted again at once. An answer that they began before is stored.
+    Items that they claimed from a pool return to it. An answer that they began before is stored.
     Raises ValidationError without a reason, or if the annotator is excluded already.
     """
     annotator = _locked(annotator)
     if annotator.excluded_at is not None:
-        raise ValidationError(f"{annotator.label} is excluded already.")
+        raise ValidationError(
+            [
+                message(
+                    "exclusion.is-excluded",
+                    "{annotator} is already excluded.",
+                    annotator=annotator.label,
+                )
+            ]
+        )
     annotator.excluded_at = timezone.now()
     annotator.save(update_fields=["excluded_at"])
     if annotator.campaign.assignment_mode != Campaign.Mode.STATIC:
         releases.release_all(annotator)
-    _note(EXCLUDE, annotator, actor, _reason(reason, "excluding"))
+    _note(EXCLUDE, annotator, actor, _stripped(reason))
     return annotator
 
 
 @transaction.atomic
 def include_annotator(*, annotator: Annotator, actor: User | None, reason: str) -> Annotator:
-    """Let an annotator’s judgments count again.
+    """Include an annotator's judgments in analyses again.
 
-    Items that were given to others stay with the others; in an open pool they are wanted less.
+    Items that were reassigned stay with the others; in an open pool fewer ratings are wanted.
     Raises ValidationError without a reason, or if the annotator is not excluded.
     """
     annotator = _locked(annotator)
     if annotator.excluded_at is None:
-        raise ValidationError(f"{annotator.label} is not excluded.")
+        raise ValidationError([_not_excluded(annotator)])
     annotator.excluded_at = None
     annotator.save(update_fields=["excluded_at"])
     if annotator.campaign.assignment_mode != Campaign.Mode.STATIC:
         _want_again(annotator)
-    _note(INCLUDE, annotator, actor, _reason(reason, "including"))
+    _note(INCLUDE, annotator, actor, _stripped(reason))
     return annotator
 
 
 @transaction.atomic
 def reassign_items(*, annotator: Annotator, actor: User | None, reason: str = "") -> Reassigned:
-    """Give the outputs of an excluded annotator to others, so that each gets its ratings.
+    """Reassign the outputs of an excluded annotator, so that each gets all its ratings.
 
-    With fixed shares every screen goes to whoever has the fewest items and has nothing of it
-    yet, behind their other items; in an open pool it is wanted again. What is missing is counted,
-    so that doing it twice changes nothing. Open items of the excluded annotator are released.
+    With fixed assignment every screen goes to the annotator with the fewest items who has none of
+    the screen, after their other items; in an open pool it becomes available again. Only missing
+    ratings are assigned, so a second call changes nothing. Open items of the excluded annotator
+    are released.
 
     Raises ValidationError unless the annotator is excluded and the campaign is open.
     """
     annotator = _locked(annotator)
     campaign = annotator.campaign
-    require_status(campaign, Campaign.Status.OPEN, "given other annotators")
+    require_status(campaign, Campaign.Status.OPEN)
     if annotator.excluded_at is None:
-        raise ValidationError(f"{annotator.label} is not excluded, so the items stay.")
+        raise ValidationError([_not_excluded(annotator)])
     annotator.assignments.filter(completed_at=None, released_at=None).update(
         released_at=timezone.now()
     )
@@ -96,22 +107,28 @@ def reassign_items(*, annotator: Annotator, actor: User | None, reason: str = ""
 
 
 def _held(prefix: str = "") -> Q:
-    """What still is somebody's: answered, or not given back."""
+    """Select assignments that are answered or not released."""
     return Q(**{f"{prefix}released_at": None}) | Q(**{f"{prefix}completed_at__isnull": False})
 
 
 def _locked(annotator: Annotator) -> Annotator:
-    """The annotator as stored now; the lock on the campaign keeps two decisions apart."""
+    """Return the annotator as stored; locks the campaign, so that decisions do not overlap."""
     campaign = Campaign.objects.select_for_update().get(pk=annotator.campaign_id)
     fresh = Annotator.objects.select_related("user").get(pk=annotator.pk)
     fresh.campaign = campaign
     return fresh
 
 
-def _reason(reason: str, what: str) -> str:
+def _stripped(reason: str) -> str:
     if not reason.strip():
-        raise ValidationError(f"Give a reason for {what} this annotator.")
+        raise ValidationError([NO_REASON])
     return reason.strip()
+
+
+def _not_excluded(annotator: Annotator) -> Message:
+    return message(
+        "exclusion.not-excluded", "{annotator} is not excluded.", annotator=annotator.label
+    )
 
 
 def _note(
@@ -132,7 +149,7 @@ def _note(
 
 
 def _screens(annotator: Annotator) -> Iterator[list[int]]:
-    """The targets that an annotator was given, screen by screen; controls stay with them."""
+    """Yield the targets assigned to an annotator, screen by screen, without control items."""
     rows = (
         annotator.assignments.filter(
             item__kind__in=(Item.Kind.TARGET, Item.Kind.DOCUMENT), item__partner=None
@@ -153,7 +170,7 @@ def _screens(annotator: Annotator) -> Iterator[list[int]]:
 
 
 def _holders(screens: Sequence[Sequence[int]]) -> Mapping[int, int]:
-    """Count the annotators in the analysis who have, or had and rated, the first item."""
+    """Count the included annotators who hold or have rated the first item of each screen."""
     counted = (
         Assignment.objects.filter(
             _held(), annotator__excluded_at=None, item__in=[items[0] for items in screens]
@@ -165,14 +182,14 @@ def _holders(screens: Sequence[Sequence[int]]) -> Mapping[int, int]:
 
 
 def _missing(campaign: Campaign, screens: Sequence[Sequence[int]]) -> Iterator[tuple[int, int]]:
-    """Yield the place of each screen in `screens`, and how many ratings it lacks."""
+    """Yield the position of each screen in `screens`, and how many ratings are missing."""
     held = _holders(screens)
     for index, items in enumerate(screens):
         yield index, max(0, campaign.annotators_per_item - held.get(items[0], 0))
 
 
 def _want_again(annotator: Annotator) -> int:
-    """Set how many ratings an annotator's screens still want; returns how many want any."""
+    """Set how many ratings an annotator's screens still need; return how many need any."""
     campaign = annotator.campaign
     screens: Iterable[list[int]] = _screens(annotator)
     if campaign.assignment_mode == Campaign.Mode.DYNAMIC:
@@ -181,7 +198,7 @@ def _want_again(annotator: Annotator) -> int:
 
 
 def _want_drawn(campaign: Campaign, items: set[int]) -> int:
-    """The same by the numbers of screens: which items of one somebody was shown is drawn."""
+    """Do the same by screen numbers, because items of a screen are drawn when it is shown."""
     numbers = campaign.items.filter(pk__in=items).values("screen")
     held = Assignment.objects.filter(
         _held(), annotator__excluded_at=None, item__campaign=campaign, item__screen__in=numbers
@@ -198,7 +215,7 @@ def _want_drawn(campaign: Campaign, items: set[int]) -> int:
 
 
 def _want(campaign: Campaign, screens: Sequence[Sequence[int]]) -> int:
-    """Set how many ratings the pool still owes the screens; returns how many want any."""
+    """Set how many ratings the screens still need from the pool; return how many need any."""
     keys = [items[0] for items in screens]
     locked = Item.objects.select_for_update().filter(pk__in=keys).only("pk", "wanted")
     by_key = {item.pk: item for item in locked}
@@ -234,7 +251,7 @@ def _give(campaign: Campaign, excluded: Annotator) -> Reassigned:
 
 
 def _known(screens: Sequence[Sequence[int]]) -> Mapping[int, set[int]]:
-    """Everybody who ever had an item of a screen, by its first item."""
+    """Return all annotators who ever had an item of a screen, by its first item."""
     first = {item: items[0] for items in screens for item in items}
     known: dict[int, set[int]] = defaultdict(set)
     for keys in batched(first, BATCH):
@@ -245,7 +262,7 @@ def _known(screens: Sequence[Sequence[int]]) -> Mapping[int, set[int]]:
 
 
 def _takers(heap: list[tuple[int, int]], known: set[int], count: int, size: int) -> list[int]:
-    """Take up to `count` of the least loaded people who know nothing of the screen."""
+    """Return up to `count` annotators with the fewest items who have not seen the screen."""
     passed: list[tuple[int, int]] = []
     takers: list[int] = []
     while heap and len(takers) < count:

@@ -1,4 +1,4 @@
-"""Answers of kind choice: how often each option is chosen of a system, and how far people agree."""
+"""Answers of kind choice: how often each option is chosen for a system, and agreement."""
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ Chosen = Sequence[tuple[int, int, str]]
 
 @dataclass(frozen=True)
 class ChosenOption:
-    """How often an option was chosen, and its share with a Wilson interval of 95 %."""
+    """How often an option was chosen, and its share with a 95% Wilson interval."""
 
     option: str
     n: int
@@ -28,7 +28,7 @@ class ChosenOption:
 
 @dataclass(frozen=True)
 class ChosenBySystem:
-    """What was chosen in `n` judgments of a system."""
+    """The options chosen in `n` judgments of a system."""
 
     system: str
     n: int
@@ -37,8 +37,10 @@ class ChosenBySystem:
 
 @dataclass(frozen=True)
 class ChoiceTable:
-    """One choice: its systems, and Krippendorff's nominal alpha on `n_units` outputs with two or
-    more answers, None where it is not defined."""
+    """One choice: its systems, and Krippendorff's nominal alpha; None where it is undefined.
+
+    `n_units` counts the outputs with two or more answers.
+    """
 
     name: str
     options: Sequence[str]
@@ -48,9 +50,9 @@ class ChoiceTable:
 
 
 def choices_of(campaign: Campaign, columns: JudgmentColumns) -> list[ChoiceTable]:
-    """Return a table for each choice of the campaign, of the first ratings of outputs.
+    """Return a table for each choice of the campaign, from first ratings of outputs.
 
-    One query for the answers, and one for the systems.
+    Makes one query for the answers and one for the systems.
     """
     asked = campaign.judging.choices
     own = columns.select((columns.output >= 0) & columns.is_target)
@@ -98,7 +100,7 @@ def _of_system(choice: Choice, name: str, counts: Counter[str]) -> ChosenBySyste
 
 
 def _agreement(choice: Choice, chosen: Chosen) -> tuple[float | None, int]:
-    """Nominal alpha over outputs; a repeat of one person stands for their later answer."""
+    """Compute nominal alpha over outputs; of one annotator's answers the last one counts."""
     people = {who: n for n, who in enumerate(dict.fromkeys(who for who, _, _ in chosen))}
     outputs = {output: n for n, output in enumerate(dict.fromkeys(each for _, each, _ in chosen))}
     table = np.full((len(people), len(outputs)), np.nan)

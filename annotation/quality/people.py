@@ -21,9 +21,9 @@ CUT_SECONDS = 600
 
 @dataclass(frozen=True)
 class Clocks:
-    """Mean seconds an item: paid (the server's time, capped), active as the browser reports.
+    """Mean seconds per item: paid (the server's time, capped), and active (the browser's report).
 
-    `doubted` counts reports that cannot be, or are missing; they enter neither mean.
+    `doubted` counts missing and impossible reports, which the mean of active times does not use.
     """
 
     paid: float
@@ -35,7 +35,7 @@ class Clocks:
 class AnnotatorQuality:
     """One annotator: `r_with` and `r_without` are one-vs-rest Pearson with and without traps.
 
-    An excluded annotator has everything but agreement, which is that of the others.
+    Excluded annotators have everything except agreement.
     """
 
     pk: int
@@ -68,7 +68,7 @@ def annotator_quality(
     scale: Scale | None,
     likely: Likely | None,
 ) -> AnnotatorQuality:
-    """Describe one annotator, maybe an excluded one, from their own judgments."""
+    """Describe one annotator from their own judgments; excluded annotators too."""
     use = spread(own.score)
     traps = own.score[own.is_kind(Item.Kind.TRAP)]
     excluded = person["excluded_at"]
@@ -99,13 +99,13 @@ def trap_levels(scores: Floats, scale: Scale) -> TrapLevels | None:
 
 
 def times_of(seconds: Floats) -> AnnotationTimes | None:
-    """Times on the server, or None where none is known."""
+    """Return times on the server, or None if none is known."""
     known = seconds[~np.isnan(seconds)]
     return annotation_times(known, cap=CUT_SECONDS) if len(known) else None
 
 
 def clocks_of(columns: JudgmentColumns) -> Clocks | None:
-    """The other clocks, or None where nothing was measured here."""
+    """Return paid and active times, or None if nothing was measured here."""
     doubted = columns.doubted
     if np.isnan(columns.paid).all():
         return None

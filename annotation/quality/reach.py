@@ -1,4 +1,4 @@
-"""Whether control items can tell who reads: those that a design plants, those that were answered.
+"""Assess whether control items suffice: those that a design plants, and those that were answered.
 
 A design is one annotator's numbers of control items; the rules are those of `verdict`.
 """
@@ -8,18 +8,37 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from annotation.models import Campaign, Item
-from annotation.quality.verdict import ITEMS, PAIRS_TO_FAIL, PAIRS_TO_PASS, Checks, Verdict
+from annotation.quality.verdict import (
+    BAD_REFERENCES,
+    CONTROLS,
+    GOLD,
+    ITEMS,
+    PAIRS_TO_FAIL,
+    PAIRS_TO_PASS,
+    TRAPS,
+    Checks,
+    Verdict,
+)
+from metaeval.messages import Message, message, plural
 
-# With 10 traps somebody who passes nine in ten fails in 1.3 % by bad luck, with 5 in 8.1 %.
-TRAPS = 10
+# An annotator who passes nine in ten traps fails by chance in 1.3% of cases with 10 traps, in 8.1%
+# with 5.
+USUAL_TRAPS = 10
 MOST_TRAPS = 60
 OUTPUTS_A_TRAP = 10
 DECIDING = (Item.Kind.TRAP, Item.Kind.BAD_REF, Item.Kind.GOLD)
-NEEDED = (
-    f"a verdict takes {ITEMS} traps or gold items, or {PAIRS_TO_FAIL} bad references "
-    f"({PAIRS_TO_PASS} where the difference is clear), answered by one annotator"
+NEEDED = message(
+    "controls.needed",
+    "An annotator can be assessed after {items} traps or gold items, or after {most} bad "
+    "references ({least} if the difference is clear).",
+    items=ITEMS,
+    most=PAIRS_TO_FAIL,
+    least=PAIRS_TO_PASS,
 )
-UNSCORED = "Traps and gold items decide nothing here: this protocol gives no score."
+UNSCORED = message(
+    "controls.unscored",
+    "Traps and gold items cannot be used to assess annotators here: this protocol has no score.",
+)
 
 
 class Reach(StrEnum):
@@ -31,18 +50,37 @@ class Reach(StrEnum):
     NONE = "none"
 
 
-ADVICE = {
-    Reach.PASSES: f"{PAIRS_TO_PASS} bad references can show that somebody reads, but only "
-    f"{PAIRS_TO_FAIL} that somebody does not: random clicking would have no verdict.",
-    Reach.FEW: "So few control items test nobody, and random clicking would go unnoticed: "
-    f"{NEEDED}.",
-    Reach.NONE: "Without control items nobody is tested, and random clicking would go "
-    f"unnoticed: {NEEDED}.",
+ADVICE: dict[Reach, Sequence[Message]] = {
+    Reach.PASSES: (
+        message(
+            "controls.passes-alone",
+            "With {least} bad references an annotator can pass, but only with {most} can one fail: "
+            "random clicking would not be detected.",
+            least=PAIRS_TO_PASS,
+            most=PAIRS_TO_FAIL,
+        ),
+    ),
+    Reach.FEW: (
+        message(
+            "controls.few",
+            "There are too few control items: annotators cannot be assessed, and random clicking "
+            "would not be detected.",
+        ),
+        NEEDED,
+    ),
+    Reach.NONE: (
+        message(
+            "controls.none",
+            "Without control items annotators cannot be assessed, and random clicking would not be "
+            "detected.",
+        ),
+        NEEDED,
+    ),
 }
 
 
 def reach_of(*, traps: int, bad_references: int, gold: int = 0, has_score: bool = True) -> Reach:
-    """Return what so many control items for each annotator can find out."""
+    """Return what these numbers of control items per annotator can find out."""
     items = max(traps, gold) if has_score else 0
     if items >= ITEMS or bad_references >= PAIRS_TO_FAIL:
         return Reach.ENOUGH
@@ -54,17 +92,17 @@ def reach_of(*, traps: int, bad_references: int, gold: int = 0, has_score: bool 
 def proposed_traps(possible: int, n_outputs: int) -> int:
     """Return how many traps to plant: enough for a verdict, a tenth of the outputs, at most 60.
 
-    None where the test set has too few segments that can be cut (`possible`) for a verdict.
+    Returns 0 if the test set has too few segments that can be cut (`possible`) for a verdict.
     """
     if possible < ITEMS:
         return 0
-    return min(possible, max(TRAPS, min(MOST_TRAPS, n_outputs // OUTPUTS_A_TRAP)))
+    return min(possible, max(USUAL_TRAPS, min(MOST_TRAPS, n_outputs // OUTPUTS_A_TRAP)))
 
 
-def design_doubt(campaign: Campaign) -> str:
-    """Say why a campaign's control items can give no verdict; empty where they can."""
+def design_warnings(campaign: Campaign) -> Sequence[Message]:
+    """Return why a campaign's control items cannot give a verdict; empty if they can."""
     if campaign.origin == Campaign.Origin.IMPORTED:
-        return ""
+        return ()
     has_score = campaign.judging.has_score
     found = reach_of(
         traps=campaign.traps_per_annotator,
@@ -73,55 +111,96 @@ def design_doubt(campaign: Campaign) -> str:
         has_score=has_score,
     )
     if found == Reach.ENOUGH:
-        return ""
-    return ADVICE[found] if has_score else f"{UNSCORED} {ADVICE[found]}"
+        return ()
+    return ADVICE[found] if has_score else (UNSCORED, *ADVICE[found])
 
 
 @dataclass(frozen=True)
 class Tested:
-    """How many of `n` annotators have a verdict, who fails, and all of it in a sentence."""
+    """How many of `n` annotators have a verdict, who fails, and all of it in words."""
 
     n: int
     tested: int
     failing: tuple[str, ...]
-    sentence: str
+    messages: Sequence[Message]
 
 
 def who_was_tested(campaign: Campaign, people: Sequence[tuple[str, Checks]]) -> Tested:
-    """Say of annotators, by name, how many the control items have tested."""
+    """Summarise how many annotators, given by name, have been assessed by control items."""
     judged = [(name, checks) for name, checks in people if checks.verdict != Verdict.UNKNOWN]
     failing = tuple(name for name, checks in judged if checks.verdict == Verdict.FAILS)
     n, n_judged = len(people), len(judged)
     if not n_judged:
-        sentence = f"Nobody was tested: {_why_nobody(campaign, [each for _, each in people])}"
-    elif failing:
-        sentence = f"{len(failing):,} of {n_judged:,} tested annotators fail the control items."
+        found = [NOBODY, *_why_nobody(campaign, [each for _, each in people])]
     else:
-        sentence = f"None of {n_judged:,} tested annotators fails the control items."
+        found = [_result(len(failing), n_judged)]
     if 0 < n_judged < n:
-        sentence += f" The other {n - n_judged:,} were not tested: {NEEDED}."
-    return Tested(n, n_judged, failing, sentence)
+        found += [
+            plural(
+                "controls.not-assessed",
+                "{n} other annotator has not rated enough control items to be assessed.",
+                "{n} other annotators have not rated enough control items to be assessed.",
+                n=n - n_judged,
+            ),
+            NEEDED,
+        ]
+    return Tested(n, n_judged, failing, found)
 
 
-def _why_nobody(campaign: Campaign, checks: Sequence[Checks]) -> str:
+NOBODY = message("controls.nobody", "No annotator has been assessed.")
+NO_JUDGMENTS = message("controls.no-judgments", "There are no judgments.")
+NOT_PLANTED = message(
+    "controls.not-planted", "The campaign has no control items that annotators are assessed by."
+)
+NOT_ANSWERED = message("controls.not-answered", "No control item has been rated yet.")
+
+
+def _result(n_failing: int, n_judged: int) -> Message:
+    if not n_failing:
+        return plural(
+            "controls.none-fails",
+            "The only annotator who was assessed does not fail the control items.",
+            "None of the {n} assessed annotators fails the control items.",
+            n=n_judged,
+        )
+    return plural(
+        "controls.fail",
+        "{n} of {total} assessed annotators fails the control items.",
+        "{n} of {total} assessed annotators fail the control items.",
+        n=n_failing,
+        total=n_judged,
+    )
+
+
+def _why_nobody(campaign: Campaign, checks: Sequence[Checks]) -> list[Message]:
     if not checks:
-        return "there are no judgments."
-    has_score = campaign.judging.has_score
-    deciding = DECIDING if has_score else (Item.Kind.BAD_REF,)
+        return [NO_JUDGMENTS]
+    deciding = DECIDING if campaign.judging.has_score else (Item.Kind.BAD_REF,)
     if not campaign.items.filter(kind__in=deciding).exists():
-        return f"no control items that decide were planted ({NEEDED})."
-    missing, of_what, n = min(_missing(each) for each in checks)
+        return [NOT_PLANTED, NEEDED]
+    missing, kind, n = min(_missing(each) for each in checks)
     if not n:
-        return f"no control items were answered yet ({NEEDED})."
-    more = "1 more is" if missing == 1 else f"{missing:,} more are"
-    return f"{NEEDED}. The most anybody has is {n:,} {of_what}: {more} needed."
+        return [NOT_ANSWERED, NEEDED]
+    return [
+        NEEDED,
+        message(
+            "controls.closest",
+            "The annotator who is closest has rated {n} {kind} and needs {missing} more.",
+            n=n,
+            kind=CONTROLS[kind],
+            missing=missing,
+        ),
+    ]
 
 
 def _missing(checks: Checks) -> tuple[int, str, int]:
-    """How many more control items a verdict on one annotator takes, of which, and how many are."""
+    """Return how many more control items a verdict needs, of which kind, and how many were rated.
+
+    The kind is the one that needs the fewest.
+    """
     counts = (
-        (ITEMS, "traps", checks.traps.n if checks.traps else 0),
-        (ITEMS, "gold items", checks.gold.n if checks.gold else 0),
-        (PAIRS_TO_FAIL, "bad references", checks.bad_references.n if checks.bad_references else 0),
+        (ITEMS, TRAPS, checks.traps.n if checks.traps else 0),
+        (ITEMS, GOLD, checks.gold.n if checks.gold else 0),
+        (PAIRS_TO_FAIL, BAD_REFERENCES, checks.bad_references.n if checks.bad_references else 0),
     )
-    return min(((need - n, what, n) for need, what, n in counts if n), default=(ITEMS, "traps", 0))
+    return min(((need - n, kind, n) for need, kind, n in counts if n), default=(ITEMS, TRAPS, 0))

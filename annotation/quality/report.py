@@ -1,8 +1,8 @@
-"""Everything the quality page says about a campaign, as plain results of `metaeval`.
+"""Compute everything that the quality page shows about a campaign.
 
-With traps means outputs and traps; without traps, outputs alone, with z-scores recomputed from
-them. Control items of imported data (bad references, references, repeats) enter neither: they
-have their own table. Sources: Cheng et al. 2023, tables 2–5; Graham et al. 2015 for bad
+"With traps" means outputs and traps; "without traps" means outputs only, with z-scores recomputed
+from them. Control items of imported data (bad references, references, repeats) are in neither and
+have a table of their own. Sources: Cheng et al. 2023, tables 2–5; Graham et al. 2015 for bad
 references.
 """
 
@@ -14,6 +14,7 @@ import numpy as np
 from django.utils import timezone
 
 from annotation.models import Campaign, Item
+from annotation.models.campaign import KINDS
 from annotation.protocols.asked import Scale
 from annotation.quality.agreement import Agreement, agreement_of, likely_of
 from annotation.quality.columns import Floats, JudgmentColumns, Mask, read_columns
@@ -32,21 +33,29 @@ from metaeval.arrays import mean
 from metaeval.judgments import z_scores
 from metaeval.judgments.agreement import OneVsRest, one_vs_rest_pearson
 from metaeval.judgments.controls import AnnotationTimes, PassRate, TrapLevels, pass_rate
-from metaeval.messages import Message, untranslated
+from metaeval.messages import Message, message, plural, truncated
+
+# How many annotators a warning names.
+SHOWN = 30
+NO_ANNOTATORS = message(
+    "quality.no-annotators",
+    "There are no annotators: this campaign has published scores or is a draft.",
+)
+NO_JUDGMENTS = message("quality.no-judgments", "Nobody has rated anything yet.")
 
 
 @dataclass(frozen=True)
 class KindMean:
     """Mean raw score of one kind of item."""
 
-    kind: str
+    kind: Message
     n: int
     mean: float
 
 
 @dataclass(frozen=True)
 class TrapRate:
-    """How many annotators saw through one trap."""
+    """The share of annotators who passed one trap."""
 
     segment: str
     text: str
@@ -76,7 +85,7 @@ class QualityReport:
 
     @property
     def has_controls(self) -> bool:
-        """Whether anything tells those who read from those who do not."""
+        """Whether there are control items that can identify careless annotators."""
         return any(
             (
                 self.has_bad_references,
@@ -90,11 +99,10 @@ class QualityReport:
 def quality_report(
     campaign: Campaign, judgments: JudgmentColumns | None = None, *, scale: str = ""
 ) -> QualityReport:
-    """Compute the report from all current judgments, or from some of them and who gave those.
+    """Compute the report from all current judgments, or from given ones and their annotators.
 
-    `scale` names the campaign's own scale that their scores are on, if it is not the usual one.
-
-    Excluded annotators have a line of their own, and enter nothing else.
+    `scale` names the campaign's own scale that the scores are on, if it is not the first one.
+    Excluded annotators have a line of their own and are part of no other number.
     """
     everybody = read_columns(campaign, with_excluded=True) if judgments is None else judgments
     chosen = campaign.annotators.order_by("pk")
@@ -143,7 +151,7 @@ def quality_report(
         ),
         warnings=[
             *about_scale(campaign, scale, has_agreement=bool(without and without.n)),
-            *_sentences(columns, annotators, without, with_traps, r_without, r_with),
+            *_warnings(columns, annotators, without, with_traps, r_without, r_with),
         ],
     )
 
@@ -151,7 +159,7 @@ def quality_report(
 def _one_vs_rest(
     columns: JudgmentColumns, chosen: Mask, people: Sequence[Mapping[str, object]]
 ) -> OneVsRest | None:
-    """Each annotator's r on z-scores; None where there is no judgment at all."""
+    """Compute each annotator's r on z-scores; None without judgments."""
     if not chosen.any():
         return None
     z = z_scores(columns.score[chosen], columns.annotator[chosen]).z
@@ -165,8 +173,10 @@ def _matrix(
     values: Floats,
     people: Sequence[Mapping[str, object]],
 ) -> Floats:
-    """Annotators × units, nan where not rated. A unit is an output, in however many items it is
-    shown; an annotator who rated it twice counts with the mean."""
+    """Return annotators × units, nan where not rated.
+
+    A unit is an output, however many items show it; two ratings by one annotator are averaged.
+    """
     output, item = columns.output[chosen], columns.item[chosen]
     unit = np.where(output >= 0, output, -1 - item)  # two ranges that cannot meet
     units, column = np.unique(unit, return_inverse=True)
@@ -188,7 +198,7 @@ def _r(result: OneVsRest | None, person: Mapping[str, object]) -> float:
 
 
 def _trap_rates(columns: JudgmentColumns, traps: Mask, scale: Scale) -> list[TrapRate]:
-    """Every trap with the share of annotators who rated it low, the worst first."""
+    """Return every trap with the share of annotators who rated it low, lowest share first."""
     items, row = np.unique(columns.item[traps], return_inverse=True)
     low = columns.score[traps] <= low_score(scale)
     passed, n = np.bincount(row, weights=low), np.bincount(row)
@@ -207,32 +217,49 @@ def _trap_rates(columns: JudgmentColumns, traps: Mask, scale: Scale) -> list[Tra
 
 def _kind_means(columns: JudgmentColumns) -> list[KindMean]:
     return [
-        KindMean(kind.label, int(mask.sum()), mean(columns.score[mask]))
+        KindMean(KINDS[kind], int(mask.sum()), mean(columns.score[mask]))
         for kind in Item.Kind
         if (mask := columns.is_kind(kind)).any()
     ]
 
 
-def _sentences(
+def _warnings(
     columns: JudgmentColumns,
     annotators: Sequence[AnnotatorQuality],
     *results: Agreement | OneVsRest | None,
-) -> list[str]:
-    """Every warning once, in words."""
-    notes: dict[str, None] = {}
+) -> list[Message]:
+    """Return all warnings without duplicates."""
     if not annotators:
-        return ["There are no annotators: this campaign has published scores, or is a draft."]
+        return [NO_ANNOTATORS]
     if not len(columns):
-        return ["Nobody has rated anything yet."]
+        return [NO_JUDGMENTS]
+    found = []
     if out := [person.label for person in annotators if person.excluded_at]:
-        notes[f"Excluded, and in no number but their own: {', '.join(out)}."] = None
+        found.append(
+            message(
+                "quality.excluded",
+                "Excluded annotators: {names}. Their judgments count only in their own row.",
+                names=truncated(out, SHOWN),
+            )
+        )
     if silent := [each.label for each in annotators if not each.n and not each.excluded_at]:
-        notes[f"No judgments yet from {', '.join(silent)}."] = None
-    if np.isnan(columns.seconds).any():
-        n = int(np.isnan(columns.seconds).sum())
-        known = f"{n:,} of {len(columns):,} judgments have no duration"
-        notes[f"{known}: their start or end is not known."] = None
+        found.append(
+            message(
+                "quality.no-judgments-from",
+                "These annotators have not rated anything yet: {names}.",
+                names=truncated(silent, SHOWN),
+            )
+        )
+    if n := int(np.isnan(columns.seconds).sum()):
+        found.append(
+            plural(
+                "quality.no-duration",
+                "{n} of {total} judgments has no duration: its start or end is not known.",
+                "{n} of {total} judgments have no duration: their start or end is not known.",
+                n=n,
+                total=len(columns),
+            )
+        )
     for result in results:
-        if result is not None:
-            notes |= dict.fromkeys(warning.message for warning in result.warnings)
-    return [untranslated(each) for each in notes]
+        found += [warning.message for warning in result.warnings] if result is not None else []
+    return list(dict.fromkeys(found))

@@ -1,4 +1,4 @@
-"""The values of a campaign's own scales in the place of its usual scores."""
+"""Scores on a campaign's own scales, instead of its first scale."""
 
 from typing import Any
 
@@ -11,17 +11,19 @@ from annotation.models import Campaign, Judgment
 from annotation.models.judgment import VALUE
 from annotation.protocols.asked import Scale
 from annotation.quality.current import Table
+from metaeval.messages import Message, message
 
 # Minus the edits of a post-edited output in percent.
 HTER = "HTER"
-PENALTIES = (
-    "Scores are penalties or edits, and many are 0: an annotator’s mean and spread say which "
-    "outputs they were given, not how strict they are. Quote α on raw scores here, not α on z."
+PENALTIES = message(
+    "quality.penalties",
+    "Scores are penalties or edits, and many are 0: an annotator’s mean and spread depend on the "
+    "outputs they were given, not on how strict they are. Report α on raw scores, not α on z.",
 )
 
 
 def scales_of(campaign: Campaign) -> list[str]:
-    """Return the scales a reader may choose from, the usual one first; empty where there is one."""
+    "Return the scales that a reader can choose from, the first one first; empty without choice."
     protocol = campaign.judging
     found = [scale.key for scale in protocol.scales if scale.key]
     if protocol.text:
@@ -30,34 +32,39 @@ def scales_of(campaign: Campaign) -> list[str]:
 
 
 def scale_of(campaign: Campaign, scale: str = "") -> Scale | None:
-    """Return the scale that controls rest on, None where that is not the one that is read.
+    """Return the scale that control items are assessed on, or None if `scale` is another one.
 
-    Traps must be low, and gold items within their ranges, on the first scale alone: another one may
+    Traps must be low, and gold items within their ranges, on the first scale only: other scales
     ask for something else, and edits and penalties have no lowest value.
     """
     first = next(iter(campaign.judging.scales), None)
     return first if first and scale in ("", first.key) else None
 
 
-def about_scale(campaign: Campaign, scale: str, *, has_agreement: bool) -> list[str]:
-    """Say which of several scales quality rests on, and where z-scores of it mean little."""
-    named = scale or next(iter(scales_of(campaign)), "")
+def about_scale(campaign: Campaign, scale: str, *, has_agreement: bool) -> list[Message]:
+    """Return which of several scales is used, and a warning if its z-scores mean little."""
+    found = []
+    if named := scale or next(iter(scales_of(campaign)), ""):
+        found.append(
+            message(
+                "quality.scale",
+                "Scores, control items and agreement use the scale {scale}.",
+                scale=named,
+            )
+        )
     is_standardised = campaign.judging.is_standardised and scale != HTER
-    return [
-        *([f"Scores, control items and agreement are those of the scale {named}."] * bool(named)),
-        *([PENALTIES] * (has_agreement and not is_standardised)),
-    ]
+    return found if is_standardised or not has_agreement else [*found, PENALTIES]
 
 
 def value_of(scale: str) -> Any:
-    """Return what the database gives for a judgment on a scale; HTER negative: higher is better."""
+    """Return the database expression of a scale; HTER is negated, so that higher is better."""
     if not scale:
         return VALUE
     return -F("hter") if scale == HTER else Cast(KT(f"ratings__{scale}"), FloatField())
 
 
 def with_scale(campaign: Campaign, rows: Table, scale: str) -> Table:
-    """Return the rows with the values of a scale, nan where a judgment has none."""
+    """Return the rows with the scores on a scale, nan for judgments without one."""
     stored = Judgment.objects.filter(is_current=True, assignment__annotator__campaign=campaign)
     if scale == HTER:
         given = {pk: None if v is None else -v for pk, v in stored.values_list("pk", "hter")}

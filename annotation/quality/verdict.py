@@ -1,16 +1,16 @@
-"""Whether an annotator reads: what the control items say, and when they say too little.
+"""Assess annotators by their control items.
 
-Bad references are compared with the same annotator's rating of the output they were made from:
-a paired one-sided t-test (Graham et al. 2017), or where all differences are equal and t is
-undefined, the signed-rank test. Five pairs are the fewest for which a signed-rank test can reach
-p ≤ .05 (1/32), so from five on a clear result counts as passing; ten pairs are what published
-practice uses, so only from ten on an unclear result counts as failing.
+Bad references are compared with the same annotator's rating of the output they were made from,
+by a paired one-sided t-test (Graham et al. 2017), or by the signed-rank test if all differences
+are equal and t is undefined. With five pairs a signed-rank test can reach p = 1/32, with fewer it
+cannot reach .05, so five are enough to pass. Published practice uses ten pairs, so an unclear
+result counts as failing only from ten pairs.
 
-Traps and gold items are passed or not, one by one; from five items on at least 70 % must be.
-A screen on which one text is worse by construction asks of every other one that its score is
-strictly higher (WMT26: two of three translations, the third with five words rotated): such items
-are gold by their rules. Repeats are shown and decide nothing: whoever gives one score to
-everything repeats perfectly.
+Traps and gold items are passed or failed individually; from five items, at least 70% must be
+passed. On screens with one text that is worse by construction, every other text must get a
+strictly higher score (WMT26: two of three translations, the third with five words rotated): such
+items are gold items with rules. Repeats are reported but do not decide, because an annotator who
+gives everything the same score repeats perfectly.
 """
 
 from collections.abc import Sequence
@@ -31,28 +31,48 @@ from metaeval.judgments.controls import (
     pass_rate,
     repeat_consistency,
 )
+from metaeval.messages import Message, message
 from metaeval.remembered import content
 
 ALPHA = 0.05
 PAIRS_TO_PASS, PAIRS_TO_FAIL = 5, 10
 ITEMS, RATE = 5, 0.7
-# A trap is passed up to this share of the scale: 20 of 100.
+# A trap is passed with a score in this lowest share of the scale: up to 20 of 100.
 LOW = 0.2
+# The kinds of control items that decide, by their names in `Checks.parts`.
+BAD_REFERENCES, TRAPS, GOLD = "bad references", "traps", "gold"
+CONTROLS = {
+    BAD_REFERENCES: message("control.bad-references", "bad references"),
+    TRAPS: message("control.traps", "traps"),
+    GOLD: message("control.gold", "gold items"),
+}
 
 
 class Verdict(StrEnum):
-    """What all the checks of an annotator come to."""
+    """The result of all control items of an annotator."""
 
     PASSES = "passes"
     FAILS = "fails"
     UNKNOWN = "not enough data"
 
+    @property
+    def label(self) -> Message:
+        """The verdict in words."""
+        return VERDICTS[self]
+
+
+VERDICTS = {
+    Verdict.PASSES: message("verdict.passes", "passes"),
+    Verdict.FAILS: message("verdict.fails", "fails"),
+    Verdict.UNKNOWN: message("verdict.unknown", "not enough data"),
+}
+
 
 @dataclass(frozen=True)
 class Checks:
-    """The control items of one annotator; None where there is none of a kind.
+    """The control items of one annotator; None for kinds without items.
 
-    `parts` holds the verdict of every check that has items: bad references, traps, gold.
+    `parts` holds the verdict for every kind that has items, by a key of `CONTROLS`.
     """
 
     bad_references: ControlTest | None
@@ -68,13 +88,13 @@ class Checks:
         return overall(list(self.parts.values()))
 
     @property
-    def failed(self) -> list[str]:
-        """The checks that failed."""
-        return [name for name, verdict in self.parts.items() if verdict == Verdict.FAILS]
+    def failed(self) -> list[Message]:
+        """The kinds of control items that the annotator fails."""
+        return [CONTROLS[kind] for kind, part in self.parts.items() if part == Verdict.FAILS]
 
 
 def overall(parts: Sequence[Verdict]) -> Verdict:
-    """Fails if any part fails, passes if one passes and none fails."""
+    """Combine verdicts: fails if any part fails, passes if one passes and none fails."""
     if Verdict.FAILS in parts:
         return Verdict.FAILS
     return Verdict.PASSES if Verdict.PASSES in parts else Verdict.UNKNOWN
@@ -85,18 +105,18 @@ def low_score(scale: Scale) -> int:
     return scale.range_at(0, LOW)[1]
 
 
-# One more judgment changes the checks of one annotator: those of some thousand others are kept.
+# A new judgment changes the checks of one annotator only, so the others' are cached.
 _known: "Cache[Checks]" = Cache(4_000)
 
 
 def check(own: JudgmentColumns, *, scale: Scale | None) -> Checks:
-    """Judge one annotator by their own judgments.
+    """Assess one annotator from their own judgments.
 
-    Without the `scale` of their scores there is no telling a low one: traps are not counted then,
-    and of gold items those alone that have other rules than a range.
+    Without the `scale` of the scores it is unknown which are low: traps are not counted then, and
+    neither are gold items whose only rule is a range.
     """
-    rests_on = (own.kind, own.item, own.partner, own.score, own.low, own.high, own.keeps)
-    key = content(*rests_on, own.beside_control, scale)
+    inputs = (own.kind, own.item, own.partner, own.score, own.low, own.high, own.keeps)
+    key = content(*inputs, own.beside_control, scale)
     found = _known.get(key)
     if found is None:
         found = _check(own, scale)
@@ -113,8 +133,8 @@ def _check(own: JudgmentColumns, scale: Scale | None) -> Checks:
     gold = _gold(own, scale)
     parts = {}
     if test is not None and ranks is not None:
-        parts["bad references"] = of_test(test, ranks)
-    parts |= {name: of_rate(rate) for name, rate in (("traps", traps), ("gold", gold)) if rate}
+        parts[BAD_REFERENCES] = of_test(test, ranks)
+    parts |= {kind: of_rate(rate) for kind, rate in ((TRAPS, traps), (GOLD, gold)) if rate}
     return Checks(
         bad_references=test,
         signed_rank=ranks,
@@ -126,7 +146,7 @@ def _check(own: JudgmentColumns, scale: Scale | None) -> Checks:
 
 
 def of_test(test: ControlTest, ranks: ControlTest) -> Verdict:
-    """The verdict of the test on bad references."""
+    """Return the verdict of the test on bad references."""
     p = next((p for p in (test.pvalue, ranks.pvalue) if p is not None and p == p), 1.0)
     if test.n >= PAIRS_TO_PASS and p <= ALPHA:
         return Verdict.PASSES
@@ -134,7 +154,7 @@ def of_test(test: ControlTest, ranks: ControlTest) -> Verdict:
 
 
 def of_rate(rate: PassRate) -> Verdict:
-    """The verdict of traps or of gold items."""
+    """Return the verdict of traps or of gold items."""
     if rate.n < ITEMS:
         return Verdict.UNKNOWN
     return Verdict.PASSES if rate.statistic >= RATE else Verdict.FAILS
@@ -162,7 +182,7 @@ def _traps(own: JudgmentColumns, scale: Scale) -> PassRate | None:
 
 
 def _gold(own: JudgmentColumns, scale: Scale | None) -> PassRate | None:
-    """Gold items within their range and by their rules; one without either has nothing to pass."""
+    """Return the pass rate of gold items that have a range or rules."""
     low, high, keeps = own.low, own.high, own.keeps
     has_range = ~(np.isnan(low) & np.isnan(high)) & (scale is not None)
     chosen = own.is_kind(Item.Kind.GOLD) & (has_range | ~np.isnan(keeps))

@@ -49,7 +49,7 @@ class Alike(template.Node):
 
 @register.tag
 def alike(parser: Parser, token: Token) -> Alike:
-    """`{% alike value … %}…{% endalike %}`: what hangs on these values and on the campaign alone.
+    """`{% alike value … %}…{% endalike %}`: a part that depends only on these values.
 
     Twenty screens that are fetched ahead differ in their texts; their scales, marks and buttons
     are two thirds of the drawing.
@@ -93,13 +93,13 @@ def levels(scheme: SpanScheme) -> str:
 
 @register.filter
 def token_label(token: str) -> str:
-    """What stands on the button of a special token; a campaign's own ones are shown as they are."""
+    """Return the label of a special token's button; a campaign's own tokens are their labels."""
     return _(TOKENS[token]) if token in TOKENS else token
 
 
 @register.filter
 def labels(anchors: Sequence[Anchor], high: int) -> str:
-    """JSON of what scores mean: each mark, its words, and from which score on they stand.
+    """JSON of what scores mean: each mark, its words, and the score from which they apply.
 
     A score has the words of the nearest mark. Where the last mark is not the end of the scale,
     each begins a range, such as 45 to 64 of contrastive ESA.

@@ -1,10 +1,11 @@
-"""Numbers and times as pages print them: fixed decimals, a real minus sign, a dash for nothing."""
+"""Format numbers and times for pages: fixed decimals, a minus sign, a dash for missing values."""
 
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
 from django import template
+from django.utils.translation import gettext as _
 
 from core import numbers, text
 from core.numbers import NOTHING
@@ -17,22 +18,24 @@ pvalue = register.filter("pvalue", numbers.p_value_cell)
 
 @register.filter
 def duration(seconds: float | None) -> str:
-    """Write seconds as `8 s`, `4 min`, `2 h 5 min` or `3 d 4 h`; a dash for None."""
+    """Return seconds as `8 s`, `4 min`, `2 h 5 min` or `3 d 4 h`; a dash for None."""
     if seconds is None:
         return NOTHING
     whole = max(0, round(seconds))
     if whole < 60:
-        return f"{whole} s"
+        return _("%(seconds)d s") % {"seconds": whole}
     minutes = round(whole / 60)
     if minutes < 60:
-        return f"{minutes} min"
+        return _("%(minutes)d min") % {"minutes": minutes}
     hours, minutes = divmod(minutes, 60)
-    return f"{hours} h {minutes} min" if hours < 48 else f"{hours // 24} d {hours % 24} h"
+    if hours < 48:
+        return _("%(hours)d h %(minutes)d min") % {"hours": hours, "minutes": minutes}
+    return _("%(days)d d %(hours)d h") % {"days": hours // 24, "hours": hours % 24}
 
 
 @register.filter
 def milliseconds(value: int | None) -> str:
-    """The same for milliseconds."""
+    """Return milliseconds as `duration` does."""
     return NOTHING if value is None else duration(value / 1000)
 
 
@@ -44,11 +47,16 @@ def interval(value: Sequence[float | None] | None, places: int = 2) -> str:
 
 @register.filter
 def share(value: Any) -> str:
-    """A share as `92% of 12`; a dash where there was nothing to pass."""
-    return NOTHING if value.share is None else f"{100 * value.share:.0f}% of {value.of:,}"
+    """Return a share as `92% of 12`; a dash if the total is 0."""
+    if value.share is None:
+        return NOTHING
+    text = _("%(percent)s of %(n)s")
+    return text % {"percent": f"{value.share:.0%}", "n": f"{value.of:,}"}
 
 
 @register.filter
 def ago(then: datetime | None, now: datetime) -> str:
-    """How long before `now` something was; a dash for never."""
-    return NOTHING if then is None else f"{duration((now - then).total_seconds())} ago"
+    """Return how long before `now` something happened; a dash for None."""
+    if then is None:
+        return NOTHING
+    return _("%(time)s ago") % {"time": duration((now - then).total_seconds())}

@@ -1,4 +1,4 @@
-"""The frame around a researcher's pages: facts, tabs, first steps, and terms that are explained."""
+"""The frame of researchers' pages: facts, tabs, first steps, and explained terms."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -8,8 +8,11 @@ from django.http import QueryDict
 from django.urls import reverse
 from django.utils.html import escape, format_html
 from django.utils.safestring import SafeString, mark_safe
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from annotation import protocols
+from annotation.access import ADMIN, ANNOTATOR, CAMPAIGN_ADMIN, RESEARCHER
 from annotation.campaigns import effort, hindrances
 from annotation.campaigns.facts import facts, study_facts
 from annotation.filters.form import Choice
@@ -18,7 +21,8 @@ from annotation.models import Campaign, TestSet
 from annotation.protocols.published import Pace
 from annotation.web import navigation
 from annotation.web.navigation import Link, first_steps
-from annotation.web.sentences import said
+from core.messages import translated
+from metaeval.messages import Message
 
 register = template.Library()
 register.filter("facts", facts)
@@ -27,20 +31,20 @@ register.filter("study_facts", study_facts)
 
 @register.simple_tag
 def campaign_tabs(campaign: Campaign, page: str) -> list[Link]:
-    """The tabs of a campaign's page."""
+    """Return the tabs of a campaign's page."""
     address = navigation.campaign_address(campaign.slug)
     return navigation.tab_links(navigation.CAMPAIGN, page, address)
 
 
 @register.simple_tag
 def study_tabs(study: str, page: str) -> list[Link]:
-    """The tabs of a study's page."""
+    """Return the tabs of a study's page."""
     return navigation.tab_links(navigation.STUDY, page, navigation.study_address(study))
 
 
 @register.simple_tag
 def study_pages(study: str, page: str) -> list[Link]:
-    """The pages of the rail of a study."""
+    """Return the pages of a study's current tab."""
     places = navigation.tab_of(navigation.STUDY, page).places
     address = navigation.study_address(study)
     return [Link(place.label, address(place), place.name == page) for place in places]
@@ -48,7 +52,7 @@ def study_pages(study: str, page: str) -> list[Link]:
 
 @register.simple_tag(takes_context=True)
 def campaign_pages(context: dict[str, Any], page: str) -> list[Link]:
-    """The pages of the rail, with what they take of the reader's choice."""
+    """Return the pages of a campaign's current tab, with the reader's filters that they take."""
     request = context.get("request")
     query = request.GET if request else QueryDict()
     runs_it = context.get("is_admin", False)
@@ -58,7 +62,7 @@ def campaign_pages(context: dict[str, Any], page: str) -> list[Link]:
 
 @register.filter
 def options(choices: Sequence[Choice]) -> SafeString:
-    """The markup of many choices: tags of a template take milliseconds for hundreds of workers."""
+    """Return the markup of many choices; template tags would take milliseconds for hundreds."""
     return mark_safe("".join(map(_option, choices)))  # noqa: S308  escaped one by one
 
 
@@ -67,20 +71,32 @@ def _option(choice: Choice) -> str:
 
 
 register.filter("hindrances", hindrances)
+ROLES = {
+    ADMIN: gettext_lazy("site admin"),
+    CAMPAIGN_ADMIN: gettext_lazy("campaign admin"),
+    RESEARCHER: gettext_lazy("researcher"),
+    ANNOTATOR: gettext_lazy("annotator"),
+}
+
+
+@register.filter
+def role_name(group: str) -> Any:
+    """Return the name of a role on pages."""
+    return ROLES.get(group, group)
 
 
 @register.inclusion_tag("shell/_guide.html")
 def guide(page: str) -> dict[str, Any]:
-    """The steps on a page without a campaign."""
+    """Return the steps on a page without a campaign."""
     return {"steps": first_steps(page)}
 
 
 @register.inclusion_tag("annotation/_cost.html")
 def campaign_cost(test_set: TestSet) -> dict[str, Any]:
-    """What a design takes and can tell: what the page's script needs to say so at every change."""
+    """Return what the page's script needs to estimate time and detectable differences."""
     paces = effort.paces()
     known = {
-        name: {"pace": _told(paces.get(name)), "spread": _told(effort.spread_of(protocol))}
+        name: {"pace": _fields(paces.get(name)), "spread": _fields(effort.spread_of(protocol))}
         for name, protocol in protocols.PROTOCOLS.items()
     }
     outputs = effort.outputs_of(test_set)
@@ -88,18 +104,18 @@ def campaign_cost(test_set: TestSet) -> dict[str, Any]:
     return {"data": data}
 
 
-def _told(found: Pace | effort.Spread | None) -> dict[str, Any] | None:
-    """The fields, words in the language of the page."""
+def _fields(found: Pace | effort.Spread | None) -> dict[str, Any] | None:
+    """Return the fields, with messages in the language of the page."""
     if found is None:
         return None
     return {
-        name: said(value) if isinstance(value, str) else value
+        name: translated(value) if isinstance(value, Message) else value
         for name, value in vars(found).items()
     }
 
 
 BUTTON = '<button type="button" class="term" popovertarget="term-{0}" aria-label="{1}"></button>'
-# The first button of a page brings the definition along.
+# The definition follows the first button of a page.
 DEFINITION = (
     '<span id="term-{0}" class="definition" popover><strong>{1}</strong>{2} '
     '<a href="{3}#{0}">{4}</a></span>'
@@ -108,15 +124,16 @@ DEFINITION = (
 
 @register.simple_tag(takes_context=True)
 def term(context: dict[str, Any], key: str) -> SafeString:
-    """A button that explains a term; nothing for what the glossary lacks, or in a printed page."""
+    """Return a button that explains a term; nothing for unknown terms and on printed pages."""
     found, request = TERMS.get(key), context.get("request")
     if found is None or request is None:
         return SafeString("")
-    label = said(found.label)
-    button = format_html(BUTTON, found.key, said(f"What is {label}?"))
-    told = request.__dict__.setdefault("terms", set())
-    if key in told:
+    question = _("What is %(term)s?") % {"term": found.label}
+    button = format_html(BUTTON, found.key, question)
+    explained = request.__dict__.setdefault("terms", set())
+    if key in explained:
         return button
-    told.add(key)
-    about, more = said(found.text), said("Glossary")
-    return button + format_html(DEFINITION, found.key, label, about, reverse("glossary"), more)
+    explained.add(key)
+    return button + format_html(
+        DEFINITION, found.key, found.label, found.text, reverse("glossary"), _("Glossary")
+    )

@@ -1,7 +1,4 @@
-"""Stage 2 on the page: list, create, edit, open and close campaigns; their raw judgments.
-
-What the judgments come to is on the page `dashboards.quality.page`.
-"""
+"""Pages to create, edit, open and close campaigns, and to download their raw judgments."""
 
 from django.contrib import messages
 from django.core.exceptions import ValidationError
@@ -9,6 +6,7 @@ from django.db.models import Count, Q
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST
 
 from annotation import campaigns
@@ -30,8 +28,10 @@ from annotation.forms.campaign.form import CampaignForm
 from annotation.models import Campaign, Item, listed
 from annotation.models.assignment import wanted
 from annotation.presets import fitting, offered, ratio_label
-from annotation.quality.reach import design_doubt
+from annotation.quality.reach import design_warnings
 from annotation.web.parameters import JUDGMENTS, read_filters, takes
+from core.messages import messages_of, sentences, translated
+from metaeval.messages import message
 
 MOST_DECISIONS = 100
 
@@ -64,9 +64,9 @@ def campaign_new(request: HttpRequest) -> HttpResponse:
 
 @researcher_required
 def campaign_detail(request: HttpRequest, slug: str) -> HttpResponseBase:
-    """Where a campaign is entered: its results, or its setup while nobody has judged anything.
+    """Show the results of a campaign, or its setup before anything was judged.
 
-    Who only reviews it comes to what is to be decided.
+    Reviewers without another role are sent to the adjudication queue.
     """
     if reviewed_campaigns(request.user).filter(slug=slug).exists():
         return redirect("adjudication", slug)
@@ -78,9 +78,9 @@ def campaign_detail(request: HttpRequest, slug: str) -> HttpResponseBase:
 
 @researcher_required
 def campaign_setup(request: HttpRequest, slug: str) -> HttpResponse:
-    """What is judged and how, and what was decided."""
+    """Show the task, the design and the decisions of a campaign."""
     campaign = campaign_for_reader(request, slug)
-    completed, assigned, _ = wanted(campaign)
+    completed, assigned, _is_complete = wanted(campaign)
     not_controls = (Item.Kind.TARGET, Item.Kind.DOCUMENT, Item.Kind.TUTORIAL)
     counts = campaign.items.aggregate(
         targets=Count("pk", filter=Q(kind=Item.Kind.TARGET)),
@@ -97,7 +97,9 @@ def campaign_setup(request: HttpRequest, slug: str) -> HttpResponse:
         "completed": completed,
         "counts": counts,
         "design": describe(campaign),
-        "doubt": design_doubt(campaign) if campaign.status != Campaign.Status.CLOSED else "",
+        "control_warnings": design_warnings(campaign)
+        if campaign.status != Campaign.Status.CLOSED
+        else (),
         "is_together": campaign.judging.layout.has_systems,
         "audit": campaign.audit.select_related("actor", "annotator")[:MOST_DECISIONS],
     }
@@ -114,16 +116,16 @@ def campaign_open(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def open_or_say(request: HttpRequest, campaign: Campaign) -> None:
-    """Open a campaign, or say on the next page why it cannot be."""
+    """Open a campaign, or explain on the next page why it cannot be opened."""
     is_draft = campaign.status == Campaign.Status.DRAFT
     verb = campaigns.open_campaign if is_draft else campaigns.reopen_campaign
     try:
         verb(campaign=campaign)
-        messages.success(request, "The campaign is open: annotators can start.")
-        if is_draft and (doubt := design_doubt(campaign)):
-            messages.warning(request, doubt)
+        messages.success(request, _("The campaign is open: annotators can start."))
+        if is_draft and (warnings := design_warnings(campaign)):
+            messages.warning(request, sentences(warnings))
     except ValidationError as error:
-        messages.error(request, " ".join(error.messages))
+        messages.error(request, sentences(messages_of(error)))
 
 
 @researcher_required
@@ -133,23 +135,26 @@ def campaign_close(request: HttpRequest, slug: str) -> HttpResponse:
     campaign = campaign_for_admin(request, slug)
     try:
         campaigns.close_campaign(campaign=campaign)
-        messages.success(request, "The campaign is closed: no more judgments are taken.")
+        messages.success(request, _("The campaign is closed: no more ratings are accepted."))
     except ValidationError as error:
-        messages.error(request, " ".join(error.messages))
+        messages.error(request, sentences(messages_of(error)))
     return redirect("campaign-setup", campaign.slug)
 
 
-OPENED = "Only drafts are changed: people would be rating by two rules. Copy it instead."
+OPENED = message(
+    "campaign.opened",
+    "This campaign has been opened and can no longer be edited. Make a copy instead.",
+)
 
 
 @researcher_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def campaign_edit(request: HttpRequest, slug: str) -> HttpResponse:
-    """Change a draft; one that was opened, or whose items were imported, says why it stays."""
+    """Change a draft; refuse campaigns that were opened or whose items were imported."""
     campaign = campaign_for_admin(request, slug)
     is_draft = campaign.status == Campaign.Status.DRAFT
     if not is_draft or has_imported_items(campaign):
-        messages.error(request, IMPORTED if is_draft else OPENED)
+        messages.error(request, translated(IMPORTED if is_draft else OPENED))
         return redirect("campaign-setup", slug)
     name, form = campaign.name, DraftForm(request.POST or None, campaign=campaign)
     if request.method == "POST" and form.is_valid():
@@ -158,7 +163,7 @@ def campaign_edit(request: HttpRequest, slug: str) -> HttpResponse:
         except ValidationError as error:
             form.add_error(None, error)
         else:
-            messages.success(request, "The draft is changed.")
+            messages.success(request, _("The draft has been changed."))
             return redirect("campaign-setup", slug)
     context = {
         "section": "campaigns",
@@ -173,6 +178,6 @@ def campaign_edit(request: HttpRequest, slug: str) -> HttpResponse:
 @researcher_required
 @takes(JUDGMENTS)
 def judgments(request: HttpRequest, slug: str, fmt: str) -> HttpResponseBase:
-    """The judgments of a campaign with their history, as CSV or JSON."""
+    """Return the judgments of a campaign with their history, as CSV or JSON."""
     campaign = campaign_for_reader(request, slug)
     return judgments_response(campaign, fmt, read_filters(request, campaign))

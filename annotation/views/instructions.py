@@ -1,10 +1,11 @@
-"""The page where campaign admins write instructions and consent, one language at a time."""
+"""The page on which campaign admins write instructions and consent in each language."""
 
 from django.conf import settings
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
 
 from annotation.access import campaign_for_admin, researcher_required, signed_in
@@ -39,19 +40,20 @@ def _take(request: HttpRequest, campaign: Campaign, language: str) -> HttpRespon
     form = InstructionsForm(request.POST, initial=initial)
     do = request.POST.get("do")
     if do not in ("save", "preview"):
-        form.add_error(None, "Nothing was changed: choose Save, Preview or Delete.")
+        form.add_error(None, _("Nothing was changed. Choose Save, Preview or Delete."))
     if not form.is_valid() or do == "preview":
         return _page(request, campaign, language, form)
     texts = {name: form.cleaned_data[name] for name in TEXTS}
     instructions.save(campaign=campaign, actor=signed_in(request), language=language, **texts)
-    messages.success(request, f"Saved: {language_name(language)}.")
+    messages.success(request, _("Saved: %(language)s.") % {"language": language_name(language)})
     return _back(campaign, language)
 
 
 def _delete(request: HttpRequest, campaign: Campaign, language: str) -> HttpResponse:
     actor = signed_in(request)
     if instructions.delete(campaign=campaign, actor=actor, language=language):
-        messages.success(request, f"Deleted: {language_name(language)}.")
+        text = _("Deleted: %(language)s.")
+        messages.success(request, text % {"language": language_name(language)})
     return _back(campaign, OWN)
 
 
@@ -64,7 +66,7 @@ def _page(
     request: HttpRequest, campaign: Campaign, language: str, form: InstructionsForm
 ) -> HttpResponse:
     stored = set(campaign.translations.values_list("language", flat=True))
-    codes = [OWN, *(code for code, _ in settings.LANGUAGES)]
+    codes = [OWN, *(code for code, _name in settings.LANGUAGES)]
     context = {
         "campaign": campaign,
         "section": "campaigns",
@@ -81,7 +83,7 @@ def _page(
 
 
 def _previews(form: InstructionsForm, language: str) -> list[tuple[str, Prose]]:
-    """What was sent, or what is stored, as annotators see it."""
+    """Return the submitted or stored texts as annotators see them."""
     texts = [(name, str(form[name].value() or "")) for name in TEXTS]
     return [
         (str(form[name].label), instructions.prose(text, text if language else None, language))

@@ -1,4 +1,4 @@
-"""Trying a campaign, stored or as typed: its first screens as annotators will see them."""
+"""Preview a campaign, stored or as typed: its first screens as annotators will see them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -7,10 +7,12 @@ from uuid import UUID, uuid5
 
 from django.conf import settings
 from django.contrib import messages
+from django.core.exceptions import ValidationError
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import translation
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST
 
 from annotation.access import campaign_for_admin, researcher_required, test_set_for_reader
@@ -22,15 +24,16 @@ from annotation.judging.beside import kind_of, shown_beside
 from annotation.judging.progress import Progress
 from annotation.judging.screens import ShownItem, ShownScreen, span_sides, text
 from annotation.models import Campaign
-from annotation.prefill.keeping import suggested_in
+from annotation.prefill.storing import suggested_in
 from annotation.presets.filling import mark_missing, standard_text
 from annotation.protocols import Span
 from annotation.views.judging.cards import drawn, fresh_cards
+from core.messages import messages_of, translated
 from core.text import whole
 
-# Names of items that are stored nowhere.
+# Namespace of the ids of items that are not stored.
 NOWHERE = UUID("f3a1d6de-6c53-4be0-9a5e-0d2c2f1f3a11")
-# Fields that say what a screen shows.
+# Fields that determine what a screen shows.
 DRAWN = ("length_ratio", "systems", "protocol", "systems_per_screen", "answers", "shown_text",
          "question", "instructions")  # fmt: skip
 
@@ -45,7 +48,7 @@ def preview(request: HttpRequest, slug: str) -> HttpResponse:
     place = min(whole(number) or 1, len(screens) or 1)
     language = _known(request.GET.get("language"))
     if request.method == "POST":
-        messages.info(request, "An annotator’s answer would be stored now. Here nothing is.")
+        messages.info(request, _("This is a preview. An annotator’s answer would be stored now."))
         return redirect(_address(campaign, place % max(1, len(screens)) + 1, language))
     item = _drawn(request, campaign, screens, max(1, place), language) if screens else ""
     context = {
@@ -66,10 +69,14 @@ def preview(request: HttpRequest, slug: str) -> HttpResponse:
 @researcher_required
 @require_POST
 def draw_form(request: HttpRequest, slug: str) -> JsonResponse:
-    """Draw the first screen of a task as typed: `html`, and `errors` by field. Stores nothing."""
+    """Render the first screen of the form as typed: `html`, and `errors` by field."""
     test_set = test_set_for_reader(request, slug)
     form = CampaignForm(request.POST, test_set=test_set)
-    errors = {name: list(form.errors.get(name, ())) for name in DRAWN}
+    found = form.errors.as_data()
+    errors = {
+        name: [translated(m) for m in messages_of(ValidationError(found.get(name, [])))]
+        for name in DRAWN
+    }
     if any(errors.values()):
         return JsonResponse({"errors": errors})
     campaign = form.instance
@@ -97,7 +104,7 @@ def _drawn(
     place: int,
     language: str,
 ) -> str:
-    """Draw a screen by the annotators' templates, with its answers sent back here."""
+    """Render a screen with the annotators' templates; answers are sent to this page."""
     with translation.override(language):
         screen = _screen(campaign, screens[place - 1], place, len(screens))
         screen = replace(screen, sent_to=_address(campaign, place, language))
@@ -130,7 +137,7 @@ def _screen(campaign: Campaign, shown: list[Shown], place: int, total: int) -> S
 
 
 def _instructions(campaign: Campaign) -> instructions.Prose:
-    """Those of a draft, or what an unsaved one will get."""
+    """Return the instructions of a draft, or those that an unsaved draft will get."""
     if campaign.pk:
         return instructions.read(campaign, "instructions")
     language = instructions.active()

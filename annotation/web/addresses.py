@@ -1,17 +1,17 @@
-"""Which IP addresses are of the public internet: those that a server may be sent to."""
+"""Check whether an IP address is on the public internet, so that the server may contact it."""
 
 import ipaddress
 
-# Networks that carry an IPv4 address inside: what counts is that one.
+# Addresses of this network contain an IPv4 address, which decides.
 NAT64 = ipaddress.ip_network("64:ff9b::/96")
-# What Python's tables lack or hold a part of only: protocol assignments (RFC 6890), relays of a
-# retired protocol (RFC 7526), documentation (RFC 9637).
+# Networks that Python's tables lack, wholly or in part: protocol assignments (RFC 6890), relays of
+# a retired protocol (RFC 7526), documentation (RFC 9637).
 NOBODYS = [ipaddress.ip_network(each) for each in ("192.0.0.0/24", "192.88.99.0/24", "3fff::/20")]
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 
 def is_public(address: str) -> bool:
-    """Whether an IP address, or the IPv4 address inside it, is one of the public internet."""
+    """Whether an IP address, or the IPv4 address inside it, is public."""
     ip: Address = ipaddress.ip_address(address.partition("%")[0])
     if isinstance(ip, ipaddress.IPv6Address):
         inner = ip.ipv4_mapped or ip.sixtofour

@@ -1,4 +1,4 @@
-"""How pages look in one browser: light or dark, text size, motion. Kept in a cookie, by name."""
+"""The appearance of pages in one browser, stored in a cookie: colours, text size, motion."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from django.views.decorators.http import require_POST
 
 COOKIE = "appearance"
 Options = Mapping[str, str | Promise]
-# What the system says, first.
+# The first option follows the system.
 THEMES: Options = {"": _("Same as the system"), "light": _("Light"), "dark": _("Dark")}
 TEXTS: Options = {"": _("Standard"), "large": _("Large"), "larger": _("Larger")}
 MOTIONS: Options = {"": _("Same as the system"), "reduced": _("Reduced")}
@@ -25,7 +25,7 @@ KNOWN = {
 
 @dataclass(frozen=True)
 class Choice:
-    """One thing that can be chosen."""
+    """A setting with its options."""
 
     name: str
     label: str | Promise
@@ -34,7 +34,7 @@ class Choice:
 
 
 def chosen(request: HttpRequest) -> dict[str, str]:
-    """Return what this browser chose, by name; what nobody knows counts as not chosen."""
+    """Return this browser's choices by name, without unknown values."""
     parts = request.COOKIES.get(COOKIE, "").split(".")
     found = zip(KNOWN, parts, strict=False)
     return {name: value for name, value in found if value and value in KNOWN[name][1]}
@@ -46,7 +46,7 @@ def appearance(request: HttpRequest) -> dict[str, object]:
 
 
 def choices(request: HttpRequest) -> list[Choice]:
-    """Return what can be chosen, with what is."""
+    """Return all settings with the chosen options."""
     now = chosen(request)
     return [
         Choice(name, label, list(options.items()), now.get(name, ""))
@@ -56,7 +56,7 @@ def choices(request: HttpRequest) -> list[Choice]:
 
 @require_POST
 def choose_appearance(request: HttpRequest) -> HttpResponse:
-    """Keep a choice for a year; values that nobody knows count as the usual ones."""
+    """Store a choice for a year; unknown values count as the defaults."""
     sent = {name: request.POST.get(name, "") for name in KNOWN}
     value = ".".join(v if v in KNOWN[name][1] else "" for name, v in sent.items())
     response = redirect("own-account")

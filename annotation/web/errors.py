@@ -1,4 +1,4 @@
-"""Refusals in sentences: pages for browsers, JSON for scripts, the right status for both."""
+"""Refuse requests with a title and a sentence: as pages for browsers, as JSON for scripts."""
 
 from contextlib import suppress
 from datetime import datetime
@@ -15,21 +15,12 @@ from django.utils.translation import gettext_lazy as _
 
 from annotation.entry import throttle
 from core.messages import as_json, translated
-from metaeval.messages import Message
+from metaeval.messages import Message, message
 
-TOO_MANY_FILES = (
-    "More than {limit:,} files were sent at once, and {limit:,} is the limit. Nothing was stored. "
-    "Put the outputs of many systems into one table, or add the systems in several uploads."
+UNREADABLE = message(
+    "request.unreadable",
+    "The request is damaged or has unexpected parts. Nothing was saved.",
 )
-TOO_MANY_FIELDS = (
-    "This form sent more than {limit:,} values at once, which is the limit. Nothing was saved. "
-    "Choose fewer of them, and send the rest afterwards."
-)
-TOO_MUCH_TEXT = (
-    "The fields of this form hold more text than the limit of {limit:,} bytes. Nothing was saved. "
-    "Send long texts as files."
-)
-UNREADABLE = "Something in it is damaged or does not belong here. Nothing was saved."
 PIECE_BYTES = 64 * 1024
 SENTENCES = {
     403: (
@@ -48,7 +39,7 @@ SENTENCES = {
 
 
 def wants_json(request: HttpRequest) -> bool:
-    """Whether the caller is a script of ours or an API client rather than a person."""
+    """Whether the caller is a script of our pages or an API client."""
     accepts = "application/json" in request.headers.get("Accept", "")
     return accepts or request.path_info.startswith("/api/")
 
@@ -56,9 +47,9 @@ def wants_json(request: HttpRequest) -> bool:
 def refuse(
     request: HttpRequest, status: int, title: str | Promise, sentence: str | Promise | Message
 ) -> HttpResponse:
-    """Answer with `status`, a title and one sentence, as a page or as JSON.
+    """Answer with `status`, a title and a sentence, as a page or as JSON.
 
-    Annotators read it in their language, whatever page they were refused.
+    The answer is in the reader's language, whichever page was refused.
     """
     language = getattr(request, "chosen_language", None) or translation.get_language()
     request.languages = settings.LANGUAGES  # type: ignore[attr-defined]
@@ -67,7 +58,7 @@ def refuse(
             return JsonResponse(_as_json(sentence), status=status)
         shown = translated(sentence) if isinstance(sentence, Message) else sentence
         context: dict[str, Any] = {"title": title, "sentence": shown, "status": status}
-        # A page that refuses does not repeat a link that is a password.
+        # The page must not repeat a link that works like a password.
         if getattr(request, "has_credential", False):
             context["return_to"] = reverse("home")
         response = render(request, "error.html", context, status=status)
@@ -82,46 +73,61 @@ def _as_json(sentence: str | Promise | Message) -> dict[str, Any]:
 
 
 def refuse_guessing(request: HttpRequest, until: datetime) -> HttpResponse:
-    """429 until a moment, after too many wrong passwords or dead links."""
+    """Answer 429 until a moment, after too many wrong passwords or dead links."""
     response = refuse(request, 429, throttle.TITLE, throttle.sentence(until))
     response["Retry-After"] = str(throttle.seconds_until(until))
     return response
 
 
 def bad_request(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
-    """400 for what Django refuses unread, on every page: too many files, fields or bytes."""
+    """Answer 400 for requests that Django refuses to read: too many files, fields or bytes."""
     _read_to_the_end(request)
     if isinstance(exception, TooManyFilesSent):
-        limit = settings.DATA_UPLOAD_MAX_NUMBER_FILES
-        return refuse(request, 400, "Too many files", TOO_MANY_FILES.format(limit=limit))
+        reason = message(
+            "request.too-many-files",
+            "At most {limit} files can be sent at once. Nothing was stored. Put the outputs of "
+            "many systems into one table, or add the systems in several uploads.",
+            limit=settings.DATA_UPLOAD_MAX_NUMBER_FILES,
+        )
+        return refuse(request, 400, _("Too many files"), reason)
     if isinstance(exception, TooManyFieldsSent):
-        limit = settings.DATA_UPLOAD_MAX_NUMBER_FIELDS
-        return refuse(request, 400, "Too many values", TOO_MANY_FIELDS.format(limit=limit))
+        reason = message(
+            "request.too-many-fields",
+            "A form can send at most {limit} values at once. Nothing was saved. Choose fewer "
+            "values, and send the rest afterwards.",
+            limit=settings.DATA_UPLOAD_MAX_NUMBER_FIELDS,
+        )
+        return refuse(request, 400, _("Too many values"), reason)
     if isinstance(exception, RequestDataTooBig):
-        limit = settings.DATA_UPLOAD_MAX_MEMORY_SIZE
-        return refuse(request, 413, "Too much text", TOO_MUCH_TEXT.format(limit=limit))
-    return refuse(request, 400, "This request cannot be read", UNREADABLE)
+        reason = message(
+            "request.too-much-text",
+            "The fields of a form can have at most {limit} bytes of text. Nothing was saved. Send "
+            "long texts as files.",
+            limit=settings.DATA_UPLOAD_MAX_MEMORY_SIZE,
+        )
+        return refuse(request, 413, _("Too much text"), reason)
+    return refuse(request, 400, _("This request cannot be read"), UNREADABLE)
 
 
 def _read_to_the_end(request: HttpRequest) -> None:
-    """A browser shows no answer while what it sends is not taken."""
+    """Read the whole body, because browsers show no answer before they have sent it."""
     left = settings.MAX_UPLOAD_BYTES
-    with suppress(OSError):  # it went away
+    with suppress(OSError):  # the browser closed the connection
         while left > 0 and (data := request.read(PIECE_BYTES)):
             left -= len(data)
 
 
 def forbidden(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
-    """403, with the reason that the view gave, if any."""
+    """Answer 403, with the reason that the view gave, if any."""
     title, sentence = SENTENCES[403]
     return refuse(request, 403, title, str(exception or "") or sentence)
 
 
 def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
-    """404: also for what exists but is another annotator's."""
+    """Answer 404, also for pages that exist but belong to another annotator."""
     return refuse(request, 404, *SENTENCES[404])
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
-    """500, without anything that could fail again."""
+    """Answer 500, without code that could fail again."""
     return refuse(request, 500, *SENTENCES[500])

@@ -1,8 +1,8 @@
-"""Links that were just made, for whoever made them: everywhere else only their hashes are stored.
+"""Show links that were just made to the person who made them; the database has only their hashes.
 
-They wait in the session until they are hidden, for a day at most, and only while they work. So
-no other click loses them. There they are sealed with `SECRET_KEY`: who reads the database alone,
-or a copy of it, has no link.
+They stay in the session until they are hidden, for a day at most and only while they work, so that
+they are not lost by leaving the page. They are encrypted with `SECRET_KEY`, so that a copy of the
+database does not reveal them.
 """
 
 import secrets
@@ -26,7 +26,7 @@ MOST = 1_000
 
 @dataclass(frozen=True)
 class FreshLink:
-    """A link with the label of its annotator, or of where its people come from."""
+    """A link with the label of its annotator, or of the service its annotators come from."""
 
     label: str
     address: str
@@ -35,7 +35,7 @@ class FreshLink:
 
     @property
     def mail(self) -> str:
-        """The address of a mail that holds the link."""
+        """The `mailto:` address of a mail with the link."""
         body = f"{self.address}\n\nThis link is yours alone: whoever has it rates as you.\n"
         words = {"subject": f"Your link to rate: {self.campaign}", "body": body}
         return "mailto:?" + urlencode(words).replace("+", "%20")
@@ -44,35 +44,35 @@ class FreshLink:
 def keep_invitations(
     request: HttpRequest, campaign: Campaign, invitations: Iterable[Invitation]
 ) -> None:
-    """Keep personal links; a link made again takes the place of the old one."""
+    """Store personal links in the session; a renewed link replaces the old one."""
     keep(request, campaign, [(each.annotator.label, each.token, None) for each in invitations])
 
 
 def keep(
     request: HttpRequest, campaign: Campaign, made: Iterable[tuple[str, str, str | None]]
 ) -> None:
-    """Keep (label, token, what follows the address of an access link, or None)."""
+    """Store (label, token, suffix of an access link's address or None) in the session."""
     rows = [[label, *_sealed(token), suffix, time.time()] for label, token, suffix in made]
     if rows:
-        request.session[_key(campaign)] = [*_kept(request, campaign), *rows][-MOST:]
+        request.session[_key(campaign)] = [*_stored(request, campaign), *rows][-MOST:]
 
 
 def hide(request: HttpRequest, campaign: Campaign) -> None:
-    """Forget them."""
+    """Delete the links from the session."""
     request.session.pop(_key(campaign), None)
 
 
 def shown(request: HttpRequest, campaign: Campaign) -> list[FreshLink]:
-    """Return those that still work, in the order in which they were made."""
-    kept = _kept(request, campaign)
-    if not kept:
+    """Return the links that still work, in the order in which they were made."""
+    stored = _stored(request, campaign)
+    if not stored:
         return []
     links = campaign.access_links.filter(revoked_at=None)
     alive = {
         *campaign.annotators.exclude(token_hash=None).values_list("token_hash", flat=True),
         *links.values_list("token_hash", flat=True),
     }
-    opened = [(label, _opened(*sealed), suffix) for label, *sealed, suffix, _ in kept]
+    opened = [(label, _opened(*sealed), suffix) for label, *sealed, suffix, _ in stored]
     return [_link(request, campaign, *row) for row in opened if hash_token(row[1]) in alive]
 
 
@@ -84,24 +84,24 @@ def _link(
     return FreshLink(label, address, suffix is None, campaign.name)
 
 
-def _kept(request: HttpRequest, campaign: Campaign) -> list[Any]:
+def _stored(request: HttpRequest, campaign: Campaign) -> list[Any]:
     rows = request.session.get(_key(campaign), [])
     return [row for row in rows if len(row) == 5 and time.time() - row[-1] < SECONDS]
 
 
 def _sealed(token: str) -> tuple[str, str]:
-    """A token under a pad of its own, which only `SECRET_KEY` makes again from the nonce."""
+    """Encrypt a token with a pad that is derived from a nonce and `SECRET_KEY`."""
     nonce = secrets.token_hex(16)
     return nonce, _padded(token.encode(), nonce).hex()
 
 
 def _opened(nonce: str, sealed: str) -> str:
-    """The token; anything else where `SECRET_KEY` is another one now."""
+    """Decrypt a token; meaningless text if `SECRET_KEY` has changed."""
     return _padded(bytes.fromhex(sealed), nonce).decode(errors="replace")
 
 
 def _padded(data: bytes, nonce: str) -> bytes:
-    """Each byte and its byte of the pad: the same again undoes it. Tokens have 43 of 64 bytes."""
+    """Combine data with the pad by XOR, which is its own inverse. Tokens have 43 of 64 bytes."""
     pad = salted_hmac("annotation.web.fresh_links", nonce, algorithm="sha512").digest()
     return bytes(one ^ other for one, other in zip(data, pad[: len(data)], strict=True))
 

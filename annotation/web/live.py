@@ -1,4 +1,4 @@
-"""Pages that keep themselves fresh: htmx asks for the part that changes alone."""
+"""Pages that update automatically: htmx requests only the part that changes."""
 
 from typing import Any
 
@@ -16,5 +16,5 @@ def render_live(request: HttpRequest, page: str, context: dict[str, Any]) -> Htt
 
 
 def is_part(request: HttpRequest) -> bool:
-    """Whether htmx asks."""
+    """Whether the request comes from htmx."""
     return bool(request.headers.get("HX-Request"))

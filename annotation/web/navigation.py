@@ -1,8 +1,8 @@
-"""Where the pages of a campaign and of a study stand: tabs, and under each the pages of its rail.
+"""The navigation of campaigns and studies: tabs, and the pages under each tab.
 
-Every page has a name, the `tab` of its context; that is the name of its address unless said
-otherwise. What a reader has chosen goes along to those pages that take it. Before there is a
-campaign, five steps lead to one.
+Every page has a name, the `tab` of its context, which is the name of its address unless `address`
+is given. Links keep the reader's filters for pages that take them. Before there is a campaign, five
+steps lead to one.
 """
 
 from collections.abc import Callable, Sequence
@@ -12,91 +12,93 @@ from typing import Any
 
 from django.http import QueryDict
 from django.urls import resolve, reverse
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
 
 from annotation.filters.form import NAMES
 from annotation.models import Campaign
 from core import extensions
 from core.extensions import Place
 
-# Pages that ask the same question of metrics, and what says which.
+# Pages that answer the same question about metrics, and the parameters of the question.
 ASKING = frozenset({"results", "correlations", "significance"})
 QUESTION = frozenset({"statistic", "grouping", "test", "correction", "scope", "metric", "bounds"})
 
 
 @dataclass(frozen=True)
 class Tab:
-    """One tab with its pages; the first is where it leads."""
+    """A tab with its pages; it links to the first one."""
 
     name: str
-    label: str
+    label: str | Promise
     places: Sequence[Place]
 
 
 @dataclass(frozen=True)
 class Link:
-    """What a template needs of a tab or a page."""
+    """What a template needs to link to a tab or a page."""
 
-    label: str
+    label: str | Promise
     href: str
     is_current: bool
 
 
 RESULTS = (
-    Place("results", "Summary"),
-    Place("correlations", "All metrics"),
-    Place("significance", "Significance"),
-    Place("scatter", "Metric and human"),
-    Place("systems", "MT systems"),
-    Place("metrics-pair", "Two metrics"),
-    Place("systems-pair", "Two systems"),
-    Place("spans", "Error spans"),
-    Place("whatif", "What if"),
-    Place("samplesize", "Sample size"),
-    Place("power", "Power", "campaign-power"),
+    Place("results", _("Summary")),
+    Place("correlations", _("All metrics")),
+    Place("significance", _("Significance")),
+    Place("scatter", _("Metric and human")),
+    Place("systems", _("MT systems")),
+    Place("metrics-pair", _("Two metrics")),
+    Place("systems-pair", _("Two systems")),
+    Place("spans", _("Error spans")),
+    Place("whatif", _("What if")),
+    Place("samplesize", _("Sample size")),
+    Place("power", _("Power"), "campaign-power"),
 )
 CAMPAIGN = (
     Tab(
         "setup",
-        "Setup",
+        _("Setup"),
         (
-            Place("overview", "Task and design", "campaign-setup"),
-            Place("instructions", "Instructions", "campaign-instructions", is_own=True),
-            Place("items", "Practice and gold items", "campaign-items", is_own=True),
-            Place("suggestions", "Suggested errors", "campaign-suggestions", is_own=True),
-            Place("preview", "Try it", "campaign-preview", is_own=True),
+            Place("overview", _("Task and design"), "campaign-setup"),
+            Place("instructions", _("Instructions"), "campaign-instructions", is_own=True),
+            Place("items", _("Practice and gold items"), "campaign-items", is_own=True),
+            Place("suggestions", _("Suggested errors"), "campaign-suggestions", is_own=True),
+            Place("preview", _("Try it"), "campaign-preview", is_own=True),
         ),
     ),
-    Tab("people", "People", (Place("access", "Annotators and access"),)),
+    Tab("people", _("People"), (Place("access", _("Annotators and access")),)),
     Tab(
         "monitor",
-        "Monitor",
+        _("Monitor"),
         (
-            Place("monitor", "Progress"),
-            Place("quality", "Quality and exclusions"),
-            Place("dashboard", "Scale, time and drift"),
-            Place("remarks", "Flags and comments", "monitor-remarks"),
-            Place("adjudication", "Adjudication"),
+            Place("monitor", _("Progress")),
+            Place("quality", _("Quality and exclusions")),
+            Place("dashboard", _("Scale, time and drift")),
+            Place("remarks", _("Flags and comments"), "monitor-remarks"),
+            Place("adjudication", _("Adjudication")),
         ),
     ),
     Tab(
         "results",
-        "Results",
-        (*extensions.places("results", RESULTS), Place("report", "Report")),
+        _("Results"),
+        (*extensions.places("results", RESULTS), Place("report", _("Report"))),
     ),
     Tab(
         "export",
-        "Export",
-        (Place("export", "Judgments"), Place("bundle", "Replication bundle")),
+        _("Export"),
+        (Place("export", _("Judgments")), Place("bundle", _("Replication bundle"))),
     ),
 )
 STUDY = tuple(
-    Tab(label, label, tuple(places))
+    Tab(str(label), label, tuple(places))
     for label, places in groupby(extensions.places("study"), lambda each: each.tab)
 )
 
 
 def tab_of(tabs: Sequence[Tab], page: str) -> Tab:
-    """Return the tab under which a page stands; the first for a page that stands nowhere."""
+    """Return the tab of a page; the first tab for a page that is under none."""
     found = (tab for tab in tabs if any(place.name == page for place in tab.places))
     return next(found, tabs[0])
 
@@ -108,12 +110,12 @@ def tab_links(tabs: Sequence[Tab], page: str, address: Callable[[Place], str]) -
 
 
 def campaign_address(slug: str) -> Callable[[Place], str]:
-    """Return what finds the addresses of a campaign's pages."""
+    """Return a function that returns the addresses of a campaign's pages."""
     return lambda place: reverse(place.address or place.name, args=[slug])
 
 
 def study_address(study: str) -> Callable[[Place], str]:
-    """Return what finds the addresses of a study's pages, some of which take it as a parameter."""
+    """Return a function that returns the addresses of a study's pages."""
     query = QueryDict(mutable=True)
     query["study"] = study
 
@@ -125,7 +127,7 @@ def study_address(study: str) -> Callable[[Place], str]:
 
 
 def page_links(campaign: Campaign, page: str, query: QueryDict, *, is_admin: bool) -> list[Link]:
-    """Return the pages beside a campaign's page, each with what it takes of the reader's choice."""
+    """Return links to the pages of a campaign page's tab, with the filters that each takes."""
     address = campaign_address(campaign.slug)
     places = tab_of(CAMPAIGN, page).places
     return [
@@ -137,20 +139,20 @@ def page_links(campaign: Campaign, page: str, query: QueryDict, *, is_admin: boo
 
 
 def _with_choice(address: str, page: str, other: str, query: QueryDict) -> str:
-    """Another page's address with what it takes of a query: filters, the question of metrics."""
+    """Return another page's address with the filters, and the question, that it takes."""
     if not query:
         return address
     wanted = NAMES | QUESTION if {page, other} <= ASKING else NAMES
     taken = taken_by(address)
-    kept = query.copy()
+    chosen = query.copy()
     for name in query:
         if name not in wanted or name not in taken:
-            del kept[name]
-    return f"{address}?{kept.urlencode()}" if kept else address
+            del chosen[name]
+    return f"{address}?{chosen.urlencode()}" if chosen else address
 
 
 def taken_by(address: str) -> frozenset[str]:
-    """Return the parameters that an address takes; none where it does not say."""
+    """Return the parameters that an address takes; none if its view does not declare them."""
     match = resolve(address)
     takes: Any = getattr(match.func, "takes", None)
     names: frozenset[str] = takes().names if takes else frozenset()
@@ -159,27 +161,27 @@ def taken_by(address: str) -> frozenset[str]:
 
 @dataclass(frozen=True)
 class Step:
-    """A step: `about` says what it is or what it lacks; without an address it cannot be gone to."""
+    """A step; `about` says what it is or what is missing. Without an address it has no link."""
 
-    label: str
-    about: str
+    label: str | Promise
+    about: str | Promise
     address: str = ""
     is_done: bool = False
     is_current: bool = False
 
 
 FIRST = (
-    Step("Texts", "a test set and outputs"),
-    Step("Task", "what annotators are asked"),
-    Step("People", "who rates, by which links"),
-    Step("Try it", "as annotators will see it"),
-    Step("Open", "annotators can start"),
+    Step(_("Texts"), _("a test set and outputs")),
+    Step(_("Task"), _("what annotators do")),
+    Step(_("People"), _("annotators and their links")),
+    Step(_("Try it"), _("as annotators will see it")),
+    Step(_("Open"), _("annotators can start")),
 )
 FIRST_NAMES = ("texts", "task", "people", "preview", "open")
 
 
 def first_steps(name: str) -> list[Step]:
-    """Return the steps where there is no campaign yet."""
+    """Return the steps that are shown before there is a campaign."""
     here = FIRST_NAMES.index(name)
     return [
         replace(step, is_done=number < here, is_current=number == here)

@@ -1,8 +1,8 @@
-"""Which parameters of an address an output takes; any other is refused, not ignored.
+"""Refuse parameters of an address that a view does not take, instead of ignoring them.
 
-Every output (a page, its data, a figure, a file) is a view under `takes`. A parameter that it takes
-acts; one that it does not take, that stands there twice, or whose value does not fit gives 400
-with a sentence: as a page, as JSON, or as plain text for other files.
+Every page, data file, figure and file is a view decorated with `takes`. A parameter that the view
+does not take, that is repeated, or whose value is not allowed gives status 400 and a message: as a
+page, as JSON, or as plain text for other files.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -13,14 +13,17 @@ from typing import Any, Self
 from django.core.paginator import EmptyPage, Page, PageNotAnInteger, Paginator
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse, QueryDict
 from django.http.response import HttpResponseBase
+from django.utils.translation import gettext_lazy as _
 
 from annotation.filters import FilterError, Filters
-from annotation.filters.choice import LISTS
+from annotation.filters.choice import LISTS, quoted
 from annotation.filters.chosen import check
 from annotation.models import Campaign
 from annotation.web.errors import refuse
+from core.messages import as_json
+from metaeval.messages import Message, message
 
-TITLE = "This address cannot be answered"
+TITLE = _("This address is not valid")
 View = Callable[..., HttpResponseBase]
 
 
@@ -32,28 +35,42 @@ class Parameters:
     repeated: frozenset[str] = frozenset(LISTS)
 
     def check(self, query: QueryDict) -> None:
-        """Raise FilterError for the first parameter that is not taken, or is there twice."""
+        """Raise FilterError for the first parameter that is not taken, or is repeated."""
         for name, values in query.lists():
             if name not in self.names:
-                raise FilterError(f"{name} is not taken here; {self.sentence}")
+                raise FilterError(self._unknown(name))
             if len(set(values)) > 1 and name not in self.repeated:
-                raise FilterError(f"{name} is given {len(values)} times, and one value is taken")
+                raise FilterError(
+                    message(
+                        "address.repeated",
+                        "The parameter {name} has {n} values, and only one is allowed.",
+                        name=quoted(name),
+                        n=len(values),
+                    )
+                )
 
-    @property
-    def sentence(self) -> str:
-        """What is taken, in words."""
+    def _unknown(self, name: str) -> Message:
         if not self.names:
-            return "this address takes no parameter"
-        return f"this address takes {', '.join(sorted(self.names))}"
+            return message(
+                "address.no-parameters",
+                "This address takes no parameters, and {name} was given.",
+                name=quoted(name),
+            )
+        return message(
+            "address.unknown-parameter",
+            "This address does not take the parameter {name}. It takes {known}.",
+            name=quoted(name),
+            known=sorted(self.names),
+        )
 
     def and_others(self, *names: str, repeated: Iterable[str] = ()) -> Self:
-        """Return these and others besides."""
+        """Return these names and others."""
         others = frozenset((*names, *repeated))
         return type(self)(self.names | others, self.repeated | frozenset(repeated))
 
 
 ALL = Parameters(frozenset(field.name for field in fields(Filters)))
-# Raw judgments have all scales, both forms of a score and no interval, and compare no metrics.
+# Raw judgments have all scales, both forms of a score and no intervals, and compare no metrics.
 OF_METRICS = frozenset(("scores", "scale", "humans", "outliers"))
 JUDGMENTS = Parameters(ALL.names - OF_METRICS - {"unit"})
 NOTHING = Parameters()
@@ -61,10 +78,10 @@ SECRET, INCLUDED = "secret", "included"
 
 
 def takes(parameters: Parameters | Callable[..., Parameters]) -> Callable[[View], View]:
-    """Let a view answer addresses with these parameters alone, and refuse what raises FilterError.
+    """Refuse other parameters, and answer FilterError with status 400.
 
-    Where they differ by address, they are a function of what varies in it, such as `fmt`. The view
-    has that function as `takes`.
+    If the parameters depend on the address, they are a function of its variable parts, such as
+    `fmt`. The decorated view has that function as `takes`.
     """
 
     def decorate(view: View) -> View:
@@ -86,38 +103,51 @@ def takes(parameters: Parameters | Callable[..., Parameters]) -> Callable[[View]
 
 
 def read_filters(request: HttpRequest, campaign: Campaign) -> Filters:
-    """Return the filters of an address, which a campaign can answer. Raises FilterError."""
+    """Return the filters of an address, checked against a campaign. Raises FilterError."""
     filters = Filters.from_query(request.GET)
     check(campaign, filters)
     return filters
 
 
 def wants_secret(query: Mapping[str, str]) -> bool:
-    """Return whether a campaign file is to hold the secret. Raises FilterError."""
+    """Return whether a campaign file should include the secret. Raises FilterError."""
     if (value := query.get(SECRET)) not in (None, INCLUDED):
-        raise FilterError(f"{SECRET} is {value!r}, and only {INCLUDED!r} is taken")
+        raise FilterError(
+            message(
+                "address.secret",
+                "{name} must be “{known}”. It is “{value}”.",
+                name=SECRET,
+                known=INCLUDED,
+                value=quoted(value),
+            )
+        )
     return SECRET in query
 
 
 def refused(request: HttpRequest, error: FilterError, fmt: str = "") -> HttpResponseBase:
-    """400 with the sentence: as a page, for data as JSON, for other files as text."""
-    sentence = f"{error}."
+    """Answer 400 with the error: as a page, for data as JSON, for other files as text."""
     if fmt == "json":
-        return JsonResponse({"error": sentence}, status=400)
+        return JsonResponse({"error": str(error), "message": as_json(error.message)}, status=400)
     if fmt and fmt != "html":
-        return HttpResponse(sentence + "\n", "text/plain; charset=utf-8", status=400)
-    return refuse(request, 400, TITLE, sentence)
+        return HttpResponse(f"{error}\n", "text/plain; charset=utf-8", status=400)
+    return refuse(request, 400, TITLE, error.message)
 
 
 def page_of(request: HttpRequest, rows: Any, size: int) -> Page[Any]:
     """Return the page that `page=` names, the first without it.
 
-    Raises FilterError for what is no number, and Http404 behind the last page.
+    Raises FilterError if it is not a number, and Http404 after the last page.
     """
     asked = request.GET.get("page") or "1"
     try:
         return Paginator(rows, size).page(asked)
     except PageNotAnInteger as error:
-        raise FilterError(f"page must be a whole number from 1, not {asked!r}") from error
+        raise FilterError(
+            message(
+                "address.page",
+                "page must be a whole number, 1 or more. It is “{value}”.",
+                value=quoted(asked),
+            )
+        ) from error
     except EmptyPage as error:
         raise Http404 from error

@@ -1,4 +1,4 @@
-"""Files that a browser reads in parts, as players do (RFC 9110, sections 13.1 and 14)."""
+"""Serve files in parts, as media players request them (RFC 9110, sections 13.1 and 14)."""
 
 import re
 from collections.abc import Iterator
@@ -14,9 +14,9 @@ RANGE = re.compile(r"bytes=(\d{0,18})-(\d{0,18})", re.ASCII)
 
 
 def answer(request: HttpRequest, path: Path, content_type: str, etag: str) -> HttpResponseBase:
-    """Answer with a file, with the part of it that was asked for, or with 304 or 416.
+    """Answer with a file or the requested part of it, or with 304 or 416.
 
-    `etag` names the content. The type is what we found, and no browser looks for another.
+    `etag` identifies the content. The response forbids browsers to guess another content type.
     Raises FileNotFoundError.
     """
     quoted = f'"{etag}"'
@@ -54,10 +54,10 @@ def _whole(path: Path) -> FileResponse:
 
 
 def _part(request: HttpRequest, etag: str, size: int) -> tuple[int, int] | None:
-    """Return the first and last byte that are asked for; None for the whole.
+    """Return the first and last requested byte; None for the whole file.
 
-    What is no range of bytes, several of them, or of another content means the whole. The last
-    lies before the first where there is nothing of what was asked for.
+    Invalid ranges, several ranges, and ranges of another content give the whole file. The last
+    byte is before the first one if the range is outside the file.
     """
     found = RANGE.fullmatch(request.headers.get("Range", "").replace(" ", ""))
     if not found or not any(found.groups()):

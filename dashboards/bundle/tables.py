@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from annotation.filters import OUT
-from annotation.filters.chosen import left_out
+from annotation.filters.chosen import excluded_annotators
 from annotation.filters.systems import chosen_systems
 from annotation.quality.agreement import N_RESAMPLES as AGREEMENT_RESAMPLES
 from dashboards.bundle.content import Content
@@ -98,7 +98,7 @@ def _of_judgments(content: Content) -> list[BundleTable]:
 def _chosen(content: Content) -> list[str]:
     """Return the reader's filters as options of the commands over judgments."""
     filters, campaign = content.filters, content.campaign
-    people = campaign.annotators.filter(pk__in=left_out(campaign, filters)).order_by("pk")
+    people = campaign.annotators.filter(pk__in=excluded_annotators(campaign, filters)).order_by("pk")
     pairs = [("--without", label) for label in people.values_list("label", flat=True)]
     if filters.chooses_systems:
         chosen = chosen_systems(campaign, filters)

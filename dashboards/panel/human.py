@@ -11,7 +11,7 @@ from annotation.filters import OUT, RAW, SEGMENTS, USUAL, Filters, Z
 from annotation.filters.chosen import read_judgments, segments_of
 from annotation.filters.systems import compared_systems, human_systems, systems_of, unique_names
 from annotation.models import Campaign, PublishedScore, System
-from annotation.quality import JudgmentColumns, remarks, standardise
+from annotation.quality import JudgmentColumns, standardise, z_score_warnings
 from annotation.quality.scales import HTER, scales_of
 from core.caching import memo
 from dashboards.panel.choice import general
@@ -325,7 +325,7 @@ def _valued(
     if filters.scores != Z or not len(columns):
         return columns, columns.score, gaps
     standard = standardise(columns, campaign.z_pool)
-    return columns, standard.z, (*gaps, *remarks(columns, campaign.z_pool, standard))
+    return columns, standard.z, (*gaps, *z_score_warnings(columns, campaign.z_pool, standard))
 
 
 def read_ratings(campaign: Campaign, filters: Filters, human: HumanScores) -> Ratings | None:

@@ -19,7 +19,7 @@ class Figure:
 
     statistic: Number
     interval: tuple[float, float, float] | None
-    method: Message | str
+    method: Message | None
     basis: Message
     warnings: Sequence[Warned]
 
@@ -48,7 +48,7 @@ def compute(campaign: Campaign, filters: Filters) -> AgreementSoFar:
     fast = sorted(too_fast(campaign))
     if found is None or not found.n_units:
         return AgreementSoFar(0, {}, (), fast)
-    return AgreementSoFar(found.n_units, figures_of(found), found.doubts, fast)
+    return AgreementSoFar(found.n_units, figures_of(found), found.cautions, fast)
 
 
 def figures_of(found: quality.Agreement) -> dict[str, Figure]:

@@ -31,7 +31,7 @@ from dashboards.systems.columns import Row, by_name
 from dashboards.systems.marks import marked
 from dashboards.trust import verdict
 from dashboards.trust.agreement import AgreementLine, agreement_line
-from metaeval.messages import Message, untranslated
+from metaeval.messages import Message
 from metaeval.replication import versions
 
 # The number of worst disagreements shown with their texts, on each side.
@@ -56,7 +56,7 @@ class Quality:
     traps: tuple[int, int, int] | None
     people: Sequence[Person]
     groups: Sequence[Group]
-    tested: Message
+    tested: Sequence[Message]
     agreement: Sequence[AgreementLine]
 
 
@@ -222,7 +222,7 @@ def _quality(report: QualityReport) -> Quality:
         traps=(traps.zero, traps.low, traps.high) if traps else None,
         people=people,
         groups=groups_of(people),
-        tested=untranslated(report.tested.sentence),
+        tested=report.tested.messages,
         agreement=[agreement_line(each, has_traps) for has_traps, each in parts.items() if each],
     )
 

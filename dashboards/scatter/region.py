@@ -8,7 +8,7 @@ from django.db.models import QuerySet
 from numpy.typing import NDArray
 
 from annotation.filters import FilterError, Filters
-from annotation.filters.rows import kept
+from annotation.filters.rows import filtered
 from annotation.models import Campaign, ErrorSpan, Judgment
 from dashboards.panel.human import Floats
 from metaeval.messages import message
@@ -86,7 +86,7 @@ def categories(campaign: Campaign) -> list[str]:
 
 def with_category(campaign: Campaign, filters: Filters, category: str) -> Integers:
     """Return the outputs in which an error of a category was marked, under the filters."""
-    judgments = kept(_judgments(campaign), campaign, filters)
+    judgments = filtered(_judgments(campaign), campaign, filters)
     spans = ErrorSpan.objects.filter(judgment__in=judgments, category=category).order_by()
     outputs = spans.values_list("judgment__assignment__item__output", flat=True).distinct()
     return np.array([pk for pk in outputs if pk is not None], dtype=np.int64)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from annotation.models import Campaign, Item
 from annotation.quality import Agreement, JudgmentColumns, agreement_of
 from dashboards.documents.head import Estimate, ends
-from metaeval.messages import Message, message, untranslated
+from metaeval.messages import Message, message
 
 OUTPUTS = message("agreement.outputs", "outputs")
 WITH_TRAPS = message("agreement.with-traps", "outputs and traps")
@@ -52,6 +52,6 @@ def agreement_line(found: Agreement, has_traps: bool) -> AgreementLine:
         n=found.n,
         n_units=found.n_units,
         **{key: (one.statistic, ends(one.interval)) for key, one in figures.items()},
-        basis={key: untranslated(one.basis) for key, one in figures.items()},
-        warnings=found.doubts,
+        basis={key: one.basis for key, one in figures.items()},
+        warnings=found.cautions,
     )

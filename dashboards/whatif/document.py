@@ -21,7 +21,7 @@ from dashboards.panel.common import compared_on
 from dashboards.panel.human import Floats, HumanScores, grid_of, human_scores, places_of
 from dashboards.panel.panel import Panel, read_panel
 from metaeval.correlation.measure import FEWEST_SYSTEMS
-from metaeval.messages import Message, message, untranslated
+from metaeval.messages import Message, message
 from metaeval.scores.turned import TurnedScores
 from metaeval.sensitivity import LEVELS, Movement, level_correlations, movement, variant_tables
 from metrics.grid import read_grid
@@ -303,7 +303,7 @@ def _without_people(
         rest = grid_of(grid, places, np.where(others, values, np.nan))
         yield Scenario(FAILING, ", ".join(one.label for one in failing), rest, None)
     elif not failing:
-        notes += [untranslated(report.tested.sentence), NO_FAILURES]
+        notes += [*report.tested.messages, NO_FAILURES]
     if is_z and campaign.z_pool == campaign.ZPool.ALL and columns.is_kind(*CONTROLS).any():
         bare = human_scores(campaign, replace(filters, traps=OUT))
         yield Scenario(CONTROL, ALL, bare.values, None)

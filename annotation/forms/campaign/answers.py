@@ -1,7 +1,7 @@
-"""The form's part on own answers: rows of scales and severities, and a taxonomy as indented lines.
+"""Fields for custom answers: rows of scales and severities, and a taxonomy as indented lines.
 
-What comes out is what :mod:`annotation.protocols.composed` describes; a campaign file gives that
-itself.
+The result is a description as in :mod:`annotation.protocols.composed`, which campaign files have
+directly.
 """
 
 import re
@@ -11,23 +11,25 @@ from typing import Any
 
 from django import forms
 from django.core.exceptions import ValidationError
+from django.utils.translation import gettext_lazy as _
 
 from annotation.protocols.composed import MOST_CHOICES, MOST_SCALES, MOST_SEVERITIES
+from metaeval.messages import Message, message
 
 SCALE_ROWS, SEVERITY_ROWS = 3, 4
 SCALE_CELLS = ("name", "min", "max", "step", "labels")
-USUAL = ("", "as the protocol has it")
+USUAL = ("", _("as in the protocol"))
 TEXTS = (
     USUAL,
-    ("no", "no"),
-    ("prefilled", "yes, the output stands in the field"),
-    ("empty", "yes, the field is empty"),
+    ("no", _("no")),
+    ("prefilled", _("yes, the field contains the output")),
+    ("empty", _("yes, the field is empty")),
 )
-SEGMENTS = (USUAL, ("one", "one segment"), ("document", "a document"))
-SYSTEMS = (USUAL, ("one", "one system"), ("several", "several systems beside each other"))
+SEGMENTS = (USUAL, ("one", _("one segment")), ("document", _("a document")))
+SYSTEMS = (USUAL, ("one", _("one system")), ("several", _("several systems side by side")))
 CHOICE_ROWS = 2
 CHOICE_CELLS = ("name", "options")
-# Ticked for what is not asked although the protocol has it.
+# Parts of the protocol that can be switched off.
 WITHOUT: dict[str, Any] = {"scales": [], "spans": None}
 # `Punctuation (Minor 0.1, Major 2)`; children are indented.
 LINE = re.compile(r"(?P<indent>\s*)(?:- )?(?P<name>[^\s].*?)(?: \((?P<weights>[^()]*\d)\))?\s*")
@@ -37,7 +39,7 @@ LABEL = re.compile(r"\s*(?P<value>-?\d{1,4})\s*[=:]\s*(?P<words>.*\S)\s*")
 
 @dataclass
 class Rows:
-    """What stands in the cells, as typed."""
+    """The contents of the cells, as typed."""
 
     scales: list[dict[str, str]] = field(default_factory=list)
     severities: list[dict[str, str]] = field(default_factory=list)
@@ -67,12 +69,12 @@ class Rows:
 
 
 def padded(rows: Sequence[dict[str, str]], least: int, most: int) -> list[dict[str, str]]:
-    """Return rows and empty ones: at least one more, and at most so many in all."""
+    """Return rows and empty ones: at least one empty row, and at most `most` in total."""
     return [*rows, *({} for _ in range(min(most, max(least, len(rows) + 1)) - len(rows)))]
 
 
 class AnswersWidget(forms.Widget):
-    """Reads the cells; a value given whole, as by a campaign file, is taken as it is."""
+    """Reads the cells; a complete description, as from a campaign file, is not changed."""
 
     def value_from_datadict(self, data: Mapping[str, Any], files: Any, name: str) -> Any:
         if name in data:
@@ -100,12 +102,12 @@ def _cells(
 
 
 class AnswersField(forms.Field):
-    """Cleans to the description of own answers, or None where there are none."""
+    """Cleans to the description of custom answers; None without any."""
 
     widget = AnswersWidget
 
     def clean(self, value: Any) -> dict[str, Any] | None:
-        """Raise ValidationError naming row and cell; names and bounds are checked by the form."""
+        """Raise ValidationError with row and cell; the form checks names and bounds."""
         if not isinstance(value, Rows):
             return value or None
         found: dict[str, Any] = {
@@ -118,7 +120,7 @@ class AnswersField(forms.Field):
         if value.severities:
             rows = enumerate(value.severities, 1)
             spans["severities"] = [
-                {"name": row["name"], "weight": _number(row["weight"], f"Severity {n}, weight")}
+                {"name": row["name"], "weight": _number(row["weight"], _severity_cell(n))}
                 for n, row in rows
             ]
         if value.categories.strip():
@@ -140,18 +142,46 @@ def _choice(row: Mapping[str, str]) -> dict[str, Any]:
 def _scale(row: Mapping[str, str], number: int) -> dict[str, Any]:
     usual = {"min": 0, "max": 100, "step": 1}
     bounds = {
-        name: _number(row[name], f"Scale {number}, {name}") if row[name] else usual[name]
+        name: _number(row[name], _scale_cell(number, name)) if row[name] else usual[name]
         for name in usual
     }
     labels = _labels(row["labels"], number)
     return {"name": row["name"], **bounds} | ({"labels": labels} if labels else {})
 
 
-def _number(text: str, where: str) -> float | int:
+CELLS = {
+    "min": message("answers.min", "From"),
+    "max": message("answers.max", "to"),
+    "step": message("answers.step", "by steps of"),
+}
+
+
+def _scale_cell(n: int, name: str) -> Message:
+    return message("answers.scale-cell", "Scale {n}, {cell}", n=n, cell=CELLS[name])
+
+
+def _severity_cell(n: int) -> Message:
+    return message("answers.severity-cell", "Severity {n}, weight", n=n)
+
+
+def _line(n: int) -> Message:
+    return message("answers.line", "Categories, line {n}", n=n)
+
+
+def _number(text: str, where: Message) -> float | int:
     try:
         return int(text) if text.removeprefix("-").isdigit() else float(text)
     except ValueError:
-        raise ValidationError(f"{where}: a number is expected, not “{text[:20]}”.") from None
+        raise ValidationError(
+            [
+                message(
+                    "answers.not-a-number",
+                    "{where}: “{text}” is not a number.",
+                    where=where,
+                    text=text[:20],
+                )
+            ]
+        ) from None
 
 
 def _labels(text: str, number: int) -> dict[str, str]:
@@ -160,14 +190,22 @@ def _labels(text: str, number: int) -> dict[str, str]:
         match = LABEL.fullmatch(part)
         if match is None:
             raise ValidationError(
-                f"Scale {number}, words: write “1 = none; 5 = all”, not “{part.strip()[:40]}”."
+                [
+                    message(
+                        "answers.words",
+                        "Scale {n}, words for values: “{text}” cannot be read. Write them as in "
+                        "“1 = none; 5 = all”.",
+                        n=number,
+                        text=part.strip()[:40],
+                    )
+                ]
             )
         found[match["value"]] = match["words"]
     return found
 
 
 def read_tree(text: str) -> dict[str, Any]:
-    """Read lines of categories, children indented, with weights that differ in parentheses.
+    """Read lines of categories with indented children and their own weights in parentheses.
 
     >>> read_tree("Fluency\\n  Punctuation (Minor 0.1)")["weights"]
     [{'category': 'Fluency/Punctuation', 'severity': 'Minor', 'weight': 0.1}]
@@ -175,11 +213,11 @@ def read_tree(text: str) -> dict[str, Any]:
     Raises
     ------
     ValidationError
-        For a weight that cannot be read; the line is named.
+        For a weight that cannot be read, with its line.
     """
     top: list[dict[str, Any]] = []
     weights: list[dict[str, Any]] = []
-    # Indent, children and path of the lines that the next one may stand below.
+    # Indent, children and path of the possible parents of the next line.
     above: list[tuple[int, list[dict[str, Any]], str]] = [(-1, top, "")]
     for number, line in enumerate(text.expandtabs(4).splitlines(), 1):
         if not (match := LINE.fullmatch(line)):
@@ -187,7 +225,7 @@ def read_tree(text: str) -> dict[str, Any]:
         indent = len(match["indent"])
         while above[-1][0] >= indent:
             above.pop()
-        _, siblings, path = above[-1]
+        _indent, siblings, path = above[-1]
         name = match["name"]
         path = f"{path}/{name}" if path else name
         node: dict[str, Any] = {"name": name, "children": []}
@@ -201,13 +239,22 @@ def _weights(text: str | None, path: str, number: int) -> Iterator[dict[str, Any
     for part in (text or "").split(",") if text else ():
         match = WEIGHT.fullmatch(part)
         if match is None:
-            raise ValidationError(f"Categories, line {number}: no weight in “{part.strip()[:40]}”.")
-        weight = _number(match["weight"], f"Categories, line {number}")
+            raise ValidationError(
+                [
+                    message(
+                        "answers.no-weight",
+                        "{where}: “{text}” has no weight.",
+                        where=_line(number),
+                        text=part.strip()[:40],
+                    )
+                ]
+            )
+        weight = _number(match["weight"], _line(number))
         yield {"category": path, "severity": match["severity"], "weight": weight}
 
 
 def rows_of(value: Any) -> Rows:
-    """Return what the cells show of a description, or of what was typed."""
+    """Return the contents of the cells for a description, or as typed."""
     if isinstance(value, Rows) or not value:
         return value or Rows()
     spans = value.get("spans") or {}
@@ -226,8 +273,8 @@ def rows_of(value: Any) -> Rows:
     ]
     weights: dict[str, list[str]] = {}
     for each in spans.get("weights", ()):
-        said = f"{each['severity']} {each['weight']:g}"
-        weights.setdefault(each["category"], []).append(said)
+        weight = f"{each['severity']} {each['weight']:g}"
+        weights.setdefault(each["category"], []).append(weight)
     tree = "\n".join(_lines(spans.get("categories", ()), weights, ""))
     choices = [
         {"name": each["name"], "options": "; ".join(each["options"])}

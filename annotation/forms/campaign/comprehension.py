@@ -1,15 +1,15 @@
-"""The field for a comprehension test: written in lines, or given whole by a campaign file."""
+"""The field for a comprehension test: lines of text, or questions from a campaign file."""
 
 from typing import Any
 
 from django import forms
 from django.core.exceptions import ValidationError
 
-from annotation.qualification.comprehension import faults, in_lines, read_lines
+from annotation.qualification.comprehension import QuestionError, faults, in_lines, read_lines
 
 
 class QuestionsField(forms.Field):
-    """Cleans to a list of questions, or None where there is none."""
+    """Cleans to a list of questions; None without any."""
 
     widget = forms.Textarea(attrs={"rows": 8, "dir": "auto"})
 
@@ -18,13 +18,13 @@ class QuestionsField(forms.Field):
         return in_lines(value) if isinstance(value, list) and not any(faults(value)) else value
 
     def clean(self, value: Any) -> list[dict[str, Any]] | None:
-        """Raise ValidationError naming the line or the question."""
+        """Raise ValidationError with the line or the question."""
         try:
             questions = read_lines(value) if isinstance(value, str) else value
-        except ValueError as error:
-            raise ValidationError(f"{str(error).capitalize()}.") from None
+        except QuestionError as error:
+            raise ValidationError([error.message]) from None
         if not questions:
             return None
         if found := list(faults(questions)):
-            raise ValidationError([f"{fault[0].upper()}{fault[1:]}." for fault in found])
+            raise ValidationError(found)
         return list(questions)

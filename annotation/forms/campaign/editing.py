@@ -1,4 +1,4 @@
-"""The form of a campaign once more, for a draft that is there."""
+"""The form of a campaign, for an existing draft."""
 
 from typing import Any
 
@@ -10,12 +10,17 @@ from annotation.campaigns.shares import has_imported_items
 from annotation.forms.campaign.form import CampaignForm, check_traps
 from annotation.models import Campaign
 from annotation.presets import mark_missing
+from metaeval.messages import message
 
-IMPORTED = "Its items were imported with their task, so only its name and its people change."
+IMPORTED = message(
+    "campaign.items-imported",
+    "The items of this campaign were imported with their task, so only its name and its people can "
+    "be changed.",
+)
 
 
 class DraftForm(CampaignForm):
-    """Everything that was set when the draft was made, but for its test set and practice items."""
+    """All settings of a draft, except its test set and practice items."""
 
     def __init__(self, *args: Any, campaign: Campaign, **kwargs: Any) -> None:
         super().__init__(*args, test_set=campaign.test_set, instance=campaign, **kwargs)
@@ -31,11 +36,11 @@ class DraftForm(CampaignForm):
 
     @transaction.atomic
     def change(self) -> Campaign:
-        """Store the draft. ValidationError where it is none any more, or has too few traps."""
+        """Store the draft. Raises ValidationError if it is no draft or lacks possible traps."""
         now = Campaign.objects.select_for_update().get(pk=self.instance.pk)
-        require_status(now, Campaign.Status.DRAFT, "changed")
+        require_status(now, Campaign.Status.DRAFT)
         if has_imported_items(now):
-            raise ValidationError(IMPORTED)
+            raise ValidationError([IMPORTED])
         campaign: Campaign = super().save(commit=False)
         mark_missing(campaign)
         campaign.save()

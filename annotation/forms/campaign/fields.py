@@ -1,108 +1,154 @@
-"""The words of the campaign form: labels, help, and which fields stand together."""
+"""Labels, help texts and groups of the fields of the campaign form."""
 
 from dataclasses import dataclass
 from typing import Any
 
 from django import forms
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
 
-LABELS = {
-    "shown_text": "Gray text",
-    "protocol": "How outputs are judged",
-    "answers": "Own screen, scales, errors, post-editing and choices",
-    "assignment_mode": "Who gets which item",
-    "exploration_percent": "Percent of screens with systems drawn evenly",
-    "cold_start": "Documents of each system before its standing counts",
-    "items_per_annotator": "Most items an annotator",
-    "max_same_source": "Most items an annotator over one source text",
-    "claim_minutes": "Minutes until an unanswered item goes back",
-    "traps_per_annotator": "Traps per annotator",
-    "trap_ratio": "Length of the traps",
-    "bad_references_per_annotator": "Bad references per annotator",
-    "repeats_per_annotator": "Repeats per annotator",
-    "references_per_annotator": "References as outputs per annotator",
-    "control_spacing": "Screens between controls",
-    "rotated_checks": "Checks with moved words",
-    "check_percent": "Percent chance of a check before a screen",
-    "consent": "Consent text",
-    "goodbye": "Words after the last item",
-    "asks_background": "Ask for native language and experience",
-    "shows_context": "Annotators can open the document around a segment",
-    "comprehension": "Comprehension test",
-    "pass_mark": "Right answers that pass",
-    "test_attempts": "Attempts",
-    "stop_after": "Failed checks until somebody is stopped",
-    "speed_rule": "Ratings faster than anyone can read",
-    "edit_minutes": "Minutes to revise an answer",
-    "time_cap_seconds": "Seconds paid at most for one screen",
-    "seconds_per_word": "and for each word to rate",
-    "idle_seconds": "Seconds without a sign of work until the page asks",
-    "hourly_rate": "Pay for an hour",
-    "currency": "Currency",
-    "shows_pay": "Annotators read about pay before their first item",
-    "shows_corrections": "Annotators see what reviewers decided",
-    "is_private": "Only members see the campaign",
-    "notify_email": "E-mail when complete",
-    "notify_webhook": "Webhook when complete",
-    "z_pool": "z-scores rest on",
-    "seed": "Random seed",
+LABELS: dict[str, Any] = {
+    "name": _("Name"),
+    "study": _("Study"),
+    "systems_per_screen": _("Systems per screen"),
+    "question": _("Question"),
+    "instructions": _("Instructions"),
+    "annotators_per_item": _("Annotators per item"),
+    "shown_text": _("Gray text"),
+    "protocol": _("Protocol"),
+    "answers": _("Custom screen, scales, errors, post-editing and choices"),
+    "assignment_mode": _("Assignment"),
+    "exploration_percent": _("Percentage of screens with evenly drawn systems"),
+    "cold_start": _("Documents per system before scores count"),
+    "items_per_annotator": _("Maximum items per annotator"),
+    "max_same_source": _("Maximum items per annotator and source"),
+    "claim_minutes": _("Minutes until an unanswered item returns to the pool"),
+    "traps_per_annotator": _("Traps per annotator"),
+    "trap_ratio": _("Length of the traps"),
+    "bad_references_per_annotator": _("Bad references per annotator"),
+    "repeats_per_annotator": _("Repeats per annotator"),
+    "references_per_annotator": _("References as outputs per annotator"),
+    "control_spacing": _("Screens between control items"),
+    "rotated_checks": _("Checks with moved words"),
+    "check_percent": _("Chance of a check before each screen, in percent"),
+    "consent": _("Consent text"),
+    "goodbye": _("Text after the last item"),
+    "asks_background": _("Ask for native language and experience"),
+    "shows_context": _("Annotators can open the document around a segment"),
+    "comprehension": _("Comprehension test"),
+    "pass_mark": _("Right answers needed to pass"),
+    "test_attempts": _("Attempts"),
+    "stop_after": _("Failed control items until an annotator is stopped"),
+    "speed_rule": _("Answers faster than anyone can read"),
+    "edit_minutes": _("Minutes in which an answer can be revised"),
+    "time_cap_seconds": _("Maximum paid seconds per screen"),
+    "seconds_per_word": _("Additional paid seconds per word"),
+    "idle_seconds": _("Seconds of inactivity until the page asks"),
+    "hourly_rate": _("Pay per hour"),
+    "currency": _("Currency"),
+    "shows_pay": _("Annotators read about pay before their first item"),
+    "shows_corrections": _("Annotators see reviewers’ decisions"),
+    "is_private": _("Visible to members only"),
+    "notify_email": _("E-mail address for the notification"),
+    "notify_webhook": _("Webhook for the notification"),
+    "z_pool": _("Judgments used for z-scores"),
+    "seed": _("Random seed"),
 }
-HELP = {
-    "study": "Campaigns with the same study name are averaged in its tables. Optional.",
-    "shown_text": "What the output is compared with, above it on the page.",
-    "answers": "Left empty, all is as the protocol has it. Each scale is a human score of its own "
-    "that metrics are compared with; controls and z-scores rest on the first. Try it before you "
-    "open the campaign.",
-    "question": "Left empty, the question of the protocol, which names the length where it is "
-    "controlled. {percent} stands for it.",
-    "instructions": "Left empty, the standard text for this way of judging, in the five languages "
-    "of the annotators’ pages. Markdown.",
-    "goodbye": "Below the thanks; ${TOKEN} stands for the completion code.",
-    "systems_per_screen": "A remainder is spread evenly, so that no screen has one system.",
-    "annotators_per_item": "So many different people rate every item.",
-    "exploration_percent": "In dynamic assignment; in the others better systems come more often. "
-    "The more, the surer are all systems’ scores.",
-    "cold_start": "In dynamic assignment. Until then all are drawn evenly.",
-    "items_per_annotator": "Unless shares are fixed. 0: no limit.",
-    "max_same_source": "Unless shares are fixed. 0: no limit.",
-    "claim_minutes": "Unless shares are fixed.",
-    "traps_per_annotator": "Targets cut short. On screens of one item every annotator gets the "
-    "same ones.",
-    "trap_ratio": "Share of the complete target that a trap keeps.",
-    "bad_references_per_annotator": "An output that the annotator rates too, with some words "
-    "replaced from another segment. Ten or more make a test possible.",
-    "repeats_per_annotator": "An output that the annotator has rated, once more.",
-    "references_per_annotator": "Only where the gray text is the source.",
-    "control_spacing": "At least so many screens stand between two controls, and between a "
-    "control and the output that it is compared with.",
-    "rotated_checks": "Screens where five words of an output have changed places: the others must "
-    "score higher. Nobody gets one twice.",
-    "check_percent": "Of gold, too; not with fixed shares. 0: gold is spread evenly.",
-    "shows_context": "Its gray texts; each opening is stored. Needs documents in the test set.",
-    "consent": "Left empty, nobody is asked to consent. Markdown.",
-    "edit_minutes": "Left empty, as long as the campaign is open. 0: never.",
-    "comprehension": "A line is a question; below it, a line with “-” is a choice, with “*” the "
-    "right choice, with “>” what is told after a wrong answer. Below a line “[de]” come the same "
-    "questions in German, so also [en], [zh-hans], [cs] and [ar]; other languages get the first "
-    "ones. Left empty, there is no test.",
-    "pass_mark": "0: all of them.",
-    "test_attempts": "Who fails the last one is stopped. 0: no limit.",
-    "stop_after": "Traps and gold items, looked at after every tenth answer. The person can write "
-    "you a message, and you decide under People whether they go on. 0: nobody is stopped.",
-    "speed_rule": "More than 952 words, or 1,428 characters, a minute of the texts on the screen. "
-    "To be stopped, an annotator must have rated more than half of their last ten screens so fast. "
-    "Progress names such annotators in any case.",
-    "time_cap_seconds": "Longer pauses are stored, and not paid.",
-    "seconds_per_word": "Or for each character, where the language counts those. 0: the same for "
-    "all screens.",
-    "idle_seconds": "Half a minute later, time is not paid until somebody is back.",
-    "hourly_rate": "Of working time. Left empty, pages speak of time and not of pay.",
-    "currency": "Three letters, as in EUR.",
-    "shows_corrections": "Once an item that they rated is adjudicated, from the list of their "
-    "ratings.",
-    "is_private": "Members and site admins. Other researchers do not see that it exists.",
-    "z_pool": "The judgments that an annotator’s mean and standard deviation are taken over.",
-    "seed": "The same seed gives the same resamples and hybrid systems. Controls and orders also "
-    "depend on a secret of the campaign.",
+HELP: dict[str, Any] = {
+    "study": _("Optional. Campaigns with the same study name are averaged in the study’s tables."),
+    "shown_text": _("The text above the output that it is compared with."),
+    "answers": _(
+        "Leave blank to use the protocol’s defaults. Each scale is a human score of its own that "
+        "metrics are compared with; control items and z-scores use the first scale. Try it "
+        "before you open the campaign."
+    ),
+    "question": _(
+        "Leave blank to use the protocol’s question, which names the length if it is controlled. "
+        "{percent} is replaced by the length."
+    ),
+    "instructions": _(
+        "Leave blank to use the standard text for this protocol, in the five languages of the "
+        "annotators’ pages. Markdown."
+    ),
+    "goodbye": _("Shown below the thanks; ${TOKEN} is replaced by the completion code."),
+    "systems_per_screen": _(
+        "If the number of systems is not a multiple of this number, sizes are balanced so that "
+        "no screen shows a single system."
+    ),
+    "annotators_per_item": _("The number of different annotators who rate every item."),
+    "exploration_percent": _(
+        "For dynamic assignment. On the other screens, systems with higher scores are drawn more "
+        "often. A higher percentage makes the scores of all systems more certain."
+    ),
+    "cold_start": _("For dynamic assignment. Before that, all systems are drawn evenly."),
+    "items_per_annotator": _("Not for fixed assignment. 0: no limit."),
+    "max_same_source": _("Not for fixed assignment. 0: no limit."),
+    "claim_minutes": _("Not for fixed assignment."),
+    "traps_per_annotator": _(
+        "Targets that are cut short. On screens of one item, all annotators get the same traps."
+    ),
+    "trap_ratio": _("The share of the complete target that a trap keeps."),
+    "bad_references_per_annotator": _(
+        "Outputs in which some words are replaced by words of another segment. The annotator "
+        "rates the original output as well. Ten or more allow a test."
+    ),
+    "repeats_per_annotator": _("Outputs that the annotator has rated are shown again."),
+    "references_per_annotator": _("Only if the gray text is the source."),
+    "control_spacing": _(
+        "The minimum number of screens between two control items, and between a control item and "
+        "the output that it is compared with."
+    ),
+    "rotated_checks": _(
+        "Screens on which five words of one output were moved: the other outputs must get higher "
+        "scores. No annotator gets the same check twice."
+    ),
+    "check_percent": _(
+        "Applies to gold items as well, but not to fixed assignment. 0: gold items are spread "
+        "evenly."
+    ),
+    "shows_context": _(
+        "The gray texts of the document. Each opening is stored. The test set needs documents."
+    ),
+    "consent": _("Leave blank to ask for no consent. Markdown."),
+    "edit_minutes": _("Leave blank to allow revisions as long as the campaign is open. 0: never."),
+    "comprehension": _(
+        "Write each question on a line. Below it, start a line with “-” for a choice, with “*” "
+        "for the right choice, and with “>” for an explanation that is shown after a wrong "
+        "answer. After a line “[de]”, repeat the questions in German; the other languages are "
+        "[en], [zh-hans], [cs] and [ar]. Annotators whose language is missing get the first "
+        "version. Leave blank for no test."
+    ),
+    "pass_mark": _("0: all of them."),
+    "test_attempts": _("Annotators who fail the last attempt are stopped. 0: no limit."),
+    "stop_after": _(
+        "Traps and gold items are checked after every tenth answer. The annotator can write you "
+        "a message, and you decide under People whether they continue. 0: no annotator is "
+        "stopped."
+    ),
+    "speed_rule": _(
+        "More than 952 words, or 1,428 characters, of the texts on the screen per minute. An "
+        "annotator is stopped if more than half of their last ten screens were rated so fast. "
+        "The page Progress always names such annotators."
+    ),
+    "time_cap_seconds": _("Longer pauses are stored but not paid."),
+    "seconds_per_word": _(
+        "Or per character, in languages where characters are counted. 0: the same limit for all "
+        "screens."
+    ),
+    "idle_seconds": _("Half a minute later, time is not paid until the annotator is active again."),
+    "hourly_rate": _("For working time. Leave blank to show time but no pay."),
+    "currency": _("Three letters, such as EUR."),
+    "shows_corrections": _(
+        "In the list of their ratings, once an item that they rated has been adjudicated."
+    ),
+    "is_private": _(
+        "Members and site admins see the campaign. Other researchers do not see that it exists."
+    ),
+    "z_pool": _("The judgments that an annotator’s mean and standard deviation are computed from."),
+    "seed": _(
+        "The same seed gives the same resamples and hybrid systems. Control items and orders "
+        "also depend on a secret of the campaign."
+    ),
 }
 WIDGETS: dict[str, Any] = {
     "protocol": forms.RadioSelect,
@@ -112,7 +158,7 @@ WIDGETS: dict[str, Any] = {
     "consent": forms.Textarea(attrs={"rows": 4}),
     "goodbye": forms.Textarea(attrs={"rows": 2}),
 }
-# What every database can hold, whatever the one at hand does.
+# Limits of every supported database.
 LIMITS = {
     "traps_per_annotator": 10_000,
     "bad_references_per_annotator": 10_000,
@@ -133,36 +179,36 @@ LIMITS = {
     "time_cap_seconds": 1_000_000,
     "seed": 2**63 - 1,
 }
-# Where shares are not fixed alone.
+# For assignment from a pool.
 POOL = ("items_per_annotator", "max_same_source", "claim_minutes")
 DYNAMIC = ("exploration_percent", "cold_start")
 
 
 @dataclass(frozen=True)
 class Group:
-    """Fields behind one line that says how they are set. Short ones stand side by side."""
+    """Fields that are folded under a summary; `is_grid` shows short fields side by side."""
 
     name: str
-    title: str
+    title: str | Promise
     names: tuple[str, ...]
     is_grid: bool = False
 
 
 GROUPS = (
-    Group("name", "Name", ("name", "study")),
-    Group("texts", "Texts", ("length_ratio", "systems")),
-    Group("protocol", "Protocol", ("protocol", "systems_per_screen")),
-    Group("answers", "Own screen, scales and errors", ("answers",)),
-    Group("compared", "Compared with", ("shown_text", "question")),
+    Group("name", _("Name"), ("name", "study")),
+    Group("texts", _("Texts"), ("length_ratio", "systems")),
+    Group("protocol", _("Protocol"), ("protocol", "systems_per_screen")),
+    Group("answers", _("Custom screen, scales and errors"), ("answers",)),
+    Group("compared", _("Compared with"), ("shown_text", "question")),
     Group(
         "ratings",
-        "Ratings",
+        _("Ratings"),
         ("annotators_per_item", "assignment_mode", *DYNAMIC, *POOL),
         is_grid=True,
     ),
     Group(
         "checks",
-        "Attention checks",
+        _("Control items"),
         (
             "traps_per_annotator",
             "bad_references_per_annotator",
@@ -177,12 +223,12 @@ GROUPS = (
     ),
     Group(
         "told",
-        "Instructions",
+        _("Instructions"),
         ("instructions", "shows_context", "practice", "consent", "asks_background", "goodbye"),
     ),
     Group(
         "qualification",
-        "Qualification",
+        _("Qualification"),
         (
             "comprehension",
             "pass_mark",
@@ -194,7 +240,7 @@ GROUPS = (
     ),
     Group(
         "pay",
-        "Time and pay",
+        _("Time and pay"),
         (
             "time_cap_seconds",
             "seconds_per_word",
@@ -207,7 +253,7 @@ GROUPS = (
     ),
     Group(
         "rest",
-        "Everything else",
+        _("Other settings"),
         (
             "edit_minutes",
             "is_private",

@@ -1,4 +1,4 @@
-"""The form of stage 2: a campaign."""
+"""The form of a campaign."""
 
 from __future__ import annotations
 
@@ -11,22 +11,35 @@ from django import forms
 from django.core.validators import MaxValueValidator
 from django.db import transaction
 from django.utils.text import slugify
+from django.utils.translation import gettext_lazy as _
 
 from annotation import protocols
 from annotation.campaigns import possible_traps
+from annotation.campaigns.facts import ASSIGNMENT
+from annotation.controls.traps import too_few_traps
 from annotation.forms.campaign.answers import AnswersField, Rows, rows_of
 from annotation.forms.campaign.checks import check_design, judging
 from annotation.forms.campaign.comprehension import QuestionsField
 from annotation.forms.campaign.fields import FIELDS, GROUPS, HELP, LABELS, LIMITS, WIDGETS, Group
-from annotation.forms.campaign.summary import sentence
+from annotation.forms.campaign.summary import Phrases, summary
 from annotation.models import Campaign, TestSet
 from annotation.presets import Preset, fill, fitting, mark_missing, propose, ratio_label
 from annotation.protocols import Layout, composed
 from annotation.quality.reach import ADVICE, UNSCORED, Reach, reach_of
 from annotation.quality.verdict import ITEMS, PAIRS_TO_FAIL, PAIRS_TO_PASS
-from core.text import pluralize, whole
+from core.messages import translated
+from core.text import whole
+from metaeval.messages import Message, message, truncated, untranslated
 
-# Pages have these addresses.
+UNPAIRED_BRACES = message(
+    "campaign-form.braces",
+    "The question has a single brace. Write {percent} for the length, and {{ or }} for a brace.",
+    percent="{percent}",
+)
+TRAP_RATIO = message(
+    "campaign-form.trap-ratio", "The length of the traps must be between 0.01 and 0.99."
+)
+# Slugs that are addresses of pages.
 RESERVED = frozenset({"new", "import"})
 REQUIRED = (
     "name",
@@ -41,21 +54,23 @@ REQUIRED = (
 
 
 class CampaignForm(forms.ModelForm):  # type: ignore[type-arg]
-    """Everything about a campaign over one given test set."""
+    """All settings of a campaign over one test set."""
 
     length_ratio = forms.TypedChoiceField(
         coerce=Decimal,
-        help_text="Systems of the test set at this required length are judged.",
+        label=_("Length ratio"),
+        help_text=_("Outputs of the test set with this required length are judged."),
     )
     systems = forms.MultipleChoiceField(
         widget=forms.CheckboxSelectMultiple,
-        error_messages={"required": "Choose at least one system to judge."},
+        label=_("Systems"),
+        error_messages={"required": _("Choose at least one system to judge.")},
     )
     notify_webhook = forms.URLField(
         label=LABELS["notify_webhook"],
         max_length=200,
         assume_scheme="https",
-        help_text="An address that gets a message once every item has its ratings.",
+        help_text=_("An address that is notified once every item has its ratings."),
     )
 
     class Meta:
@@ -71,9 +86,12 @@ class CampaignForm(forms.ModelForm):  # type: ignore[type-arg]
     )
     practice = forms.BooleanField(
         required=False,
-        label="Two practice items first",
-        help_text="A reference that deserves a high score and one that belongs to another source; "
-        "annotators are told afterwards. Only where answers are scores and there are references.",
+        label=_("Two practice items first"),
+        help_text=_(
+            "A reference that deserves a high score, and a reference of another source. Annotators "
+            "get feedback after each. Only for protocols with scores, and test sets with "
+            "references."
+        ),
     )
 
     def __init__(
@@ -84,36 +102,41 @@ class CampaignForm(forms.ModelForm):  # type: ignore[type-arg]
         rows = list(test_set.systems.values_list("name", "length_ratio"))
         ratios = sorted({ratio for _, ratio in rows})
         names = sorted({name for name, _ in rows})
-        self.fields["length_ratio"].choices = [(str(ratio), ratio_label(ratio)) for ratio in ratios]  # type: ignore[attr-defined]
+        self.fields["length_ratio"].choices = [  # type: ignore[attr-defined]
+            (str(ratio), translated(ratio_label(ratio))) for ratio in ratios
+        ]
         self.fields["systems"].choices = [(name, name) for name in names]  # type: ignore[attr-defined]
         self.fields["protocol"].choices = [  # type: ignore[attr-defined]
             (name, f"{protocol.label}. {protocol.description}")
             for name in protocols.PROTOCOLS
             for protocol in [protocols.get(name)]
         ]
+        self.fields["assignment_mode"].choices = [  # type: ignore[attr-defined]
+            (mode, translated(label)) for mode, label in ASSIGNMENT.items()
+        ]
         for name in self._with_default():
             self.fields[name].required = False
         for name, limit in LIMITS.items():
             self.fields[name].validators.append(MaxValueValidator(limit))
             self.fields[name].widget.attrs["max"] = limit
-        self.too_small = ""
+        self.too_small: Message | None = None
         if not self.is_bound:
             values, self.too_small = propose(preset or fitting(test_set), test_set)
             self.initial = {**self.initial, **values, "practice": True}
 
     def _with_default(self) -> Iterator[str]:
-        """Fields that may be left empty, because the campaign has a default for them."""
+        """Yield fields that can be left blank, because the campaign has a default."""
         return (name for name in FIELDS if name not in (*REQUIRED, "practice"))
 
-    def groups(self) -> Iterator[tuple[Group, str, list[Any], bool]]:
-        """Yield every group with what is set in a sentence, its fields, and whether it is open."""
+    def groups(self) -> Iterator[tuple[Group, Phrases, list[Any], bool]]:
+        """Yield every group with a summary, its fields, and whether it is unfolded."""
         for group in GROUPS:
             fields = [self[name] for name in group.names if name in self.fields]
-            yield group, sentence(self, group.name), fields, any(field.errors for field in fields)
+            yield group, summary(self, group.name), fields, any(field.errors for field in fields)
 
     @property
     def questions(self) -> dict[str, dict[str, object]]:
-        """What the page's script needs to know of each protocol, by the systems on its screen."""
+        """What the page's script needs for each protocol, by the systems on its screen."""
         return {
             name: {
                 systems: [own.question, own.length_question]
@@ -125,11 +148,11 @@ class CampaignForm(forms.ModelForm):  # type: ignore[type-arg]
         }
 
     @property
-    def doubt(self) -> dict[str, Any]:
-        """What the numbers of controls can find out, for the page and its script."""
+    def control_warnings(self) -> dict[str, Any]:
+        """Whether the numbers of control items suffice, for the page and its script."""
         found, has_score = self.reach()
         return {
-            "sentences": [(state.value, ADVICE[state], state == found) for state in ADVICE],
+            "messages": [(state.value, ADVICE[state], state == found) for state in ADVICE],
             "unscored": UNSCORED,
             "is_unscored": not has_score,
             "is_none": found == Reach.ENOUGH and has_score and not self.too_small,
@@ -137,6 +160,7 @@ class CampaignForm(forms.ModelForm):  # type: ignore[type-arg]
         }
 
     def reach(self) -> tuple[Reach, bool]:
+        """Return what the control items can find out, and whether the protocol has a score."""
         protocol = judging({"protocol": self["protocol"].value()})
         has_score = protocol is None or protocol.has_score
         traps, bad_references = (
@@ -146,29 +170,36 @@ class CampaignForm(forms.ModelForm):  # type: ignore[type-arg]
         return reach_of(traps=traps, bad_references=bad_references, has_score=has_score), has_score
 
     def clean_question(self) -> str:
-        """Allow no placeholder but {percent}."""
+        """Refuse placeholders other than {percent}."""
         question: str = self.cleaned_data["question"]
         try:
-            names = {name for _, name, _, _ in Formatter().parse(question) if name is not None}
+            names = {
+                name for _text, name, *_rest in Formatter().parse(question) if name is not None
+            }
         except ValueError as error:
-            raise forms.ValidationError(
-                f"The braces in the question do not pair: {error}."
-            ) from error
+            raise forms.ValidationError([UNPAIRED_BRACES]) from error
         if unknown := names - {"percent"}:
             raise forms.ValidationError(
-                f"Unknown placeholder {{{', '.join(sorted(unknown))}}}; only {{percent}} is filled."
+                [
+                    message(
+                        "campaign-form.placeholder",
+                        "The question has unknown placeholders: {names}. Only {known} is replaced.",
+                        names=[f"{{{name}}}" for name in sorted(unknown)],
+                        known="{percent}",
+                    )
+                ]
             )
         return question
 
     def clean_trap_ratio(self) -> Decimal:
-        """A trap must lose something and keep something."""
+        """Refuse traps that keep nothing or lose nothing."""
         ratio: Decimal = self.cleaned_data["trap_ratio"]
         if not 0 < ratio < 1:
-            raise forms.ValidationError("A trap keeps a share between 0.01 and 0.99.")
+            raise forms.ValidationError([TRAP_RATIO])
         return ratio
 
     def clean(self) -> dict[str, Any]:
-        """Fill in defaults, find the chosen systems, and check what depends on several fields."""
+        """Fill in defaults, find the chosen systems, and check fields that depend on each other."""
         data = super().clean() or self.cleaned_data
         fresh = Campaign()
         for name in self._with_default():
@@ -180,21 +211,26 @@ class CampaignForm(forms.ModelForm):  # type: ignore[type-arg]
         self._check_answers(data)
         self._choose_systems(data)
         for name, fault in check_design(self.test_set, data):
-            self.add_error(name, fault)
+            self.add_error(name, forms.ValidationError([fault]))
         return data
 
     @property
     def composed(self) -> Rows:
-        """What the cells of own answers show."""
+        """What the cells of custom answers show."""
         return rows_of(self["answers"].value())
 
     def _check_answers(self, data: dict[str, Any]) -> None:
-        """Name row and field of what is wrong with own answers."""
+        """Report errors in custom answers, with row and field."""
         if not data.get("answers") or "answers" in self.errors:
             return
         protocol = protocols.get(data.get("protocol") or protocols.DEFAULT)
         for path, fault in composed.check(protocol, data["answers"]):
-            self.add_error("answers", f"{path}: {fault}" if path else fault)
+            error = (
+                message("campaign-form.answers", "{path}: {fault}", path=path, fault=fault)
+                if path
+                else untranslated(fault)
+            )
+            self.add_error("answers", forms.ValidationError([error]))
 
     def _choose_systems(self, data: dict[str, Any]) -> None:
         ratio, names = data.get("length_ratio"), data.get("systems") or []
@@ -203,9 +239,13 @@ class CampaignForm(forms.ModelForm):  # type: ignore[type-arg]
         self.chosen = list(self.test_set.systems.filter(name__in=names, length_ratio=ratio))
         missing = sorted(set(names) - {system.name for system in self.chosen})
         if missing:
-            self.add_error(
-                "systems", f"No outputs at {ratio_label(ratio)} from: {', '.join(missing)}."
+            error = message(
+                "campaign-form.no-outputs",
+                "These systems have no outputs at {length}: {names}.",
+                length=ratio_label(ratio),
+                names=truncated(missing),
             )
+            self.add_error("systems", forms.ValidationError([error]))
 
     @transaction.atomic
     def create(self, user: Any, *, slug: str = "") -> Campaign:
@@ -222,14 +262,10 @@ class CampaignForm(forms.ModelForm):  # type: ignore[type-arg]
 
 
 def check_traps(campaign: Campaign) -> None:
-    """Raise ValidationError where fewer segments can be cut than traps are wanted."""
+    """Raise ValidationError if fewer segments can be cut than traps are wanted."""
     possible = len(possible_traps(campaign)) if campaign.traps_per_annotator else 0
     if possible < campaign.traps_per_annotator and campaign.judging.layout == Layout.SINGLE:
-        segments = pluralize(possible, "segment is", "segments are")
-        message = f"Only {segments} long enough to be cut: choose at most "
-        raise forms.ValidationError(
-            {"traps_per_annotator": f"{message}{pluralize(possible, 'trap')}."}
-        )
+        raise forms.ValidationError({"traps_per_annotator": [too_few_traps(possible)]})
 
 
 def free_slug(name: str) -> str:

@@ -1,96 +1,117 @@
-"""How the fields of the campaign form are set, in a line each."""
+"""Summarise how the fields of each group of the campaign form are set, as short phrases."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from decimal import Decimal, InvalidOperation
 from typing import Any
+
+from django.utils.functional import Promise
+from django.utils.translation import gettext, ngettext
+from django.utils.translation import gettext_lazy as _
 
 from annotation import protocols
 from annotation.models import Campaign, Output
 from annotation.presets import ratio_label
 from annotation.quality.reach import Reach
 from core import languages
-from core.text import pluralize, whole
+from core.messages import translated
+from core.text import whole
 
-MODES = {"static": "fixed shares", "pool": "an open pool", "active": "most where undecided",
-         "dynamic": "better systems more often"}  # fmt: skip
-SPEEDS = {
-    Campaign.SpeedRule.SLOW: "those too fast to have read are slowed down",
-    Campaign.SpeedRule.STOP: "those too fast to have read are stopped",
+Texts = dict[Any, str | Promise]
+Phrases = Sequence[str | Promise]
+NOTHING = "–"
+MODES: Texts = {
+    "static": _("fixed assignment"),
+    "pool": _("open pool"),
+    "active": _("active assignment"),
+    "dynamic": _("dynamic assignment"),
 }
-TESTS = {
-    Reach.ENOUGH: "enough to tell careless work",
-    Reach.PASSES: "enough to tell careful work only",
-    Reach.FEW: "too few for a verdict",
+SPEEDS: Texts = {
+    Campaign.SpeedRule.SLOW: _("annotators who answer too fast are slowed down"),
+    Campaign.SpeedRule.STOP: _("annotators who answer too fast are stopped"),
+}
+TESTS: Texts = {
+    Reach.ENOUGH: _("enough to detect careless work"),
+    Reach.PASSES: _("enough to confirm careful work only"),
+    Reach.FEW: _("too few to assess annotators"),
+    Reach.NONE: _("not enough to assess annotators"),
 }
 
 
-def sentence(form: Any, group: str) -> str:
-    """Say how the fields of a group are set, as far as they can be read."""
-    return SENTENCES[group](form, lambda n: form[n].value() if n in form.fields else None)
+def summary(form: Any, group: str) -> Phrases:
+    """Return how the fields of a group are set, as far as they can be read."""
+    return SUMMARIES[group](form, lambda n: form[n].value() if n in form.fields else None)
 
 
 Value = Callable[[str], Any]
 
 
-def _name(form: Any, value: Value) -> str:
+def _name(form: Any, value: Value) -> Phrases:
     study = value("study")
-    return f"{value('name') or '–'}" + (f", study {study}" if study else "")
+    named = [gettext("study %(study)s") % {"study": study}] if study else []
+    return [value("name") or NOTHING, *named]
 
 
-def _texts(form: Any, value: Value) -> str:
-    systems = pluralize(len(value("systems") or ()), "system")
-    segments = pluralize(form.test_set.segments.count(), "segment")
-    return f"{systems} at {_length(value)}, {segments}"
+def _texts(form: Any, value: Value) -> Phrases:
+    n_systems, n_segments = len(value("systems") or ()), form.test_set.segments.count()
+    return [
+        ngettext("%(n)s system", "%(n)s systems", n_systems) % {"n": n_systems},
+        _length(value),
+        ngettext("%(n)s segment", "%(n)s segments", n_segments) % {"n": f"{n_segments:,}"},
+    ]
 
 
 def _length(value: Value) -> str:
     try:
-        return ratio_label(Decimal(str(value("length_ratio"))))
+        return translated(ratio_label(Decimal(str(value("length_ratio")))))
     except InvalidOperation:
-        return "no length"
+        return gettext("no length")
 
 
-def _protocol(form: Any, value: Value) -> str:
+def _protocol(form: Any, value: Value) -> Phrases:
     name = value("protocol")
-    return str(protocols.get(name).label) if name in protocols.PROTOCOLS else "–"
+    return [protocols.get(name).label if name in protocols.PROTOCOLS else NOTHING]
 
 
-def _answers(form: Any, value: Value) -> str:
+def _answers(form: Any, value: Value) -> Phrases:
     rows = form.composed
     scales = ", ".join(row.get("name", "") for row in rows.scales)
-    errors = rows.severities or rows.categories
-    grid = dict((*rows.segment_words[1:], *rows.system_words[1:]))
-    parts = {
-        grid.get(rows.segments, ""): rows.segments,
-        f"{'several systems' if rows.systems == 'several' else 'one system'}": rows.systems,
-        f"scales: {scales}": scales,
-        "errors of your own": errors,
-        "post-editing": rows.text not in ("", "no"),
-        "a choice": rows.choices,
-    }
-    return "; ".join(said for said, is_so in parts.items() if is_so) or "as the protocol has them"
+    labels = dict((*rows.segment_words[1:], *rows.system_words[1:]))
+    phrases = (
+        (rows.segments, labels.get(rows.segments, "")),
+        (rows.systems, labels.get(rows.systems, "")),
+        (scales, gettext("scales: %(names)s") % {"names": scales}),
+        (rows.severities or rows.categories, _("custom errors")),
+        (rows.text not in ("", "no"), _("post-editing")),
+        (rows.choices, _("choices")),
+    )
+    return [phrase for is_set, phrase in phrases if is_set] or [_("as in the protocol")]
 
 
-def _compared(form: Any, value: Value) -> str:
-    test_set = form.test_set
+def _compared(form: Any, value: Value) -> Phrases:
     shows_source = value("shown_text") == Campaign.ShownText.SOURCE
+    test_set = form.test_set
     code = test_set.source_language if shows_source else test_set.target_language
-    what = "source" if shows_source else "reference"
-    own = "a question of your own" if value("question") else "the usual question"
-    return f"the {languages.display_name(code)} {what}; {own}"
+    shown = (
+        gettext("source (%(language)s)") if shows_source else gettext("reference (%(language)s)")
+    )
+    question = _("custom question") if value("question") else _("the protocol’s question")
+    return [shown % {"language": languages.display_name(code)}, question]
 
 
-def _ratings(form: Any, value: Value) -> str:
-    outputs = Output.objects.filter(
+def _ratings(form: Any, value: Value) -> Phrases:
+    n = Output.objects.filter(
         system__test_set=form.test_set,
         system__name__in=value("systems") or (),
         system__length_ratio=_ratio(value),
     ).count()
-    each = _number(value("annotators_per_item"))
-    people = pluralize(each, "person", "people")
-    mode = MODES.get(value("assignment_mode"), "–")
-    total = f"{each * outputs:,} in all"
-    return f"{people} for each of {pluralize(outputs, 'output')}, {total}; {mode}"
+    per_output = _number(value("annotators_per_item"))
+    return [
+        ngettext("%(n)s output", "%(n)s outputs", n) % {"n": f"{n:,}"},
+        ngettext("%(n)s annotator per item", "%(n)s annotators per item", per_output)
+        % {"n": per_output},
+        ngettext("%(n)s rating", "%(n)s ratings", per_output * n) % {"n": f"{per_output * n:,}"},
+        MODES.get(value("assignment_mode"), NOTHING),
+    ]
 
 
 def _ratio(value: Value) -> Decimal:
@@ -100,58 +121,66 @@ def _ratio(value: Value) -> Decimal:
         return Decimal(1)
 
 
-def _checks(form: Any, value: Value) -> str:
+def _checks(form: Any, value: Value) -> Phrases:
     traps, bad, repeats, references = (
         _number(value(f"{kind}_per_annotator"))
         for kind in ("traps", "bad_references", "repeats", "references")
     )
-    counts = {
-        pluralize(traps, "trap"): traps,
-        pluralize(bad, "bad reference"): bad,
-        pluralize(repeats, "repeat"): repeats,
-        f"{references:,} references as outputs": references,
-    }
-    if checks := _number(value("rotated_checks")):
-        counts[f"{checks:,} with moved words"] = checks
-    planted = [said for said, n in counts.items() if n]
+    checks = _number(value("rotated_checks"))
+    phrases = (
+        (traps, ngettext("%(n)s trap", "%(n)s traps", traps)),
+        (bad, ngettext("%(n)s bad reference", "%(n)s bad references", bad)),
+        (repeats, ngettext("%(n)s repeat", "%(n)s repeats", repeats)),
+        (
+            references,
+            ngettext("%(n)s reference as output", "%(n)s references as outputs", references),
+        ),
+        (checks, ngettext("%(n)s check with moved words", "%(n)s checks with moved words", checks)),
+    )
+    planted = [phrase % {"n": f"{n:,}"} for n, phrase in phrases if n]
     if not planted:
-        return "none: careless work goes unnoticed"
-    reach, _ = form.reach()
-    each, tests = ", ".join(planted), TESTS.get(reach, "these test nobody")
-    return f"{each} for each annotator: {tests}"
+        return [_("none: careless work would not be detected")]
+    reach, _has_score = form.reach()
+    return [*planted, TESTS[reach]]
 
 
-def _told(form: Any, value: Value) -> str:
-    text = "a text of your own" if value("instructions") else "standard text in five languages"
-    practice = ["two practice items"] if value("practice") else []
-    return ", ".join([text, *practice, "with consent" if value("consent") else "without consent"])
+def _instructions(form: Any, value: Value) -> Phrases:
+    own = _("custom text") if value("instructions") else _("standard text in five languages")
+    practice = [_("two practice items")] if value("practice") else []
+    return [own, *practice, _("with consent") if value("consent") else _("without consent")]
 
 
-def _qualification(form: Any, value: Value) -> str:
-    tested = "a comprehension test first" if value("comprehension") else "no test first"
-    after = _number(value("stop_after"))
-    stops = f"stopped after failed checks: {after:,}" if after else "nobody is stopped"
+def _qualification(form: Any, value: Value) -> Phrases:
+    test = _("comprehension test") if value("comprehension") else _("no comprehension test")
+    n = _number(value("stop_after"))
+    stops = (
+        ngettext("stopped after %(n)s failed check", "stopped after %(n)s failed checks", n)
+        % {"n": f"{n:,}"}
+        if n
+        else _("no annotator is stopped for failed checks")
+    )
     fast = SPEEDS.get(value("speed_rule"))
-    return f"{tested}, {stops}" + (f", {fast}" if fast else "")
+    return [test, stops, *([fast] if fast else [])]
 
 
-def _pay(form: Any, value: Value) -> str:
-    rate, currency = value("hourly_rate"), value("currency")
-    limit = f"{_number(value('time_cap_seconds')):,}"
-    if rate:
-        return f"{rate} {currency} an hour, at most {limit} seconds a screen"
-    return f"at most {limit} seconds a screen"
+def _pay(form: Any, value: Value) -> Phrases:
+    rate, n = value("hourly_rate"), _number(value("time_cap_seconds"))
+    limit = ngettext("at most %(n)s second per screen", "at most %(n)s seconds per screen", n) % {
+        "n": f"{n:,}"
+    }
+    pay = gettext("%(rate)s %(currency)s per hour") % {"rate": rate, "currency": value("currency")}
+    return [pay, limit] if rate else [limit]
 
 
-def _rest(form: Any, value: Value) -> str:
-    return "revising, privacy, notices, seed and z-scores"
+def _rest(form: Any, value: Value) -> Phrases:
+    return [_("revisions, privacy, notifications, seed and z-scores")]
 
 
 def _number(value: Any) -> int:
     return whole(str(value)) or 0
 
 
-SENTENCES: dict[str, Callable[[Any, Value], str]] = {
+SUMMARIES: dict[str, Callable[[Any, Value], Phrases]] = {
     "name": _name,
     "texts": _texts,
     "protocol": _protocol,
@@ -159,7 +188,7 @@ SENTENCES: dict[str, Callable[[Any, Value], str]] = {
     "compared": _compared,
     "ratings": _ratings,
     "checks": _checks,
-    "told": _told,
+    "told": _instructions,
     "qualification": _qualification,
     "pay": _pay,
     "rest": _rest,

@@ -165,7 +165,7 @@ def _shown(answer: Answer) -> list[str]:
     ]
     score = "" if answer.score is None else f"{answer.score:g}"
     spans = str(len(answer.spans) or "")
-    return [answer.who, answer.segment, answer.system, answer.kind.label, score, spans, *times,
+    return [answer.who, answer.segment, answer.system, str(answer.kind.label), score, spans, *times,
             answer.comment]  # fmt: skip
 
 

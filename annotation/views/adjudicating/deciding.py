@@ -1,4 +1,4 @@
-"""One item before a reviewer, and what was decided, as annotators see it beside their answers."""
+"""The page of one item for reviewers, and the decisions that annotators see."""
 
 from dataclasses import replace
 from functools import partial
@@ -29,6 +29,7 @@ from annotation.models import Adjudication, Campaign, Disagreement
 from annotation.views.judging.assignments import annotator_or_404
 from annotation.views.judging.cards import Card, fresh_cards, refused_card
 from annotation.web.parameters import Parameters, takes
+from core.messages import messages_of, translated
 
 
 @researcher_required
@@ -61,7 +62,7 @@ def review(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
         except ConflictError as conflict:
             problem, status = conflict.sentence, 409
         except ValidationError as error:
-            problem = error.messages[0]
+            problem = translated(messages_of(error)[0])
     card = refused_card(cards[0], form, problem=problem, is_conflict=status == 409)
     return _page(request, campaign, found, case, screen, [card], status=status)
 
@@ -77,7 +78,7 @@ def _form(request: HttpRequest, campaign: Campaign, public_id: UUID) -> Judgment
 
 
 def _next(campaign: Campaign) -> str:
-    """The next item of the queue, or the queue itself at its end."""
+    """Return the address of the next item of the queue, or of the queue at its end."""
     open_ones = disagreements(campaign).filter(is_decided=False)
     pk = open_ones.values_list("pk", flat=True).first()
     return reverse("adjudicate", args=[campaign.slug, pk]) if pk else _queue(campaign)
@@ -147,7 +148,7 @@ def _item(campaign: Campaign, case: Case, taken: Given | None) -> ShownItem:
     reference = item.segment.references.order_by("name").values_list("text", flat=True).first()
     answer: Given | Adjudication | None = taken or case.decided
     return ShownItem(
-        # No annotator's page has it, and nobody can tell the row of the item from it.
+        # An id that no annotator's page has, and that does not reveal the row of the item.
         public_id=UUID(int=campaign.hidden_rng("reviewed", item.pk).getrandbits(128), version=4),
         place=1,
         row=0,
@@ -177,7 +178,7 @@ def _item(campaign: Campaign, case: Case, taken: Given | None) -> ShownItem:
 @require_safe
 @login_required
 def own_corrections(request: HttpRequest, slug: str) -> HttpResponse:
-    """404 where the campaign shows nothing."""
+    """Show decisions to an annotator; 404 if the campaign does not show them."""
     annotator = annotator_or_404(request, slug)
     if not annotator.campaign.shows_corrections:
         raise Http404

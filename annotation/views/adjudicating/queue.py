@@ -1,4 +1,4 @@
-"""The queue of items on which annotators differ, and what comes of the decisions."""
+"""The queue of items on which annotators differ, and gold items from the decisions."""
 
 from typing import Any
 
@@ -6,6 +6,7 @@ from django.contrib import messages
 from django.core.exceptions import ValidationError
 from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import redirect, render
+from django.utils.translation import ngettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
@@ -27,7 +28,7 @@ from annotation.exports.tables import zip_bytes
 from annotation.forms.adjudicating import GiveForm, LimitsForm
 from annotation.models import Campaign
 from annotation.web.parameters import NOTHING, Parameters, page_of, takes
-from core.text import pluralize
+from core.messages import messages_of, sentences
 
 PER_PAGE = 50
 
@@ -37,7 +38,7 @@ PER_PAGE = 50
 @require_http_methods(["GET", "HEAD", "POST"])
 @takes(Parameters(frozenset({"page"})))
 def queue(request: HttpRequest, slug: str) -> HttpResponse:
-    """Show how far it is; by POST, look for what differs by more than the limits sent."""
+    """Show the queue; by POST, search for items that exceed the submitted limits."""
     campaign = campaign_for_reader_or_reviewer(request, slug)
     if request.method != "POST":
         return _page(request, campaign)
@@ -47,8 +48,10 @@ def queue(request: HttpRequest, slug: str) -> HttpResponse:
         return _page(request, campaign, limits_form=form)
     limits = {"gap": None, "overlap": None} | form.cleaned_data
     found = find(campaign=campaign, **limits)
-    new, gone = pluralize(found.n_new, "item"), pluralize(found.n_gone, "item")
-    messages.success(request, f"{new} came into the queue, {gone} left it.")
+    new = ngettext("Added %(n)s item to the queue.", "Added %(n)s items to the queue.", found.n_new)
+    gone = ngettext("Removed %(n)s item.", "Removed %(n)s items.", found.n_gone)
+    for text, n in ((new, found.n_new), (gone, found.n_gone)):
+        messages.success(request, text % {"n": f"{n:,}"})
     return redirect("adjudication", slug=slug)
 
 
@@ -80,7 +83,7 @@ def _page(request: HttpRequest, campaign: Campaign, **changed: Any) -> HttpRespo
 @researcher_required
 @require_POST
 def gold_give(request: HttpRequest, slug: str) -> HttpResponse:
-    """Make practice or gold items of another campaign from the decisions."""
+    """Add practice or gold items made from the decisions to another campaign."""
     campaign = campaign_for_admin(request, slug)
     drafts = gold_targets(campaign, request.user)
     form = GiveForm(request.POST, drafts=drafts)
@@ -91,22 +94,28 @@ def gold_give(request: HttpRequest, slug: str) -> HttpResponse:
     try:
         actor = signed_in(request)
         number = give(campaign=campaign, target=target, kind=kind, tolerance=tolerance, actor=actor)
-        messages.success(request, f"{pluralize(number, 'item')} added to {target.name}.")
+        text = ngettext(
+            "Added %(n)s item to %(campaign)s.", "Added %(n)s items to %(campaign)s.", number
+        )
+        messages.success(request, text % {"n": f"{number:,}", "campaign": target.name})
         if n_twice := met_twice(target):
-            items = pluralize(n_twice, "item is", "items are")
-            messages.warning(
-                request,
-                f"{items} known and rated there as well: its annotators meet these texts twice.",
+            text = ngettext(
+                "%(n)s gold or practice item is also rated in that campaign, so its annotators "
+                "see the same text twice.",
+                "%(n)s gold or practice items are also rated in that campaign, so its annotators "
+                "see the same texts twice.",
+                n_twice,
             )
+            messages.warning(request, text % {"n": f"{n_twice:,}"})
     except ValidationError as error:
-        messages.error(request, " ".join(error.messages))
+        messages.error(request, sentences(messages_of(error)))
     return redirect("adjudication", slug=slug)
 
 
 @researcher_required
 @takes(NOTHING)
 def gold_file(request: HttpRequest, slug: str, fmt: str) -> StreamingHttpResponse:
-    """The decisions as CSV, JSON, or an archive in the layout of mt-metrics-eval."""
+    """Return the decisions as CSV, JSON, or an archive in the layout of mt-metrics-eval."""
     campaign = campaign_for_reader(request, slug)
     pieces: Any
     if fmt == "csv":

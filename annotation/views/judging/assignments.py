@@ -89,7 +89,7 @@ def done(request: HttpRequest, slug: str) -> HttpResponse:
     context |= {"is_asked": is_asked, "currency": annotator.campaign.currency}
     if annotator.campaign.shows_pay:
         context["pay"] = pay_for(annotator.campaign, how_far.paid_ms)
-    told = codes.tell(annotator, has_more=not is_open)
+    told = codes.completion_of(annotator, has_more=not is_open)
     context |= {"is_open": is_open, "told": told}
     context["goodbye"] = codes.goodbye(annotator, told) if is_done else ""
     return render(request, "annotation/done.html", context)

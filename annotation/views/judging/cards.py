@@ -70,7 +70,7 @@ class Card:
 
     @property
     def score(self) -> str:
-        """What stands on the first scale."""
+        """The value on the first scale."""
         return self.asked[0].value if self.asked else ""
 
     @property
@@ -83,7 +83,7 @@ class Card:
 
     @property
     def values(self) -> str:
-        """What stands on all scales, with commas between."""
+        """The values on all scales, separated by commas."""
         return ",".join(each.value for each in self.asked)
 
     @property

@@ -142,9 +142,9 @@ def _forms(request: HttpRequest, asked: Answerable) -> list[JudgmentForm]:
 
 
 def _sent(request: HttpRequest, asked: Answerable) -> list[tuple[str, Assignment]]:
-    """The items of a screen that a submit answers, with how the names of their fields begin.
+    """Return the items of a screen that a submit answers, with the prefixes of their fields.
 
-    What is rated already may be left out: a page shows it alone once the time to change it is over.
+    Rated items can be missing: a page shows them alone once the time to change them is over.
     """
     if not asked.protocol.layout.has_several or _is_alone(request, asked):
         return [("", row) for row in asked.rows if row.public_id == asked.public_id]
@@ -220,7 +220,7 @@ def _go_on(request: HttpRequest, stored: Sequence[Judgment], *, is_alone: bool) 
 
 
 def _practice(request: HttpRequest, stored: Sequence[Judgment]) -> HttpResponse | None:
-    """The screen of a practice item once more, with what is said to its answer, if anything is."""
+    """Return the screen of a practice item again, with its feedback, if it has any."""
     own = next((each.assignment for each in stored if each.assignment.item.kind == PRACTICE), None)
     if own is None:
         return None

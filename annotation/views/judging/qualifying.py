@@ -64,11 +64,11 @@ def stopped(request: HttpRequest, slug: str) -> HttpResponse:
             return redirect("annotate-stopped", slug=slug)
         except ValidationError as error:
             problem = error.messages[0]
-    context = _told(annotator) | {"problem": problem, "message": message}
+    context = _context(annotator) | {"problem": problem, "message": message}
     return render(request, "annotation/stopped.html", context, status=422 if problem else 200)
 
 
-def _told(annotator: Annotator) -> dict[str, object]:
+def _context(annotator: Annotator) -> dict[str, object]:
     """Nothing here tells which items were checks, or how many."""
     stop = stopping.last_stop(annotator)
     return {

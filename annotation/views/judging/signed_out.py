@@ -13,7 +13,7 @@ from annotation.web.errors import wants_json
 
 
 def answered_here(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
-    """A view for people who are signed in; scripts are told so with 401.
+    """Decorate a view for people who are signed in; scripts get status 401.
 
     Sent on to the sign-in page they would fetch it, and its new CSRF cookie would spoil the form
     that somebody is filling in in another tab.

@@ -1,4 +1,4 @@
-"""The People tab of a campaign: annotators and their links, access links, codes, members."""
+"""The people page of a campaign: annotators and their links, access links, codes, members."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -13,6 +13,9 @@ from django.db.models import Count, F, Q, QuerySet
 from django.http import HttpRequest, HttpResponse, JsonResponse, StreamingHttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
+from django.utils.functional import Promise
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
@@ -27,6 +30,7 @@ from annotation.campaigns import Invitation, add_annotators, people, takes_annot
 from annotation.entry import links, places
 from annotation.exports import csv_lines
 from annotation.filters import FilterError
+from annotation.filters.choice import quoted
 from annotation.forms.access import AccessLinkForm, CodesForm, MemberForm, PeopleForm, RenewForm
 from annotation.forms.welcome import in_words
 from annotation.models import AccessLink, Annotator, Campaign, Item, Membership
@@ -37,16 +41,18 @@ from annotation.views.campaigns import open_or_say
 from annotation.web import fresh_links
 from annotation.web.errors import wants_json
 from annotation.web.parameters import NOTHING, Parameters, page_of, takes
+from core.messages import messages_of, sentences
+from metaeval.messages import message
 
 PAGE_SIZE = 50
 MOST_STOPS = 100
-SORTS: dict[str, tuple[str, tuple[Any, ...]]] = {
-    "": ("in the order they came", ()),
-    "least": ("least rated first", ("completed",)),
-    "most": ("most rated first", ("-completed",)),
-    "seen": ("last seen first", (F("user__last_login").desc(nulls_last=True),)),
+SORTS: dict[str, tuple[str | Promise, tuple[Any, ...]]] = {
+    "": (_("in the order they were added"), ()),
+    "least": (_("fewest ratings first"), ("completed",)),
+    "most": (_("most ratings first"), ("-completed",)),
+    "seen": (_("last seen first"), (F("user__last_login").desc(nulls_last=True),)),
 }
-# What the providers are to put in place of each parameter.
+# Placeholders that the providers replace.
 PARAMETERS = {
     AccessLink.Provider.PROLIFIC: "?PROLIFIC_PID={{%PROLIFIC_PID%}}&STUDY_ID={{%STUDY_ID%}}"
     "&SESSION_ID={{%SESSION_ID%}}",
@@ -58,15 +64,22 @@ PARAMETERS = {
 @require_safe
 @takes(Parameters(frozenset({"page", "q", "sort"})))
 def access(request: HttpRequest, slug: str) -> HttpResponse:
-    """Who takes part and by which way; admins also change it here."""
+    """Show annotators, links and members; campaign admins can change them."""
     return _page(request, campaign_for_reader(request, slug))
 
 
 def _page(request: HttpRequest, campaign: Campaign, **changed: object) -> HttpResponse:
-    """The tab, with the forms and results that `changed` brings from a refused or done step."""
+    """Render the page, with forms and results of the last action in `changed`."""
     asked, sort = request.GET.get("q", "").strip(), request.GET.get("sort", "")
     if sort not in SORTS:
-        raise FilterError(f"sort must be one of {', '.join(filter(None, SORTS))}, not {sort!r}")
+        raise FilterError(
+            message(
+                "people.sort",
+                "sort must be one of these values: {known}. It is “{value}”.",
+                known=list(filter(None, SORTS)),
+                value=quoted(sort),
+            )
+        )
     found = _people(campaign, asked, sort, knows_all=runs_campaign(request.user, campaign))
     page = page_of(request, found, PAGE_SIZE)
     query = request.GET.copy()
@@ -82,7 +95,7 @@ def _page(request: HttpRequest, campaign: Campaign, **changed: object) -> HttpRe
         "page": page,
         "query": query.urlencode(),
         "q": asked,
-        "sorts": [(name, label, name == sort) for name, (label, _) in SORTS.items()],
+        "sorts": [(name, label, name == sort) for name, (label, _order) in SORTS.items()],
         "n_people": campaign.annotators.count() if asked else page.paginator.count,
         "people": _rows(campaign, page),
         "is_fixed": places.is_fixed(campaign),
@@ -101,7 +114,7 @@ def _page(request: HttpRequest, campaign: Campaign, **changed: object) -> HttpRe
 
 
 def _fresh_csv(campaign: Campaign, fresh: Sequence[fresh_links.FreshLink]) -> str:
-    """The new links as a table for a mail merge: with addresses, where there are any."""
+    """Return the new links as a CSV table for a mail merge, with addresses if there are any."""
     if not fresh:
         return ""
     labels = [each.label for each in fresh]
@@ -114,20 +127,20 @@ def _fresh_csv(campaign: Campaign, fresh: Sequence[fresh_links.FreshLink]) -> st
     return "".join(csv_lines(("annotator", "email", "link"), named))
 
 
-# Practice does not count, as on Monitor.
+# Practice is not counted, as on the page Progress.
 _RATING = ~Q(assignments__item__kind=Item.Kind.TUTORIAL)
 _GIVEN = Q(assignments__released_at=None) | Q(assignments__completed_at__isnull=False)
 
 
 def _people(campaign: Campaign, asked: str, sort: str, *, knows_all: bool) -> QuerySet[Any]:
-    """Annotators whose name holds what is asked for; for admins also their id or address."""
+    """Return annotators by a part of their label; for admins also of their id or address."""
     counted = campaign.annotators.select_related("user", "access_link").annotate(
         assigned=Count("assignments", filter=_RATING & _GIVEN),
         completed=Count("assignments__completed_at", filter=_RATING),
         answered=Count("assignments__completed_at"),
         **working_time(),
     )
-    _, order = SORTS.get(sort, SORTS[""])
+    _label, order = SORTS.get(sort, SORTS[""])
     if asked:
         named = Q(label__icontains=asked)
         if knows_all:
@@ -167,12 +180,12 @@ def _is_over(moment: datetime | None) -> bool:
 @require_safe
 @takes(NOTHING)
 def hours(request: HttpRequest, slug: str) -> StreamingHttpResponse:
-    """Working hours and pay of everybody, as CSV; its admins also learn who was told which code."""
+    """Return working hours and pay of all annotators as CSV; for admins also their codes."""
     campaign = campaign_for_reader(request, slug)
-    told = codes.told_codes(campaign) if runs_campaign(request.user, campaign) else None
-    columns = COLUMNS if told is None else (*COLUMNS, "completion_code")
+    shown = codes.shown_codes(campaign) if runs_campaign(request.user, campaign) else None
+    columns = COLUMNS if shown is None else (*COLUMNS, "completion_code")
     return StreamingHttpResponse(
-        csv_lines(columns, rows(campaign, told)),
+        csv_lines(columns, rows(campaign, shown)),
         content_type="text/csv; charset=utf-8",
         headers={"Content-Disposition": f'attachment; filename="{slug}-hours.csv"'},
     )
@@ -206,20 +219,20 @@ def member_add(request: HttpRequest, slug: str) -> HttpResponse:
 @researcher_required
 @require_POST
 def member_remove(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
-    """Take an account's role in the campaign away."""
+    """Remove an account's role in the campaign."""
     campaign = campaign_for_admin(request, slug)
     member = get_object_or_404(
         Membership.objects.select_related("user", "campaign"), campaign=campaign, pk=pk
     )
     people.remove_member(member=member, actor=signed_in(request))
-    # Whoever took their own role away may not see the campaign any more.
+    # Accounts that removed their own role may no longer see the campaign.
     return redirect("campaigns") if member.user == request.user else redirect("access", slug=slug)
 
 
 @researcher_required
 @require_POST
 def people_add(request: HttpRequest, slug: str) -> HttpResponse:
-    """Add accounts, and new people with a personal link each; then open, if that was asked."""
+    """Add accounts and new annotators with personal links; then open the campaign if asked."""
     campaign = campaign_for_admin(request, slug)
     form = PeopleForm(request.POST, campaign=campaign)
     if not form.is_valid():
@@ -256,7 +269,7 @@ def _add(
 @researcher_required
 @require_POST
 def links_hide(request: HttpRequest, slug: str) -> HttpResponse:
-    """Show the links that were made no more."""
+    """Hide the links that were just made."""
     fresh_links.hide(request, campaign_for_admin(request, slug))
     return redirect("access", slug=slug)
 
@@ -264,7 +277,7 @@ def links_hide(request: HttpRequest, slug: str) -> HttpResponse:
 @researcher_required
 @require_POST
 def invitation_renew(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
-    """Replace a personal link, until the last day that the form names."""
+    """Replace a personal link; the form gives its last day."""
     campaign = campaign_for_admin(request, slug)
     annotator = _annotator(campaign, pk)
     form, had_one = RenewForm(request.POST), annotator.token_hash is not None
@@ -274,30 +287,30 @@ def invitation_renew(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
         expires_at = form.cleaned_data["expires_at"]
         made = places.replace(annotator=annotator, expires_at=expires_at)
     except ValidationError as error:
-        messages.error(request, f"{annotator.label}: {' '.join(error.messages)}")
+        messages.error(request, f"{annotator.label}: {sentences(messages_of(error))}")
         return redirect("access", slug=slug)
     fresh_links.keep_invitations(request, campaign, [made])
     if had_one:
-        _say_it_is_dead(request, annotator)
+        _confirm_revoked(request, annotator)
     return redirect("access", slug=slug)
 
 
 @researcher_required
 @require_POST
 def invitation_revoke(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
-    """Make a personal link dead."""
+    """Revoke a personal link."""
     campaign = campaign_for_admin(request, slug)
     annotator = _annotator(campaign, pk)
     places.revoke(annotator=annotator)
-    _say_it_is_dead(request, annotator)
+    _confirm_revoked(request, annotator)
     return redirect("access", slug=slug)
 
 
-def _say_it_is_dead(request: HttpRequest, annotator: Annotator) -> None:
-    messages.success(
-        request,
-        f"The old link of {annotator.label} works no more; who came by it is signed out.",
+def _confirm_revoked(request: HttpRequest, annotator: Annotator) -> None:
+    text = gettext(
+        "The old link of %(annotator)s no longer works. Browsers that used it are signed out."
     )
+    messages.success(request, text % {"annotator": annotator.label})
 
 
 def _annotator(campaign: Campaign, pk: int) -> Annotator:
@@ -324,19 +337,19 @@ def link_add(request: HttpRequest, slug: str) -> HttpResponse:
 @researcher_required
 @require_POST
 def link_revoke(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
-    """Let nobody in by an access link any more."""
+    """Revoke an access link, so that it admits nobody else."""
     campaign = campaign_for_admin(request, slug)
     rows = AccessLink.objects.select_related("campaign")
     link = get_object_or_404(rows, campaign=campaign, pk=pk)
     links.revoke_link(link=link, actor=signed_in(request))
-    messages.success(request, "The link lets nobody in any more.")
+    messages.success(request, _("The link no longer admits anybody."))
     return redirect("access", slug=slug)
 
 
 @researcher_required
 @require_POST
 def codes_check(request: HttpRequest, slug: str) -> HttpResponse:
-    """Say of each pasted completion code whose it is, and whether the person is done."""
+    """Check each pasted completion code: whose it is, and whether the annotator has finished."""
     campaign = campaign_for_admin(request, slug)
     form = CodesForm(request.POST)
     if not form.is_valid():
@@ -345,5 +358,5 @@ def codes_check(request: HttpRequest, slug: str) -> HttpResponse:
         return _page(request, campaign, codes_form=form)
     verdicts = codes.check_codes(campaign, form.cleaned_data["codes"])
     if wants_json(request):
-        return JsonResponse({"codes": [vars(verdict) for verdict in verdicts]})
+        return JsonResponse({"codes": [verdict.as_json() for verdict in verdicts]})
     return _page(request, campaign, codes_form=form, verdicts=verdicts)

@@ -1,4 +1,4 @@
-"""Pages of accounts: one's own, everybody's for site admins, and the link that sets a password."""
+"""Pages of accounts: the own account, all accounts for site admins, and links to set a password."""
 
 from typing import Any
 from uuid import UUID, uuid4
@@ -13,6 +13,7 @@ from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
@@ -27,6 +28,7 @@ from annotation.notifications import letters as mails
 from annotation.web.appearance import choices
 from annotation.web.errors import refuse, refuse_guessing
 from annotation.web.parameters import Parameters, page_of, takes
+from core.messages import messages_of, sentences
 
 PER_PAGE = 50
 BACKEND = "django.contrib.auth.backends.ModelBackend"
@@ -44,7 +46,7 @@ PASSWORDS = ("password", "new_password1", "new_password2", "old_password")
 @require_http_methods(["GET", "HEAD", "POST"])
 @takes(Parameters(frozenset({"page", "q"})))
 def account_list(request: HttpRequest) -> HttpResponse:
-    """Everybody's accounts, and a form for one more."""
+    """List all accounts, with a form for a new one."""
     form = InviteForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         return _invite(request, form)
@@ -61,7 +63,7 @@ def account_list(request: HttpRequest) -> HttpResponse:
 
 
 def _invite(request: HttpRequest, form: InviteForm) -> HttpResponse:
-    """Make the account, and show its link or mail it."""
+    """Create the account, and show its link or mail it."""
     given, actor = form.cleaned_data, signed_in(request)
     user, token = managing.invite(
         actor=actor, username=given["username"], email=given["email"], roles=given["roles"]
@@ -77,13 +79,14 @@ def _mail(request: HttpRequest, user: User, address: str, sheet: UUID) -> None:
     actor = signed_in(request)
     asked = mails.ask_account(user=user, actor=actor, sheet=sheet, address=address, site=site)
     if asked:
-        messages.success(request, f"An e-mail to {address} is on its way.")
+        text = gettext("An e-mail is being sent to %(address)s.")
+        messages.success(request, text % {"address": address})
     else:
-        messages.info(request, "Nothing was sent: an e-mail is on its way already.")
+        messages.info(request, _("No e-mail was sent, because one is already being sent."))
 
 
 def _link_page(request: HttpRequest, user: User, token: str) -> HttpResponse:
-    """The link, this once: nothing but its hash is kept."""
+    """Show the link, once: only its hash is stored."""
     address = request.build_absolute_uri(reverse("account-link", args=[token]))
     expires = AccountLink.objects.get(user=user).expires_at
     context = {"account": user, "address": address, "expires": expires}
@@ -95,15 +98,15 @@ def _link_page(request: HttpRequest, user: User, token: str) -> HttpResponse:
 @site_admin_required
 @require_GET
 def account_detail(request: HttpRequest, pk: int) -> HttpResponse:
-    """One account, and what can be done with it."""
+    """Show one account and its actions."""
     return _detail(request, get_object_or_404(User, pk=pk))
 
 
 def _detail(request: HttpRequest, user: User) -> HttpResponse:
-    held = {group.name for group in user.groups.all()}
+    roles = {group.name for group in user.groups.all()}
     context = {
         "account": user,
-        "form": RolesForm(initial={"roles": sorted(held)}, label_suffix=""),
+        "form": RolesForm(initial={"roles": sorted(roles)}, label_suffix=""),
         "link": AccountLink.objects.filter(user=user).first(),
         "is_self": user == request.user,
         "missing": mails.missing(),
@@ -117,7 +120,7 @@ def _detail(request: HttpRequest, user: User) -> HttpResponse:
 @site_admin_required
 @require_POST
 def account_change(request: HttpRequest, pk: int, verb: str) -> HttpResponse:
-    """Give roles, make a link, deactivate or activate."""
+    """Change roles, make or mail a link, deactivate or activate an account."""
     actor, user = signed_in(request), get_object_or_404(User, pk=pk)
     try:
         if verb == "link":
@@ -129,22 +132,23 @@ def account_change(request: HttpRequest, pk: int, verb: str) -> HttpResponse:
             form = RolesForm(request.POST)
             roles = form.cleaned_data["roles"] if form.is_valid() else []
             if form.errors:
-                raise ValidationError("There is no such role.")
+                raise ValidationError(_("This role does not exist."))
             managing.set_roles(actor=actor, user=user, roles=roles)
         else:
             managing.set_active(actor=actor, user=user, is_active=verb == "activate")
-        messages.success(request, f"{user.get_username()} is changed.")
+        text = gettext("The account %(name)s has been changed.")
+        messages.success(request, text % {"name": user.get_username()})
     except ValidationError as error:
-        messages.error(request, " ".join(error.messages))
+        messages.error(request, sentences(messages_of(error)))
     return redirect("account", pk)
 
 
 def _mail_link(request: HttpRequest, user: User) -> None:
-    """Mail a link, and keep the address with the account; raises ValidationError."""
+    """Mail a link and store the address. Raises ValidationError."""
     managing.check_may_link(signed_in(request), user)
     form = AccountMailForm(request.POST)
     if mails.missing() or not form.is_valid():
-        raise ValidationError(mails.missing() or "This is no e-mail address.")
+        raise ValidationError(mails.missing() or _("This is not an e-mail address."))
     address = form.cleaned_data["address"]
     User.objects.filter(pk=user.pk).update(email=address)
     _mail(request, user, address, form.cleaned_data["sheet"])

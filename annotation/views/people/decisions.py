@@ -1,4 +1,4 @@
-"""Deciding about annotators: exclude, include, give their items to others, and end a stop."""
+"""Decide about annotators: exclude, include, reassign their items, and end a stop."""
 
 from collections.abc import Callable
 from typing import Any
@@ -8,12 +8,15 @@ from django.core.exceptions import ValidationError
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
 from annotation.access import campaign_for_admin, researcher_required, signed_in
 from annotation.models import Annotator, Stop
 from annotation.qualification import stopping
 from annotation.quality.exclusions import exclude_annotator, include_annotator, reassign_items
+from core.messages import messages_of, sentences
+from metaeval.messages import Message, message, plural
 
 EXCLUSIONS: dict[str, Callable[..., Any]] = {
     "exclude": exclude_annotator,
@@ -25,7 +28,7 @@ EXCLUSIONS: dict[str, Callable[..., Any]] = {
 @researcher_required
 @require_POST
 def decide_exclusion(request: HttpRequest, slug: str, pk: int, verb: str) -> HttpResponse:
-    """Carry out one decision, with its reason, and return to the quality page."""
+    """Execute a decision with its reason, and return to the quality page."""
     if verb not in EXCLUSIONS:
         raise Http404
     campaign = campaign_for_admin(request, slug)
@@ -33,19 +36,43 @@ def decide_exclusion(request: HttpRequest, slug: str, pk: int, verb: str) -> Htt
     reason = request.POST.get("reason", "")
     try:
         result = EXCLUSIONS[verb](annotator=annotator, actor=request.user, reason=reason)
-        messages.success(request, _sentence(verb, annotator.label, result))
+        messages.success(request, sentences(_done(verb, annotator.label, result)))
     except ValidationError as error:
-        messages.error(request, " ".join(error.messages))
+        messages.error(request, sentences(messages_of(error)))
     return redirect("quality", slug=slug)
 
 
-def _sentence(verb: str, label: str, result: Any) -> str:
+def _done(verb: str, label: str, result: Any) -> list[Message]:
     if verb == "exclude":
-        return f"{label} is excluded: the judgments stay, and no analysis counts them."
+        return [
+            message(
+                "exclusion.excluded",
+                "{annotator} is excluded. The judgments are kept, and no analysis uses them.",
+                annotator=label,
+            )
+        ]
     if verb == "include":
-        return f"{label} is included: the judgments count again."
-    left = f" For {result.left:,} nobody is left who has not seen them." if result.left else ""
-    return f"{result.given:,} of {label}’s screens go to others.{left}"
+        return [
+            message(
+                "exclusion.included",
+                "{annotator} is included. The judgments are used again.",
+                annotator=label,
+            )
+        ]
+    given = plural(
+        "exclusion.reassigned",
+        "Reassigned {n} screen of {annotator}.",
+        "Reassigned {n} screens of {annotator}.",
+        n=result.given,
+        annotator=label,
+    )
+    left = plural(
+        "exclusion.not-reassigned",
+        "{n} screen could not be reassigned, because all other annotators have seen it.",
+        "{n} screens could not be reassigned, because all other annotators have seen them.",
+        n=result.left,
+    )
+    return [given, left] if result.left else [given]
 
 
 CHOICES = {"on": True, "end": False}
@@ -54,13 +81,15 @@ CHOICES = {"on": True, "end": False}
 @researcher_required
 @require_POST
 def decide_stop(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
-    """Let the annotator go on or not, with a word to them; of two admins the first decides."""
+    """Let a stopped annotator continue or not, with a reply; the first admin's decision counts."""
     campaign = campaign_for_admin(request, slug)
     get_object_or_404(Stop, pk=pk, annotator__campaign=campaign)
     do = request.POST.get("do", "")
     back = redirect(f"{reverse('access', args=[slug])}#stops")
     if do not in CHOICES:
-        messages.error(request, "Nothing was changed: choose whether the person goes on.")
+        messages.error(
+            request, _("Nothing was changed. Choose whether the annotator can continue.")
+        )
         return back
     person = stopping.decide(
         campaign=campaign,
@@ -70,9 +99,11 @@ def decide_stop(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
         reply=request.POST.get("reply", ""),
     )
     if person is None:
-        messages.error(request, "This was decided already.")
+        messages.error(request, _("This has already been decided."))
     elif CHOICES[do]:
-        messages.success(request, f"{person.label} can go on.")
+        text = _("%(annotator)s can continue.")
+        messages.success(request, text % {"annotator": person.label})
     else:
-        messages.success(request, f"{person.label} rates nothing more. All judgments stay.")
+        text = _("%(annotator)s cannot rate any more items. All judgments are kept.")
+        messages.success(request, text % {"annotator": person.label})
     return back

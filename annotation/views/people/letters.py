@@ -1,4 +1,4 @@
-"""Mail to the annotators of a campaign: whose address is which, who gets a link, how it went."""
+"""Mail to the annotators of a campaign: their addresses, letters with links, and their status."""
 
 from typing import Any
 
@@ -6,6 +6,8 @@ from django.contrib import messages
 from django.core.exceptions import ValidationError
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
@@ -20,7 +22,7 @@ from annotation.notifications import letters as mails
 from annotation.web import fresh_links
 from annotation.web.live import is_part, render_live
 from annotation.web.parameters import Parameters, takes
-from core.text import pluralize
+from core.messages import messages_of, sentences
 
 Status = Letter.Status
 
@@ -42,7 +44,7 @@ class CampaignLetterForm(LetterForm):
 @require_http_methods(["GET", "HEAD", "POST"])
 @takes(Parameters(frozenset({"language"})))
 def letters(request: HttpRequest, slug: str) -> HttpResponse:
-    """Choose people, see the text, send; or make their links anew to send them in another way."""
+    """Choose annotators, preview and send a letter; or renew links to send them in another way."""
     campaign = campaign_for_admin(request, slug)
     language = request.GET.get("language", "")
     language = language if is_known(language) else mails.language_for(campaign)
@@ -66,24 +68,31 @@ def _send(request: HttpRequest, campaign: Campaign, given: dict[str, Any]) -> Ht
         expires_at=given["expires_at"],
     )
     if asked:
-        n = pluralize(asked, "e-mail")
-        messages.success(request, f"{n} on the way.")
+        text = ngettext("Sending %(n)s e-mail.", "Sending %(n)s e-mails.", asked)
+        messages.success(request, text % {"n": f"{asked:,}"})
     else:
-        messages.info(request, "Nothing was sent: those people have an e-mail on its way already.")
+        messages.info(
+            request, _("No e-mail was sent, because these annotators are already being sent one.")
+        )
     lacking = sum(not each.user.email for each in given["people"] if each.user)
     if lacking:
-        messages.warning(request, f"Without an address, and so without an e-mail: {lacking}.")
+        text = ngettext(
+            "%(n)s annotator has no address and gets no e-mail.",
+            "%(n)s annotators have no address and get no e-mail.",
+            lacking,
+        )
+        messages.warning(request, text % {"n": f"{lacking:,}"})
     return redirect("letters", slug=campaign.slug)
 
 
 def _make_links(request: HttpRequest, campaign: Campaign, given: dict[str, Any]) -> HttpResponse:
-    """New links for those chosen, shown on the tab for copying and as CSV."""
+    """Renew the links of the chosen annotators, and show them for copying and as CSV."""
     made: list[Invitation] = []
     try:
         until = given["expires_at"]
         made.extend(places.renew(annotator=each, expires_at=until) for each in given["people"])
     except ValidationError as error:
-        messages.error(request, " ".join(error.messages))
+        messages.error(request, sentences(messages_of(error)))
     fresh_links.keep_invitations(request, campaign, made)
     return redirect("access", slug=campaign.slug)
 
@@ -91,13 +100,14 @@ def _make_links(request: HttpRequest, campaign: Campaign, given: dict[str, Any])
 @researcher_required
 @require_POST
 def addresses_set(request: HttpRequest, slug: str) -> HttpResponse:
-    """Keep who is reached by which address."""
+    """Store the addresses of annotators."""
     campaign = campaign_for_admin(request, slug)
     form = AddressesForm(request.POST, mails.reachable(campaign))
     if not form.is_valid():
         return _page(request, campaign, addresses_form=form)
     changed = places.set_addresses(campaign, form.chosen)
-    messages.success(request, f"Addresses changed: {changed}.")
+    text = ngettext("Changed %(n)s address.", "Changed %(n)s addresses.", changed)
+    messages.success(request, text % {"n": f"{changed:,}"})
     return redirect("letters", slug=slug)
 
 
@@ -134,7 +144,7 @@ def _page(request: HttpRequest, campaign: Campaign, **changed: Any) -> HttpRespo
 
 
 def _is_chosen(person: Annotator, asked: list[str] | None) -> bool:
-    """At first those who have an address and have got no letter yet."""
+    """Whether an annotator is chosen; at first those with an address and without a letter."""
     if asked is not None:
         return str(person.pk) in asked
     has_address = person.user is not None and bool(person.user.email)
@@ -142,7 +152,7 @@ def _is_chosen(person: Annotator, asked: list[str] | None) -> bool:
 
 
 def _preview(request: HttpRequest, form: LetterForm) -> str:
-    """The text as it arrives, with a link that leads nowhere."""
+    """Return the text as it will arrive, with a link that does not work."""
     if not form.is_bound or not form.is_valid():
         return ""
     return str(form.cleaned_data["text"]).replace(
@@ -151,7 +161,7 @@ def _preview(request: HttpRequest, form: LetterForm) -> str:
 
 
 def _counts(letters: list[Letter]) -> dict[str, int]:
-    """How many are sent, on their way and failed; of each person the newest counts."""
+    """Count sent, pending and failed letters, by the newest letter of each annotator."""
     newest = {row.annotator_id: row.status for row in reversed(letters)}
     found = list(newest.values())
     return {

@@ -10,7 +10,6 @@ from uuid import UUID
 
 import pytest
 from django.contrib.auth.models import User
-from django.core.exceptions import ValidationError
 from django.test import Client
 from django.urls import reverse
 from scipy.stats import mannwhitneyu
@@ -38,6 +37,7 @@ from annotation.protocols.base import Piece, cut
 from lifecycle.resources.campaigns import Campaigns
 from tests.addresses import fill, routes
 from tests.planting import plant
+from tests.refusals import refused
 from tests.world import add_system, make_campaign, make_test_set, make_user
 
 TEXTS = ("One two three.", "Four five six.", "Seven eight.")
@@ -208,10 +208,10 @@ def test_a_decision_is_the_reviewers_and_counts_as_nobodys(campaign: Campaign) -
         55, [["target", 4, 7, "major", ""]], 1,
     )  # fmt: skip
     other = fields(page) | {"score": "60", "submit_key": str(uuid.uuid4())}
-    refused = client.post(here, other)
-    assert refused.status_code == 409
-    assert "decided this item meanwhile" in refused.text
-    client.post(here, fields(refused.text) | {"score": "60"})
+    conflict = client.post(here, other)
+    assert conflict.status_code == 409
+    assert "has decided this item" in conflict.text
+    client.post(here, fields(conflict.text) | {"score": "60"})
     assert list(Adjudication.objects.values_list("score", "revision", "is_current")) == [
         (55, 1, False), (60, 2, True),
     ]  # fmt: skip
@@ -287,15 +287,15 @@ def test_gold_for_the_next_campaign(decided: Campaign) -> None:
     assert boss.post(address, given | {"tolerance": "51"}).status_code == 422
     for _ in range(2):
         page = boss.post(address, given, follow=True).text
-        assert "1 item is known and rated there as well" in page
+        assert "1 gold or practice item is also rated in that campaign" in page
     item = draft.items.get()
     assert (item.kind, item.text, item.low, item.high, item.feedback, item.gold) == (
         "tutorial", TEXTS[0], 45, 65, "“two” is wrong.", [["target", 4, 7, "major", ""]],
     )  # fmt: skip
     draft.systems.clear()
     page = boss.post(address, given | {"kind": "gold"}, follow=True).text
-    assert "1 item added to" in page
-    assert "rated there as well" not in page
+    assert "Added 1 item to" in page
+    assert "also rated in that campaign" not in page
 
 
 def test_decisions_keep_a_campaign_like_judgments(decided: Campaign) -> None:
@@ -325,8 +325,8 @@ def test_an_open_pool_draws_gold_that_comes_late(decided: Campaign) -> None:
     address = reverse("adjudication-gold", args=[decided.slug])
     given = {"target": "pool", "kind": "gold", "tolerance": "10"}
     assert boss.post(address, given | {"target": "shares"}).status_code == 422
-    for refused in (given | {"kind": "tutorial"}, given | {"target": "same"}):
-        boss.post(address, refused)
+    for other in (given | {"kind": "tutorial"}, given | {"target": "same"}):
+        boss.post(address, other)
     assert not Item.objects.filter(campaign__in=made.values(), kind__in=("gold", "tutorial"))
     person = Annotator.objects.get(campaign=made["pool"])
     give_next(annotator=person)
@@ -345,7 +345,7 @@ def test_an_open_pool_draws_gold_that_comes_late(decided: Campaign) -> None:
     ]  # fmt: skip
     entry = made["pool"].audit.get(action="gold added")
     assert (entry.actor.username, entry.details) == ("boss", {"items": 1, "from": decided.slug})
-    with pytest.raises(ValidationError, match="shares are handed out"):
+    with refused("gold.assigned"):
         give(campaign=decided, target=made["shares"], kind="gold", tolerance=10)
 
 

@@ -50,7 +50,7 @@ def test_everything_that_can_be_set_is_stored(world: World, as_admin: Client) ->
     for name, value in WHOLE.items():
         stored = getattr(campaign, name)
         assert stored is True if value == "on" else str(stored) == value, name
-    for words in ("3 systems a screen", "Open pool", "10 bad references", "9 repeats",
+    for words in ("3 systems per screen", "Open pool", "10 bad references", "9 repeats",
                   "at least 4 screens apart", "for 30 minutes", "300 seconds a screen",
                   "members only", "consent and background"):  # fmt: skip
         assert words in response.text
@@ -80,10 +80,14 @@ def test_the_question_follows_the_protocol(world: World, as_admin: Client, name:
 @pytest.mark.parametrize(
     ("change", "field", "message"),
     [
-        ({"protocol": "document-da"}, "protocol", "4 segments of the test set belong to none"),
-        ({"protocol": "side-by-side", "systems": ["weak"]}, "systems", "choose at least two"),
-        ({"protocol": "esa"}, "shown_text", "marks omissions in the source: show the source"),
-        ({"protocol": "mqm"}, "shown_text", "marks omissions in the source: show the source"),
+        (
+            {"protocol": "document-da"},
+            "protocol",
+            "do not belong to a document",
+        ),
+        ({"protocol": "side-by-side", "systems": ["weak"]}, "systems", "Choose at least two"),
+        ({"protocol": "esa"}, "shown_text", "marks omissions in the source. Show the source"),
+        ({"protocol": "mqm"}, "shown_text", "marks omissions in the source. Show the source"),
         ({"protocol": "guess"}, "protocol", "Select a valid choice"),
         ({"references_per_annotator": "2"}, "references_per_annotator", "the gray text"),
         ({"systems_per_screen": "1"}, "systems_per_screen", "greater than or equal to 2"),
@@ -112,11 +116,11 @@ def test_errors_stand_beside_their_field(
 def test_references_that_are_missing(world: World, as_admin: Client) -> None:
     Reference.objects.first().delete()
     found = problems(as_admin.post(new_address(world), FORM).text)
-    assert "1 segment of the test set has no reference to show." in found["shown_text"]
+    assert "1 segment of the test set has no reference to show." in found["shown_text"][0]
     Reference.objects.all().delete()
     form = FORM | SOURCE | {"references_per_annotator": "1"}
     found = problems(as_admin.post(new_address(world), form).text)
-    assert found == {"references_per_annotator": ["The test set has no references: ask for 0."]}
+    assert found == {"references_per_annotator": ["The test set has no references. Set this to 0."]}
 
 
 def test_folded_fields_open_where_there_is_an_error(world: World, as_admin: Client) -> None:

@@ -44,7 +44,7 @@ def test_spreads_are_those_of_the_published_judgments(
     ]
     values, systems, segments, raters = map(list, zip(*found, strict=True))
     parts = variance_components(np.array(values), codes(systems), codes(segments), codes(raters))
-    assert f"{len(found):,}" in spread.source
+    assert f"{len(found):,}" in spread.source.text
     # With one judgment an output all of it counts as the output's.
     assert spread.output + spread.residual == pytest.approx(parts.output + parts.residual, abs=0.1)
     if len(columns) > 1:
@@ -74,11 +74,11 @@ def test_too_few_segments_tell_nothing() -> None:
 
 def test_a_draft_says_what_it_takes(world: World, as_admin: Client) -> None:
     """4 segments × 2 systems × 3 people, and two traps for each: 30 judgments of 19 to 29 s."""
-    lines = dict(describe_effort(world.campaign))
-    assert lines["Time it takes"].startswith("0.16–0.24 hours · means of WMT21")
-    assert "Tells systems apart from" not in lines
+    lines = {name.code: value for name, value in describe_effort(world.campaign)}
+    assert lines["effort.time"].text.startswith("0.16–0.24 hours (means of WMT21")
+    assert "effort.difference" not in lines
     page = as_admin.get("/campaigns/new/?testset=harbour").text
-    assert "What this takes and can tell" in page
+    assert "Effort and detectable differences" in page
 
 
 def test_judgments_of_this_site_say_how_long_they_take(
@@ -99,4 +99,4 @@ def test_judgments_of_this_site_say_how_long_they_take(
         rate(assignment, 50, paid_ms=5_000)
     found = paces()["segment-da"]
     assert (found.low, found.high) == (5, 5)
-    assert found.source == "mean of 8 judgments on this site"
+    assert (found.source.code, found.source.parameters) == ("pace.own", {"n": 8})

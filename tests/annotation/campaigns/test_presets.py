@@ -112,7 +112,7 @@ def test_presets_say_what_a_test_set_lacks(db: None) -> None:
         "adequacy-fluency",
         "post-editing",
     ]
-    assert "files named baseline@0.8.txt" in lacks["length"]
+    assert lacks["length"].code == "preset.needs-short"
     assert fitting(test_set, "document").name == "da"
     assert fitting(make_test_set("short"), "").name == "length"
 
@@ -120,8 +120,8 @@ def test_presets_say_what_a_test_set_lacks(db: None) -> None:
 def test_controls_fit_the_size(db: None) -> None:
     small = propose(PRESETS["esa"], make_test_set("small", ratio="1"))
     assert small[0]["traps_per_annotator"] == 0
-    assert "too small for a verdict" in small[1]
-    large, doubt = propose(PRESETS["esa"], make_test_set("large", segments=60, ratio="1"))
+    assert small[1].code == "preset.too-small"
+    large, warning = propose(PRESETS["esa"], make_test_set("large", segments=60, ratio="1"))
     # A tenth of 120 outputs; ten bad references decide.
     assert (large["traps_per_annotator"], large["bad_references_per_annotator"]) == (12, 10)
-    assert doubt == ""
+    assert warning is None

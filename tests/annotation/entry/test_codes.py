@@ -249,7 +249,7 @@ def test_a_shared_code_needs_the_person(world: World, campaign: Campaign, client
         ("wrong", ""),
     ]
     page = client.post(reverse("codes-check", args=[campaign.slug]), {"codes": f"5f00aa {FIXED}"})
-    assert "All items are rated." in page.text
+    assert "has rated all items" in page.text
 
 
 def test_codes_of_another_campaign_are_wrong(

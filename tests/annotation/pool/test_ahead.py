@@ -125,7 +125,7 @@ def test_counting_on_is_counting_anew(world: World) -> None:
     for _ in range(30):
         rate(next_of(annotator))
         counted_on = given.given_to(annotator)
-        given._kept.clear()
+        given._cache.clear()
         assert given.given_to(annotator) == counted_on
     assert counted_on.n_controls > 0
     # The next screen is claimed with the answer.

@@ -27,6 +27,7 @@ from metaeval.judgments.planning import inclusion, standing_weights
 from tests.annotation.campaign_files.test_round_trip import run
 from tests.annotation.judging.test_judgments import in_threads
 from tests.annotation.pools import age_claims, member
+from tests.refusals import refused
 from tests.world import World, make_campaign, make_test_set, make_user
 
 LEVELS = {"a": 90, "b": 80, "c": 70, "d": 40, "e": 10}
@@ -201,19 +202,19 @@ def test_checks_come_by_chance_and_nobody_gets_one_twice(world: World) -> None:
 
 
 @pytest.mark.parametrize(
-    ("fields", "sentence"),
+    ("fields", "code"),
     [
-        ({"protocol": "segment-da"}, "choose a protocol with several systems"),
-        ({"systems_per_screen": 5}, "Nothing is drawn where all 5 systems are"),
-        ({"traps_per_annotator": 2}, "A control that repeats a screen"),
-        ({"rotated_checks": 2}, "Say how likely a check is"),
-        ({"assignment_mode": "static", "check_percent": 5}, "With fixed shares nothing is drawn"),
+        ({"protocol": "segment-da"}, "design.dynamic-needs-systems"),
+        ({"systems_per_screen": 5}, "design.nothing-drawn"),
+        ({"traps_per_annotator": 2}, "design.dynamic-without-planted"),
+        ({"rotated_checks": 2}, "design.no-chance"),
+        ({"assignment_mode": "static", "check_percent": 5}, "design.chance-of-fixed"),
     ],
 )
 def test_what_cannot_be_drawn_is_refused(
-    world: World, fields: dict[str, object], sentence: str
+    world: World, fields: dict[str, object], code: str
 ) -> None:
-    with pytest.raises(Exception, match=sentence):
+    with refused(code):
         make_dynamic(world, **fields)
     assert not Item.objects.filter(campaign__slug="dynamic").exists()
 

@@ -1,4 +1,4 @@
-"""Whether anybody can be tested: the design on the form, the sentence beside every verdict."""
+"""Whether annotators can be assessed: the design on the form, the messages of every verdict."""
 
 import random
 from uuid import uuid4
@@ -13,7 +13,7 @@ from annotation.forms.campaign.form import CampaignForm
 from annotation.models import Annotator, Campaign, Item, Judgment, Reference
 from annotation.monitor import monitor_report
 from annotation.quality import Verdict, quality_report
-from annotation.quality.reach import Reach, design_doubt, proposed_traps, reach_of
+from annotation.quality.reach import Reach, design_warnings, proposed_traps, reach_of
 from annotation.quality.verdict import of_rate, of_test
 from dashboards.overview.document import compute
 from dashboards.report.parts import parts
@@ -72,11 +72,12 @@ def test_the_proposed_campaign_gives_random_clicking_a_verdict(world: World) -> 
         trap_ratio=initial["trap_ratio"],
         control_spacing=initial["control_spacing"],
     )
-    assert design_doubt(campaign) == ""
+    assert not design_warnings(campaign)
     click_at_random(world, campaign)
     report = quality_report(campaign)
     assert [each.checks.verdict for each in report.annotators] == [Verdict.FAILS] * 3
-    assert report.tested.sentence == "3 of 3 tested annotators fail the control items."
+    (failing,) = report.tested.messages
+    assert (failing.code, failing.parameters) == ("controls.fail", {"n": 3, "total": 3})
     assert compute(campaign, Filters()).tested == report.tested
 
 
@@ -106,38 +107,43 @@ def untested(world: World) -> Campaign:
 
 
 def test_nobody_tested_is_said_everywhere(untested: Campaign, as_researcher: Client) -> None:
-    said = "Nobody was tested: a verdict takes 5 traps or gold items, or 10 bad references"
-    most = "The most anybody has is 3 traps: 2 more are needed."
-    places = {
-        "quality": as_researcher.get(reverse("quality", args=[untested.slug])).text,
-        "data": quality_report(untested).tested.sentence,
-        "dashboard": as_researcher.get(reverse("dashboard", args=[untested.slug])).text,
-        "report": parts(untested, Filters())["quality"].tested,
-    }
-    for place, text in places.items():
-        assert said in text, place
-        assert most in text, place
-        assert "Nobody fails the control items" not in text, place
+    messages = quality_report(untested).tested.messages
+    assert [each.code for each in messages] == [
+        "controls.nobody",
+        "controls.needed",
+        "controls.closest",
+    ]
+    assert (messages[2].parameters["n"], messages[2].parameters["missing"]) == (3, 2)
+    assert parts(untested, Filters())["quality"].tested == messages
+    for name in ("quality", "dashboard"):
+        text = as_researcher.get(reverse(name, args=[untested.slug])).text
+        assert all(each.text in text for each in messages), name
     address = reverse("quality-data", args=[untested.slug, "json"])
     tested = as_researcher.get(address).json()["tested"]
     assert (tested["n"], tested["tested"], tested["failing"]) == (3, 0, [])
     assert as_researcher.get(f"/api/results/{untested.slug}/").json()["quality"]["tested"] == tested
     page = as_researcher.get(reverse("monitor", args=[untested.slug])).text
-    assert "Nobody was tested by traps or gold items yet: a verdict takes 5" in page
-    assert "answered is 3." in monitor_report(untested).tested
+    tested = monitor_report(untested).tested
+    assert tested.text in page
+    assert (tested.code, tested.parameters["most"]) == ("monitor.nobody-assessed", 3)
 
 
 def test_nothing_planted_and_nothing_answered(world: World) -> None:
     campaign = make_campaign(world.test_set, "bare", traps_per_annotator=0)
     add_annotators(campaign=campaign, users=world.annotators)
     open_campaign(campaign=campaign)
-    assert "there are no judgments" in quality_report(campaign).tested.sentence
+    assert "controls.no-judgments" in codes(campaign)
     judge(campaign, lambda item: 50)
-    assert "no control items that decide were planted" in quality_report(campaign).tested.sentence
+    assert "controls.not-planted" in codes(campaign)
     Item.objects.create(
         campaign=campaign, kind=Item.Kind.GOLD, segment=world.test_set.segments.first(), text="x"
     )
-    assert "no control items were answered yet" in quality_report(campaign).tested.sentence
+    assert "controls.not-answered" in codes(campaign)
+
+
+def codes(campaign: Campaign) -> list[str]:
+    """What the report says of who was assessed."""
+    return [each.code for each in quality_report(campaign).tested.messages]
 
 
 def test_some_tested_and_none_failing(untested: Campaign) -> None:
@@ -153,25 +159,24 @@ def test_some_tested_and_none_failing(untested: Campaign) -> None:
     Judgment.objects.filter(assignment__annotator=person, assignment__item__kind="trap").update(
         score=3
     )
-    sentence = quality_report(untested).tested.sentence
-    assert sentence.startswith("None of 1 tested annotators fails the control items. The other 2")
+    assert codes(untested) == ["controls.none-fails", "controls.not-assessed", "controls.needed"]
 
 
 def test_the_form_tells_what_its_numbers_find_out(world: World, as_admin: Client) -> None:
     page = as_admin.get(new_address(world)).text
-    assert "This test set is too small for a verdict by traps: 4 of its segments" in page
+    assert "This test set is too small to assess annotators by traps: 4 of its segments" in page
     assert '<p data-when="none">' in page
     assert '<p data-when="few" hidden>' in page
     few = as_admin.post(new_address(world), FORM | {"systems": []}).text
     assert '<p data-when="few">' in few
     as_admin.post(new_address(world), FORM)
     made = as_admin.get(reverse("campaign-setup", args=[Campaign.objects.latest("pk").slug])).text
-    assert "So few control items test nobody, and random clicking would go unnoticed" in made
+    assert "There are too few control items" in made
     campaign = Campaign.objects.get(name="Harbour, 80%")
     add_annotators(campaign=campaign, users=world.annotators)
     opened = as_admin.post(reverse("campaign-open", args=[campaign.slug]), follow=True).text
     assert "annotators can start" in opened
-    assert "random clicking would go unnoticed" in opened
+    assert "There are too few control items" in opened
 
 
 def test_without_references_an_output_is_cut(world: World) -> None:

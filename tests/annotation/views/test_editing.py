@@ -52,5 +52,5 @@ def test_what_is_open_or_imported_stays(as_admin: Client, world: World) -> None:
     item.delete()
     add_annotators(campaign=world.campaign, users=world.annotators)
     open_campaign(campaign=world.campaign)
-    assert "Only drafts are changed" in as_admin.post(ADDRESS, data, follow=True).text
+    assert "can no longer be edited" in as_admin.post(ADDRESS, data, follow=True).text
     assert Campaign.objects.get().name == "Harbour-80"

@@ -53,7 +53,7 @@ def test_members_come_change_and_go(world: World, as_admin: Client) -> None:
 
 @pytest.mark.parametrize(
     ("name", "says"),
-    [("nobody", "There is no account named"), ("outsider", "may only rate"), ("", "required")],
+    [("nobody", "There is no account named"), ("outsider", "can only rate"), ("", "required")],
 )
 def test_who_cannot_be_a_member(world: World, as_admin: Client, name: str, says: str) -> None:
     data = {"username": name, "role": "admin"}
@@ -126,7 +126,7 @@ def test_admins_find_people_by_the_name_that_these_see(world: World, client: Cli
     [
         ({"count": "-1"}, "greater than or equal to 0"),
         ({"count": "501"}, "less than or equal to 500"),
-        ({"count": "1", "expires_at": "2020-01-01"}, "This day is over."),
+        ({"count": "1", "expires_at": "2020-01-01"}, "This day is in the past."),
         ({"count": "1", "expires_at": "soon"}, "Enter a valid date."),
     ],
 )
@@ -139,7 +139,7 @@ def test_bad_invitations(world: World, as_admin: Client, data: dict, says: str) 
 def test_fixed_shares_take_no_more_people(world: World, as_admin: Client) -> None:
     campaign = make_open(world, mode="static")
     response = as_admin.post(address("people-add", campaign), {"count": "1"})
-    assert (response.status_code, "were fixed when it opened" in response.text) == (422, True)
+    assert (response.status_code, "were assigned when it opened" in response.text) == (422, True)
     assert campaign.annotators.count() == 3
 
 
@@ -180,7 +180,7 @@ def test_a_link_is_renewed_and_revoked(world: World, as_admin: Client) -> None:
     as_admin.post(address("invitation-revoke", campaign, annotator.pk))
     assert Client().get(paths[1]).status_code == 404
     page = as_admin.post(renew, {"expires_at": "2020-01-01"}, follow=True)
-    assert "This day is over." in page.text
+    assert "This day is in the past." in page.text
 
 
 def test_a_new_link_signs_out_who_came_by_the_old_one(world: World, as_admin: Client) -> None:
@@ -197,7 +197,7 @@ def test_a_new_link_signs_out_who_came_by_the_old_one(world: World, as_admin: Cl
     places.renew(annotator=annotator)
     assert is_signed_in()
     page = as_admin.post(address("invitation-renew", campaign, annotator.pk), follow=True)
-    assert (is_signed_in(), "who came by it is signed out" in page.text) == (False, True)
+    assert (is_signed_in(), "Browsers that used it are signed out" in page.text) == (False, True)
     as_admin.post(address("invitation-revoke", campaign, annotator.pk))
     assert "Account " not in as_admin.get(address("access", campaign)).text
 
@@ -207,7 +207,7 @@ def test_no_personal_link_for_accounts_that_do_more(world: World, as_admin: Clie
         campaign=world.campaign, label="R", user=make_user("both", "annotator", "researcher")
     )
     page = as_admin.post(address("invitation-renew", world.campaign, annotator.pk), follow=True)
-    assert "only for accounts that can do nothing but rate" in page.text
+    assert "cannot do anything except rate" in page.text
 
 
 def test_an_access_link_is_shown_with_what_the_platform_fills(
@@ -237,8 +237,8 @@ def test_an_access_link_is_shown_with_what_the_platform_fills(
     [
         ({"provider": "elsewhere"}, "Select a valid choice"),
         ({"provider": "open", "quota": "-1"}, "greater than or equal to 0"),
-        ({"provider": "open", "completion_code": "a b"}, "letters, digits, - and _ only"),
-        ({"provider": "open", "expires_at": "2020-01-01"}, "This day is over."),
+        ({"provider": "open", "completion_code": "a b"}, "only letters, digits, - and _"),
+        ({"provider": "open", "expires_at": "2020-01-01"}, "This day is in the past."),
     ],
 )
 def test_bad_access_links(world: World, as_admin: Client, data: dict, says: str) -> None:

@@ -49,17 +49,17 @@ def test_create_staff_and_open(world: World, as_admin: Client) -> None:
     campaign.refresh_from_db()
     assert campaign.status == Campaign.Status.OPEN
     response = as_admin.post(reverse("campaign-close", args=[campaign.slug]), follow=True)
-    assert "no more judgments" in response.text
+    assert "no more ratings" in response.text
 
 
 @pytest.mark.parametrize(
     ("change", "message"),
     [
         ({"systems": []}, "Choose at least one system"),
-        ({"question": "{ratio}?"}, "Unknown placeholder {ratio}"),
-        ({"question": "{percent?"}, "braces in the question do not pair"),
+        ({"question": "{ratio}?"}, "unknown placeholders: {ratio}"),
+        ({"question": "{percent?"}, "has a single brace"),
         ({"trap_ratio": "1"}, "between 0.01 and 0.99"),
-        ({"traps_per_annotator": "60"}, "choose at most 4 traps"),
+        ({"traps_per_annotator": "60"}, "Choose at most 4 traps"),
         ({"length_ratio": "0.33"}, "Select a valid choice"),
         ({"annotators_per_item": "0"}, "greater than or equal to 1"),
         ({"name": ""}, "This field is required"),
@@ -77,12 +77,12 @@ def test_systems_must_have_the_chosen_length(world: World, as_admin: Client) -> 
     add_system(world.test_set, "half", "0.50")
     response = as_admin.post(new_address(world), FORM | {"systems": ["strong", "half"]})
     assert response.status_code == 422
-    assert "No outputs at 80% of full length from: half." in response.text
+    assert "no outputs at 80% of full length: half." in response.text
 
 
 def test_opening_too_early_says_why(world: World, as_admin: Client) -> None:
     response = as_admin.post(reverse("campaign-open", args=[world.campaign.slug]), follow=True)
-    assert "this campaign has 0. Add annotators first." in response.text
+    assert "this campaign has 0 annotators. Add annotators first." in response.text
 
 
 def test_links_stay_until_they_are_hidden(world: World, as_admin: Client) -> None:
@@ -108,7 +108,7 @@ def test_nobody_else_sees_new_links(world: World, as_admin: Client, client: Clie
 def test_people_and_opening_in_one_step(world: World, as_admin: Client) -> None:
     address = reverse("people-add", args=[world.campaign.slug])
     page = as_admin.post(address, {"count": "2", "open": "1"}, follow=True)
-    assert "this campaign has 2. Add annotators first." in page.text
+    assert "this campaign has 2 annotators. Add annotators first." in page.text
     page = as_admin.post(address, {"count": "1", "open": "1"}, follow=True)
     assert "annotators can start" in page.text
     assert page.text.count("<code>http://testserver/a/") == 3
@@ -119,7 +119,7 @@ def test_what_must_fail_cannot_be_pressed(world: World, as_admin: Client) -> Non
     button = re.search(r"<button[^>]*>Open campaign", page)
     assert button
     assert "disabled" in button[0]
-    assert "Each item is to be rated by 3 annotators, and this campaign has 0." in page
+    assert "Each item needs 3 annotators, and this campaign has 0 annotators." in page
     assert "needs 3, has 0" in page
     add_annotators(campaign=world.campaign, links=3)
     page = as_admin.get(reverse("campaign-setup", args=[world.campaign.slug])).text
@@ -172,7 +172,7 @@ def test_people_join_an_open_pool_on_its_page(world: World, as_admin: Client) ->
     as_admin.post(new_address(world), FORM | {"assignment_mode": "pool"})
     campaign = Campaign.objects.get(name="Harbour, 80%")
     page = as_admin.get(reverse("access", args=[campaign.slug])).text
-    assert "People can be added while the campaign is open, too." in page
+    assert "can also be added while the campaign is open" in page
     page = as_admin.post(reverse("campaign-open", args=[campaign.slug]), follow=True).text
     assert "annotators can start" in page
     as_admin.post(reverse("people-add", args=[campaign.slug]), {"count": "2"})

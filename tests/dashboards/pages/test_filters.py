@@ -10,7 +10,7 @@ from django.test import Client
 from django.urls import reverse
 
 from annotation.filters import FilterError, Filters
-from annotation.filters.rows import kept
+from annotation.filters.rows import filtered
 from annotation.models import Annotator, Campaign, Judgment
 from dashboards.panel.human import HumanScores, human_scores
 from tests.dashboards import raw
@@ -156,10 +156,10 @@ def test_a_day_needs_the_end_alone(rated: Campaign) -> None:
     days = Filters(since=first, scores="raw")
     assert human_scores(rated, days).warnings == ()
     assert len(by_output(rated, human_scores(rated, days))) > 0
-    assert kept(ends, rated, days).count() == ends.count() > 0
+    assert filtered(ends, rated, days).count() == ends.count() > 0
     seconds = replace(days, min_seconds=0)
     assert human_scores(rated, seconds).warnings
-    assert not kept(ends, rated, seconds).exists()
+    assert not filtered(ends, rated, seconds).exists()
 
 
 def test_published_scores_say_what_filters_cannot_do(world: World) -> None:

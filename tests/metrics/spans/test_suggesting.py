@@ -11,7 +11,7 @@ from django.urls import reverse
 
 from annotation.campaigns import add_annotators, open_campaign
 from annotation.models import Campaign, Item, Output, Prefill
-from annotation.prefill import keeping
+from annotation.prefill import storing
 from annotation.protocols import Span
 from annotation.uploads import InputFile
 from metrics.error_spans import FoundSpan
@@ -171,14 +171,14 @@ def test_only_drafts_whose_protocol_marks_errors_have_suggestions(world: World) 
     about = {"source": "file", "label": "x", "details": {}}
     spans = {output(world).pk: [Span("target", 0, 3, "major")]}
     with pytest.raises(ValidationError, match="has annotators mark errors"):
-        keeping.keep_suggestions(world.campaign, spans, **about)
+        storing.keep_suggestions(world.campaign, spans, **about)
     campaign = drafted(world)
     with pytest.raises(ValidationError, match="no error in these"):
-        keeping.keep_suggestions(campaign, {output(world).pk: []}, **about)
+        storing.keep_suggestions(campaign, {output(world).pk: []}, **about)
     with pytest.raises(ValidationError, match="what is suggested"):
-        keeping.keep_gold(campaign, spans, label="gold")
-    keeping.keep_suggestions(campaign, spans, **about)
-    keeping.keep_suggestions(campaign, spans, **about)
+        storing.keep_gold(campaign, spans, label="gold")
+    storing.keep_suggestions(campaign, spans, **about)
+    storing.keep_suggestions(campaign, spans, **about)
     assert json.loads(json.dumps(Prefill.objects.get().outputs.get().spans)) == [
         ["target", 0, 3, "major", ""]
     ]

@@ -1,4 +1,4 @@
-"""Suggestions of a draft: kept by output, and put into its items when it is opened."""
+"""Store suggestions of a draft by output, and copy them to its items when it is opened."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -10,11 +10,20 @@ from annotation.models import Campaign, Item, OutputSuggestions, Prefill
 from annotation.prefill.suggestions import as_stored, key_of, offered
 from annotation.protocols import Span
 from core.batches import batched
+from metaeval.messages import message
 
 BATCH = 1_000
-NO_SPANS = "Errors can be suggested where the protocol has annotators mark errors."
-NOT_A_DRAFT = "Suggestions are settled before a campaign opens: people would see different ones."
-NOTHING_TO_CHECK = "Say first what is suggested."
+NO_SPANS = message(
+    "prefill.no-spans",
+    "Errors can be suggested only if annotators mark errors. This protocol has no error marking.",
+)
+NOT_A_DRAFT = message(
+    "prefill.not-a-draft",
+    "Suggestions cannot be changed after a campaign was opened, because annotators would see "
+    "different ones.",
+)
+NOTHING_TO_CHECK = message("prefill.nothing-suggested", "Add suggested errors first.")
+NO_ERRORS = message("prefill.no-errors", "The file has no errors for the outputs of this campaign.")
 
 Spans = Mapping[int, Sequence[Span]]
 
@@ -22,9 +31,9 @@ Spans = Mapping[int, Sequence[Span]]
 def require_draft(campaign: Campaign) -> None:
     """Raise ValidationError unless suggestions of a campaign can be changed."""
     if campaign.judging.spans is None:
-        raise ValidationError(NO_SPANS)
+        raise ValidationError([NO_SPANS])
     if campaign.status != Campaign.Status.DRAFT:
-        raise ValidationError(NOT_A_DRAFT)
+        raise ValidationError([NOT_A_DRAFT])
 
 
 @transaction.atomic
@@ -37,14 +46,14 @@ def keep_suggestions(
     details: Mapping[str, Any],
     user: Any = None,
 ) -> Prefill:
-    """Suggest these errors, by primary key of the output, instead of any before.
+    """Store suggested errors by primary key of the output, replacing earlier ones.
 
-    An output that is absent has none. Raises ValidationError for a campaign that is no draft.
+    Absent outputs get no suggestions. Raises ValidationError if the campaign is not a draft.
     """
     campaign = Campaign.objects.select_for_update().get(pk=campaign.pk)
     require_draft(campaign)
     if not any(spans.values()):
-        raise ValidationError("There is no error in these for the outputs of this campaign.")
+        raise ValidationError([NO_ERRORS])
     about = {"source": source, "label": label[:200], "details": details, "created_by": user}
     prefill, _ = Prefill.objects.update_or_create(
         campaign=campaign, defaults=about, create_defaults=about | {"seed": campaign.seed}
@@ -58,15 +67,15 @@ def keep_suggestions(
 
 @transaction.atomic
 def keep_gold(campaign: Campaign, spans: Spans, *, label: str) -> Prefill:
-    """Keep adjudicated errors; an output with none of them is adjudicated correct.
+    """Store adjudicated errors; an output with an empty list is adjudicated as correct.
 
-    Raises ValidationError for a campaign that is no draft or suggests nothing.
+    Raises ValidationError if the campaign is not a draft or has no suggestions.
     """
     campaign = Campaign.objects.select_for_update().get(pk=campaign.pk)
     require_draft(campaign)
     prefill = Prefill.objects.filter(campaign=campaign).first()
     if prefill is None:
-        raise ValidationError(NOTHING_TO_CHECK)
+        raise ValidationError([NOTHING_TO_CHECK])
     _keep(prefill, "gold", spans)
     prefill.gold_label = label[:200]
     prefill.save(update_fields=["gold_label"])
@@ -75,7 +84,7 @@ def keep_gold(campaign: Campaign, spans: Spans, *, label: str) -> Prefill:
 
 @transaction.atomic
 def drop(campaign: Campaign) -> None:
-    """Suggest nothing. Raises ValidationError for a campaign that is no draft."""
+    """Delete all suggestions. Raises ValidationError if the campaign is not a draft."""
     campaign = Campaign.objects.select_for_update().get(pk=campaign.pk)
     require_draft(campaign)
     Prefill.objects.filter(campaign=campaign).delete()
@@ -103,26 +112,26 @@ def _keep(prefill: Prefill, field: str, spans: Spans) -> None:
 
 
 def suggested_in(campaign: Campaign, outputs: Sequence[int]) -> dict[int, list[Span]]:
-    """Return what is suggested of some outputs of a campaign, opened or not."""
+    """Return the suggestions for some outputs of a campaign, before or after opening."""
     if not campaign.is_prefilled:
         return {}
-    kept = OutputSuggestions.objects.filter(prefill__campaign=campaign, output__in=outputs)
-    found = dict(kept.exclude(spans__isnull=True).values_list("output_id", "spans"))
+    stored = OutputSuggestions.objects.filter(prefill__campaign=campaign, output__in=outputs)
+    found = dict(stored.exclude(spans__isnull=True).values_list("output_id", "spans"))
     spans = {output: [Span(*each) for each in own or ()] for output, own in found.items()}
     items = campaign.items.filter(output__in=outputs, suggestions__isnull=False)
-    for output, stored in items.values_list("output_id", "suggestions"):
-        spans.setdefault(output, [each.span for each in offered(stored, "")])
+    for output, own in items.values_list("output_id", "suggestions"):
+        spans.setdefault(output, [each.span for each in offered(own, "")])
     return spans
 
 
 def fill_items(campaign: Campaign) -> None:
-    """Put what is suggested into the items of a campaign that is being opened.
+    """Copy the suggestions to the items of a campaign that is being opened.
 
-    A repeat gets what its output got before. Items that came with suggestions keep them.
+    A repeat gets the suggestions of its output. Items imported with suggestions keep theirs.
     """
     items = campaign.items.exclude(output=None).filter(suggestions__isnull=True)
-    kept = OutputSuggestions.objects.filter(prefill__campaign=campaign).exclude(spans__isnull=True)
-    spans = dict(kept.values_list("output_id", "spans"))
+    rows = OutputSuggestions.objects.filter(prefill__campaign=campaign).exclude(spans__isnull=True)
+    spans = dict(rows.values_list("output_id", "spans"))
     for batch in batched(items.only("pk", "output_id").iterator(BATCH), BATCH):
         changed = []
         for item in batch:
