@@ -149,7 +149,12 @@ def _together(alike: Sequence[Message]) -> Sequence[Message]:
     known: dict[str, Parameter] = {name: truncated(list(dict.fromkeys(values[name])))}
     for each, found in differing.items():
         if each != name:
-            known[each] = message("list.range", "{low} to {high}", low=min(found), high=max(found))
+            known[each] = message(
+                "list.range",
+                "{low} to {high}",
+                low=min(found, key=float),
+                high=max(found, key=float),
+            )
     return [replace(first, parameters=first.parameters | known, text="")]
 
 

@@ -98,7 +98,9 @@ def _of_judgments(content: Content) -> list[BundleTable]:
 def _chosen(content: Content) -> list[str]:
     """Return the reader's filters as options of the commands over judgments."""
     filters, campaign = content.filters, content.campaign
-    people = campaign.annotators.filter(pk__in=excluded_annotators(campaign, filters)).order_by("pk")
+    people = campaign.annotators.filter(pk__in=excluded_annotators(campaign, filters)).order_by(
+        "pk"
+    )
     pairs = [("--without", label) for label in people.values_list("label", flat=True)]
     if filters.chooses_systems:
         chosen = chosen_systems(campaign, filters)

@@ -58,7 +58,7 @@ class OfQuestion(CampaignDocument):
 
     statistic: str
     statistic_label: Message
-    level: str
+    level: Message
     grouping: str
     test: str
     is_of_draws: bool

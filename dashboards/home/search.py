@@ -7,6 +7,7 @@ from django.db.models import Q, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
+from django.utils.functional import Promise
 from django.utils.translation import gettext
 
 from annotation.access import (
@@ -118,8 +119,8 @@ def _pages(words: list[str]) -> Iterator[Hit]:
             yield Hit(_text(term.label), address, _text(term.text))
 
 
-def _text(value: Message | str) -> str:
-    """Return a label in the language of the page; texts without a message are translated, too."""
+def _text(value: Message | str | Promise) -> str:
+    """Return a label in the language of the page."""
     return translated(value) if isinstance(value, Message) else gettext(str(value)) if value else ""
 
 

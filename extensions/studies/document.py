@@ -33,7 +33,7 @@ class CorrelationsOfStudy(StudyDocument):
     campaigns: Sequence[Correlations]
     statistic: str
     statistic_label: Message | None
-    families: Mapping[str, str]
+    families: Mapping[str, Message | str]
     tables: Sequence[Table]
     intervals_notes: Sequence[Message]
     all_metrics: Sequence[Named]

@@ -187,7 +187,7 @@ def context_of_study(
     }
 
 
-def _levels(request: HttpRequest, document: CorrelationsOfStudy, level: str) -> list[Level]:
+def _levels(request: HttpRequest, document: CorrelationsOfStudy, level: Message) -> list[Level]:
     """Return segments by τ, and systems by r, or by the limit of hybrids with few systems."""
     enough = all(one.n_systems >= MIN_SYSTEMS for one in document.campaigns)
     choices = {

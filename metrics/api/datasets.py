@@ -84,7 +84,7 @@ class FolderSerializer(serializers.Serializer[object]):
     def validate_archive(self, archive: Any) -> Any:
         """Refuse what is too large."""
         if message := too_large(archive.size):
-            raise serializers.ValidationError(message)
+            raise serializers.ValidationError(str(message))
         return archive
 
 

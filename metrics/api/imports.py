@@ -190,7 +190,7 @@ class MetricImportViewSet(OfTestSetViewSet):
 
 def _require_change(request: Request, test_set: TestSet) -> None:
     if not may_change_test_set(request.user, test_set):
-        raise PermissionDenied(test_set_refusal(test_set))
+        raise PermissionDenied(str(test_set_refusal(test_set)))
 
 
 def _choices(given: dict[str, Any]) -> Choices:

@@ -99,7 +99,7 @@ class StartForm(forms.Form):
     def groups(self) -> dict[str, list[Choice]]:
         """Return metrics that can be used, by family; those without references first."""
         ticked = self["metrics"].value() or []
-        groups: dict[str, list[Choice]] = {}
+        groups: dict[Message | str, list[Choice]] = {}
         offered = [info for info in self.infos if info.name not in self.refusals]
         hosts = hosts_for(offered, self.target_language)
         for info in sorted(offered, key=lambda info: info.needs_reference):

@@ -92,7 +92,7 @@ class Items:
             if partner is not None and partner != number:
                 self.drafts[number] = replace(draft, partner=partner)
             elif draft.kind in PAIRED:
-                unpaired[draft.kind.label] += 1
+                unpaired[str(draft.kind.label)] += 1
         for kind, count in unpaired.items():
             report.warn(
                 plural(

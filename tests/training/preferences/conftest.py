@@ -18,7 +18,11 @@ class Speechless(fakes.Counting):
     def score(self, inputs: Any) -> Any:
         for index, each in enumerate(inputs):
             if each.hypothesis == "a b c":
-                raise MetricError(message("test.problem", "Speechless: no word for it."), permanent=True, index=index)
+                raise MetricError(
+                    message("test.problem", "Speechless: no word for it."),
+                    permanent=True,
+                    index=index,
+                )
         return super().score(inputs)
 
 
