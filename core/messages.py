@@ -1,6 +1,7 @@
 """Messages on pages and in the database: translated when shown, stored with code and parameters."""
 
 import json
+import re
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 from functools import lru_cache
@@ -19,6 +20,7 @@ from metaeval.messages import Message, Writer, from_json, message
 
 # Chinese marks of punctuation hold their own blank.
 WITHOUT_BLANKS = ("zh-hans",)
+PLACEHOLDER, WORDS = re.compile(r"\{[^{}]*\}"), re.compile(r"[A-Za-z]")
 
 
 class LocaleWriter(Writer):
@@ -59,8 +61,9 @@ def translated(value: Message) -> str:
         if value.plural
         else gettext(value.pattern)
     )
-    # What has no translation is shown in English altogether: numbers, too.
-    return value.text if pattern == value.english else value.in_words(writer(language), pattern)
+    # A text without a translation is shown in English altogether: numbers, too.
+    is_english = pattern == value.english and WORDS.search(PLACEHOLDER.sub("", pattern))
+    return value.text if is_english else value.in_words(writer(language), pattern)
 
 
 def sentences(messages: Iterable[Message]) -> str:
