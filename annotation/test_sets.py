@@ -1,30 +1,32 @@
-"""Test sets after their upload: who may add to them, who owns them, which systems are human."""
+"""Manage stored test sets: who may add to them, who owns them, which systems are human."""
 
 from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
 from django.db import transaction
+from django.utils.translation import gettext_lazy as _
 
 from annotation.access import is_admin
 from annotation.models import AuditEntry, System, TestSet, TestSetShare
+from metaeval.messages import message
 
 
 @transaction.atomic
 def share(*, test_set: TestSet, username: str, actor: User) -> None:
-    """Let an account add to a test set; the owner and those who may already change nothing.
+    """Let an account add to a test set; do nothing if it may already.
 
-    Raises ValidationError for an account that is not there or that may not upload.
+    Raises ValidationError for an unknown account or one that may not upload.
     """
     user = _uploader(username)
     if user.pk == test_set.created_by_id:
         return
-    _, is_new = TestSetShare.objects.get_or_create(test_set=test_set, user=user)
+    _shared, is_new = TestSetShare.objects.get_or_create(test_set=test_set, user=user)
     if is_new:
         _note(test_set, actor, "test set shared", account=user.get_username())
 
 
 @transaction.atomic
 def unshare(*, shared: TestSetShare, actor: User) -> None:
-    """Let an account add to a test set no more; what it added stays."""
+    """Stop sharing a test set with an account; what it added stays."""
     account = shared.user.get_username()
     _note(shared.test_set, actor, "test set shared no more", account=account)
     shared.delete()
@@ -46,14 +48,18 @@ def set_owner(*, test_set: TestSet, username: str, actor: User) -> None:
 def _uploader(username: str) -> User:
     user = User.objects.filter(username=username, is_active=True).first()
     if user is None:
-        raise ValidationError({"username": f"There is no account named “{username}”."})
-    if not is_admin(user):
-        raise ValidationError(
-            {
-                "username": f"“{username}” may not upload. A site admin can give the account the "
-                "role campaign admin first."
-            }
+        refusal = message(
+            "account.unknown", "There is no account named “{account}”.", account=username
         )
+        raise ValidationError({"username": [refusal]})
+    if not is_admin(user):
+        refusal = message(
+            "account.no-uploads",
+            "“{account}” may not upload. A site admin must first give the account the role "
+            "campaign admin.",
+            account=username,
+        )
+        raise ValidationError({"username": [refusal]})
     return user
 
 
@@ -61,7 +67,7 @@ def _note(test_set: TestSet, actor: User, action: str, **details: str | None) ->
     AuditEntry.objects.create(test_set=test_set, actor=actor, action=action, details=details)
 
 
-NOT_YOURS = "Only the owner of a test set and site admins say which of its systems are human."
+NOT_YOURS = _("Only the owner of a test set and site admins decide which of its systems are human.")
 
 
 @transaction.atomic

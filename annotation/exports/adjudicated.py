@@ -1,6 +1,6 @@
-"""What reviewers decided, as a table and in the layout of mt-metrics-eval.
+"""Decisions of reviewers, as a table and in the layout of mt-metrics-eval.
 
-It stands in files of its own: no file of judgments has it.
+They are in separate files; files of judgments do not contain them.
 """
 
 import json

@@ -1,13 +1,13 @@
 """Judgments in Appraise's order of columns, and the campaign as batches and manifest.
 
-Times are Unix seconds, 0 where they are not known. Gold and practice items have no counterpart
-there and are left out. Traps are written as BAD. MQM has the score 0: it follows from the spans. A
-side whose text is the source becomes `missing`. Where a text has no system, its targetID is that of
-its partner, or the name of its kind.
+Times are Unix seconds, 0 if unknown. Gold and practice items have no counterpart in Appraise and
+are skipped. Traps are written as BAD. MQM has the score 0: it follows from the spans. A side whose
+text is the source becomes `missing`. If a text has no system, its targetID is that of its partner,
+or the name of its kind.
 
 `batches.json`, `manifest.json` and `scores.csv` of the archive read back as the same judgments;
-errors marked beforehand are in `mqm`, in Appraise's offsets. Where the numbers cannot be shared
-evenly, the manifest lets everybody rate everything.
+errors marked beforehand are in `mqm`, in Appraise's offsets. If items cannot be divided evenly, the
+manifest assigns all of them to every annotator.
 """
 
 import json

@@ -161,8 +161,8 @@ def header_of(campaign: Campaign) -> tuple[str, ...]:
 def judgment_dicts(campaign: Campaign, filters: Filters = EVERYTHING) -> Iterator[Row]:
     """Yield judgments by the names of `header_of`; z-scores are of current ones only.
 
-    Times are datetimes and spans lists of dictionaries. Rows that filters leave out are not there,
-    nor in the z-scores of the others.
+    Times are datetimes and spans lists of dictionaries. Rows that filters exclude are not part of
+    the z-scores of the others.
     """
     pools = moments(campaign, filters)
     openings, plays = _openings(campaign), _plays(campaign)

@@ -1,14 +1,14 @@
 """The layout of mt-metrics-eval (V2): texts, human scores and ratings of one test set.
 
-`human-scores/LP.NAME.seg.score` and `.sys.score` hold raw and z means, or minus the MQM penalty;
-each own scale and HTER under a name of its own. For protocols with spans `LP.NAME.seg.rating` has
-the first rating of every output, `NAME-2` the second, and so on; where there are several and people
-gave scores, `NAME-r1.seg.score`, `NAME-r2.seg.score` … hold those of each, so that every rating
-comes back with its score. Special tokens are errors of the whole source.
+`human-scores/LP.NAME.seg.score` and `.sys.score` have raw and z means, or minus the MQM penalty;
+each scale of the campaign and HTER have their own names. For protocols with spans,
+`LP.NAME.seg.rating` has the first rating of every output, `NAME-2` the second, and so on; if there
+are several and annotators gave scores, `NAME-r1.seg.score`, `NAME-r2.seg.score` … have the scores
+of each, so that every rating is read with its score. Special tokens are errors of the whole source.
 
-Segments come in the order of the test set, except that a document stays together, which the layout
-asks for. Line breaks inside texts become blanks, one for one, so that positions hold. Names get no
-blanks, and those of references neither `.` nor `-`, because the layout splits at them.
+Segments have the order of the test set, except that documents are contiguous, as the layout
+requires. Line breaks inside texts become blanks, one for one, so that offsets stay valid. Names
+have no blanks, and those of references no `.` or `-`, because the layout splits at them.
 """
 
 import json
@@ -134,7 +134,7 @@ def _published(campaign: Campaign, filters: Filters) -> _Published | None:
 
 
 def safe(name: str) -> str:
-    """Return a name without blanks and slashes, which can stand in a path and in a line."""
+    """Return a name without blanks and slashes, for paths and lines."""
     return re.sub(r"[\s/\\]+", "_", name.strip()) or "_"
 
 
@@ -249,7 +249,7 @@ def _means(
 def segment_scores(
     segments: Sequence[Segment], systems: Mapping[System, str], means: Means
 ) -> Iterator[str]:
-    """Yield a line for every system and segment, `None` where there is no score."""
+    """Yield a line for every system and segment, with `None` for a missing score."""
     for system, name in systems.items():
         for segment in segments:
             yield f"{name}\t{_number(means.get((system.pk, segment.pk)))}\n"
@@ -278,9 +278,9 @@ def _ratings(
     segments: Sequence[Segment],
     systems: Mapping[System, str],
 ) -> Files:
-    """One file for the first rating of every output, one for the second, and so on.
+    """Yield a file of the first ratings of all outputs, one of the second ratings, and so on.
 
-    Where there are several and people gave scores, those of each stand beside it.
+    If there are several and annotators gave scores, each file has a file with its scores.
     """
     if campaign.judging.spans is None:
         return
@@ -350,7 +350,7 @@ def rating_line(campaign: Campaign, name: str, rating: tuple[Sequence[Span], str
     """Return the line of a rating: its errors, and who marked them."""
     if rating is None:
         return f"{name}\tNone\n"
-    spans, rater = rating
+    spans, annotator = rating
     scheme = campaign.judging.spans
     errors = [
         {
@@ -363,4 +363,4 @@ def rating_line(campaign: Campaign, name: str, rating: tuple[Sequence[Span], str
         }
         for span in spans
     ]
-    return f"{name}\t{json.dumps({'errors': errors})}\t{safe(rater)}\n"
+    return f"{name}\t{json.dumps({'errors': errors})}\t{safe(annotator)}\n"

@@ -91,7 +91,7 @@ class LanguagesForm(forms.Form):
 class UploadForm(LanguagesForm):
     """Files with segments and outputs, and a description of the test set.
 
-    `kept` is the same person's previous upload: its files are used unless they are unticked or
+    `earlier` is the same person's previous upload: its files are used unless they are unticked or
     replaced by others of their name (a single source or document file by any other).
     """
 
@@ -150,20 +150,20 @@ class UploadForm(LanguagesForm):
         help_text=_("They are kept for two hours. Untick files that must not be used."),
     )
 
-    def __init__(self, data: Any = None, files: Any = None, *, kept: Sent | None = None) -> None:
-        super().__init__(data, files, initial=dict(kept.words) if kept else None)
+    def __init__(self, data: Any = None, files: Any = None, *, earlier: Sent | None = None) -> None:
+        super().__init__(data, files, initial=dict(earlier.words) if earlier else None)
         self.fields["lines"].choices = [  # type: ignore[attr-defined]
             ("", _("known from the order of the source file")),
             *((value, translated(label)) for value, label in LABELS.items()),
         ]
-        self.offer(kept)
+        self.offer(earlier)
 
-    def offer(self, kept: Sent | None) -> None:
+    def offer(self, earlier: Sent | None) -> None:
         """Offer files that were sent before."""
-        self.kept = kept
+        self.earlier = earlier
         choices = [
             (str(n), f"{ROLE_NAMES[role]}: {file.name}, {filesizeformat(file.size)}")
-            for n, (role, file) in enumerate(kept.files if kept else [])
+            for n, (role, file) in enumerate(earlier.files if earlier else [])
         ]
         self.fields["kept_files"].choices = choices  # type: ignore[attr-defined]
         self.initial["kept_files"] = [number for number, _ in choices]
@@ -205,7 +205,7 @@ class UploadForm(LanguagesForm):
         return found
 
     def _still_kept(self, role: str) -> list[InputFile]:
-        kept = self.kept.files if self.kept else []
+        kept = self.earlier.files if self.earlier else []
         ticked = {int(number) for number in self.cleaned_data.get("kept_files", [])}
         return [file for n, (its, file) in enumerate(kept) if its == role and n in ticked]
 
@@ -213,12 +213,12 @@ class UploadForm(LanguagesForm):
         """Return what was typed and chosen, valid or not, so that nothing is lost."""
         words = {name: self.data.get(name, "") for name in WORDS}
         files = self.files_sent()
-        if self.kept is None:
+        if self.earlier is None:
             return Sent(words, files)
-        same = {id(file) for _, file in self.kept.files}
+        same = {id(file) for _, file in self.earlier.files}
         tables = {file.name for role, file in files if role == "tables" and id(file) in same}
-        columns = {name: c for name, c in self.kept.columns.items() if name in tables}
-        return Sent(words, files, columns, self.kept.decode)
+        columns = {name: c for name, c in self.earlier.columns.items() if name in tables}
+        return Sent(words, files, columns, self.earlier.decode)
 
     def submission(self) -> Submission:
         """Return what the person sent; nothing has been read yet."""
@@ -256,7 +256,7 @@ def read_again(sent: Sent) -> Submission | None:
     data = QueryDict(mutable=True)
     data.update(dict(sent.words))
     data.setlist("kept_files", everything)
-    form = UploadForm(data, kept=sent)
+    form = UploadForm(data, earlier=sent)
     return submission_of(form.cleaned_data, sent) if form.is_valid() else None
 
 

@@ -1,7 +1,7 @@
-"""Uploads that wait: the files as they were sent, and what was found in them.
+"""Uploads that wait for confirmation: the files as they were sent, and the result of their check.
 
-The checked draft itself is kept, so that exactly what was previewed is stored; the files and words
-are, so that a person can go back and change something without sending all of it again.
+The checked draft is kept, so that exactly what was previewed is stored; the files and answers are
+kept, so that a person can change something without sending everything again.
 """
 
 import hashlib
@@ -32,7 +32,7 @@ __all__ = ["ExpiredError", "Pending", "Sent", "forget", "keep", "recall", "recal
 class Sent:
     """What a person sent: the words of the form as typed, and the files with their roles.
 
-    `columns` and `decode` are what they said of the files since (see `Submission`).
+    `columns` and `decode` are the choices made on the preview (see `Submission`).
     """
 
     words: Mapping[str, str]
@@ -71,7 +71,7 @@ class Pending:
 def keep(checked: Checked | None, sent: Sent, user_id: int) -> str:
     """Keep an upload and return its token, for this user alone.
 
-    A refused one is kept for its errors and files, without the texts that were read.
+    A refused upload is kept with its errors and files, without the texts that were read.
     """
     draft = b""
     if checked and not checked.report.errors:
@@ -128,7 +128,7 @@ def _sent(token: str, values: Mapping[str, Any], user_id: int) -> Sent:
 
 
 def forget(token: str, user_id: int) -> None:
-    """Delete an upload, after it was stored or given up."""
+    """Delete an upload, after it was stored or abandoned."""
     waiting.forget(token, user_id=user_id, purpose=PURPOSE)
 
 

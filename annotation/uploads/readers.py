@@ -160,7 +160,7 @@ def _refuse_strange_columns(submission: Submission, reading: Reading) -> None:
     for name in submission.columns:
         if name and name not in {file.name for file in submission.tables}:
             text = message(
-                "upload.no-table", "There is no table “{table}” with columns to name.", table=name
+                "upload.no-table", "No table with columns to name is called “{table}”.", table=name
             )
             reading.report.error(text)
 

@@ -64,24 +64,24 @@ def upload(request: HttpRequest) -> HttpResponse:
     if token := request.GET.get("check", ""):
         return _confirm(request, token)
     try:
-        kept = _kept(request)
+        earlier = _earlier(request)
     except ExpiredError:
         messages.error(request, EXPIRED)
-        kept = None
-    form = UploadForm(request.POST or None, request.FILES or None, kept=kept)
+        earlier = None
+    form = UploadForm(request.POST or None, request.FILES or None, earlier=earlier)
     if request.method == "POST" and form.is_valid():
         return _check(request, form.submission(), form.sent())
     return _form(request, form)
 
 
-def _kept(request: HttpRequest) -> Sent | None:
+def _earlier(request: HttpRequest) -> Sent | None:
     """Return what the person sent before a preview or a refused form."""
     token = request.POST.get("kept", "") or request.GET.get("change", "")
     return recall_sent(token, signed_in(request).pk) if token else None
 
 
 def _form(request: HttpRequest, form: UploadForm) -> HttpResponse:
-    token = request.GET.get("change", "") if form.kept else ""
+    token = request.GET.get("change", "") if form.earlier else ""
     if form.is_bound:
         # Browsers do not send files again, so they are kept here.
         sent = form.sent()

@@ -1,20 +1,20 @@
-"""Cells of tables as numbers: one vocabulary of missing scores for every file and every door."""
+"""Cells of tables as numbers, with one vocabulary of missing scores for all files."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable
 
-# Words by which people, pandas, R and spreadsheets say that there is no score, in any case.
+# Words for a missing score that people, pandas, R and spreadsheets use, in any case.
 MISSING_WORDS = frozenset(
     ("", "-", "–", "—", "na", "n/a", "#n/a", "<na>", "nan", "none", "null", "missing")
 )
 
 
 def parse_number(cell: object) -> float | None:
-    """Return a cell as a number; nan where it says that there is none, None for anything else.
+    """Return a cell as a number, nan for a missing one, None for anything else.
 
-    The number may be infinite. What Python alone reads as a number is none: `1_000` and `True`.
+    The number may be infinite. `1_000` and `True`, which only Python reads as numbers, give None.
 
     Examples
     --------
@@ -35,9 +35,9 @@ def parse_number(cell: object) -> float | None:
 
 
 def read_score(cell: object) -> float | None:
-    """Return a cell as a finite score, nan where it is missing, None where it is no number.
+    """Return a cell as a finite score, nan for a missing one, None for anything else.
 
-    An infinite value is a missing score: no mean and no correlation is made of it.
+    An infinite value is a missing score: it has no mean and no correlation.
 
     Examples
     --------
@@ -49,7 +49,7 @@ def read_score(cell: object) -> float | None:
 
 
 def is_missing(cell: object) -> bool:
-    """Return True where a cell holds no score: an empty one, a word for none, an infinite value."""
+    """Return True for a cell without a score: empty, a word for a missing one, or infinite."""
     value = read_score(cell)
     return value is not None and math.isnan(value)
 

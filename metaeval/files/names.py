@@ -1,7 +1,7 @@
-"""The one registry of what columns and keys of files are called, in all languages of headers.
+"""Names that columns and keys of files have, in all languages of headers.
 
-Names are compared without case, blanks, hyphens, underscores and a remark in brackets. A field that
-two kinds of files call the same is here once; what a kind of file alone calls it, that reader adds.
+Names are compared without case, blanks, hyphens, underscores and a comment in brackets. A field of
+two kinds of files is here once; readers add names that only one kind of file uses.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ import unicodedata
 from collections.abc import Iterable
 from functools import lru_cache
 
-# Field -> names that people and programs give it, those that say most first.
+# Field -> names that people and programs give it, the most specific first.
 NAMES: dict[str, tuple[str, ...]] = {
     "segment": (
         *("segment_id", "seg_id", "sid", "seg", "segid", "sent_id", "sentence_id", "sentence"),
         *("source_id", "src_id", "line_id", "key", "globalSegId", "Satz", "segmento"),
         *("segmentnummer", "句段", "段号", "句子编号", "věta", "segment_no", "seg_no"),
     ),
-    # Where a table has segments besides, an item is one thing that was shown.
+    # In a table that also has segments, an item is what was shown at once.
     "item": ("item_id", "itemid", "id", "task_item", "hit_item"),
     "document": (
         *("doc", "document_id", "doc_id", "docid", "doc_name", "document_name", "talk", "article"),
@@ -110,12 +110,12 @@ NAMES: dict[str, tuple[str, ...]] = {
     "span_end": ("end", "end_i", "end_indices", "stop", "to"),
     "confidence": (),
 }
-REMARK = re.compile(r"\s*(\([^()]*\)|\[[^][]*\])\s*$")
+IN_BRACKETS = re.compile(r"\s*(\([^()]*\)|\[[^][]*\])\s*$")
 
 
 @lru_cache(maxsize=4_096)
 def plain(name: str) -> str:
-    """Return what all spellings of a column's name have in common.
+    """Return the common form of all spellings of a column's name.
 
     Examples
     --------
@@ -123,11 +123,11 @@ def plain(name: str) -> str:
     ('segid', 'segid')
     """
     folded = unicodedata.normalize("NFKC", name).casefold()
-    return re.sub(r"[\W_]+", "", REMARK.sub("", folded) or folded)
+    return re.sub(r"[\W_]+", "", IN_BRACKETS.sub("", folded) or folded)
 
 
 def is_called(column: str, names: Iterable[str]) -> bool:
-    """Return True where a column has one of some names."""
+    """Return True if a column has one of some names."""
     return plain(column) in map(plain, names)
 
 
@@ -139,7 +139,7 @@ def column_of(field: str, columns: Iterable[str]) -> str:
 
 
 def is_known(column: str) -> bool:
-    """Return True where any reader knows a column by its name."""
+    """Return True if any reader knows a column by its name."""
     head = column.partition(":")[0].partition("_")[0].casefold().strip()
     return plain(column) in _all() or head in ("system", "reference")
 

@@ -152,13 +152,24 @@ class RelativeRanks:
         missing = int(np.isnan(values).sum())
         notes.exclude("judgment of an output without a metric score", missing)
         if missing:
-            notes.warn(MissingDataWarning(f"{missing} judgments lack a metric score: left out."))
+            text = plural(
+                "darr.missing",
+                "{n} judgment was excluded: it lacks a metric score.",
+                "{n} judgments were excluded: they lack a metric score.",
+                n=missing,
+            )
+            notes.warn(MissingDataWarning(text))
         n, concordant = len(values) - missing, int((values > 0).sum())
         is_constant = n > 0 and not np.nan_to_num(values).any()
         if not n:
-            notes.warn(TooFewWarning("No judgment has metric scores: tau is undefined."))
+            text = message("darr.none", "No judgment has metric scores, so τ is undefined.")
+            notes.warn(TooFewWarning(text))
         elif is_constant:
-            text = "The metric scores both outputs of every judgment the same: tau is undefined."
+            text = message(
+                "darr.constant",
+                "The metric gives both outputs of every judgment the same score, so τ is "
+                "undefined.",
+            )
             notes.warn(ConstantInputWarning(text))
         return StatisticResult(
             n=n,
@@ -254,11 +265,11 @@ def mqm_weight(category: str, severity: str, weights: Mapping[str, float] = MQM_
 def read_mqm(
     path: str | Path, *, weights: Mapping[str, float] = MQM_WEIGHTS
 ) -> dict[str, ScoreMatrix]:
-    """Read an MQM TSV and score it: rater -> systems x segments, and ``mean`` over raters.
+    """Read an MQM TSV and score it: annotator -> systems x segments, and their ``mean``.
 
-    One line per error, columns system, seg_id, rater, category, severity (others are ignored); a
+    One line per error, columns system, seg_id, annotator (`rater`), category, severity; a
     segment without errors has one line No-error. The score is minus the sum of the weights
-    (Freitag et al. 2021); segments that a rater did not see are nan.
+    (Freitag et al. 2021); segments that an annotator did not see are nan.
     """
     names = ["system", "seg_id|segment|seg", "rater", "category", "severity"]
     table = Table(path, names)

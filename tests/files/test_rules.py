@@ -194,7 +194,7 @@ def test_every_door_knows_a_field_by_all_of_its_names(door: str, field: str) -> 
 
 @pytest.mark.parametrize("door", DOORS)
 def test_rows_of_other_languages_are_never_taken_for_those_of_one(door: str) -> None:
-    """Into one test set come the rows of its pair, and that is said; others take each pair."""
+    """A test set accepts only rows of its pair, with a warning; other imports take each pair."""
     rows = ROWS[door]
     pair = ("de-en", "cs-en") if door == "test set" else ("zh-en", "zh-de")
     both = [row | {"langs": code} for row, code in zip(rows, pair, strict=True)]

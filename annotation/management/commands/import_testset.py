@@ -24,18 +24,20 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("slug", help="short name in addresses, such as newstest2025-en-zh")
         parser.add_argument("--name", help="name on pages; the slug if not given")
-        parser.add_argument("--source-language", help="code; a stored test set knows its own")
+        parser.add_argument(
+            "--source-language", help="language code; not needed for a stored test set"
+        )
         parser.add_argument("--target-language")
         parser.add_argument("--description", default="")
-        parser.add_argument("--source", type=Path, help="plain text, one segment a line")
+        parser.add_argument("--source", type=Path, help="plain text, one segment per line")
         parser.add_argument("--reference", type=Path, action="append", default=[])
-        parser.add_argument("--documents", type=Path, help="plain text, one document id a line")
+        parser.add_argument("--documents", type=Path, help="plain text, one document id per line")
         parser.add_argument(
             "--system",
             action="append",
             default=[],
             metavar="[NAME[@RATIO]=]FILE",
-            help="plain text, one output a line; without a name the file's is taken",
+            help="plain text, one output per line; the default name is that of the file",
         )
         parser.add_argument(
             "--table", "--outputs", type=Path, action="append", default=[], dest="tables",
@@ -43,8 +45,8 @@ class Command(BaseCommand):
         )  # fmt: skip
         parser.add_argument(
             "--column", action="append", default=[], metavar="[FILE:]COLUMN=FIELD",
-            help="what a column of the tables holds, such as sid=segment, mt=system:base or "
-            "notes= for nothing; usual names are understood without it",
+            help="the field of a column in the tables, such as sid=segment, mt=system:base or "
+            "notes= for an unused column; usual names are recognised without it",
         )  # fmt: skip
         parser.add_argument(
             "--decode-entities",

@@ -44,18 +44,18 @@ def read_attachments(
 
     `place` returns the place of a column. What is wrong goes to the report.
     """
-    beside: dict[str, Any] = {}
+    attached: dict[str, Any] = {}
     for name in ("media", *TEXTS):
         value = values.get(name)
         if value is not None and not isinstance(value, str):
             text = message("media.no-text", "“{column}” is not text.", column=name)
             report.error(text, place(name))
         elif value and value.strip():
-            beside[name] = value.replace("\r\n", "\n").strip()
+            attached[name] = value.replace("\r\n", "\n").strip()
     for name, key in TIMES.items():
         if (raw := values.get(name)) not in (None, ""):
-            beside[key] = _seconds(raw, place(name), report)
-    return _checked(beside, place, report)
+            attached[key] = _seconds(raw, place(name), report)
+    return _checked(attached, place, report)
 
 
 def _seconds(raw: Any, place: Place, report: Report) -> float:
@@ -73,16 +73,18 @@ def _seconds(raw: Any, place: Place, report: Report) -> float:
 
 
 def _checked(
-    beside: dict[str, Any], place: Callable[[str], Place], report: Report
+    attached: dict[str, Any], place: Callable[[str], Place], report: Report
 ) -> dict[str, Any]:
-    if "end" in beside and beside["end"] <= beside.get("start", 0):
+    if "end" in attached and attached["end"] <= attached.get("start", 0):
         text = message("media.end-before-start", "The end is not after the start.")
         report.error(text, place("media_end"))
-    alone = {"start", "end", "alt", "transcript"} & set(beside)
-    if alone and "media" not in beside:
-        text = message("media.no-file-for", "There is no file for {fields}.", fields=sorted(alone))
+    alone = {"start", "end", "alt", "transcript"} & set(attached)
+    if alone and "media" not in attached:
+        text = message(
+            "media.no-file-for", "The file for {fields} is missing.", fields=sorted(alone)
+        )
         report.error(text, place("media"))
-    return beside
+    return attached
 
 
 def use_file_as_source(segment: SegmentDraft) -> None:
@@ -128,12 +130,14 @@ def attach(
         report.warn(text)
 
 
-def _put(beside: dict[str, Any], stored: StoredFile, report: Report, place: Where, i: int) -> None:
-    if stored.format.kind == "image" and {"start", "end"} & set(beside):
+def _put(
+    attached: dict[str, Any], stored: StoredFile, report: Report, place: Where, i: int
+) -> None:
+    if stored.format.kind == "image" and {"start", "end"} & set(attached):
         text = message("media.picture-times", "A picture has no start and end.")
         report.error(text, place(i, "media_start"))
-    del beside["media"]
-    beside |= {
+    del attached["media"]
+    attached |= {
         "file": stored.sha256,
         "kind": stored.format.kind,
         "type": stored.format.content_type,
@@ -171,8 +175,8 @@ def _stored(
     return None
 
 
-def written_attachments(beside: Mapping[str, Any]) -> dict[str, Any]:
+def written_attachments(attached: Mapping[str, Any]) -> dict[str, Any]:
     """Return values that `read_attachments` reads; a file has the hash of its content as a name."""
-    values = {name: beside[name] for name in TEXTS if name in beside}
-    times = {column: beside[key] for column, key in TIMES.items() if key in beside}
-    return ({"media": beside["file"]} if "file" in beside else {}) | times | values
+    values = {name: attached[name] for name in TEXTS if name in attached}
+    times = {column: attached[key] for column, key in TIMES.items() if key in attached}
+    return ({"media": attached["file"]} if "file" in attached else {}) | times | values

@@ -1,7 +1,7 @@
 """Report whether higher or lower scores are better, or ask for it."""
 
 from annotation.uploads.problems import Report
-from metaeval.messages import message
+from metaeval.messages import Message, message
 from metaeval.scores.directions import (
     STATED_HIGHER,
     STATED_LOWER,
@@ -44,12 +44,19 @@ def say_direction(name: str, direction: Direction, report: Report) -> None:
         report.note(text)
 
 
-def direction_text(direction: Direction) -> str:
-    """Return the sentence that is stored with scores; empty where nothing unusual was inferred."""
+def direction_message(direction: Direction) -> Message | None:
+    """Return the message that is stored with scores; None if nothing unusual was inferred."""
     if direction in (USUAL, STATED_LOWER, STATED_HIGHER):
-        return ""
-    return (
-        f"Lower is better: {direction.reason}."
-        if direction.is_lower
-        else (f"Higher is better: {direction.reason}.")
+        return None
+    if direction.is_lower:
+        return message(
+            "direction.stored-lower", "Lower is better: {reason}.", reason=direction.reason
+        )
+    return message(
+        "direction.stored-higher", "Higher is better: {reason}.", reason=direction.reason
     )
+
+
+def direction_text(direction: Direction) -> str:
+    """Return the English text of `direction_message`, or an empty text."""
+    return str(direction_message(direction) or "")

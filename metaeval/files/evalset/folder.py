@@ -15,7 +15,7 @@ from metaeval.files.text import write_lines
 from metaeval.scores.matrix import ScoreMatrix
 
 NO_OUTPUT = "[No translation supplied]"
-# Stands for every source where a set holds scores without texts.
+# Replaces every source of a set that has scores without texts.
 NO_SOURCE = "[source not published]"
 
 
@@ -26,17 +26,17 @@ class EvalSet:
     Attributes
     ----------
     documents
-        (domain, document) of each segment, or nothing at all where there is no file of them; a
-        document's segments are contiguous.
+        (domain, document) of each segment, or empty without a file of documents; a document's
+        segments are contiguous.
     references, outputs
         name -> one text per segment; None where a system gave none.
     human_scores, metric_scores
         (name, level) -> `Scores`, with level ``sys``, ``doc``, ``domain`` or ``seg``. A metric's
         name ends in the references it used: ``BLEU-refA``, ``QE-src``.
     ratings
-        name -> system -> (errors as JSON or None, rater or None) per segment.
+        name -> system -> (errors as JSON or None, annotator or None) per segment.
     metadata
-        system -> lines of JSON, kept as they are.
+        system -> lines of JSON, unchanged.
     """
 
     name: str
@@ -140,9 +140,9 @@ FILES, SEGMENTS = "sys.score", "mean of segments"
 
 @dataclass(frozen=True, eq=False)
 class SystemScores:
-    """One score a system, as systems x 1; ``origins`` says of "human" and of each metric which.
+    """One score per system, as systems x 1; ``origins`` has the origin of each metric's scores.
 
-    ``sys.score``: the directory's file of system scores; ``mean of segments``: there is none.
+    ``sys.score``: the directory's file of system scores; ``mean of segments``: it has no such file.
     """
 
     human: ScoreMatrix
@@ -152,7 +152,7 @@ class SystemScores:
 
 
 def evalset_system_scores(evalset: EvalSet, human: str) -> SystemScores:
-    """Return system scores as published, and means of segments for what has no file of them.
+    """Return system scores as published, or means of segments without a file of system scores.
 
     BLEU of a system is not the mean over its segments, and some metrics score whole systems
     only; so a ``*.sys.score`` file counts before the mean of a ``*.seg.score``. Where the humans'

@@ -180,7 +180,7 @@ class _Reader:
         if level in ("doc", "domain") and not self.documents:
             refusal = message(
                 "evalset.no-documents",
-                "The scores are of documents, but there is no file of documents.",
+                "The scores are of documents, but the file of documents is missing.",
             )
             raise FormatError(path, None, refusal)
         found = read_scores(path, level, self.documents, self.size)

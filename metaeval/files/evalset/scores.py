@@ -103,7 +103,7 @@ def expected_scores(level: str, documents: Documents, size: int | None) -> int |
 
 
 def read_ratings(path: Path, size: int | None) -> Ratings:
-    """Read a file of SYSTEM, JSON or None, and optionally RATER, separated by tabs."""
+    """Read a file of SYSTEM, JSON or None, and optionally an annotator, separated by tabs."""
     ratings: dict[str, list[tuple[str | None, str | None]]] = {}
     for line, text in enumerate(read_lines(path), start=1):
         cells = text.split("\t")
@@ -113,8 +113,8 @@ def read_ratings(path: Path, size: int | None) -> Ratings:
             )
             raise FormatError(path, line, refusal)
         errors = None if cells[1] == "None" else _checked(path, line, cells[1])
-        rater = cells[2] if len(cells) == 3 else None
-        ratings.setdefault(cells[0], []).append((errors, rater))
+        annotator = cells[2] if len(cells) == 3 else None
+        ratings.setdefault(cells[0], []).append((errors, annotator))
     for system, entries in ratings.items():
         if size is not None and len(entries) != size:
             refusal = message(
