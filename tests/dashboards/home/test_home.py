@@ -95,7 +95,7 @@ def test_drafts_offer_no_results(several: dict[str, Campaign], as_admin: Client)
 
 @pytest.mark.parametrize("mode", ["static", "pool"])
 def test_progress_is_that_of_the_campaigns_own_pages(world: World, mode: str) -> None:
-    """`wanted` counts by itself, campaign by campaign, with the kind of every item."""
+    """`wanted` counts each campaign separately, with the kind of every item."""
     campaign = make_campaign(world.test_set, "counted", assignment_mode=mode, status="draft")
     segment = world.test_set.segments.first()
     Item.objects.create(campaign=campaign, kind="tutorial", segment=segment, text="x", low=1)

@@ -77,7 +77,7 @@ def import_meta() -> Campaign:
 
 
 def test_wmt23_comes_out_as_published(meta: Campaign) -> None:
-    """Without texts all outputs are equal, and only scores by output can tell them apart."""
+    """Without texts all outputs are equal, and only scores by output can distinguish them."""
     found = document(meta, "correlations")
     rows = {row["label"].removesuffix(" (imported)"): row for row in found["rows"]}
     assert len(rows) == 13

@@ -33,7 +33,7 @@ N_SEGMENTS = 24
 # Analyses with tests of their own: pairs of campaigns, marked spans, suggestions, designs that a
 # reader states, files. `correlations` has the values, whose intervals are those of `significance`.
 ELSEWHERE = {"forms", "spans", "trial", "power", "bundle", "correlations"}
-# What names the unit, the documents, or the moment, and is no number.
+# Fields with the unit, the documents or the moment, which are not numbers.
 TOLD = {"unit", "n_units", "effective_units", "document", "documents", "filters", "filter_words",
         "as_of"}  # fmt: skip
 KINDS = sorted(set(kinds.KINDS) - ELSEWHERE)
