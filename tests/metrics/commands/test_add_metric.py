@@ -45,7 +45,7 @@ def test_a_dry_run_adds_nothing() -> None:
 def test_without_a_name_the_options_are_explained() -> None:
     told = say("bertscore")
     assert (
-        "--option checkpoint=…  Encoder; A name on the hub or a local directory; required" in told
+        "--option checkpoint=…  Encoder; A name on the hub or a local directory" in told
     )
     assert "--option measure=…  Measure shown; one of p, r, f; default f" in told
 
