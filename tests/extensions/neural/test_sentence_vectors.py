@@ -101,7 +101,7 @@ def test_every_part_is_in_the_signature(xlmr: str, tmp_path: Path) -> None:
         (
             "1_Pooling/config.json",
             {"pooling_mode": "lasttoken"},
-            "pooling .* is not supported: .*lasttoken",
+            "not supported: .*lasttoken",
         ),
         ("config_sentence_transformers.json", {"default_prompt_name": "query"}, "puts a prompt"),
     ],
@@ -128,7 +128,7 @@ def test_a_pickle_in_a_part_is_never_run(mbert: str, tmp_path: Path) -> None:
     dense = tmp_path / "model" / "2_Dense"
     (dense / "model.safetensors").unlink()
     torch.save({"linear.weight": Run(tmp_path / "was-run")}, dense / "pytorch_model.bin")
-    with pytest.raises(MetricError, match="2_Dense of the checkpoint .* cannot be loaded"):
+    with pytest.raises(MetricError, match=r"2_Dense of the checkpoint .* cannot be loaded"):
         SentenceEncoder(str(tmp_path / "model"))
     assert not (tmp_path / "was-run").exists()
 

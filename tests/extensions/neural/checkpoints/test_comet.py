@@ -229,9 +229,7 @@ def test_weights_that_are_not_there_are_not_made_up(encoder: Path, tmp_path: Pat
     document = torch.load(weights, weights_only=True)
     del document["state_dict"]["estimator.ff.3.weight"]
     torch.save(document, weights)
-    with pytest.raises(
-        MetricError, match=r"1 of \d+ weights are missing, such as estimator\.ff\.3"
-    ):
+    with pytest.raises(MetricError, match=r"1 of \d+ .* such as estimator\.ff\.3"):
         make(tmp_path / "model")
 
 
