@@ -226,7 +226,7 @@ class StartForm(forms.Form):
         return any(family.n_checked for family in self.elsewhere)
 
     def sets(self) -> list[tuple[str, Message, int, int]]:
-        """Return sets to choose in one click: name, label, number of metrics, number able to run."""
+        """Return sets to choose in one click: name, label, metrics, metrics able to run."""
         return [
             (name, each.label, len(of), sum(one.is_here for one in of))
             for name, each in SETS.items()

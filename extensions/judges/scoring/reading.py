@@ -2,9 +2,9 @@
 
 Without structured output models answer in several forms. Besides JSON these are read: a number
 alone, a letter alone, errors under headings (GEMBA-MQM, Kocmi & Federmann 2023). Anything else
-makes the reply unreadable; it never counts as zero or as a flawless translation, as in the published
-parsers. Then quotes become spans, because models copy text and do not count characters, and several
-passes become one number and one list of spans.
+makes the reply unreadable; it never counts as zero or as a flawless translation, as in the
+published parsers. Then quotes become spans, because models copy text and do not count characters,
+and several passes become one number and one list of spans.
 """
 
 import json
