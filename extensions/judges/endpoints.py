@@ -32,7 +32,7 @@ def get(name: str) -> Endpoint:
 
 
 def longest_reply(info: MetricInfo | None) -> float:
-    """Return the timeout of a judge's replies in seconds; 0 for other metrics and lost endpoints."""
+    """Return the seconds that a judge's reply may take; 0 for others and for lost endpoints."""
     if info is None or info.family != KEY:
         return 0.0
     endpoint = declared().get(str(info.option("endpoint")))

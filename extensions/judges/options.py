@@ -1,4 +1,4 @@
-"""Describe judges: language models that score. Neither Django nor torch: web and workers read it."""
+"""Describe language models as judges. Neither Django nor torch: web and workers read it."""
 
 from extensions.judges import context, prompts
 from metaeval.messages import message

@@ -35,7 +35,7 @@ Counted = tuple[Question, JudgeReply]
 
 
 class RunContext:
-    """A context (:class:`extensions.judges.context.JudgeContext`) of one run; InputError without one."""
+    """The context of a judge in one run (:class:`extensions.judges.context.JudgeContext`)."""
 
     def __init__(self, info: MetricInfo, run_id: int) -> None:
         self._run = run_id

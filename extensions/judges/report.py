@@ -1,8 +1,8 @@
 """Describe the verdicts of a judge without human scores.
 
 Judges rarely find no error, overuse "major", penalise length and favour related models (2510.22028,
-2509.26600, Rubric-MQM at ACL 2025), and readers of their scores should see how much. Workers compute
-the report during the run and at its end; pages show the stored one.
+2509.26600, Rubric-MQM at ACL 2025), and readers of their scores should see how much. Workers
+compute the report during the run and at its end; pages show the stored one.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""Support of judges around their scorers: endpoints, accounts, contexts (:mod:`metrics.support`)."""
+"""Support of judges around their scorers (:mod:`metrics.support`)."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -44,7 +44,7 @@ def _load(path: str, size: int, changed: int) -> "StaticVectors":
 
 
 class StaticVectors:
-    """A mapped file with ``width`` numbers per word; ``digest`` begins the SHA-256 of its contents."""
+    """A mapped file with ``width`` numbers per word; ``digest`` begins the SHA-256 of its bytes."""
 
     def __init__(self, path: str) -> None:
         self.path = path

@@ -76,7 +76,7 @@ class WorkerLogSerializer(serializers.ModelSerializer[RunWorker]):
 
 
 class HostsSerializer(serializers.Serializer[Hosts]):
-    """Hosts whose workers serve a metric's queue: `able` ones, and what each of the others lacks."""
+    """Hosts whose workers serve a metric's queue: `able` ones, and what each other host lacks."""
 
     able = serializers.ListField(child=serializers.CharField())
     lacking = serializers.DictField(child=serializers.ListField(child=MessageJSON()))

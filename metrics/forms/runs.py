@@ -118,7 +118,7 @@ SETS = {
 
 
 def _by_family(choices: Sequence[Choice], query: str) -> list[Family]:
-    """Group the choices that match a search; fold families if there are many and none is selected."""
+    """Group the choices that match a search; fold large lists of which none is selected."""
     groups: dict[Message | str, list[Choice]] = {}
     for choice in choices:
         if choice.fits(query):
@@ -226,7 +226,7 @@ class StartForm(forms.Form):
         return any(family.n_checked for family in self.elsewhere)
 
     def sets(self) -> list[tuple[str, Message, int, int]]:
-        """Return sets to choose in one click: name, label, number of metrics, number that run now."""
+        """Return sets to choose in one click: name, label, metrics, metrics able to run."""
         return [
             (name, each.label, len(of), sum(one.is_here for one in of))
             for name, each in SETS.items()

@@ -1,10 +1,10 @@
 """Read a verdict from a reply, or the reason why there is none.
 
 Without structured output models answer in several forms. Besides JSON these are read: a number
-alone, a letter alone, errors under headings (GEMBA-MQM, Kocmi & Federmann 2023). Anything else makes
-the reply unreadable; it never counts as zero or as a flawless translation, as in the published
-parsers. Then quotes become spans, because models copy text and do not count characters, and several
-passes become one number and one list of spans.
+alone, a letter alone, errors under headings (GEMBA-MQM, Kocmi & Federmann 2023). Anything else
+makes the reply unreadable; it never counts as zero or as a flawless translation, as in the
+published parsers. Then quotes become spans, because models copy text and do not count characters,
+and several passes become one number and one list of spans.
 """
 
 import json
@@ -34,7 +34,7 @@ class UnusableError(MessageError):
     """A reply that has no verdict."""
 
 
-class _Fault(MessageError, ValueError):
+class _ReplyError(MessageError, ValueError):
     """What makes a reply unreadable."""
 
 
@@ -117,7 +117,7 @@ def read(kind: str, text: str, labels: Sequence[str] = ()) -> Verdict:
         if kind == prompts.SPANS:
             return _spans(text)
         return _pair(text) if kind == prompts.PAIRS else _ranks(text, labels)
-    except _Fault as error:
+    except _ReplyError as error:
         raise UnusableError(_unreadable(error.message, text)) from None
 
 
@@ -148,13 +148,13 @@ def _embedded(text: str) -> Any:
         except ValueError:
             at += 1
     if len(found) > 1:
-        raise _Fault(message("reply.several-answers", "it has several answers."))
+        raise _ReplyError(message("reply.several-answers", "it has several answers."))
     return found[0] if found else None
 
 
 def _only_key(document: Mapping[str, Any], key: str) -> Any:
     if key not in document:
-        raise _Fault(message("reply.no-key", "it has no “{key}”.", key=key))
+        raise _ReplyError(message("reply.no-key", "it has no “{key}”.", key=key))
     return document[key]
 
 
@@ -169,12 +169,12 @@ def _score(text: str) -> Verdict:
     if isinstance(value, str):
         match = _NUMBER.fullmatch(value.strip().strip("*").strip())
         if match is None:
-            raise _Fault(message("reply.not-a-number", "it is not a number."))
+            raise _ReplyError(message("reply.not-a-number", "it is not a number."))
         value = float(match[1])
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise _Fault(message("reply.score-not-a-number", "the score is not a number."))
+        raise _ReplyError(message("reply.score-not-a-number", "the score is not a number."))
     if not 0 <= value <= 100:
-        raise _Fault(
+        raise _ReplyError(
             message("reply.score-range", "the score {score} is not between 0 and 100.", score=value)
         )
     return Verdict(score=float(value))
@@ -195,24 +195,24 @@ def _spans(text: str) -> Verdict:
 def _listed(document: Mapping[str, Any]) -> list[Error]:
     listed = _only_key(document, "errors")
     if not isinstance(listed, list) or len(listed) > MOST_ERRORS:
-        raise _Fault(message("reply.errors-not-a-list", "“errors” is not a list of errors."))
+        raise _ReplyError(message("reply.errors-not-a-list", "“errors” is not a list of errors."))
     return [_error(each) for each in listed]
 
 
 def _error(given: Any) -> Error:
     if not isinstance(given, dict):
-        raise _Fault(message("reply.error-not-an-object", "an error is not a JSON object."))
+        raise _ReplyError(message("reply.error-not-an-object", "an error is not a JSON object."))
     severity = str(given.get("severity", "")).strip().lower()
     side = str(given.get("side") or "target").strip().lower()
     if severity not in SEVERITIES:
-        raise _Fault(
+        raise _ReplyError(
             message("reply.severity", "the severity “{severity}” is unknown.", severity=severity)
         )
     if side not in SIDES:
-        raise _Fault(message("reply.side", "the side “{side}” is unknown.", side=side))
+        raise _ReplyError(message("reply.side", "the side “{side}” is unknown.", side=side))
     words = {name: given.get(name) or "" for name in ("category", "span", "context")}
     if not all(isinstance(value, str) for value in words.values()):
-        raise _Fault(message("reply.no-quote", "an error does not quote text."))
+        raise _ReplyError(message("reply.no-quote", "an error does not quote text."))
     category = words.pop("category").strip().lower()[:80]
     if side == "target" and "omission" in category and not words["span"].strip():
         side = "missing"
@@ -235,11 +235,11 @@ def _under_headings(text: str) -> list[Error]:
             side = "missing" if "omission" in category else "target"
             errors.append(Error(severity, category[:80], match[2], side=side))
         elif not (severity and re.fullmatch(r"no[- ]error\.?", line, re.IGNORECASE)):
-            raise _Fault(
+            raise _ReplyError(
                 message("reply.no-errors", "it has neither JSON nor errors under headings.")
             )
     if not errors and seen != set(SEVERITIES):
-        raise _Fault(
+        raise _ReplyError(
             message(
                 "reply.severity-missing",
                 "it does not state for each severity that there is no error.",
@@ -253,7 +253,7 @@ def _pair(text: str) -> Verdict:
     value = text if document is None else _only_key(document, "better")
     word = str(value).strip().strip("*.").lower()
     if word not in ("a", "b", "tie"):
-        raise _Fault(message("reply.no-choice", "it names neither A nor B nor a tie."))
+        raise _ReplyError(message("reply.no-choice", "it names neither A nor B nor a tie."))
     ranks = {"a": (1, 2), "b": (2, 1), "tie": (1, 1)}[word]
     return Verdict(ranks=tuple(zip("AB", ranks, strict=True)))
 
@@ -268,11 +268,11 @@ def _ranks(text: str, labels: Sequence[str]) -> Verdict:
     document = _document(text)
     ranks = None if document is None else _only_key(document, "ranks")
     if not isinstance(ranks, dict) or set(ranks) != set(labels):
-        raise _Fault(message("reply.letters", "it does not rank every letter once."))
+        raise _ReplyError(message("reply.letters", "it does not rank every letter once."))
     ranks = {label: _whole(rank) for label, rank in ranks.items()}
     for rank in ranks.values():
         if isinstance(rank, bool) or not isinstance(rank, int) or not 1 <= rank <= len(labels):
-            raise _Fault(
+            raise _ReplyError(
                 message(
                     "reply.rank",
                     "the rank {rank} is not between 1 and {most}.",

@@ -1,4 +1,4 @@
-"""Describe a head that was fitted on judgments. Neither Django nor torch: web and workers read it."""
+"""Describe a head that was fitted to judgments. Neither Django nor torch: for web and workers."""
 
 import json
 from dataclasses import dataclass

@@ -4,8 +4,8 @@ Parts: A, cosine of two sentence vectors; B, XBERTScore's F1; W, word mover's di
 same token vectors without special tokens, Euclidean, with uniform weights, not scaled to length 1;
 and the distance of mean vectors (SMD). The combinations, of parts scaled to their ranges, are
 exp(A') + exp(B'), exp(A') + exp(1 - W'), and exp(A') + exp(B') + exp(1 - W'). WMDO is
-omitted, because the counting of its chunks is not defined. A blank output or source gets A = 0, B = 0 and the largest W
-that token vectors of their lengths can have, so it is never the best.
+omitted, because the counting of its chunks is not defined. A blank output or source gets A = 0,
+B = 0 and the largest W that token vectors of their lengths can have, so it is never the best.
 """
 
 from collections.abc import Mapping, Sequence

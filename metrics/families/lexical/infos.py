@@ -161,7 +161,8 @@ _ENTRIES = (
                 "other language they differ, so scores cannot be compared with those of "
                 "rouge-score: rouge-score drops everything except a–z and 0–9, whereas ROUGE here "
                 "keeps letters, marks and digits of every script, and splits Chinese, Japanese, "
-                "Thai, Lao, Khmer and Burmese into characters. Of “Über 3,5 GB – 我买了iPhone 15。” "
+                "Thai, Lao, Khmer and Burmese into characters. Of “Über 3,5 GB – 我买了iPhone "
+                "15。” "
                 "rouge-score keeps: ber 3 5 gb iphone 15; ROUGE here keeps: über 3 5 gb 我 买 了 "
                 "iphone 15.",
             ),

@@ -98,7 +98,11 @@ def test_every_part_is_in_the_signature(xlmr: str, tmp_path: Path) -> None:
     [
         ("modules.json", {1: {"type": "x.models.LSTM"}}, "has a part LSTM, which is not supported"),
         ("modules.json", {0: {"type": "x.models.CLIP"}}, "begins with CLIP"),
-        ("1_Pooling/config.json", {"pooling_mode": "lasttoken"}, "pools by lasttoken"),
+        (
+            "1_Pooling/config.json",
+            {"pooling_mode": "lasttoken"},
+            "not supported: .*lasttoken",
+        ),
         ("config_sentence_transformers.json", {"default_prompt_name": "query"}, "puts a prompt"),
     ],
 )
@@ -124,7 +128,7 @@ def test_a_pickle_in_a_part_is_never_run(mbert: str, tmp_path: Path) -> None:
     dense = tmp_path / "model" / "2_Dense"
     (dense / "model.safetensors").unlink()
     torch.save({"linear.weight": Run(tmp_path / "was-run")}, dense / "pytorch_model.bin")
-    with pytest.raises(MetricError, match="2_Dense that cannot be loaded"):
+    with pytest.raises(MetricError, match=r"2_Dense of the checkpoint .* cannot be loaded"):
         SentenceEncoder(str(tmp_path / "model"))
     assert not (tmp_path / "was-run").exists()
 
@@ -133,5 +137,5 @@ def test_a_pickle_in_a_part_is_never_run(mbert: str, tmp_path: Path) -> None:
 def test_a_settings_file_that_is_not_json(xlmr: str, tmp_path: Path) -> None:
     folder = save(xlmr, tmp_path / "model", "mean")
     (tmp_path / "model" / "modules.json").write_text("[")
-    with pytest.raises(MetricError, match=r"modules.json cannot be read: not JSON"):
+    with pytest.raises(MetricError, match=r"modules.json is not a JSON file"):
         SentenceEncoder(folder)

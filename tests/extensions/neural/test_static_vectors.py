@@ -50,11 +50,11 @@ def test_equal_to_a_plain_reader(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("3 2\na 1 2\nb 1\nc 1 2\n", r"words.vec, line 3: 1 numbers, not 2"),
-        ("a 1 2\nb 1 2 3\n", r"line 2: 3 numbers, not 2"),
-        ("a 1 2\n\nb 1 2\n", r"line 2: 0 numbers, not 2"),
-        ("5 2\na 1 2\nb 1 2\n", r"line 1: 5 words are announced and 2 follow"),
-        ("word\n", r"line 1: 0 numbers"),
+        ("3 2\na 1 2\nb 1\nc 1 2\n", r"words.vec, line 3: expected 2 numbers, but there are 1"),
+        ("a 1 2\nb 1 2 3\n", r"line 2: expected 2 numbers, but there are 3"),
+        ("a 1 2\n\nb 1 2\n", r"line 2: expected 2 numbers, but there are 0"),
+        ("5 2\na 1 2\nb 1 2\n", r"line 1: the header gives 5 words, but the file has 2"),
+        ("word\n", r"line 1: expected 0 numbers"),
         ("", r"words.vec is empty"),
     ],
 )
@@ -65,7 +65,8 @@ def test_a_broken_file_is_refused_by_line(tmp_path: Path, text: str, message: st
 
 
 @pytest.mark.parametrize(
-    ("field", "message"), [("x", "line 2: not a number"), ("nan", "line 2: not a finite number")]
+    ("field", "message"),
+    [("x", "line 2: expected numbers"), ("nan", "2: expected finite numbers")],
 )
 def test_a_broken_number_is_named_where_its_word_is_asked_for(
     tmp_path: Path, field: str, message: str

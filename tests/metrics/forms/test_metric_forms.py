@@ -80,12 +80,12 @@ def test_every_option_has_its_own_error(every: Family) -> None:
     assert errors(MetricForm(every, {PREFIX + key: value for key, value in sent.items()})) == {
         "name": ["This field is required."],
         "label": ["This field is required."],
-        "word": ["A value is needed."],
-        "count": ["'2.5' is not a whole number."],
-        "weight": ["At least 0."],
-        "switch": ["'perhaps' is not yes or no."],
-        "side": ["Choose one of p, r, f."],
-        "extra": ["Give an absolute path."],
+        "word": ["Enter a value."],
+        "count": ["“2.5” is not a whole number."],
+        "weight": ["Enter at least 0."],
+        "switch": ["“perhaps” is not yes or no."],
+        "side": ["Choose one of p, r and f."],
+        "extra": ["Enter an absolute path."],
     }
 
 

@@ -96,7 +96,7 @@ def test_odd_neighbours_change_nothing(metric: Metric) -> None:
 
 def test_half_a_character_names_its_segment(metric: Metric) -> None:
     good = SegmentInput(SOURCE, TEXTS[0], (REFERENCE,))
-    with pytest.raises(MetricError, match=r"hypothesis of segment 1 .* lone surrogate") as caught:
+    with pytest.raises(MetricError, match=r"output of segment 1 .* lone surrogate") as caught:
         metric.score([good, SegmentInput(SOURCE, "\ud800", (REFERENCE,))])
     assert caught.value.index == 1
     assert caught.value.permanent

@@ -128,7 +128,7 @@ def test_parts_of_unified_models(encoder: Path, tmp_path: Path) -> None:
 
 
 def test_a_model_of_one_input_has_no_parts(encoder: Path, tmp_path: Path) -> None:
-    with pytest.raises(MetricError, match="has one input: set all"):
+    with pytest.raises(MetricError, match="has only one input"):
         make(small.comet(tmp_path / "model", encoder), options=(("input", "together"),))
 
 
@@ -170,7 +170,7 @@ def test_a_model_that_can_do_without_references(name: str, encoder: Path, tmp_pa
 
 def test_a_model_that_cannot_says_so(encoder: Path, tmp_path: Path) -> None:
     folder = small.comet(tmp_path / "model", encoder)
-    with pytest.raises(MetricError, match="reads a reference, but was set not to"):
+    with pytest.raises(MetricError, match="uses a reference, but the metric was configured"):
         make(folder, needs_reference=False)
 
 
@@ -229,7 +229,7 @@ def test_weights_that_are_not_there_are_not_made_up(encoder: Path, tmp_path: Pat
     document = torch.load(weights, weights_only=True)
     del document["state_dict"]["estimator.ff.3.weight"]
     torch.save(document, weights)
-    with pytest.raises(MetricError, match=r"lacks 1 of \d+ weights, such as estimator\.ff\.3"):
+    with pytest.raises(MetricError, match=r"1 of \d+ .* such as estimator\.ff\.3"):
         make(tmp_path / "model")
 
 
@@ -282,7 +282,7 @@ def test_a_class_that_comet_does_not_have(encoder: Path, tmp_path: Path) -> None
     folder = small.comet(tmp_path / "model", encoder)
     text = (folder / "hparams.yaml").read_text()
     (folder / "hparams.yaml").write_text(text.replace("regression_metric", "my_metric"))
-    with pytest.raises(MetricError, match="'my_metric', which is no metric"):
+    with pytest.raises(MetricError, match="my_metric, which is not a metric"):
         make(folder)
 
 
@@ -305,7 +305,7 @@ def test_a_pickle_in_a_checkpoint_is_never_run(encoder: Path, tmp_path: Path) ->
 
 @pytest.mark.parametrize(
     ("pieces", "message"),
-    [(None, "it has no tokenizer"), (b"\n\x0e\n", "ValueError: its tokenizer cannot be read")],
+    [(None, "it has no tokenizer"), (b"\n\x0e\n", "its tokenizer cannot be read")],
 )
 def test_an_encoder_without_a_tokenizer_is_named(
     tmp_path: Path, pieces: bytes | None, message: str

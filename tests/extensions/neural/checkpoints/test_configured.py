@@ -101,8 +101,8 @@ def broken(folder: Path, damage: str) -> tuple[str, str]:
     [
         ("truncated", "cannot be loaded as an encoder"),
         ("no tokenizer", "cannot be loaded as an encoder"),
-        ("code", "asks to run code of its own"),
-        ("bert as bleurt", "lacks"),
+        ("code", "asks to run code"),
+        ("bert as bleurt", "weights are missing"),
         ("bleurt as comet", "no hparams.yaml"),
     ],
 )
@@ -112,7 +112,7 @@ def test_a_run_says_what_is_wrong(world: World, tmp_path: Path, damage: str, mes
     catalogue.configure(family=family, name="mine", label="Mine", options=options)
     run = score("mine")
     assert run.status == "failed"
-    assert message in run.message
+    assert message in str(run.message)
 
 
 def test_a_checkpoint_with_other_layers_than_described(world: World, tmp_path: Path) -> None:
@@ -149,7 +149,7 @@ def test_a_comet_checkpoint_says_whether_it_reads_a_reference(
             row = catalogue.configure(**names, options=given)
             assert row.info.needs_reference is reference
         else:
-            with pytest.raises(ValidationError, match=r"Reads a reference: .* reads"):
+            with pytest.raises(ValidationError, match=r".* use"):
                 catalogue.configure(**names, options=given)
 
 
@@ -165,9 +165,9 @@ def test_a_comet_checkpoint_that_is_elsewhere_can_be_configured() -> None:
     ("options", "message"),
     [
         ({"layer": 4}, "layers 0 to 3"),
-        ({"layer": -1}, "at least 0"),
-        ({}, "a value is needed"),
-        ({"layer": 1, "measure": "q"}, "choose one of p, r, f"),
+        ({"layer": -1}, "Enter at least 0"),
+        ({}, "Enter a value"),
+        ({"layer": 1, "measure": "q"}, "Choose one of p, r and f"),
         ({"layer": 1, "idff": "yes"}, "no option idff"),
     ],
 )

@@ -59,10 +59,10 @@ def test_sources_are_mapped_and_outputs_are_not(xlmr: str, tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("changes", "width", "message"),
     [
-        ({"layer": 1}, 32, "fitted for layer 1, not for 3"),
-        ({"target_language": "de"}, 32, "fitted for direction zh-de, not for zh-en"),
-        ({"fingerprint": "0"}, 32, "fitted for encoder"),
-        ({}, 16, "maps 16 numbers, not 32"),
+        ({"layer": 1}, 32, "fitted for layer 1, not for layer 3"),
+        ({"target_language": "de"}, 32, "fitted for zh-de, not for zh-en"),
+        ({"fingerprint": "0"}, 32, "fitted for the encoder"),
+        ({}, 16, "vectors of 16 numbers, but the encoder returns 32"),
     ],
 )
 def test_a_mapping_for_something_else_is_refused(
@@ -75,7 +75,7 @@ def test_a_mapping_for_something_else_is_refused(
 
 
 def test_a_mapping_maps_sources_only(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="it maps sources"):
+    with pytest.raises(ValueError, match="A mapping applies to sources"):
         make("cosine", checkpoint="any", mapping=str(tmp_path), compare="reference")
 
 

@@ -60,7 +60,7 @@ def test_layers_stay_whole_and_fill_one_gpu_after_the_other(xlmr: Path, two_gpus
 
 
 def test_a_model_that_fits_nowhere_is_told_with_sizes(xlmr: Path, two_gpus: None) -> None:
-    with pytest.raises(MetricError, match=r"GiB finds no room on 2 GPUs") as told:
+    with pytest.raises(MetricError, match=r"GiB does not fit on 2 GPUs") as told:
         placing.layout_of(loaded(xlmr), {0: 100, 1: 100})
     assert not told.value.permanent
 

@@ -180,7 +180,7 @@ def test_tf32_is_refused_where_there_is_no_gpu_for_it(
     folders: dict[str, str], family: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(encoders, "best_device", lambda: "cpu")
-    with pytest.raises(MetricError, match="no NVIDIA GPU that computes with it") as caught:
+    with pytest.raises(MetricError, match="does not have an NVIDIA GPU") as caught:
         metric(folders, family, precision="tf32")
     assert not caught.value.permanent
 

@@ -58,7 +58,7 @@ def test_it_warns_where_sacrebleu_does(
     assert bool(found) == theirs == (system == "spaced" and not n_left_out)
     if found:
         assert found[0].code == "tokenised_outputs"
-        assert "spaced (100 outputs)" in found[0].message
+        assert "spaced (100 outputs)" in str(found[0].message)
 
 
 def test_scores_of_bleu_carry_it_and_others_do_not(test_set: TestSet) -> None:

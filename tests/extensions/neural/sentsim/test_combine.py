@@ -32,5 +32,5 @@ def test_values_outside_the_ranges_keep_their_order() -> None:
 @pytest.mark.parametrize("values", [[], [0.5], [0.5, 0.5]])
 def test_one_value_gives_no_range(values: list[float]) -> None:
     two = np.array([0.0, 1.0])
-    with pytest.raises(ValueError, match="wmd has no two different values"):
+    with pytest.raises(ValueError, match="All values of wmd are the same"):
         fit(two, two, np.array(values))

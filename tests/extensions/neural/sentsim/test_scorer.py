@@ -80,8 +80,8 @@ def test_blank_texts_are_never_the_best(xlmr: str, mbert: str) -> None:
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
-        ({"wmd_max": 0}, "The maximum of wmd must be above its minimum"),
-        ({"f_min": 0.8}, "The maximum of f must be above"),
+        ({"wmd_max": 0}, "The maximum of wmd must be greater than its minimum"),
+        ({"f_min": 0.8}, "The maximum of f must be greater"),
     ],
 )
 def test_ranges_that_are_none(xlmr: str, mbert: str, changed: dict, message: str) -> None:

@@ -101,9 +101,9 @@ def test_a_mapping_of_something_else_is_refused_by_name() -> None:
     fitted = mapping.fit("clp", ABOUT, X, Z)
     fitted.check(**USE)
     for change, words in (
-        ({"fingerprint": "f2"}, r"encoder small \(f1\), not for f2"),
-        ({"layer": 12}, "layer 8, not for 12"),
-        ({"source": "en", "target": "de"}, "direction de-en, not for en-de"),
+        ({"fingerprint": "f2"}, r"encoder small \(f1\), not for the encoder f2"),
+        ({"layer": 12}, "layer 8, not for layer 12"),
+        ({"source": "en", "target": "de"}, "fitted for de-en, not for en-de"),
     ):
         with pytest.raises(MetricError, match=words) as caught:
             fitted.check(**USE | change)
@@ -123,11 +123,11 @@ def test_damaged_folders_are_refused(tmp_path: Path) -> None:
         mapping.load(tmp_path)
     mapping.fit("umd", ABOUT, X, Z).save(tmp_path)
     (tmp_path / "mapping.npz").write_bytes(b"no array")
-    with pytest.raises(MetricError, match="holds no mapping"):
+    with pytest.raises(MetricError, match="is not a mapping"):
         mapping.load(tmp_path)
     mapping.fit("umd", ABOUT, Z, -X).save(tmp_path / "other")
     (tmp_path / "mapping.npz").write_bytes((tmp_path / "other" / "mapping.npz").read_bytes())
-    with pytest.raises(MetricError, match="fit it again"):
+    with pytest.raises(MetricError, match="Fit the mapping again"):
         mapping.load(tmp_path)
     (tmp_path / "meta.json").write_text("[1]")
     with pytest.raises(MetricError, match="does not describe a mapping"):
@@ -137,7 +137,7 @@ def test_damaged_folders_are_refused(tmp_path: Path) -> None:
 def test_a_pickle_is_never_run(tmp_path: Path) -> None:
     mapping.fit("umd", ABOUT, X, Z).save(tmp_path)
     np.savez(tmp_path / "mapping.npz", array=np.array([Touch(tmp_path / "was-run")], object))
-    with pytest.raises(MetricError, match="holds no mapping"):
+    with pytest.raises(MetricError, match="is not a mapping"):
         mapping.load(tmp_path)
     assert not (tmp_path / "was-run").exists()
 

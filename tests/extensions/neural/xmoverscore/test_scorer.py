@@ -232,7 +232,7 @@ def test_an_empty_text_is_never_the_best(
     encoder: str, gpt2: str, definition: str, source: str, output: str
 ) -> None:
     metric = make(encoder, **{"definition": definition, "language-model": gpt2})
-    with pytest.warns(MetricWarning, match="1 pairs hold an empty text"):
+    with pytest.warns(MetricWarning, match="1 pair has an empty text"):
         empty, *others = metric.score([SegmentInput(source, output, ()), *PAIRS])
     assert np.isfinite(empty).all()
     assert (empty[:2] == {"paper": -1, "release-2020": -3, "head-2022": 1 / 3}[definition]).all()
@@ -271,14 +271,14 @@ def test_flow_dropout_only_by_name(encoder: str) -> None:
 
 def test_a_mapping_of_something_else_is_refused(encoder: str, tmp_path: Path) -> None:
     folder = fit(encoder, tmp_path / "mapping", "clp")
-    with pytest.raises(MetricError, match="direction de-en, not for zh-en"):
+    with pytest.raises(MetricError, match="fitted for de-en, not for zh-en"):
         make(encoder, source="zh", mapping=folder)
-    with pytest.raises(ValueError, match="fitted for layer 2, not for 1"):
+    with pytest.raises(ValueError, match="fitted for layer 2, not for layer 1"):
         make(encoder, mapping=folder, layer=1)
     other = small.bert(tmp_path / "other", OUTPUTS, layers=3)
-    with pytest.raises(MetricError, match="fitted for encoder"):
+    with pytest.raises(MetricError, match="fitted for the encoder"):
         make(str(other), mapping=folder)
-    with pytest.raises(ValueError, match="Mapping: There is no mapping"):
+    with pytest.raises(ValueError, match="mapping: There is no mapping"):
         make(encoder, mapping=str(tmp_path / "nowhere"))
 
 
@@ -341,9 +341,9 @@ def test_definitions_set_the_layer(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        ({"layer": 9}, "layers 0 to 3, not 9"),
-        ({"layer": -1}, "layers 0 to 3, not 12"),
-        ({"definition": "v3"}, "choose one of paper"),
+        ({"layer": 9}, "layers 0 to 3, but not layer 9"),
+        ({"layer": -1}, "layers 0 to 3, but not layer 12"),
+        ({"definition": "v3"}, "Choose one of paper"),
         ({"flow-dropout": 0.3, "idf-target": "/corpus"}, "equal weights only"),
         ({"mapping": "relative"}, "absolute path"),
     ],

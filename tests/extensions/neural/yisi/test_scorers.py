@@ -74,9 +74,9 @@ def test_learned_weights_are_those_of_pieces(mbert: str, tmp_path: Path) -> None
 def test_against_the_source_both_sides_need_their_sentences(mbert: str, tmp_path: Path) -> None:
     path = tmp_path / "source.txt"
     path.write_text("港口", encoding="utf-8")
-    with pytest.raises(ValueError, match="needed against the source"):
+    with pytest.raises(ValueError, match="required if outputs are compared"):
         make("yisi", checkpoint=mbert, layer=2, compare="source", weights=str(path))
-    with pytest.raises(ValueError, match="needed where the output has its own"):
+    with pytest.raises(ValueError, match="required if there is a file for outputs"):
         make("yisi", checkpoint=mbert, layer=2, output_weights=str(path))
 
 
@@ -108,14 +108,14 @@ def test_equal_words_across_languages_need_an_unknown_side(vectors: tuple[str, s
 
 
 def test_vectors_of_the_source_are_needed(vectors: tuple[str, str]) -> None:
-    with pytest.raises(ValueError, match="Vectors of the source's language: needed"):
+    with pytest.raises(ValueError, match="source-vectors: This file is required"):
         make("yisi-static", vectors=vectors[0])
 
 
 def test_files_that_are_not_aligned(vectors: tuple[str, str], tmp_path: Path) -> None:
     narrow = tmp_path / "narrow.vec"
     narrow.write_text("a 1 2\n")
-    with pytest.raises(MetricError, match=r"2 numbers a word and .* 3: they are not aligned"):
+    with pytest.raises(MetricError, match=r"not aligned"):
         make("yisi-static", vectors=vectors[0], source_vectors=str(narrow))
 
 
