@@ -113,7 +113,7 @@ class _Rounds:
                 return
 
     def _equal_blocks(self, hyp: Tokens) -> Iterator[tuple[int, int, int]]:
-        """Yield where blocks of the text stand in the reference: (start, place there, length)."""
+        """Yield blocks of the text that the reference contains: (start, place there, length)."""
         tokens, reference = hyp.tolist(), self.reference.tolist()
         for start, token in enumerate(tokens):
             places = self.places.get(token, [])
@@ -140,7 +140,7 @@ class _Rounds:
 
 
 def _targets(place: Mapping[int, int], at: int, length: int) -> Iterator[int]:
-    """Yield before which tokens a block may go that stands in the reference from `at` on."""
+    """Yield the tokens before which a block may move that the reference has from `at` on."""
     before = -1
     for offset in range(at - 1, at + length):
         if offset >= 0 and offset not in place:

@@ -175,11 +175,11 @@ def _planned(sql: str, params: Sequence[Any], real: Iterable[Any]) -> tuple[str,
     return composed, stands
 
 
-def _populators(*told: Any) -> Any:
-    """Django from 6.1 on asks how rows fetch what they lack: one by one, as before."""
+def _populators(*arguments: Any) -> Any:
+    """Return Django's populators; from 6.1 on, deferred fields are fetched row by row as before."""
     make: Any = get_related_populators
     more = (models.FETCH_ONE,) if "fetch_mode" in signature(make).parameters else ()
-    return make(*told, *more)
+    return make(*arguments, *more)
 
 
 def _stored(value: Any) -> Any:

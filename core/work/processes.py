@@ -122,12 +122,12 @@ def is_dead(owner: str) -> bool:
 
 
 def is_stopping() -> bool:
-    """Whether this worker was told to stop; its children know it, too."""
+    """Whether this worker has to stop; true in its children, too."""
     return bool(_stopping[0])
 
 
 def end_child(reason: str) -> None:
-    """Let this child end after the task in hand: its memory or GPU is beyond repair."""
+    """Let this child end after its current task: its memory or GPU is unusable."""
     _Self.must_end = reason
 
 

@@ -182,5 +182,5 @@ def _question(taken: frozenset[str], query: QueryDict) -> list[Control]:
 def _one(name: str, label: str, values: Any, chosen: str | None) -> Control:
     """A control with its first value chosen where the address says nothing."""
     first = next(iter(values), "")
-    options = [Option(key, each, key == (chosen or first)) for key, each in values.items()]
+    options = [Option(key, str(each), key == (chosen or first)) for key, each in values.items()]
     return Control(name, label, [("", options)])

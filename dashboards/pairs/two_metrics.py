@@ -72,7 +72,7 @@ def _between(
     said: dict[str, Any],
 ) -> Pair:
     human, clusters = panel.human.values, panel.scored.human.clusters
-    first, second = (panel.scored.turned(key).values for key in keys)
+    first, second = (panel.scored.oriented(key).values for key in keys)
     found = contest_of_metrics(human, first, second, clusters=clusters)
     compared = ~np.isnan(human + first + second)
     sides = [
@@ -93,7 +93,7 @@ def _between(
 
 
 def _rows(campaign: Campaign, panel: Panel, keys: tuple[str, str]) -> list[Difference]:
-    first, second = (panel.scored.turned(key).values for key in keys)
+    first, second = (panel.scored.oriented(key).values for key in keys)
     shared = ~np.isnan(first) & ~np.isnan(second)
     found = gaps(second[shared], first[shared])
     if found is None:

@@ -73,7 +73,7 @@ def _scores(panel: Panel, by: str) -> tuple[str, Floats | None]:
         return by, None
     measure = panel.measures[by]
     label = measure.label if measure.higher_is_better else f"{measure.label}, sign turned"
-    return label, panel.scored.turned(by).values
+    return label, panel.scored.oriented(by).values
 
 
 def _means(scores: Floats) -> Floats:

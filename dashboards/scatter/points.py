@@ -15,7 +15,7 @@ from dashboards.panel.lengths import lengths, unit_of
 from dashboards.panel.measures import told
 from dashboards.panel.panel import Panel
 from dashboards.scatter.region import with_category
-from metaeval.scores.turned import TurnedScores
+from metaeval.scores.oriented import OrientedScores
 from metrics.grid import Integers
 
 # Above this many points a page gets counts of a grid instead of the points.
@@ -49,7 +49,7 @@ class Axis:
     """Scores of one side; larger is better. `about` is what a reader must know to quote them."""
 
     about: Measured
-    scores: TurnedScores
+    scores: OrientedScores
     warnings: Sequence[str]
 
 
@@ -65,7 +65,7 @@ def human_axis(panel: Panel) -> Axis:
 def measure_axis(panel: Panel, key: str) -> Axis:
     """A measure of a metric."""
     measure = panel.measures[key]
-    return Axis(Measured(**about(measure)), panel.scored.turned(key), told([measure]))
+    return Axis(Measured(**about(measure)), panel.scored.oriented(key), told([measure]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -177,7 +177,7 @@ def system_points(panel: Panel, x: Axis, y: Axis, points: Points, subset: Subset
 
 
 def _of_systems(
-    scores: TurnedScores, cells: NDArray[np.bool_], *, is_whole: bool, is_beside: bool
+    scores: OrientedScores, cells: NDArray[np.bool_], *, is_whole: bool, is_beside: bool
 ) -> Floats:
     """One axis's scores of the systems: of whole ones, or beside such, or over some cells."""
     if is_whole and scores.systems is not None:

@@ -62,7 +62,7 @@ def scores_of(panel: Panel) -> Iterator[tuple[str, Floats]]:
     """Measures with a score of a judged segment, higher better."""
     scored = panel.scored
     for key in scored.on_segments:
-        yield key, scored.turned(key).values
+        yield key, scored.oriented(key).values
 
 
 def side_of(panel: Panel, places: Sequence[int]) -> Side:

@@ -70,7 +70,7 @@ def test_two_files_are_pairs_line_by_line(as_researcher: Client) -> None:
         (b"", {}, "file.txt is empty"),
         (b"\xff\xfe", {}, "this is not UTF-8"),
         (b"a\tb\nc\n", {}, "file.txt, line 2"),
-        (b"a\tb\n", {"source_language": "xx-nowhere"}, "is no language code"),
+        (b"a\tb\n", {"source_language": "xx-nowhere"}, "not a language code"),
         (b"a\tb\n", {"source_language": "en"}, "have to differ"),
         (b"a\tb\n", {"name": "upload"}, "already"),
     ],

@@ -126,7 +126,7 @@ def test_what_is_read_is_told_before(world: World, as_admin: Client) -> None:
     assert "This field is required." in missing.text
     wrong = send(as_admin, sent(TABLE), source_language="xx-1", scale="6", time_zone="Nowhere")
     page = as_admin.get(wrong.url)
-    for sentence in ("is no language code", "is no scale", "is no time zone"):
+    for sentence in ("is not a language code", "is no scale", "is no time zone"):
         assert sentence in page.text
 
 

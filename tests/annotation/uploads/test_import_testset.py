@@ -68,7 +68,7 @@ def test_errors_store_nothing(db: None, folder: Path, text: str, message: str) -
 
 
 def test_wrong_arguments(db: None, folder: Path) -> None:
-    with pytest.raises(CommandError, match="no language code"):
+    with pytest.raises(CommandError, match="not a language code"):
         run(folder, languages=("de", "klingonese"))
     with pytest.raises(CommandError, match="No such file"):
         run(folder, "--system", str(folder / "missing.txt"))

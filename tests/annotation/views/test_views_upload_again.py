@@ -115,7 +115,7 @@ def test_a_refused_form_keeps_its_files(world: World, as_admin: Client) -> None:
     source, output = sent("s.txt", "Eins\nZwei\n"), sent("o.txt", "One\nTwo\n")
     page = send(as_admin, source_language="Klingonese", source=source, systems=[output])
     assert page.status_code == 422
-    assert "no language code" in page.text
+    assert "not a language code" in page.text
     assert "Source: s.txt" in page.text
     page = send(as_admin, kept=kept(page), kept_files=["0", "1"])
     assert page.status_code == 200

@@ -130,7 +130,7 @@ def test_other_encodings_are_read_and_said(
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"source_language": "xx-klingon"}, "no language code"),
+        ({"source_language": "xx-klingon"}, "not a language code"),
         ({"ratio": "most"}, "no length ratio"),
         ({"name": ""}, "This field is required"),
         ({"source": "", "references": [], "systems": []}, "Choose a source file"),

@@ -52,8 +52,8 @@ def test_whoever_writes_a_full_disk_is_a_sentence(small_disk: SmallDisk, write) 
         save_whole(folder, "last", write, 400_000)
     told = str(refused.value)
     assert small_disk.told in told
-    assert "about 0.4 MB are needed" in told
-    assert "MB are free. The checkpoint last could not be saved; nothing of it was kept." in told
+    assert "Needed: about 0.4 MB." in told
+    assert "The checkpoint last could not be saved; nothing of it was kept." in told
     assert current(folder, "last") is None
     assert list(folder.iterdir()) == []
 

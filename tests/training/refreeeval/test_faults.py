@@ -69,7 +69,7 @@ def test_a_full_disk_leaves_the_old_checkpoint_whole(
     with pytest.raises(JobError) as refused:
         make_metric(chosen, [corpus], small_disk.folder / "job", full)
     assert small_disk.told in str(refused.value)
-    assert "MB are needed" in str(refused.value)
+    assert "Needed: about" in str(refused.value)
     assert "the one before, last-2, is whole" in str(refused.value)
     word = small_disk.folder / "job" / "word"
     kept = current(word, "last")
