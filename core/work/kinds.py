@@ -110,7 +110,7 @@ class Lease:
         return self.is_lost or processes.is_stopping()
 
     def progress(self) -> None:
-        """Say that the work does not hang."""
+        """Report that the work makes progress."""
         self._moved_at = time.monotonic()
 
     def _beat(self) -> None:
