@@ -1,4 +1,4 @@
-"""Three caches of one process: for one computation, for a few seconds, and by size."""
+"""Provide three caches per process: for one computation, for a few seconds, and by size."""
 
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterator
@@ -14,7 +14,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 T = TypeVar("T")
 
-# How long `ttl_cache` keeps a value at least; 0 turns it off.
+# Shortest lifetime of a value of `ttl_cache` in seconds; 0 disables it.
 SECONDS = 2.0
 # A slow read is kept for this many times its duration, up to the limit: a reader that polls all
 # the time then keeps the database busy for a twentieth of the time.
@@ -64,7 +64,7 @@ def memo(function: Callable[P, R]) -> Callable[P, R]:
 
 @dataclass
 class _Entry:
-    """One value of `ttl_cache`; whoever asks while it is computed waits for it."""
+    """One value of `ttl_cache`; readers wait while it is computed."""
 
     lock: Lock = field(default_factory=Lock)
     until: float = 0.0

@@ -1,4 +1,4 @@
-"""Language codes: which are real, how they are written, in which direction and script they read.
+"""Check and normalise language codes, and look up their direction and script.
 
 Codes are BCP 47 tags checked against the IANA registry that `langcodes` ships. Underscores and
 three-letter codes of languages that have a two-letter one are accepted (`zh_CN`, `eng_Latn`).
@@ -21,7 +21,7 @@ from metaeval.messages import MessageError, message
 if TYPE_CHECKING:
     from langcodes import Language
 
-# Tags that are well formed but name no language that a translation could be in.
+# Well-formed tags that are not languages of translations.
 NOT_A_LANGUAGE = frozenset({"und", "mul", "mis", "zxx"})
 RIGHT_TO_LEFT = frozenset(
     {"Adlm", "Arab", "Aran", "Hebr", "Mand", "Mend", "Nkoo", "Rohg", "Samr", "Syrc", "Thaa"}
@@ -30,10 +30,10 @@ RIGHT_TO_LEFT = frozenset(
 WITHOUT_SPACES = frozenset(
     {"Hani", "Hans", "Hant", "Hira", "Jpan", "Kana", "Khmr", "Laoo", "Mymr", "Thai"}
 )
-# Enough to tell one script from another.
+# Enough to distinguish scripts.
 TEXTS, LETTERS = 100, 100
 HAN = ("CJK", "HIRAGANA", "KATAKANA", "BOPOMOFO")
-# How the names of a script's letters begin, by its ISO code; other scripts are not told.
+# How the names of a script's letters begin, by its ISO code; other scripts are not recognised.
 BEGINNINGS: dict[str, tuple[str, ...]] = {
     "Latn": ("LATIN",), "Cyrl": ("CYRILLIC",), "Grek": ("GREEK",), "Arab": ("ARABIC",),
     "Hebr": ("HEBREW",), "Deva": ("DEVANAGARI",), "Thai": ("THAI",), "Hang": ("HANGUL",),
@@ -71,7 +71,7 @@ class LanguageError(MessageError, ValueError):
 
 @lru_cache(maxsize=1024)
 def _language(code: str) -> "Language | None":
-    # Its tables take 40 ms, a twentieth of the start of every process; most ask for no language.
+    # Its tables take 40 ms, 5% of the start of each process, and most processes do not need them.
     from langcodes import Language
     from langcodes.tag_parser import LanguageTagError
 
@@ -94,7 +94,7 @@ def is_valid(code: str) -> bool:
 def normalise(code: str) -> str:
     """Return the code in its standard spelling: `zh_cn` is `zh-CN`, `eng` is `en`.
 
-    Raises ValueError for a code that names no language.
+    Raises LanguageError for a code that is not registered.
     """
     language = _language(code)
     if language is None:
@@ -109,15 +109,15 @@ def normalise(code: str) -> str:
 
 
 def bare(code: str) -> str:
-    """Return the language of a code alone, without script and region."""
+    """Return the language of a code without script and region."""
     return code.partition("-")[0]
 
 
 def split_pair(pair: str) -> tuple[str, str]:
     """Return source and target of a pair as folders and files are named, in standard spelling.
 
-    Codes may be of three letters and have script and region. A part in capitals is a region, not
-    a language of its own. Raises ValueError where no hyphen parts two languages.
+    Codes may have three letters, script and region. A part in capitals is a region, not a
+    language. Raises LanguageError if no hyphen separates two languages.
 
     >>> split_pair("zh-en"), split_pair("en-pt-BR"), split_pair("zh_CN-sah")
     (('zh', 'en'), ('en', 'pt-BR'), ('zh-CN', 'sah'))
@@ -141,11 +141,11 @@ def split_pair(pair: str) -> tuple[str, str]:
 
 
 def find(text: str) -> str:
-    """Return the code, in its standard spelling, of what somebody typed: a code, a name, or both.
+    """Return the code, in standard spelling, of a typed code, name or both.
 
     Names are English or the language's own; case, accents and the order of words do not matter:
-    `chinese`, `Chinese (Simplified)`, `Deutsch`, `zh - Chinese`. Raises ValueError, with names that
-    are near, for anything else and for a name that several languages have.
+    `chinese`, `Chinese (Simplified)`, `Deutsch`, `zh - Chinese`. Raises LanguageError, with similar
+    names, for anything else and for a name that several languages have.
     """
     text = unicodedata.normalize("NFC", " ".join(text.split()))[: LONGEST + 1]
     parts = [part for part in BESIDE.split(text) if part]
@@ -197,7 +197,7 @@ def _near(text: str) -> list[str]:
 
 @lru_cache(maxsize=1)
 def _names() -> dict[frozenset[str], set[str]]:
-    """The codes that have a name, by the words of the name."""
+    """Return the codes with a name, by the words of the name."""
     codes: dict[frozenset[str], set[str]] = {}
     own = {code: info["name_local"] for code, info in LANG_INFO.items() if "name_local" in info}
     pairs = [*NAMES.items(), *own.items()]
@@ -209,14 +209,14 @@ def _names() -> dict[frozenset[str], set[str]]:
 
 
 def _words(name: str) -> frozenset[str]:
-    """Return the words of a name without case and accents, in no order."""
+    """Return the set of words of a name without case and accents."""
     plain = unicodedata.normalize("NFKD", name.casefold())
     return frozenset(re.findall(r"\w+", "".join(c for c in plain if not unicodedata.combining(c))))
 
 
 @lru_cache(maxsize=1)
 def offered() -> tuple[tuple[str, str], ...]:
-    """Return what a picker offers: names that `find` knows, each with own name and code."""
+    """Return the choices of a picker: names that `find` knows, with local name and code."""
     own = {code: info.get("name_local", "") for code, info in LANG_INFO.items()}
     codes = sorted((name, code) for code, name in NAMES.items() if is_valid(code))
     return tuple(

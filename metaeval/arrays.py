@@ -56,7 +56,7 @@ def as_mask(name: str, mask: ArrayLike | None, shape: tuple[int, ...]) -> BoolAr
 
 
 def one_of(name: str, value: str, allowed: Sequence[str]) -> str:
-    """Return ``value`` if it is allowed, or raise ValueError listing what is."""
+    """Return ``value`` if it is allowed, or raise ValueError with the allowed values."""
     if value not in allowed:
         raise ValueError(f"{name}: expected one of {', '.join(allowed)}, got {value!r}")
     return value
@@ -107,13 +107,13 @@ def _sorted(labels: set[Any]) -> list[Any]:
 
 
 def mean(values: FloatArray) -> float:
-    """Mean of the values that are there (any shape); nan where there is none."""
+    """Return the mean of the values without nan (any shape); nan if all are missing."""
     known = values[~np.isnan(values)]
     return float(known.mean()) if known.size else np.nan
 
 
 def mean_of_all(values: FloatArray) -> float:
-    """Mean of values that are all there; nan where one is missing, or all are.
+    """Return the mean of complete values; nan if any value is missing or there is none.
 
     Over those that happen to be there it would compare unlike things.
     """
@@ -121,18 +121,18 @@ def mean_of_all(values: FloatArray) -> float:
 
 
 def mean_along(values: FloatArray, *, axis: int = -1) -> FloatArray:
-    """Mean of what is there along an axis; nan where nothing is, without numpy's complaint."""
+    """Return the mean along an axis without nan; nan if all are missing (numpy would warn)."""
     present = ~np.isnan(values)
     return ratio(np.where(present, values, 0.0).sum(axis=axis), present.sum(axis=axis))
 
 
 def group_means(values: FloatArray, groups: IntArray, size: int) -> FloatArray:
-    """Mean of the values (n,) of each of ``size`` groups; nan for a group without any."""
+    """Return the mean of the values (n,) of each of ``size`` groups; nan for an empty group."""
     return ratio(np.bincount(groups, values, size), np.bincount(groups, minlength=size))
 
 
 def ratio(above: NDArray[Any], below: NDArray[Any]) -> FloatArray:
-    """Return above / below, nan where nothing is below."""
+    """Return above / below; nan where below is 0."""
     found = np.full(np.broadcast_shapes(np.shape(above), np.shape(below)), np.nan)
     return np.divide(above, below, out=found, where=np.asarray(below) > 0)
 

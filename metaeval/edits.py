@@ -1,4 +1,4 @@
-"""Translation edit rate: the edits, shifts of blocks included, from a text to another one.
+"""Compute the translation edit rate: edits, including shifts of blocks, between two texts.
 
 Snover et al. 2006, with the limits and the choices among equals of tercom as sacrebleu's
 ``sentence_score`` has them, to whose counts these are equal. The distances of all shifts that are
@@ -17,18 +17,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 Tokens = NDArray[np.int32]
-# Of tercom: the longest block, how far it goes, and how far from the diagonal a distance looks.
+# tercom's limits: longest block, longest shift and beam width around the diagonal.
 LONGEST_BLOCK, FARTHEST, BEAM = 10, 50, 25
-# Of sacrebleu: after so many shifts that were tried it stops.
+# sacrebleu's limit on the number of shifts that are tried.
 MOST_SHIFTS = 1_000
-# Texts whose distances are computed together: more take memory, and are no faster.
+# Texts whose distances are computed together. More take more memory and are not faster.
 TOGETHER = 256
 UNREACHED = 2**30
 
 
 @dataclass(frozen=True)
 class Alignment:
-    """What became of the tokens: where each of the reference's lies, and which are wrong."""
+    """Alignment of the tokens: the place of each reference token, and which are wrong."""
 
     place: dict[int, int]
     wrong_reference: list[int]
@@ -37,7 +37,7 @@ class Alignment:
 
 @dataclass(frozen=True)
 class Shift:
-    """The block of `length` tokens from `start` goes before the token at `target`."""
+    """A shift of the block of `length` tokens at `start` to before the token at `target`."""
 
     length: int
     start: int
@@ -70,7 +70,7 @@ def edit_count(text: Sequence[str], reference: Sequence[str]) -> int:
 
 
 class _Rounds:
-    """Shifts to one reference, the best of each round being made."""
+    """Shifts towards one reference; each round makes the best shift."""
 
     def __init__(self, reference: Tokens) -> None:
         self.reference = reference
@@ -94,7 +94,7 @@ class _Rounds:
             hyp, shifts = best.of(hyp), shifts + 1
 
     def _shifts(self, hyp: Tokens, aligned: Alignment, most: int) -> Iterator[Shift]:
-        """Yield what tercom would try, what it tries twice twice, until they are too many."""
+        """Yield the shifts that tercom tries, with its repetitions, up to the limit."""
         wrong_text, wrong_reference = (
             [0, *accumulate(part)] for part in (aligned.wrong_text, aligned.wrong_reference)
         )
@@ -113,7 +113,7 @@ class _Rounds:
                 return
 
     def _equal_blocks(self, hyp: Tokens) -> Iterator[tuple[int, int, int]]:
-        """Yield where blocks of the text stand in the reference: (start, place there, length)."""
+        """Yield blocks of the text that the reference contains: (start, place there, length)."""
         tokens, reference = hyp.tolist(), self.reference.tolist()
         for start, token in enumerate(tokens):
             places = self.places.get(token, [])
@@ -126,7 +126,7 @@ class _Rounds:
                     yield start, at, length
 
     def _best(self, hyp: Tokens, found: Sequence[Shift]) -> tuple[Shift, int]:
-        """Return after which shift least is left, and how much; the longest and first of equals."""
+        """Return the shift that leaves fewest edits, and their number; ties: longest, first."""
         shifts = list(dict.fromkeys(found))
         left: list[int] = []
         for begin in range(0, len(shifts), TOGETHER):
@@ -140,7 +140,7 @@ class _Rounds:
 
 
 def _targets(place: Mapping[int, int], at: int, length: int) -> Iterator[int]:
-    """Yield before which tokens a block may go that stands in the reference from `at` on."""
+    """Yield the tokens before which a block may move that the reference has from `at` on."""
     before = -1
     for offset in range(at - 1, at + length):
         if offset >= 0 and offset not in place:

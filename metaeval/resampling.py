@@ -20,7 +20,7 @@ from metaeval.results import Interval
 Rng: TypeAlias = int | np.random.Generator | None
 BLOCK = 128
 ALTERNATIVES = ("two-sided", "greater", "less")
-# Blocks of up to so many counts (4 MiB) are kept for the next comparison.
+# Blocks of up to this many counts (4 MiB) are cached for the next comparison.
 KEPT = 2**19
 
 
@@ -46,7 +46,7 @@ def resolve_seed(rng: Rng) -> int:
 
 
 def stream(seed: int, *key: int) -> np.random.Generator:
-    """Return the generator that belongs to a seed and a key (block, purpose)."""
+    """Return the generator of a seed and a key (block, purpose)."""
     return np.random.Generator(np.random.PCG64(np.random.SeedSequence(seed, spawn_key=key)))
 
 
@@ -104,7 +104,7 @@ def resampled_pvalue(
     *,
     is_exact: bool = False,
 ) -> FloatArray:
-    """Return (k + 1) / (n + 1), with k of n resamples (axis 0) that reach what was observed.
+    """Return (k + 1) / (n + 1), where k of n resamples (axis 0) reach the observed value.
 
     What is equal up to ``slack`` reaches it, and so does an undefined resample; nan where nothing
     is observed. Where all resamples there are were taken (``is_exact``), they hold the observed.
@@ -118,7 +118,7 @@ def resampled_pvalue(
 def falls_short(
     null: FloatArray, observed: FloatArray | float, alternative: str, slack: FloatArray | float
 ) -> BoolArray:
-    """Tell which resamples (axis 0) do not reach what was observed; what is undefined does."""
+    """Return which resamples (axis 0) do not reach the observed value; undefined ones reach it."""
     if alternative == "two-sided":
         return np.asarray(np.abs(null) < np.abs(observed) - slack)
     sign = 1.0 if alternative == "greater" else -1.0
@@ -158,7 +158,7 @@ def percentile_interval(
     fewest: int = 1,
     expanded: float | None = None,
 ) -> Interval:
-    """Return the ends of the middle of the samples that are defined; nan for fewer than that.
+    """Return the ends of the central share of the defined samples; nan if there are too few.
 
     ``expanded`` is the effective number of units drawn where the interval is to be expanded for it.
     """

@@ -1,6 +1,6 @@
-"""Numbers that differ by the rounding of their computation alone, made equal again.
+"""Make numbers equal that differ only by rounding errors of their computation.
 
-Ties of systems must not hang on the order of segments, nor constants on that of sums.
+Ties of systems must not depend on the order of segments, and constants not on that of sums.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ import numpy as np
 
 from metaeval.arrays import FloatArray
 
-# Means of scores up to 1 are equal where this many decimals are.
+# Means of scores up to 1 are equal if this many decimals are equal.
 DECIMALS = 12
-# What differs by less than this share of the largest score is equal.
+# Numbers that differ by less than this share of the largest score are equal.
 SHARE = 10.0**-DECIMALS
 
 
 def largest(*parts: FloatArray) -> float:
-    """Return the largest absolute score that is there; 0 where there is none.
+    """Return the largest absolute score; 0 without scores.
 
     >>> largest(np.array([1.0, -3.0]), np.array([np.nan]))
     3.0
@@ -26,22 +26,22 @@ def largest(*parts: FloatArray) -> float:
     return max((float(np.nanmax(np.abs(part), initial=0.0)) for part in parts), default=0.0)
 
 
-def settled(means: FloatArray, size: float | None = None) -> FloatArray:
-    """Return means without the last bits, which differ with the number and order of the scores.
+def round_to_ties(means: FloatArray, size: float | None = None) -> FloatArray:
+    """Round away the last bits of means, which depend on the number and order of the scores.
 
     Parameters
     ----------
     means
         Any shape; nan stays nan.
     size
-        The `largest` of the scores behind them; without it, the largest mean.
+        The `largest` of the averaged scores; by default the largest mean.
 
     Examples
     --------
     >>> means = np.array([(0.1 + 0.2 + 0.3) / 3, (0.3 + 0.2 + 0.1) / 3])
-    >>> len(set(means.tolist())), settled(means, 0.3).tolist()
+    >>> len(set(means.tolist())), round_to_ties(means, 0.3).tolist()
     (2, [0.2, 0.2])
-    >>> settled(means * 1e-6, 3e-7).tolist()
+    >>> round_to_ties(means * 1e-6, 3e-7).tolist()
     [2e-07, 2e-07]
     """
     size = largest(means) if size is None else size
@@ -51,10 +51,10 @@ def settled(means: FloatArray, size: float | None = None) -> FloatArray:
     return np.asarray(np.round(means, min(decimals, 300)), dtype=np.float64)
 
 
-def levelled(values: FloatArray, size: float) -> FloatArray:
-    """Return values computed from numbers up to ``size``; all equal where rounding parts them.
+def collapse_constant(values: FloatArray, size: float) -> FloatArray:
+    """Return equal values if values computed from numbers up to ``size`` differ by rounding only.
 
-    >>> levelled(np.array([0.3, 0.1 + 0.2]), 1.0).tolist()
+    >>> collapse_constant(np.array([0.3, 0.1 + 0.2]), 1.0).tolist()
     [0.3, 0.3]
     """
     if len(values) and np.ptp(values) <= SHARE * size:
@@ -63,9 +63,10 @@ def levelled(values: FloatArray, size: float) -> FloatArray:
 
 
 def tied(differences: FloatArray, size: float) -> FloatArray:
-    """Return differences of numbers up to ``size``, with the ties that rounding undid.
+    """Return differences of numbers up to ``size``, with the ties that rounding errors undid.
 
-    Sizes that differ by rounding become the smallest of them, and what is but rounding 0.
+    Absolute differences that differ by rounding only become the smallest of them. Differences
+    that are rounding errors become 0.
 
     >>> tied(np.array([0.3 - 0.1, 0.1 - 0.3, 0.2, (0.1 + 0.2) - 0.3]), 0.3).round(3).tolist()
     [0.2, -0.2, 0.2, 0.0]

@@ -65,7 +65,7 @@ def drawn(found: Sample, n: int, rng: np.random.Generator) -> Scored:
 
 
 def judged(scored: Scored, question: str, truth: FloatArray) -> dict[tuple[str, str], FloatArray]:
-    """By choice: twins told apart, wrong order, share found, size of rank 1, is the best in it."""
+    """Return by choice: twins distinguished, wrong order, share found, size and hit of rank 1."""
     found = answer(scored, parse(question))
     size = len(found.values)
     twins = np.equal.outer(np.arange(size) // 2, np.arange(size) // 2)

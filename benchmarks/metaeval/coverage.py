@@ -4,7 +4,7 @@
         [--quick]
 
 Each case makes data whose truth is known, calls the public function, and counts: an interval
-should hold the truth in 95 % of replicates, a test of a true null reject in 5 %, and an estimate
+should hold the truth in 95% of replicates, a test of a true null reject in 5%, and an estimate
 without optimism exceed the truth in half. Prints the tables of benchmarks/results/coverage.md;
 seeds are fixed, so the same versions give the same table. No peer: the truth is the yardstick.
 """
@@ -41,8 +41,8 @@ REPLICATES, QUICK, PROCESSES = 1000, 60, 2
 # Fewer tell nothing.
 FEWEST = 40
 HEADS = {
-    COVERS: "Intervals of 95 %: how often they hold the truth, %",
-    REJECTS: "Tests at .05: how often they reject a true null, %",
+    COVERS: "95% intervals: share that covers the true value, %",
+    REJECTS: "Tests at .05: share that rejects a true null hypothesis, %",
     EXCEEDS: "Estimates: how often they lie above the truth, %",
 }
 Answers = dict[tuple[str, Size], Found]
@@ -90,7 +90,7 @@ def row(case: Case, found: list[Found]) -> str:
     sizes = " / ".join(_size(size) for size in case.sizes)
     shares = " / ".join(_share(case, one) for one in found)
     error = max((100 * one.error for one in found if one.shown), default=0.0)
-    return f"| {case.shown} | {case.data} | {sizes} | {shares} | {error:.1f} | {case.remark} |"
+    return f"| {case.shown} | {case.data} | {sizes} | {shares} | {error:.1f} | {case.note} |"
 
 
 def _size(size: Size) -> str:

@@ -4,7 +4,7 @@
 as `metaeval.judgments.planning.drawing` says, the standing renewed every five screens, after a cold
 start of five documents each. A score is the system's quality, how hard the document is (SD 12),
 how well the system did on it (8), and noise (10). Prints, a design a line, how often intervals of
-95 % hold the truth, of systems and of the difference of the first and the last; and the largest
+95% hold the truth, of systems and of the difference of the first and the last; and the largest
 mean error over systems of the plain means and of the reweighted ones, in points, with the standard
 error of such a mean.
 """

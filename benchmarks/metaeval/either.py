@@ -44,7 +44,7 @@ def rejects(pair: FloatArray, rule: str, seed: int) -> bool:
 
 
 def main(samples: int) -> None:
-    """Print a line a design: how many of 100 equal pairs each rule tells apart."""
+    """Print for each design how many of 100 equal pairs each rule distinguishes."""
     human, _ = real(HUMAN)
     warnings.simplefilter("ignore", StatisticsWarning)
     rng = np.random.default_rng(26)

@@ -29,13 +29,13 @@ RANDOM, N_NULL = "random", 4
 def states(
     data: Scored, keys: Sequence[str], floors: dict[str, ScoreMatrix], key: str
 ) -> list[str]:
-    """What is said of some metrics against some floors."""
+    """Return the marks of some metrics against some baselines."""
     some = replace(data, metrics={name: data.metrics[name] for name in keys})
     return list(against_floors(some, floors, parse(key), random=RANDOM).states)
 
 
 def shuffled(data: Scored, rng: np.random.Generator) -> Scored:
-    """Some metrics whose cells are anywhere: they know nothing."""
+    """Return some metrics with shuffled cells, which carry no information."""
     names = list(data.metrics)[: 2 * N_NULL : 2]
     matrices = {
         name: data.human.with_values(

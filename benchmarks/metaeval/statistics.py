@@ -62,30 +62,32 @@ def bootstrap(rng: np.random.Generator, segments: int, name: str, n_resamples: i
 def peers(rng: np.random.Generator) -> None:
     """Print what plain numpy, scipy or a plain loop takes for each job, by what ours takes."""
     who, scores = rng.integers(0, 300, 1_000_000), rng.integers(0, 101, 1_000_000).astype(float)
-    beside(
+    time_both(
         "z-scores, 1,000,000 judgments", lambda: z_scores(scores, who), lambda: plain_z(scores, who)
     )
     words = who.astype(str).tolist()
     names = np.array(words)
-    beside("the same, names", lambda: z_scores(scores, words), lambda: plain_z(scores, names))
+    time_both("the same, names", lambda: z_scores(scores, words), lambda: plain_z(scores, names))
     for n in (50, 500, 5_000, 50_000):
         x = rng.normal(size=n).round(2)
         y = (x + rng.normal(size=n)).round(2)
-        beside(f"kendall, {n:,}", lambda x=x, y=y: kendall(x, y), lambda x=x, y=y: kendalltau(x, y))
-        beside(
+        time_both(
+            f"kendall, {n:,}", lambda x=x, y=y: kendall(x, y), lambda x=x, y=y: kendalltau(x, y)
+        )
+        time_both(
             f"spearman, {n:,}", lambda x=x, y=y: spearman(x, y), lambda x=x, y=y: spearmanr(x, y)
         )
     r = np.corrcoef(rng.normal(size=(19, 40)) + rng.normal(size=40))
     first, second = np.tril_indices(18, -1)
     three = r[0, 1:][first], r[0, 1:][second], r[1:, 1:][first, second]
-    beside(
+    time_both(
         "Zou's intervals of 18 metrics",
         lambda: zou_ends(*three, 10_000),
         lambda: [plain_zou(*each) for each in zip(*(part.tolist() for part in three), strict=True)],
     )
     values, flips = rng.normal(size=(15, 1000)), sign_flips(1, 1000, 1000)
     single = flips.astype(np.float32)
-    beside(
+    time_both(
         "p-values of SPA, 1,000 flips, 15 x 1,000",
         lambda: pair_pvalues(values, np.ones(values.shape, dtype=np.bool_), flips),
         lambda: plain_flips(values, single),
@@ -110,15 +112,15 @@ def peers(rng: np.random.Generator) -> None:
             ),
             root,
         )
-        beside(
+        time_both(
             "reading 450,000 scores of a directory",
             lambda: read_evalset(root, "en-de"),
             lambda: plain_reading(root),
         )
 
 
-def beside(name: str, ours: Callable[[], object], peer: Callable[[], object]) -> None:
-    """Run both in turns, and print the ratio of the least processor times."""
+def time_both(name: str, ours: Callable[[], object], peer: Callable[[], object]) -> None:
+    """Run both in turn and print the ratio of their smallest processor times."""
     times: list[list[float]] = [[], []]
     for _ in range(7):
         for job, found in zip((ours, peer), times, strict=True):

@@ -1,4 +1,4 @@
-"""Statements put together once in a process: for small ones that takes longer than running them.
+"""Build statements once per process: building small statements takes longer than running them.
 
 A query is written with placeholders for what differs from call to call: numbers or UUIDs that
 occur nowhere else among its parameters. PostgreSQL also plans it only once a connection.
@@ -19,17 +19,17 @@ M = TypeVar("M", bound=models.Model)
 
 
 def placeholder(number: int) -> UUID:
-    """A UUID that stands for another one in a query."""
+    """A placeholder for a UUID in a query."""
     return UUID(int=number)
 
 
 def placeholder_key(number: int) -> int:
-    """A number that stands for a key in a query."""
+    """A placeholder for a key in a query."""
     return 1_900_000_000 + number
 
 
 class Statement:
-    """A query with values, not rows of a model, as its result."""
+    """A query whose result is values, not rows of a model."""
 
     def __init__(self, make: Callable[[], models.QuerySet[Any, Any]]) -> None:
         self.make = make
@@ -37,7 +37,7 @@ class Statement:
         self.planned: tuple[str, list[Any]] | None = None
 
     def values(self, real: Mapping[Any, Any]) -> list[Any]:
-        """Run the query with the real values in the place of the placeholders."""
+        """Run the query with values in place of the placeholders."""
         with self.run(real) as cursor:
             found = cursor.fetchall()
         if self.converters:
@@ -45,7 +45,7 @@ class Statement:
         return list(found)
 
     def run(self, real: Mapping[Any, Any]) -> Any:
-        """Return the cursor, which its user closes."""
+        """Return the cursor; the caller closes it."""
         if not self.sql:
             self.sql = self._prepare()
         cursor = connection.cursor()
@@ -67,7 +67,7 @@ class Statement:
 
 
 class Prepared(Statement, Generic[M]):
-    """Rows of a model, with what `select_related` and `annotate` bring, by a fixed statement.
+    """A fixed statement for rows of a model with `select_related` and `annotate`.
 
     `Manager.raw` is Django's public way to rows of a statement, but knows no `select_related`; so
     related rows are made as Django's own compiler does it (`get_related_populators`), and
@@ -78,7 +78,7 @@ class Prepared(Statement, Generic[M]):
         super().__init__(make)
 
     def rows(self, real: Mapping[Any, Any]) -> list[M]:
-        """Run the query with the real values in the place of the placeholders."""
+        """Run the query with values in place of the placeholders."""
         return [self._row(values) for values in self.values(real)]
 
     def _prepare(self) -> str:
@@ -106,7 +106,7 @@ class Prepared(Statement, Generic[M]):
 def insert(
     row: models.Model, *, where: tuple[str, str] = ("", ""), values: Sequence[Any] = ()
 ) -> bool:
-    """Store a new row, with the key that the database gives it; True if it was stored.
+    """Store a new row with a key from the database; True if it was stored.
 
     `where` is for PostgreSQL: parts of the same statement (`WITH …`) that change other rows by
     `values`, and the name of the one that has to give a row.
@@ -137,7 +137,7 @@ def _insertion(model: type[models.Model], parts: str, name: str) -> str:
 
 
 def execute(cursor: Any, sql: str, values: Sequence[Any]) -> None:
-    """Run one of few short statements, with %s for its values alone."""
+    """Run one of few short statements, whose only placeholders %s are values."""
     if connection.vendor == "postgresql":
         _execute_planned(cursor, _numbered(sql), values)
     else:
@@ -151,7 +151,7 @@ def _numbered(sql: str) -> str:
 
 
 def _execute_planned(cursor: Any, sql: str, values: Sequence[Any]) -> None:
-    """Run a statement with $1, $2 … for its values; PostgreSQL plans it once a connection."""
+    """Run a statement with values $1, $2 …; PostgreSQL plans it once per connection."""
     driver: Any = connection.connection
     known = vars(driver).setdefault("planned", {})
     if sql not in known:
@@ -164,7 +164,7 @@ def _execute_planned(cursor: Any, sql: str, values: Sequence[Any]) -> None:
 
 
 def _planned(sql: str, params: Sequence[Any], real: Iterable[Any]) -> tuple[str, list[Any]]:
-    """The statement with numbers for placeholders, and these in the order of their numbers."""
+    """Return the statement with numbered placeholders, and the placeholders by number."""
     compose: Any = connection.ops.compose_sql  # type: ignore[attr-defined]
     composed: str = compose(sql, params)
     stands: list[Any] = []
@@ -175,14 +175,14 @@ def _planned(sql: str, params: Sequence[Any], real: Iterable[Any]) -> tuple[str,
     return composed, stands
 
 
-def _populators(*told: Any) -> Any:
-    """Django from 6.1 on asks how rows fetch what they lack: one by one, as before."""
+def _populators(*arguments: Any) -> Any:
+    """Return Django's populators; from 6.1 on, deferred fields are fetched row by row as before."""
     make: Any = get_related_populators
     more = (models.FETCH_ONE,) if "fetch_mode" in signature(make).parameters else ()
-    return make(*told, *more)
+    return make(*arguments, *more)
 
 
 def _stored(value: Any) -> Any:
-    """As the database's driver gets it."""
+    """Return the form that the database driver expects."""
     is_written = isinstance(value, UUID) and not connection.features.has_native_uuid_field
     return value.hex if is_written else value

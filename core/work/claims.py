@@ -1,4 +1,4 @@
-"""Claims on rows: every change is one conditional UPDATE, and the number of rows decides.
+"""Claim rows: each change is one conditional UPDATE, and its row count tells who succeeded.
 
 A row is changed under the claim with which it was taken, so whoever was thought dead, or whose row
 was cancelled, changes nothing.
@@ -21,7 +21,7 @@ Status = Work.Status
 
 
 def after(seconds: float) -> Any:
-    """Return the database's time in so many seconds."""
+    """Return the database's time plus a number of seconds."""
     return Now() + timedelta(seconds=seconds) if seconds else Now()
 
 
@@ -31,12 +31,12 @@ def table(row: Row) -> QuerySet[Row]:
 
 
 def held(row: Row) -> QuerySet[Row]:
-    """Return the row as long as it is in the hands that took it."""
+    """Return the row if its claim is still held by the process that took it."""
     return table(row).filter(pk=row.pk, owner=row.owner, status=Status.RUNNING)
 
 
 def ask(rows: Iterable[Row], *, seconds: float = 0) -> int:
-    """Let rows wait for a worker, those that have ended once more; return how many do.
+    """Let rows wait for a worker, also those that have ended; return their number.
 
     One that is running is left alone. Workers hear of it when the transaction commits.
     """
@@ -53,12 +53,12 @@ def _ask(row: Work, seconds: float) -> bool:
 
 
 def cancel(rows: QuerySet[Row]) -> int:
-    """Cancel those of the rows that wait or run; return their number."""
+    """Cancel waiting and running rows; return their number."""
     return rows.filter(status__in=Work.ACTIVE).update(status=Status.CANCELLED, expires_at=None)
 
 
 def claim(row: Row) -> bool:
-    """Take a row that waits; whether nobody else was faster."""
+    """Take a waiting row; False if another process was faster."""
     owner = processes.new_owner()
     found = table(row).filter(pk=row.pk, status=Status.QUEUED, not_before__lte=Now())
     expires = after(settings.RUN_STALE_SECONDS)
@@ -69,17 +69,17 @@ def claim(row: Row) -> bool:
 
 
 def hold(row: Work, **fields: Any) -> bool:
-    """Say that the work goes on, and write fields of the row; whether it is still ours."""
+    """Report progress and write fields of the row; False if the claim was lost."""
     return bool(held(row).update(expires_at=after(settings.RUN_STALE_SECONDS), **fields))
 
 
 def finish(row: Work, **fields: Any) -> bool:
-    """End the work, in the transaction that stores its results; whether it was still ours."""
+    """End the work in the transaction that stores its results; False if the claim was lost."""
     return _end(row, Status.DONE, **fields)
 
 
 def fail(row: Work, message: Message | str, **fields: Any) -> bool:
-    """End the work without a result; `message` says why."""
+    """End the work without a result; `message` gives the reason."""
     with transaction.atomic():
         is_ours = _end(row, Status.FAILED, message=message, **fields)
         if is_ours:
@@ -97,7 +97,7 @@ def _end(row: Work, status: Status, **fields: Any) -> bool:
 
 
 def give_back(row: Work, *, seconds: float = 0, message: Message | str = "", **fields: Any) -> bool:
-    """Let others have a row: its worker must stop or cannot do it. No attempt is counted."""
+    """Release a row whose worker must stop or cannot process it. No attempt is counted."""
     back = {"status": Status.QUEUED, "owner": "", "expires_at": None, "sent_at": None}
     given = held(row).update(**back, not_before=after(seconds), message=message, **fields)
     if given and not seconds:
@@ -106,7 +106,7 @@ def give_back(row: Work, *, seconds: float = 0, message: Message | str = "", **f
 
 
 def retry(row: Work, message: Message | str, *, seconds: float = 0) -> bool:
-    """Count an attempt, and let any worker try again; after the last one the row has failed."""
+    """Count an attempt and let any worker try again; after the last attempt the row fails."""
     if row.attempts + 1 >= kind_of(type(row)).max_attempts:
         return fail(row, message, attempts=F("attempts") + 1)
     return give_back(row, seconds=seconds, message=message, attempts=F("attempts") + 1)

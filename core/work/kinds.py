@@ -23,13 +23,12 @@ END_SECONDS = 4.0
 class WorkKind(ABC, Generic[Row]):
     """One kind of work; stateless.
 
-    After `max_attempts` a row fails. Celery ends a task that takes longer than its limits, and a
-    child that does not call :meth:`Lease.progress` for `hang_seconds` ends itself; None watches
-    nothing. One that `is_long` acknowledges its message at once: RabbitMQ closes a channel on
-    which an answer is missing for half an hour, and the row is enough to do it again. What
-    `ends_at_once` is given back where its worker is told to stop, whatever it is doing. Of a kind
-    that `gives_way` a process rests after each row for eight times as long as others kept it
-    waiting for a processor, up to so many seconds.
+    After `max_attempts` a row fails. Celery ends a task that exceeds its limits. A child that does
+    not call :meth:`Lease.progress` for `hang_seconds` ends itself (None: no check). Work that
+    `is_long` acknowledges its message at once, because RabbitMQ closes a channel without an answer
+    for half an hour, and the row is enough to repeat the work. Work that `ends_at_once` is
+    returned when its worker has to stop. If a kind `gives_way`, a process pauses after each row
+    for eight times as long as others kept it waiting for a processor, up to that many seconds.
     """
 
     name: ClassVar[str]
@@ -43,7 +42,7 @@ class WorkKind(ABC, Generic[Row]):
     gives_way = 0.0
 
     def fit(self, rows: QuerySet[Row]) -> QuerySet[Row]:
-        """Leave out what this host cannot do, of rows that wait."""
+        """Exclude waiting rows that this host cannot process."""
         return rows
 
     def choose(self, rows: QuerySet[Row]) -> Row | None:
@@ -71,17 +70,17 @@ class WorkKind(ABC, Generic[Row]):
         claims.retry(row, f"{type(error).__name__}: {error}")
 
     def lost(self, row: Row) -> None:
-        """The process that had the row in hand ended or fell silent."""
+        """The process of this row ended or stopped answering."""
         claims.retry(row, "Its worker stopped answering.")
 
     def ended(self, row: Row) -> None:
         """A row has failed for good; in the same transaction."""
 
     def tidy(self) -> None:
-        """Look after what concerns the rows; every worker does so every two seconds."""
+        """Maintain the rows; every worker calls this every two seconds."""
 
     def left(self) -> None:
-        """This worker has stopped, and has nothing in hand any more."""
+        """This worker has stopped and has no current task."""
 
 
 BEAT_SECONDS = 2.0
@@ -111,7 +110,7 @@ class Lease:
         return self.is_lost or processes.is_stopping()
 
     def progress(self) -> None:
-        """Say that the work does not hang."""
+        """Report that the work makes progress."""
         self._moved_at = time.monotonic()
 
     def _beat(self) -> None:

@@ -1,4 +1,4 @@
-"""The processes of a worker: their names, the word to stop, and the end of a child.
+"""Manage the processes of a worker: their names, the signal to stop and the end of a child.
 
 The main process consumes messages and forks children, which do the work. What is made here before
 the fork is theirs, too: the name of the worker and one shared byte that says it is stopping.
@@ -24,7 +24,7 @@ from django.db import connections
 
 logger = logging.getLogger(__name__)
 
-# A worker that stops interrupts a rest within so many seconds.
+# A worker that stops interrupts a pause within this many seconds.
 MOMENT = 0.2
 
 
@@ -60,7 +60,7 @@ def started_at(pid: int) -> int | None:
 
 
 PLACE = process_space()
-# What the names of all processes of this worker begin with.
+# The common prefix of the names of all processes of this worker.
 NODE = PLACE + secrets.token_hex(4)
 _claims = count()
 _stopping = mmap.mmap(-1, 1)
@@ -73,7 +73,7 @@ os.register_at_fork(
 
 
 class _Self:
-    """What this process knows of itself: whether it is a child, and why that one must end."""
+    """State of this process: whether it is a child, and why the child must end."""
 
     is_child = False
     must_end = ""
@@ -81,7 +81,7 @@ class _Self:
 
 
 def name() -> str:
-    """Name this process: those of one worker begin alike."""
+    """Return the name of this process; names of one worker have a common prefix."""
     return f"{NODE}.{os.getpid()}"
 
 
@@ -122,36 +122,36 @@ def is_dead(owner: str) -> bool:
 
 
 def is_stopping() -> bool:
-    """Whether this worker was told to stop; its children know it, too."""
+    """Whether this worker has to stop; true in its children, too."""
     return bool(_stopping[0])
 
 
 def end_child(reason: str) -> None:
-    """Let this child end after the task in hand: its memory or GPU is beyond repair."""
+    """Let this child end after its current task: its memory or GPU is unusable."""
     _Self.must_end = reason
 
 
 def end_if_asked() -> None:
-    """End here and now where :func:`end_child` was called; the worker forks another child."""
+    """End at once if :func:`end_child` was called; the worker forks another child."""
     if _Self.must_end:
         end_now(_Self.must_end)
 
 
 def end_now(reason: str) -> None:
-    """End this process without any ado; nothing happens outside of a forked child."""
+    """End this process at once; does nothing outside of a forked child."""
     logger.warning("This process ends: %s", reason)
     if _Self.is_child:
         os._exit(1)
 
 
 def interrupt() -> None:
-    """Have what the main thread of a forked child is doing end as if it took too long."""
+    """Interrupt the main thread of a forked child as if its time limit were exceeded."""
     if _Self.is_child:
         os.kill(os.getpid(), signal.SIGUSR1)
 
 
 def waited() -> float:
-    """Seconds for which others kept this thread waiting for a processor; 0 where none can say."""
+    """Return the seconds that this thread waited for a processor; 0 if unknown."""
     try:
         return int(Path("/proc/thread-self/schedstat").read_text().split()[1]) / 1e9
     except (OSError, ValueError, IndexError):
@@ -191,7 +191,7 @@ class Periodic(Thread):
         self.join()
 
     def stop(self) -> None:
-        """Ask the thread to end; it does so before its next call."""
+        """Ask the thread to end before its next call."""
         self._stopping.set()
 
     def run(self) -> None:

@@ -1,4 +1,4 @@
-"""Doing work: take the row that comes first, do it, and go on as long as there is one.
+"""Work off rows: take the first row, process it, and repeat while rows wait.
 
 The Celery tasks go on with the next rows for a few seconds, so that small ones do not wait for a
 message each, and pass on what they leave.
@@ -24,14 +24,14 @@ from core.work.models import Now, Work, kind_named
 
 logger = logging.getLogger(__name__)
 Row = TypeVar("Row", bound=Work)
-# How often others may be faster before we look again another time.
+# How often others may be faster before this worker gives up for now.
 TRIES = 20
-# Who gives way rests so many times as long as others kept it waiting.
+# Work that gives way pauses for this many times as long as others kept it waiting.
 WAITS = 8.0
 
 
 class _Busy(local):
-    """The kinds that this thread works off: what its work asks for is done in the same loop."""
+    """The kinds that this thread works off: work that it requests runs in the same loop."""
 
     def __init__(self) -> None:
         self.kinds: set[str] = set()
@@ -41,7 +41,7 @@ _busy = _Busy()
 
 
 def due(kind: WorkKind[Row], queues: Collection[str] | None = None) -> QuerySet[Row]:
-    """Return the rows that this host could do now, of some queues or of all."""
+    """Return the rows that this host could process now, of some queues or of all."""
     rows = kind.model._default_manager.filter(status=Work.Status.QUEUED, not_before__lte=Now())
     if queues is not None:
         rows = rows.filter(queue__in=queues)
@@ -49,7 +49,7 @@ def due(kind: WorkKind[Row], queues: Collection[str] | None = None) -> QuerySet[
 
 
 def take(kind: WorkKind[Row], rows: QuerySet[Row] | None = None) -> Row | None:
-    """Take the row of those that comes first; None where nothing can be taken."""
+    """Take the first of these rows; None if no row can be taken."""
     for _ in range(TRIES):
         row = kind.choose(due(kind) if rows is None else rows)
         if row is None:
@@ -61,7 +61,7 @@ def take(kind: WorkKind[Row], rows: QuerySet[Row] | None = None) -> Row | None:
 
 
 def do(kind: WorkKind[Row], row: Row) -> None:
-    """Do a row that is taken. How it ended is in it.
+    """Process a taken row. The row stores the outcome.
 
     Raises only where the database stays away: then the row waits until its claim expires.
     """
@@ -84,7 +84,7 @@ def do(kind: WorkKind[Row], row: Row) -> None:
 
 
 def do_one(kind: WorkKind[Row], rows: QuerySet[Row] | None = None) -> Row | None:
-    """Take one row and do it; None where nothing could be taken."""
+    """Take one row and process it; None if no row could be taken."""
     row = db_retry(partial(take, kind, rows))
     if row is not None:
         do(kind, row)
@@ -92,7 +92,7 @@ def do_one(kind: WorkKind[Row], rows: QuerySet[Row] | None = None) -> Row | None
 
 
 def drain(kind: WorkKind[Any], rows: Any = None, *, seconds: float = math.inf) -> int:
-    """Do one row after the other until none waits or the time is over; return their number."""
+    """Process rows until none waits or the time is over; return their number."""
     if kind.name in _busy.kinds:
         return 0
     deadline, n_done = time.monotonic() + seconds, 0
@@ -127,5 +127,5 @@ def _work(task: Task, name: str, pk: int) -> None:
 
 
 work = app.task(_work, name="work.short", bind=True)
-# Where it takes hours the message is acknowledged at once.
+# Work of hours acknowledges its message at once.
 work_long = app.task(_work, name="work.long", bind=True, acks_late=False)

@@ -77,7 +77,7 @@ def _between(
     known: dict[str, Any],
 ) -> Pair:
     human, clusters = panel.human.values, panel.scored.human.clusters
-    first, second = (panel.scored.turned(key).values for key in keys)
+    first, second = (panel.scored.oriented(key).values for key in keys)
     found = contest_of_metrics(human, first, second, clusters=clusters)
     compared = ~np.isnan(human + first + second)
     sides = [
@@ -98,7 +98,7 @@ def _between(
 
 
 def _rows(campaign: Campaign, panel: Panel, keys: tuple[str, str]) -> list[Difference]:
-    first, second = (panel.scored.turned(key).values for key in keys)
+    first, second = (panel.scored.oriented(key).values for key in keys)
     shared = ~np.isnan(first) & ~np.isnan(second)
     found = gaps(second[shared], first[shared])
     if found is None:

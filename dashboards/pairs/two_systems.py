@@ -76,7 +76,7 @@ def _scores(panel: Panel, by: str) -> tuple[Message | str, Floats | None]:
         return HUMAN_SCORE, panel.human.values
     if by not in panel.measures:
         return by, None
-    return label_of(panel.measures[by]), panel.scored.turned(by).values
+    return label_of(panel.measures[by]), panel.scored.oriented(by).values
 
 
 def label_of(measure: MeasureScores) -> Message | str:

@@ -16,7 +16,7 @@ from dashboards.panel.measures import warnings_of
 from dashboards.panel.panel import Panel
 from dashboards.scatter.region import with_category
 from metaeval.messages import Message, message
-from metaeval.scores.turned import TurnedScores
+from metaeval.scores.oriented import OrientedScores
 from metrics.grid import Integers
 
 HIGHER, LOWER = "metric higher", "metric lower"
@@ -60,7 +60,7 @@ class Axis:
     """Scores of one axis, larger is better, with a description and warnings."""
 
     about: Side
-    scores: TurnedScores
+    scores: OrientedScores
     warnings: Sequence[Message]
 
 
@@ -76,7 +76,7 @@ def human_axis(panel: Panel) -> Axis:
 def measure_axis(panel: Panel, key: str) -> Axis:
     """Return the axis of a measure."""
     measure = panel.measures[key]
-    return Axis(Side(**about(measure)), panel.scored.turned(key), warnings_of([measure]))
+    return Axis(Side(**about(measure)), panel.scored.oriented(key), warnings_of([measure]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -188,7 +188,7 @@ def system_points(panel: Panel, x: Axis, y: Axis, points: Points, subset: Subset
 
 
 def _of_systems(
-    scores: TurnedScores, cells: NDArray[np.bool_], *, is_whole: bool, is_other_whole: bool
+    scores: OrientedScores, cells: NDArray[np.bool_], *, is_whole: bool, is_other_whole: bool
 ) -> Floats:
     """Return one axis's scores of the systems, whole ones or over outputs."""
     if is_whole and scores.systems is not None:

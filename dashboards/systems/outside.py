@@ -17,7 +17,7 @@ from dashboards.panel.choice import general
 from dashboards.panel.human import Floats, human_scores
 from dashboards.panel.panel import Panel
 from dashboards.systems.columns import Row
-from metaeval.scores.turned import TurnedScores
+from metaeval.scores.oriented import OrientedScores
 from metrics.scores import MeasureScores, system_scores
 
 HUMAN = "human"
@@ -51,7 +51,7 @@ def excluded(campaign: Campaign, filters: Filters, panel: Panel) -> list[Row]:
         return []
     names = [every.names[n] for n in left_out]
     published = every.published_systems
-    judged = TurnedScores(
+    judged = OrientedScores(
         every.values[order], systems=None if published is None else published[order]
     )
     rows = [_placed(HUMAN, judged, names[n], len(own) + n, len(own)) for n in range(len(names))]
@@ -95,12 +95,12 @@ def _row(
 ) -> Row | None:
     """Return the row of one system; imported system scores are used where `is_given`."""
     whole = measure.systems if is_given else None
-    scores = TurnedScores(measure.values, measure.statistics, measure.corpus, whole)
+    scores = OrientedScores(measure.values, measure.statistics, measure.corpus, whole)
     return _placed(measure.key, scores, name, place, n_own, measure.higher_is_better)
 
 
 def _placed(
-    key: str, scores: TurnedScores, name: str, place: int, n_own: int, is_higher: bool = True
+    key: str, scores: OrientedScores, name: str, place: int, n_own: int, is_higher: bool = True
 ) -> Row | None:
     """Return one system by the humans or a measure, compared with the first `n_own` systems."""
     n = int(scores.mask[place].sum())
@@ -123,7 +123,7 @@ def _placed(
     )
 
 
-def _gap(scores: TurnedScores, place: int, other: int) -> float:
+def _gap(scores: OrientedScores, place: int, other: int) -> float:
     """Return the difference of two systems over their shared segments; nan without any."""
     both = scores.mask[place] & scores.mask[other]
     chosen = np.zeros_like(scores.mask)

@@ -22,7 +22,7 @@ from dashboards.panel.human import Floats, HumanScores, grid_of, human_scores, p
 from dashboards.panel.panel import Panel, read_panel
 from metaeval.correlation.measure import FEWEST_SYSTEMS
 from metaeval.messages import Message, message
-from metaeval.scores.turned import TurnedScores
+from metaeval.scores.oriented import OrientedScores
 from metaeval.sensitivity import LEVELS, Movement, level_correlations, movement, variant_tables
 from metrics.grid import read_grid
 from metrics.scores import MeasureScores
@@ -227,14 +227,14 @@ def _on(panel: Panel, human: Floats) -> Floats:
     return np.where(panel.scored.shared, human, np.nan)
 
 
-def _table(human: TurnedScores, metrics: list[TurnedScores]) -> Floats:
+def _table(human: OrientedScores, metrics: list[OrientedScores]) -> Floats:
     """Return a table, (measures, LEVELS)."""
     rows = [level_correlations(human, one) for one in metrics]
     return np.array(rows).reshape(len(metrics), len(LEVELS))
 
 
 def _moved(
-    panel: Panel, everything: list[Scenario], metrics: list[TurnedScores], base: Floats
+    panel: Panel, everything: list[Scenario], metrics: list[OrientedScores], base: Floats
 ) -> list[tuple[Floats, Levels]]:
     """Return the table of every scenario, and how its levels differ from `base`.
 
@@ -244,7 +244,7 @@ def _moved(
     for is_part in (False, True):
         places = [at for at, one in enumerate(everything) if one.is_of_documents == is_part]
         known = [one.without_systems() for one in metrics] if is_part else metrics
-        others = [TurnedScores(everything[at].human, systems=everything[at].published)
+        others = [OrientedScores(everything[at].human, systems=everything[at].published)
                   for at in places]  # fmt: skip
         tables = variant_tables(_on(panel, panel.human.values), others, known)
         for at, table in zip(places, tables, strict=True):

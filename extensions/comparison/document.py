@@ -28,7 +28,7 @@ from metaeval.correlation.intervals.jackknife import FEWEST
 from metaeval.documents import few_documents, has_enough_documents
 from metaeval.messages import Message, message, plural
 from metaeval.results import Notes
-from metaeval.scores.turned import TurnedScores
+from metaeval.scores.oriented import OrientedScores
 from metaeval.sensitivity import LEVELS, draw_segments, level_correlations, resampled_levels
 
 VERSION = 8
@@ -152,8 +152,8 @@ def _ends(interval: Interval | Ends | None) -> dict[str, Any]:
 def _correlations(panel: Panel, counts: Floats) -> Iterator[Known]:
     """Yield every measure's statistics; hybrids have no interval and no samples."""
     scored, human = panel.scored, panel.human
-    hybrids = scored.turned_hybrids()
-    metrics = [scored.turned(key) for key in panel.measures]
+    hybrids = scored.oriented_hybrids()
+    metrics = [scored.oriented(key) for key in panel.measures]
     samples = resampled_levels(human.values, metrics, counts)
     for (key, measure), turned, drawn in zip(panel.measures.items(), metrics, samples, strict=True):
         about: dict[str, Any] = {"section": "correlations", "key": key, "label": measure.label}
@@ -170,7 +170,7 @@ def _correlations(panel: Panel, counts: Floats) -> Iterator[Known]:
 def _intervals(panel: Panel, key: str) -> dict[str, Interval | None]:
     """Return intervals of LEVELS: over outputs clustered by segment; jackknife over systems."""
     ours = panel.scored.human
-    theirs = ours.with_values(panel.scored.turned(key).values)
+    theirs = ours.with_values(panel.scored.oriented(key).values)
     return {
         "tau": kendall(ours, theirs).interval,
         "r_segment": pearson(ours, theirs).interval,
@@ -209,7 +209,7 @@ def _too_few(human: HumanScores) -> list[Message]:
     return notes if n else []
 
 
-def _is_drawn(statistic: str, human: HumanScores, one: TurnedScores) -> bool:
+def _is_drawn(statistic: str, human: HumanScores, one: OrientedScores) -> bool:
     """Return whether samples are stored, for differences.
 
     Published or imported scores of whole systems cannot be resampled, and samples of few segments
@@ -228,7 +228,7 @@ def _has_samples(human: HumanScores) -> bool:
 
 def _systems(human: HumanScores, counts: Floats) -> Iterator[Known]:
     """Yield every system's mean human score over its segments."""
-    own, clusters = TurnedScores(human.values), human.matrix().clusters
+    own, clusters = OrientedScores(human.values), human.matrix().clusters
     once, drawn = own.over(own.mask), own.over(own.mask, counts)
     has_samples = _has_samples(human)
     for at, name in enumerate(human.names):

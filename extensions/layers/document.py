@@ -168,7 +168,7 @@ def _profiled(campaign: Campaign, info: MetricInfo, panel: Panel, correlation: s
     keys = [key for key in panel.measures if key in places]
     scored = panel.only(keys).scored
     ours = scored.human
-    matrices = {key: ours.with_values(scored.turned(key).values) for key in keys}
+    matrices = {key: ours.with_values(scored.oriented(key).values) for key in keys}
     found = layer_profile(ours, matrices, correlation)
     choice = chosen(choose([found]), keys, found.values)
     return Profiled(

@@ -66,7 +66,7 @@ def scores_of(panel: Panel) -> Iterator[tuple[str, Floats]]:
     """Yield measures with scores of judged segments, higher is better."""
     scored = panel.scored
     for key in scored.on_segments:
-        yield key, scored.turned(key).values
+        yield key, scored.oriented(key).values
 
 
 def side_of(panel: Panel, places: Sequence[int]) -> Side:

@@ -160,11 +160,11 @@ def named_scores(options: argparse.Namespace, measure: Measure) -> Named:
             )
         )
     directions = _directions(options, found, chosen)
-    wanted = {name: _turned(found.metrics[name], directions[name]) for name in chosen}
+    wanted = {name: _oriented(found.metrics[name], directions[name]) for name in chosen}
     chosen_systems = _systems(options, measure, found)
     own = against_itself(wanted, {name: found.references[name] for name in chosen_systems.names
                                   if name in found.references})  # fmt: skip
-    gold = _turned(found.human, directions[options.human]).subset(systems=chosen_systems.names)
+    gold = _oriented(found.human, directions[options.human]).subset(systems=chosen_systems.names)
     wanted = {name: _without(scores, own.get(name, ())) for name, scores in wanted.items()}
     if options.unit == UNITS[1]:
         gold, wanted = gold.by_segment(), {name: m.by_segment() for name, m in wanted.items()}
@@ -231,7 +231,7 @@ def _directions(
     return directions
 
 
-def _turned(scores: ScoreMatrix, direction: Direction) -> ScoreMatrix:
+def _oriented(scores: ScoreMatrix, direction: Direction) -> ScoreMatrix:
     return scores.with_values(-scores.values) if direction.is_lower else scores
 
 

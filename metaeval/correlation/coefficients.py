@@ -46,7 +46,8 @@ class Correlation(StatisticResult):
     group_values, groups
         The correlation of each group (nan where undefined) and its name.
     interval, pvalue
-        95 % interval and two-sided p against zero; None unless ungrouped. Of vectors Fisher's; of
+        95% interval and two-sided p-value of the null hypothesis 0; None if grouped. For vectors
+        Fisher's; for
         matrices, whose outputs of one segment or document depend on each other,
         `correlation_intervals`' for the same systems on new documents; over systems the
         jackknife's.
@@ -78,7 +79,7 @@ def pearson(x: Scores, y: Scores, *, grouping: str = "none") -> Correlation:
     ConstantInputWarning, TooFewWarning
         The statistic is nan.
     UndefinedGroupWarning, MissingDataWarning
-        Groups or cells were left out.
+        Groups or cells were excluded.
     DependentDataWarning
         Fewer than 20 segments of several systems: no interval and no p.
     TooFewWarning
@@ -173,7 +174,7 @@ def system_correlation(
     Warns
     -----
     MissingDataWarning
-        Cells of one side alone were left out.
+        Cells that only one side has were excluded.
     TooFewWarning
         Fewer than six systems: no interval. Fewer than three: no correlation, because any two
         correlate at +-1.
@@ -190,7 +191,7 @@ def system_correlation(
     if isinstance(human, ScoreMatrix) and isinstance(metric, ScoreMatrix):
         x, y = system_sides(human, metric, cells, measure, notes)
     else:
-        x, y = map(measure.settled, _vectors(human, metric))
+        x, y = map(measure.round_to_ties, _vectors(human, metric))
     found = _found(x[None], y[None], ("all",), replace(measure, grouping=SYSTEM_LEVEL), notes)
     return _tested(found, *interval_over_systems(x, y, measure, notes), notes)
 
@@ -198,7 +199,7 @@ def system_correlation(
 def system_sides(
     human: ScoreMatrix, metric: ScoreMatrix, cells: str, measure: Measure, notes: Notes
 ) -> tuple[FloatArray, FloatArray]:
-    """Return both sides' settled scores of the systems that both have; says what is left out."""
+    """Return rounded scores of the systems that both sides have; exclude and count the others."""
     names = [name for name in human.systems if name in metric.systems]
     strangers = len(human.systems) + len(metric.systems) - 2 * len(names)
     notes.exclude_missing(
@@ -228,7 +229,7 @@ def system_sides(
 
 def _means(scores: ScoreMatrix, cells: BoolArray, measure: Measure) -> FloatArray:
     size = largest(scores.values[cells])
-    return measure.settled(system_scores(scores.values, cells), size)
+    return measure.round_to_ties(system_scores(scores.values, cells), size)
 
 
 def _found(

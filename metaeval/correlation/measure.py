@@ -8,7 +8,7 @@ import numpy as np
 
 from metaeval.arrays import FloatArray, one_of, positive_int
 from metaeval.correlation.rows import row_kendall, row_pearson, row_spearman
-from metaeval.rounding import settled
+from metaeval.rounding import round_to_ties
 
 COEFFICIENTS = ("pearson", "spearman", "kendall")
 OF_PAIRS = ("kendall_like", "acc_eq")
@@ -99,9 +99,9 @@ class Measure:
         """The correlation with tau's variant, such as ``kendall_b``."""
         return self.correlation + (joint + self.variant if self.correlation == "kendall" else "")
 
-    def settled(self, means: FloatArray, size: float | None = None) -> FloatArray:
-        """Return `settled` means of systems; Pearson's r reads every digit unless all are equal."""
-        found = settled(means, size)
+    def round_to_ties(self, means: FloatArray, size: float | None = None) -> FloatArray:
+        """Return means with `round_to_ties`; for Pearson's r only if all become equal."""
+        found = round_to_ties(means, size)
         if self.correlation != "pearson":
             return found
         is_varied = np.nanmax(found, initial=-np.inf) > np.nanmin(found, initial=np.inf)

@@ -20,7 +20,7 @@ from metaeval.results import (
     TooFewWarning,
     UndefinedGroupWarning,
 )
-from metaeval.rounding import settled
+from metaeval.rounding import round_to_ties
 from metaeval.scores.matrix import ScoreMatrix, align
 
 
@@ -329,7 +329,7 @@ def _system_scores(name: str, x: Scores, y: Scores, notes: Notes) -> tuple[Float
     elif isinstance(x, ScoreMatrix) or isinstance(y, ScoreMatrix):
         raise ValueError("human and metric: give two vectors or two ScoreMatrix")
     else:
-        left, right = map(settled, as_pair("human", x, "metric", y))
+        left, right = map(round_to_ties, as_pair("human", x, "metric", y))
     known = ~(np.isnan(left) | np.isnan(right))
     missing = int((~known).sum())
     notes.exclude("system-without-score", missing)

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from metaeval.arrays import FloatArray, IntArray, as_floats, factorize, mean
 from metaeval.messages import message
 from metaeval.results import ConstantInputWarning, Notes, Result, TooFewWarning
-from metaeval.rounding import largest, levelled
+from metaeval.rounding import collapse_constant, largest
 
 ITERATIONS = 2000
 TOLERANCE = 1e-7
@@ -76,7 +76,7 @@ def annotator_severity(
     notes = Notes()
     known = ~np.isnan(values)
     notes.exclude("missing-score", int((~known).sum()))
-    y, who, what = levelled(values[known], largest(values)), who[known], what[known]
+    y, who, what = collapse_constant(values[known], largest(values)), who[known], what[known]
     counts = np.bincount(who, minlength=len(labels)).astype(np.int64)
     is_varied = _varies(y, notes)
     model = (

@@ -35,12 +35,12 @@ def correlation_table(scored: Scored) -> list[CorrelationRow]:
 
     Hybrids are drawn from what all metrics have. The warnings of hybrids are in `Scored.hybrids`.
     """
-    hybrids = scored.turned_hybrids()
+    hybrids = scored.oriented_hybrids()
     return [_row(scored, key, *hybrids.get(key, (np.nan, np.nan))) for key in scored.metrics]
 
 
 def _row(scored: Scored, key: str, r_hybrid: float, r_limit: float) -> CorrelationRow:
-    metric = scored.human.with_values(scored.turned(key).values)
+    metric = scored.human.with_values(scored.oriented(key).values)
     tau, r = (
         correlate(scored.human, metric, name, has_interval=False) for name in ("kendall", "pearson")
     )

@@ -1,7 +1,7 @@
 """What would change: with other judgments, fewer segments, another layer, within each system.
 
 Every function takes plain arrays of systems x segments in which a larger score is better
-(`metaeval.scores.turned`), and computes many small variants of the same few correlations.
+(`metaeval.scores.oriented`), and computes many small variants of the same few correlations.
 """
 
 from metaeval.sensitivity.folds import Choice, Profile, choose, layer_profile

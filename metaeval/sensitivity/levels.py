@@ -15,7 +15,7 @@ from metaeval.correlation.measure import Measure
 from metaeval.correlation.rows import kendall_tau, row_pearson
 from metaeval.documents import recoded
 from metaeval.messages import message
-from metaeval.scores.turned import TurnedScores, sides
+from metaeval.scores.oriented import OrientedScores, sides
 from metaeval.significance.bootstrap_values import weighted_kendall
 
 LEVELS = {
@@ -26,7 +26,7 @@ LEVELS = {
 KENDALL, PEARSON = Measure("kendall"), Measure()
 
 
-def level_correlations(human: TurnedScores, metric: TurnedScores) -> FloatArray:
+def level_correlations(human: OrientedScores, metric: OrientedScores) -> FloatArray:
     """Return tau, r over outputs and r over systems, in the order of LEVELS; nan if undefined."""
     both = human.mask & metric.mask
     x, y = human.values[both], metric.values[both]
@@ -35,7 +35,7 @@ def level_correlations(human: TurnedScores, metric: TurnedScores) -> FloatArray:
 
 
 def resampled_levels(
-    human: FloatArray, metrics: Sequence[TurnedScores], counts: FloatArray
+    human: FloatArray, metrics: Sequence[OrientedScores], counts: FloatArray
 ) -> FloatArray:
     """Return metrics x samples x 3: the correlations over segments drawn as ``counts`` says.
 
@@ -44,7 +44,7 @@ def resampled_levels(
     """
     found = np.empty((len(metrics), len(counts), len(LEVELS)))
     for both, places in alike([~np.isnan(human) & metric.mask for metric in metrics]):
-        means, cells = TurnedScores(human).over(both, counts), np.nonzero(both)[1]
+        means, cells = OrientedScores(human).over(both, counts), np.nonzero(both)[1]
         drawn = counts.astype(np.float32)[:, cells]
         others = [metrics[place].values[both] for place in places]
         taus = weighted_kendall(human[both], others, drawn, KENDALL)

@@ -15,7 +15,7 @@ import numpy as np
 
 from metaeval.arrays import FloatArray, IntArray, mean
 from metaeval.resampling import percentile_interval
-from metaeval.scores.turned import TurnedScores
+from metaeval.scores.oriented import OrientedScores
 from metaeval.sensitivity.levels import LEVELS, draw_segments, resampled_levels
 
 
@@ -37,7 +37,7 @@ class SizePoint:
 
 def curves(
     human: FloatArray,
-    metrics: Sequence[TurnedScores],
+    metrics: Sequence[OrientedScores],
     sizes: Sequence[int],
     *,
     n_samples: int,

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from metaeval.arrays import BoolArray, FloatArray, IntArray
-from metaeval.scores.turned import TurnedScores, sides
+from metaeval.scores.oriented import OrientedScores, sides
 from metaeval.sensitivity.levels import (
     KENDALL,
     LEVELS,
@@ -40,7 +40,7 @@ class _Entries:
     weights: FloatArray
     systems: FloatArray
 
-    def levels(self, metrics: Sequence[TurnedScores]) -> FloatArray:
+    def levels(self, metrics: Sequence[OrientedScores]) -> FloatArray:
         """Return metrics x variants x LEVELS; over systems by means on both sides."""
         theirs = [metric.values.ravel()[self.cells] for metric in metrics]
         found = np.full((len(metrics), len(self.weights), len(LEVELS)), np.nan)
@@ -67,7 +67,7 @@ class _Entries:
 
 
 def variant_tables(
-    human: FloatArray, others: Sequence[TurnedScores], metrics: Sequence[TurnedScores]
+    human: FloatArray, others: Sequence[OrientedScores], metrics: Sequence[OrientedScores]
 ) -> list[FloatArray]:
     """Return metrics x LEVELS for each variant of the human scores, systems x segments.
 

@@ -22,7 +22,7 @@ from metaeval.correlation.soft_pairwise import (
 )
 from metaeval.correlation.ties import PairTable, pair_table
 from metaeval.documents import DOCUMENTS, sum_by, unit_of
-from metaeval.rounding import largest, settled
+from metaeval.rounding import largest, round_to_ties
 
 # Above this many cells in a group, comparing all pairs costs more than sorting them into bins.
 WIDE = 400
@@ -232,7 +232,7 @@ def _system_level(
     with np.errstate(invalid="ignore", divide="ignore"):
         counts = columns @ valid.T
         z, x = (
-            settled((columns @ np.nan_to_num(values).T) / counts, largest(values))
+            round_to_ties((columns @ np.nan_to_num(values).T) / counts, largest(values))
             for values in (panel.human, panel.metrics[index])
         )
     w = np.where(np.isnan(z), 0.0, rows)

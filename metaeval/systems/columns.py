@@ -13,7 +13,7 @@ from metaeval.correlation.measure import Measure
 from metaeval.correlation.pairwise import pairwise_accuracy
 from metaeval.documents import sizes_of, unit_of
 from metaeval.results import Interval, Notes, Result
-from metaeval.rounding import largest, settled
+from metaeval.rounding import largest, round_to_ties
 from metaeval.scores.corpus import CorpusStatistics, MetricScores
 from metaeval.scores.matrix import ScoreMatrix
 from metaeval.systems.paired_tests import paired_bootstrap
@@ -120,7 +120,7 @@ def metric_order(
     sign = -1.0 if is_lower_better else 1.0
     is_mean = given is None and isinstance(scores, ScoreMatrix)
     size = largest(scores.values if is_mean else values)
-    order = np.lexsort((np.array(counts.systems), -sign * settled(values, size)))
+    order = np.lexsort((np.array(counts.systems), -sign * round_to_ties(values, size)))
     return MetricOrder(
         name, counts, present, values, order, sign, versus, notes, given, size, unjudged
     )
@@ -176,8 +176,8 @@ def metric_column(
     of_humans, compared, judged = _same_segments(counts, present, *human)
     if of.given is not None:
         of_humans, compared, judged = _as_given(counts.systems, values, *human)
-    ours = settled(of_humans, largest(of_humans if human[1] is not None else human[0].values))
-    theirs = settled(of.sign * compared, of.size)
+    ours = round_to_ties(of_humans, largest(of_humans if human[1] is not None else human[0].values))
+    theirs = round_to_ties(of.sign * compared, of.size)
     tau, (accuracy, interval), n_shared = _agreement(ours, theirs)
     oriented = of.sign * differences * (1.0 if of.versus == "next" else -1.0)
     return MetricColumn(

@@ -21,7 +21,7 @@ from metaeval.documents import (
 from metaeval.messages import Message, message
 from metaeval.resampling import Rng, resolve_seed
 from metaeval.results import ApproximationWarning, Notes, Result, TooFewWarning
-from metaeval.rounding import largest, settled
+from metaeval.rounding import largest, round_to_ties
 from metaeval.scores.matrix import ScoreMatrix
 from metaeval.systems.paired_tests import approximate_randomization
 from metaeval.systems.rank_sums import rank_sums
@@ -125,8 +125,8 @@ def rank_systems(
     notes.exclude("system-without-scores", int(np.isnan(means).sum()))
     known = [name for name, mean in zip(scores.systems, means, strict=True) if not np.isnan(mean)]
     average = dict(zip(scores.systems, means.tolist(), strict=True))
-    settled_means = settled(means, largest(scores.values)).tolist()
-    places = dict(zip(scores.systems, settled_means, strict=True))
+    rounded_means = round_to_ties(means, largest(scores.values)).tolist()
+    places = dict(zip(scores.systems, rounded_means, strict=True))
     order = sorted(known, key=lambda name: (-places[name], name))
     if len(order) < 2:
         notes.warn(

@@ -29,14 +29,14 @@ def test_a_count_holds_for_a_moment(clock: list[float]) -> None:
     assert caching.ttl_cache("b", lambda: next(numbers)) == 2
 
 
-@pytest.mark.parametrize(("took", "kept"), [(0.01, 2.0), (0.2, 4.0), (3.0, 8.0)])
-def test_what_takes_long_holds_longer(clock: list[float], took: float, kept: float) -> None:
+@pytest.mark.parametrize(("took", "lifetime"), [(0.01, 2.0), (0.2, 4.0), (3.0, 8.0)])
+def test_what_takes_long_holds_longer(clock: list[float], took: float, lifetime: float) -> None:
     def read() -> float:
         clock[0] += took
         return clock[0]
 
     first = caching.ttl_cache("a", read)
-    clock[0] += kept - 0.1
+    clock[0] += lifetime - 0.1
     assert caching.ttl_cache("a", read) == first
     clock[0] += 0.2
     assert caching.ttl_cache("a", read) > first

@@ -46,7 +46,7 @@ def test_a_statement_outlives_a_transaction_that_is_rolled_back(people: list[Use
         assert statement.rows({KEY: people[0].pk})[0].username == people[0].username
 
 
-@pytest.mark.skipif(connection.vendor != "postgresql", reason="only PostgreSQL is told to plan")
+@pytest.mark.skipif(connection.vendor != "postgresql", reason="only PostgreSQL plans")
 def test_it_is_planned_once_a_connection(people: list[User]) -> None:
     constant = str(uuid.uuid4())
     statement = Prepared(lambda: User.objects.filter(pk=KEY).exclude(username=constant))

@@ -24,7 +24,7 @@ from metaeval.replication.bounds import against_floors
 from metaeval.replication.questions import STATISTICS, Scored, answer, parse
 from metaeval.results import plain
 from metaeval.scores import CorpusStatistics
-from metaeval.scores.turned import TurnedScores
+from metaeval.scores.oriented import OrientedScores
 from metaeval.sensitivity import curves, draw_segments, layer_profile
 from metaeval.significance import boot_interval, compare_metrics, contest_of_metrics, perm_test
 
@@ -95,7 +95,7 @@ def calls() -> dict[str, Call]:
             dataclasses.asdict(point)
             for point in curves(
                 h.values,
-                [TurnedScores(each.values) for each in m.values()],
+                [OrientedScores(each.values) for each in m.values()],
                 [10, 20],
                 n_samples=9,
                 rng=np.random.default_rng(1),
@@ -167,7 +167,7 @@ def test_singleton_documents_give_the_numbers_of_segments_to_the_last_bit(name: 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         expected, distinct, unnamed = (
-            repr(_told(CALLS[name](*scores(documents))))
+            repr(_digits(CALLS[name](*scores(documents))))
             for documents in (None, [f"d{k}" for k in range(SEGMENTS)], [""] * SEGMENTS)
         )
         pairs = scores([f"d{k // 2}" for k in range(SEGMENTS)])
@@ -176,10 +176,10 @@ def test_singleton_documents_give_the_numbers_of_segments_to_the_last_bit(name: 
         )
     assert distinct == expected
     assert unnamed == expected
-    assert repr(_told(chosen)) == expected
+    assert repr(_digits(chosen)) == expected
 
 
-def _told(found: Any) -> Any:
+def _digits(found: Any) -> Any:
     """Whole numbers of everything: `repr` of a float is exact."""
     if dataclasses.is_dataclass(found) and not hasattr(found, "to_dict"):
         found = dataclasses.asdict(found)  # type: ignore[call-overload]

@@ -18,9 +18,11 @@ NORMAL, DA, ZEROS = "normal, ρ = .5", "0–100 in steps of 5", "half zeros, ske
 SPARSE = "each item by 2 of 8 annotators"
 
 
-def ratings(rng: np.random.Generator, kind: str, raters: int, units: int) -> FloatArray:
-    """Return raters x units; no rater differs from another but by chance."""
-    latent = np.sqrt(0.5) * rng.normal(size=units) + np.sqrt(0.5) * rng.normal(size=(raters, units))
+def ratings(rng: np.random.Generator, kind: str, annotators: int, units: int) -> FloatArray:
+    """Return annotators x units; annotators differ by chance only."""
+    latent = np.sqrt(0.5) * rng.normal(size=units) + np.sqrt(0.5) * rng.normal(
+        size=(annotators, units)
+    )
     if kind == DA:
         return np.clip(np.round((65.0 + 25.0 * latent) / 5.0) * 5.0, 0.0, 100.0)
     if kind == ZEROS:
@@ -89,12 +91,12 @@ SKEWED = "no method is reliable here: a warning is shown"
 CASES = (
     Case("α", NORMAL, partial(alpha, NORMAL, False), (3, 5, 8, 10, 20, 50, 100)),
     Case("α", DA, partial(alpha, DA, False), (3, 5, 8, 10, 20, 50, 100)),
-    Case("α", ZEROS, partial(alpha, ZEROS, False), (10, 20, 50, 100, 400), remark=SKEWED),
+    Case("α", ZEROS, partial(alpha, ZEROS, False), (10, 20, 50, 100, 400), note=SKEWED),
     Case("α", f"{NORMAL}; {SPARSE}", partial(alpha, NORMAL, True), (8, 20, 50, 100)),
     Case("α", f"{DA}; {SPARSE}", partial(alpha, DA, True), (8, 20, 50, 100)),
     Case("α of z-scores", f"{NORMAL}; scales 5, 10, 20", alpha_of_z, (10, 20, 50, 100)),
     Case("one-vs-rest r", NORMAL, partial(one_vs_rest, NORMAL), (5, 10, 20, 50, 100)),
     Case("one-vs-rest r", DA, partial(one_vs_rest, DA), (5, 10, 20, 50, 100)),
-    Case("one-vs-rest r", ZEROS, partial(one_vs_rest, ZEROS), (10, 20, 50, 100), remark=SKEWED),
+    Case("one-vs-rest r", ZEROS, partial(one_vs_rest, ZEROS), (10, 20, 50, 100), note=SKEWED),
     Case("ICC(C,1)", NORMAL, partial(icc, "C1"), (5, 10, 50)),
 )

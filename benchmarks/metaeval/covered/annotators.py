@@ -32,7 +32,7 @@ def preference(rng: np.random.Generator, size: Size) -> float:
 
 
 def scores(rng: np.random.Generator, n: int) -> tuple[FloatArray, FloatArray]:
-    """Scores of items and of their partners, 0-100, by somebody who tells none apart."""
+    """Scores of items and of their partners, 0-100, by an annotator who cannot distinguish them."""
     item = rng.normal(size=n)
     both = 65.0 + 20.0 * (np.sqrt(0.4) * item + np.sqrt(0.6) * rng.normal(size=(2, n)))
     clipped = np.clip(np.round(both), 0.0, 100.0)
@@ -61,16 +61,16 @@ def power(rng: np.random.Generator, size: Size) -> float:
 
 
 CASES = (
-    Case("pass rate", "90 % pass", partial(pass_rate, 0.9), (5, 10, 30, 100), remark=WILSON),
-    Case("pass rate", "60 % pass", partial(pass_rate, 0.6), (5, 10, 30, 100), remark=WILSON),
+    Case("pass rate", "90% pass", partial(pass_rate, 0.9), (5, 10, 30, 100), note=WILSON),
+    Case("pass rate", "60% pass", partial(pass_rate, 0.6), (5, 10, 30, 100), note=WILSON),
     Case("pass rate", "any rate", partial(pass_rate, None), (5, 10, 30, 100)),
-    Case("preference (W2W)", "20 % prefer the altered text", preference, (20, 100, 500)),
+    Case("preference (W2W)", "20% prefer the altered text", preference, (20, 100, 500)),
     Case("control test, t", "0–100, no difference", partial(controls, "t"), (5, 10, 30), REJECTS),
     Case("control test, signed rank", "the same", partial(controls, "wilcoxon"), (10, 30),
          REJECTS),
     Case(
         "control test, U", "the same", partial(controls, "mannwhitney"), (10, 30), REJECTS,
-        remark="unpaired test of paired scores, for comparison only: too careful",
+        note="unpaired test of paired scores, for comparison only: too careful",
     ),
     Case("drift, any of 5 annotators", "no trend", drift, (10, 20, 100), REJECTS, 0.5),
     Case("power, Monte Carlo", "400 simulated studies", power, (10, 50, 100), share=0.5),

@@ -24,7 +24,7 @@ class Case:
 
     ``draw`` makes data, calls the function and returns 1 where the interval holds the truth (or
     the test rejects a true null), 0 where not, nan where nothing is shown. ``share`` is the part
-    of the usual replicates that a slow case gets. ``remark`` says why a line is outside its bounds.
+    of the usual replicates that a slow case gets. ``note`` says why a row is outside its bounds.
     """
 
     shown: str
@@ -33,7 +33,7 @@ class Case:
     sizes: tuple[Size, ...]
     kind: str = COVERS
     share: float = 1.0
-    remark: str = ""
+    note: str = ""
 
     @property
     def name(self) -> str:

@@ -181,7 +181,7 @@ CASES = (
     ),
     *(
         Case(f"pooled {NAMES[name]}", NEW, partial(over_cells, name, "none", "systems"), GRID,
-             remark=SUM)
+             note=SUM)
         for name in ("pearson", "spearman", "kendall")
     ),
     *(
@@ -220,7 +220,7 @@ CASES = (
          of_system_means, ((4, 50), (6, 50), (12, 50), (25, 200))),
     Case("Zou's interval of independent pairs", "normal, equally good", zou, (6, 20, 100)),
     Case("`correlate --resamples`, inputs", SAME, partial(bootstrapped, "inputs"),
-         ((5, 20), (5, 100)), share=0.5, remark=PERCENTILE),
+         ((5, 20), (5, 100)), share=0.5, note=PERCENTILE),
     Case("`correlate --resamples`, both", NEW, partial(bootstrapped, "both"),
-         ((5, 100), (12, 50)), share=0.5, remark=TWO_WAY),
+         ((5, 100), (12, 50)), share=0.5, note=TWO_WAY),
 )  # fmt: skip

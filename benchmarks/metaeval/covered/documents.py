@@ -293,7 +293,7 @@ CASES = (
       for kind, is_skewed in (("normal", False), ("penalties", True))
       for data in (LOW, HIGH, UNEVEN)),
     Case("mean of a system", "penalties; no documents", mean_of_segments, (10, 20, 50, 200),
-         remark=PLAIN_T),
+         note=PLAIN_T),
     *(Case("difference of two systems", data, partial(of_two_systems, data), SIZES)
       for data in (LOW, HIGH, UNEVEN)),
     *(Case("paired bootstrap, p", data, partial(compared, "bootstrap", data), SIZES, REJECTS)
@@ -304,7 +304,7 @@ CASES = (
     *(Case(f"system ranks, {test}", data, partial(ranked, test, data), SIZES, REJECTS)
       for test in ("permutation", "rank-sum") for data in (HIGH, UNEVEN)),
     Case("system ranks, WMT26’s rule", HIGH, partial(ranked, "wmt26", HIGH), SIZES, REJECTS,
-         remark=WMT26),
+         note=WMT26),
     *(Case("preference (W2W)", data, partial(preferred, data), SIZES)
       for data in (LOW, HIGH, UNEVEN)),
     Case("partial correlation with length", HIGH, partial(with_length, HIGH), SIZES, share=0.5),

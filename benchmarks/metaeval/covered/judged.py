@@ -70,7 +70,7 @@ def reliability(data: str, rng: np.random.Generator, size: Size) -> float:
 
 
 def controls(method: str, data: str, rng: np.random.Generator, size: Size) -> float:
-    """Scores of items and their partners by somebody who tells none apart."""
+    """Scores of items and their partners by an annotator who cannot distinguish them."""
     of = documents_of(rng, data, size)
     both = shared(rng, data, of, lambda k: rng.normal(size=(2, k)))
     test = control_test(
@@ -140,7 +140,7 @@ def effect_of_a_condition(data: str, rng: np.random.Generator, size: Size) -> fl
 
 
 def effect_on_a_rate(data: str, rng: np.random.Generator, size: Size) -> float:
-    """The same of how often something happens to a region, in 30 % of both conditions."""
+    """Return the same for a rate of regions, which is 30% in both conditions."""
     of, n_people = documents_of(rng, data, size), 10
     latent = shared(rng, data, of, lambda k: rng.normal(size=(2, k)))
     what = np.tile(np.arange(len(of)), n_people)

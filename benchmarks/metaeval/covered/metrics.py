@@ -65,9 +65,9 @@ CELLS = "swaps outputs as if those of a segment were independent: not the defaul
 CASES = (
     *(
         Case(f"permutation, {name}, swap {swap}", EQUAL,
-             partial(permutation, name, "none", swap), LARGER, REJECTS, 0.5, remark)
+             partial(permutation, name, "none", swap), LARGER, REJECTS, 0.5, note)
         for name in ("pearson", "kendall")
-        for swap, remark in (("both", CELLS), ("inputs", ""))
+        for swap, note in (("both", CELLS), ("inputs", ""))
     ),
     Case("permutation, pearson, swap systems", EQUAL + "; new systems, these segments",
          partial(permutation, "pearson", "none", "systems"), ((6, 50), (12, 50)), REJECTS, 0.5),
@@ -85,9 +85,9 @@ CASES = (
          partial(permutation, "pearson", "system-level", "both"), LARGER, REJECTS, 0.5, CAREFUL),
     Case("permutation, acc-eq", "against a constant metric", constant, ((5, 50),), REJECTS, 0.1),
     Case("Williams over systems", EQUAL, partial(williams, "normal"), (4, 6, 10, 20), REJECTS,
-         remark="four systems: too careful"),
+         note="four systems: too careful"),
     Case("Williams over systems", EQUAL + "; t₃ tails", partial(williams, "t3"), (4, 6, 10, 20),
-         REJECTS, remark="it assumes normal scores: not the default of a page"),
+         REJECTS, note="it assumes normal scores: not the default of a page"),
     Case("jackknife over systems", EQUAL, partial(jackknife, "normal"), (4, 6, 10, 20), REJECTS),
     Case("jackknife over systems", EQUAL + "; t₃ tails", partial(jackknife, "t3"),
          (4, 6, 10, 20), REJECTS),

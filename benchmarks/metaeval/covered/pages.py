@@ -10,7 +10,7 @@ from benchmarks.metaeval.covered import correlations, worlds
 from benchmarks.metaeval.covered.case import EXCEEDS, Case, Size, holds, pair_of, seed_of
 from metaeval.correlation import correlate_metrics
 from metaeval.correlation.intervals import soft_pairwise_intervals
-from metaeval.scores.turned import TurnedScores
+from metaeval.scores.oriented import OrientedScores
 from metaeval.sensitivity import (
     LEVELS,
     choose,
@@ -27,7 +27,7 @@ SPA = "soft_pairwise_accuracy"
 
 
 def band(statistic: str, rng: np.random.Generator, size: Size) -> float:
-    """The band at 100 % of the page on sample size; also the interval of compared campaigns."""
+    """The band at 100% of the page on sample size; also the interval of compared campaigns."""
     segments = pair_of(size)[1]
     human, one = campaign(rng, size)
     counts = draw_segments(rng, N_SAMPLES, segments, segments)
@@ -36,9 +36,9 @@ def band(statistic: str, rng: np.random.Generator, size: Size) -> float:
     return holds(float(low), float(high), expected(statistic, size))
 
 
-def campaign(rng: np.random.Generator, size: Size) -> list[TurnedScores]:
+def campaign(rng: np.random.Generator, size: Size) -> list[OrientedScores]:
     """Return human scores, and a metric as the page reads it."""
-    return [TurnedScores(values) for values in worlds.scores(rng, *pair_of(size))]
+    return [OrientedScores(values) for values in worlds.scores(rng, *pair_of(size))]
 
 
 @cache
@@ -59,7 +59,7 @@ def spa(rng: np.random.Generator, size: Size) -> float:
 
 
 def spa_jackknife(rng: np.random.Generator, size: Size) -> float:
-    """The interval that pages show: segments are left out, not drawn."""
+    """Return the interval that pages show: segments are removed in turn, not resampled."""
     human, metrics = worlds.matrices(worlds.scores(rng, *pair_of(size)))
     found = soft_pairwise_intervals(human, metrics)
     return holds(float(found.lows[0]), float(found.highs[0]), expected_spa(size))
@@ -89,17 +89,17 @@ def chosen_layer(rng: np.random.Generator, size: Size) -> float:
 CASES = (
     *(
         Case(f"sample size page, {name}", correlations.SAME, partial(band, key),
-             ((5, 20), (5, 100)), share=0.3, remark=remark)
-        for key, name, remark in (
+             ((5, 20), (5, 100)), share=0.3, note=note)
+        for key, name, note in (
             ("tau", "τ-b", correlations.PERCENTILE),
             ("r_segment", "r", correlations.PERCENTILE),
             ("r_system", "r over systems", ""),
         )
     ),
     Case("SPA, jackknife over segments", correlations.SAME, spa_jackknife,
-         ((5, 20), (5, 100), (12, 100)), share=0.3, remark="too wide where systems are many"),
+         ((5, 20), (5, 100), (12, 100)), share=0.3, note="too wide where systems are many"),
     Case("SPA, percentile over segments", correlations.SAME, spa,
-         ((5, 20), (5, 100), (12, 100)), share=0.3, remark="of the command, on no page"),
+         ((5, 20), (5, 100), (12, 100)), share=0.3, note="of the command, on no page"),
     Case("chosen layer, held out", "six equally good layers", chosen_layer,
          ((5, 50), (5, 200)), EXCEEDS, 0.3),
 )  # fmt: skip

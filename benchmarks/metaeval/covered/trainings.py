@@ -25,10 +25,10 @@ def seeds(test: str, rng: np.random.Generator, size: Size) -> float:
 
 WIDE = "few changes: too wide rather than too narrow"
 CASES = (
-    Case("gain of a training", "5 % won, 1 % lost", partial(gain, 0.05, 0.01),
-         (4, 5, 10, 50, 200), remark=WIDE),
-    Case("gain of a training", "30 % won, 10 % lost", partial(gain, 0.3, 0.1),
-         (4, 5, 10, 50, 200), remark=WIDE),
+    Case("gain of a training", "5% won, 1% lost", partial(gain, 0.05, 0.01),
+         (4, 5, 10, 50, 200), note=WIDE),
+    Case("gain of a training", "30% won, 10% lost", partial(gain, 0.3, 0.1),
+         (4, 5, 10, 50, 200), note=WIDE),
     Case("seeds, permutation", "equal", partial(seeds, "permutation"), (6, 8, 12), REJECTS),
     Case("seeds, t", "equal", partial(seeds, "t"), (3, 5, 10), REJECTS),
     Case("seeds, signed rank", "equal", partial(seeds, "wilcoxon"), (6, 8, 12), REJECTS),

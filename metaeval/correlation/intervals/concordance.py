@@ -1,4 +1,4 @@
-"""Pairwise accuracy of systems: an interval for new systems, by pairs that hang together."""
+"""Compute an interval of pairwise accuracy for new systems; pairs of one system are dependent."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from scipy.special import ndtri
 
 from metaeval.arrays import FloatArray, as_pair, fraction
 from metaeval.results import Interval
-from metaeval.rounding import settled
+from metaeval.rounding import round_to_ties
 
 FEWEST = 4
 # Accuracies that the interval is made of.
@@ -36,7 +36,7 @@ def accuracy_interval(human: ArrayLike, metric: ArrayLike, *, confidence: float 
     [0.52, 1.0]
     """
     fraction("confidence", confidence)
-    ours, theirs = map(settled, as_pair("human", human, "metric", metric))
+    ours, theirs = map(round_to_ties, as_pair("human", human, "metric", metric))
     known = ~(np.isnan(ours) | np.isnan(theirs))
     signs = [np.sign(np.subtract.outer(x[known], x[known])) for x in (ours, theirs)]
     n = int(known.sum())
@@ -61,7 +61,7 @@ def _variance(p: FloatArray, n: int) -> FloatArray:
 
 
 def _jackknifed(agreeing: FloatArray) -> float:
-    """The variance from leaving out each system in turn; `agreeing` counts each one's pairs."""
+    """Return the jackknife variance over systems; `agreeing` has each system's count of pairs."""
     n = len(agreeing)
     left = (agreeing.sum() / 2.0 - agreeing) / ((n - 1) * (n - 2) / 2.0)
     return float((n - 1) / n * ((left - left.mean()) ** 2).sum())

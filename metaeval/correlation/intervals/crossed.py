@@ -281,7 +281,7 @@ class _Errors:
         self.scores, self.measure, self.grouping = scores, measure, measure.grouping
         found = [self._of(metric) for metric in scores.metrics]
         self.values = np.array([value for value, _ in found])
-        # m x systems x segments; by item each segment's share stands in its first row.
+        # m x systems x segments; with grouping by item, the first row has each segment's share.
         self.cells = np.array([cells for _, cells in found])
 
     @property

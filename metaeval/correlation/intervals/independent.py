@@ -52,7 +52,7 @@ def mean_interval(
 
     t of the mean, corrected for skewness by Hall's monotone cubic transformation (Hall 1992, "On
     the Removal of Skewness by Transformation", JRSS B 54): the plain t interval of half-zero MQM
-    penalties covers 77-90 % of 10 to 200 segments, this one 93-94. Errors are summed over each
+    penalties covers 77-90% of 10 to 200 segments, this one 93-94. Errors are summed over each
     document before they are squared, and t has as many degrees of freedom as effective documents,
     less one.
 

@@ -46,7 +46,7 @@ def jackknife_interval(
     """
     fraction("confidence", confidence)
     measure = Measure.plain(measure)
-    first, second = map(measure.settled, as_pair("x", x, "y", y))
+    first, second = map(measure.round_to_ties, as_pair("x", x, "y", y))
     known = ~(np.isnan(first) | np.isnan(second))
     low, high, _ = _interval(first[known], second[known], measure, confidence)
     return Interval(low, high, confidence)
@@ -79,7 +79,7 @@ def system_intervals(
     measure, notes = Measure.plain(measure), Notes()
     ours = as_floats("human", human, ndim=1)
     theirs = [as_pair("human", ours, name, scores)[1] for name, scores in metrics.items()]
-    ours, theirs = measure.settled(ours), [measure.settled(scores) for scores in theirs]
+    ours, theirs = measure.round_to_ties(ours), [measure.round_to_ties(scores) for scores in theirs]
     known = ~np.isnan(np.array([ours, *theirs])).any(axis=0)
     notes.exclude("incomplete-system", int((~known).sum()))
     n, ours = int(known.sum()), ours[known]
@@ -150,14 +150,14 @@ def few_systems(n: int) -> Message:
 
 def _fields(
     ours: FloatArray,
-    kept: list[FloatArray],
+    metrics: list[FloatArray],
     values: FloatArray,
     measure: Measure,
     confidence: float,
 ) -> dict[str, Any]:
     n = len(ours)
-    ends = np.array([_interval(ours, scores, measure, confidence) for scores in kept])
-    without = np.array([_without_each(ours, scores, measure) for scores in kept])
+    ends = np.array([_interval(ours, scores, measure, confidence) for scores in metrics])
+    without = np.array([_without_each(ours, scores, measure) for scores in metrics])
     parts = (n - 1) / n * (without.mean(axis=1, keepdims=True) - without)
     side = Side(parts, np.full(len(values), float(n)))
     return {

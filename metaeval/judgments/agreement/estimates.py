@@ -12,7 +12,7 @@ from metaeval.arrays import FloatArray, IntArray, as_floats, mean, one_of
 from metaeval.correlation.rows import row_pearson
 from metaeval.messages import message, plural
 from metaeval.results import ConstantInputWarning, Notes, Result, StatisticResult, TooFewWarning
-from metaeval.rounding import largest, levelled
+from metaeval.rounding import collapse_constant, largest
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -69,7 +69,7 @@ def one_vs_rest_pearson(
     for index, row in enumerate(matrix):
         used = present[index] & (raters > 1)
         # The rest of a constant sum may differ by rounding errors.
-        rest = levelled((total[used] - row[used]) / (raters[used] - 1), size)
+        rest = collapse_constant((total[used] - row[used]) / (raters[used] - 1), size)
         counts[index] = used.sum()
         values[index] = _one_vs_rest(row[used], rest, names[index], notes)
     return OneVsRest(

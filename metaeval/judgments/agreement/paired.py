@@ -9,7 +9,7 @@ import numpy as np
 from metaeval.arrays import FloatArray, IntArray
 from metaeval.documents import SEGMENTS, recoded, sum_by, unit_of
 from metaeval.results import Notes
-from metaeval.rounding import largest, levelled
+from metaeval.rounding import collapse_constant, largest
 
 TINY = 1e-12
 EQUAL = 1e-9
@@ -99,7 +99,9 @@ class PairedRatings:
         size = self.n_documents
         total, n, change, gone = 0.0, 0, np.zeros(size), np.zeros(size)
         for start, end in zip(self.slices[:-1], self.slices[1:], strict=True):
-            own, rest = (levelled(each[start:end], self.size) for each in (self.values, self.rest))
+            own, rest = (
+                collapse_constant(each[start:end], self.size) for each in (self.values, self.rest)
+            )
             documents, of = np.unique(self.documents[self.unit[start:end]], return_inverse=True)
             r, without = _without_each(own, rest, of)
             if np.isnan(r):
@@ -156,7 +158,7 @@ def pair(
     paired = raters[what] > 1
     values, who, what = values[paired], who[paired], what[paired]
     size = largest(values)
-    values = levelled(values, size)
+    values = collapse_constant(values, size)
     values = values - values.mean() if len(values) else values
     units, unit = np.unique(what, return_inverse=True)
     total = np.bincount(unit, weights=values, minlength=len(units))

@@ -15,7 +15,7 @@ from metaeval.results import Notes, Result, StatisticsWarning
 
 # An annotator needs so many outputs that others judged too.
 LEAST = 30
-# The ceiling uses at most so many annotators: those with the most such outputs.
+# The human ceiling uses at most this many annotators: those with the most such outputs.
 MOST = 50
 PERSON = "\0person"
 Sums = tuple[FloatArray, FloatArray]

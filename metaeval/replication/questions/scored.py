@@ -14,7 +14,7 @@ from metaeval.correlation.hybrids.sampling import HybridCorrelations, hybrid_sup
 from metaeval.correlation.intervals.clustered import CorrelationIntervals
 from metaeval.scores.corpus import CorpusStatistics, ScoreFunction
 from metaeval.scores.matrix import ScoreMatrix
-from metaeval.scores.turned import TurnedScores, sides
+from metaeval.scores.oriented import OrientedScores, sides
 
 N_HYBRIDS = 10_000
 SHARE = 0.5
@@ -105,9 +105,9 @@ class Scored:
         scored = [self.metrics[key].mask for key in self.on_segments]
         return np.asarray(np.logical_and.reduce([everywhere, *scored]))
 
-    def compared(self) -> list[TurnedScores]:
+    def compared(self) -> list[OrientedScores]:
         """Return all metrics oriented, with segment scores only in `cells`."""
-        found = {key: self.turned(key) for key in self.metrics}
+        found = {key: self.oriented(key) for key in self.metrics}
         places = {key: self.shared & (key in self.on_segments) for key in found}
         return [
             replace(each, values=np.where(places[key], each.values, np.nan))
@@ -152,20 +152,20 @@ class Scored:
         """`sign` of all metrics."""
         return np.array([self.sign(key) for key in self.metrics])
 
-    def turned(self, key: str) -> TurnedScores:
+    def oriented(self, key: str) -> OrientedScores:
         """A metric's scores with the sign that makes larger better."""
         sign, systems = self.sign(key), self.given.get(key)
         values = sign * self.metrics[key].values
         own = None if systems is None else sign * systems
         if key not in self.counts:
-            return TurnedScores(values, systems=own)
+            return OrientedScores(values, systems=own)
         counts = self.counts[key]
-        return TurnedScores(values, counts.values, _turned(counts.score, sign), own)
+        return OrientedScores(values, counts.values, _oriented(counts.score, sign), own)
 
     @property
-    def humans(self) -> TurnedScores:
+    def humans(self) -> OrientedScores:
         """The human scores, for which larger is always better."""
-        return TurnedScores(self.human.values, systems=self.human_systems)
+        return OrientedScores(self.human.values, systems=self.human_systems)
 
     @property
     def names(self) -> list[str]:
@@ -177,10 +177,10 @@ class Scored:
         ]
 
     def matrices(self) -> tuple[ScoreMatrix, dict[str, ScoreMatrix]]:
-        """Return the humans and the turned metrics by name over `cells`."""
+        """Return the humans and the oriented metrics by name over `cells`."""
         ours = self.human.with_values(self.cells)
         pairs = zip(self.names, self.metrics, strict=True)
-        return ours, {name: ours.with_values(self.turned(key).values) for name, key in pairs}
+        return ours, {name: ours.with_values(self.oriented(key).values) for name, key in pairs}
 
     def of_systems(self) -> tuple[ScoreMatrix, dict[str, ScoreMatrix]]:
         """Return one human and one oriented score per system, as systems x 1, over `system_cells`.
@@ -210,7 +210,7 @@ class Scored:
             statistics=self.counts,
         )
 
-    def turned_hybrids(self) -> dict[str, tuple[float, float]]:
+    def oriented_hybrids(self) -> dict[str, tuple[float, float]]:
         """Return (r, its limit) over hybrids by metric; empty without metrics or common cells."""
         if not (self.metrics and self.n):
             return {}
@@ -230,13 +230,13 @@ class Scored:
         found = hybrid_limit_intervals(
             human,
             {key: each for key, each in named.items() if key not in self.counts},
-            statistics={key: self._turned_counts(key) for key in self.counts},
+            statistics={key: self._oriented_counts(key) for key in self.counts},
         )
         return found.ordered(list(self.metrics))
 
-    def _turned_counts(self, key: str) -> CorpusStatistics:
+    def _oriented_counts(self, key: str) -> CorpusStatistics:
         counts = self.counts[key]
-        score = _turned(counts.score, self.sign(key))
+        score = _oriented(counts.score, self.sign(key))
         return CorpusStatistics(
             counts.values, counts.systems, counts.segments, score, counts.documents
         )
@@ -244,9 +244,9 @@ class Scored:
     def system_level(
         self, key: str, cells: BoolArray | None = None
     ) -> tuple[FloatArray, FloatArray]:
-        """Return the systems' human scores and their turned scores of one metric (`sides`)."""
-        return sides(self.humans, self.turned(key), cells)
+        """Return the systems' human scores and their oriented scores of one metric (`sides`)."""
+        return sides(self.humans, self.oriented(key), cells)
 
 
-def _turned(score: ScoreFunction, sign: float) -> ScoreFunction:
+def _oriented(score: ScoreFunction, sign: float) -> ScoreFunction:
     return lambda sums: sign * score(sums)

@@ -20,7 +20,7 @@ from metaeval.correlation.soft_pairwise import (
 )
 from metaeval.correlation.ties import PairTable, calibrate, pair_table
 from metaeval.documents import DOCUMENTS, SEGMENTS, recoded, sum_by, unit_of
-from metaeval.rounding import SHARE, largest, settled
+from metaeval.rounding import SHARE, largest, round_to_ties
 from metaeval.significance.permutation.correlations import GroupedTest, slices
 from metaeval.significance.permutation.masks import Chunk, Swaps
 from metaeval.significance.permutation.mixtures import Kernel, joint_codes
@@ -126,7 +126,7 @@ class SystemLevelTest(GroupedTest):
         super().__init__(panel, "system")
         self.measure = measure
         self.n_made = len(self.human) * len(self.metrics)
-        self.means = settled(mean_along(self.human), largest(self.human))
+        self.means = round_to_ties(mean_along(self.human), largest(self.human))
 
     def difference(self, first: int, second: int, chunk: Chunk) -> FloatArray:
         """Return the difference for each mask."""
@@ -142,7 +142,7 @@ class SystemLevelTest(GroupedTest):
         middle = (known[first] + known[second]).sum(axis=1) / 2.0 / counts
         shift = (chunk.sums[first] - chunk.sums[second]) / 2.0
         size = self.size(first, second)
-        sides = settled(middle + shift, size), settled(middle - shift, size)
+        sides = round_to_ties(middle + shift, size), round_to_ties(middle - shift, size)
         return self._value(sides[0]) - self._value(sides[1])
 
     def _value(self, means: FloatArray) -> FloatArray:

@@ -297,7 +297,7 @@ def test_a_process_that_took_the_id_of_another_does_not_keep_its_rows(kind: Kind
 
 @pytest.mark.django_db
 def test_nobody_frees_what_is_held_elsewhere(kind: Kind, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A container of the same name on the same kernel counts its processes by itself."""
+    """A container of the same name on the same kernel counts its own processes."""
     process, owner = claimant()
     process.communicate()
     node, rest = owner.split(".", 1)

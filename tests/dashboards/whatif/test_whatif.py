@@ -133,7 +133,7 @@ def test_samples_by_copying_segments(rated: Campaign) -> None:
     counts = draw_segments(rng, 4, 18, 25)
     assert counts.sum(axis=1).tolist() == [25] * 4
     for key in ("chrf", "bleu"):
-        one = scored.turned(key)
+        one = scored.oriented(key)
         found = resampled_levels(human.values, [one], counts)[0]
         for drawn, values in zip(counts.astype(int), found, strict=True):
             index = np.repeat(np.arange(18), drawn)

@@ -54,7 +54,7 @@ def table(tmp_path):
 
 
 def correlate(capsys, *arguments):
-    """The first metric's row of the document, the document, and what was said."""
+    """The first metric's row of the document, the document, and the standard error."""
     options = ["--human", "mqm", "--higher", "mqm", "--grouping", "system-level"]
     options += ["--output", "json"]
     assert main(["correlate", *arguments, *options]) == 0

@@ -54,7 +54,7 @@ def of_systems(name: str) -> EvalSetScores:
 
 
 def wmt23(*, without: tuple[tuple[str, str], ...] = ()) -> EvalSet:
-    """WMT23 en-de: MQM and metrics on both levels, but what is left out."""
+    """WMT23 en-de: MQM and metrics on both levels, except ``without``."""
     documents = table(f"{FOLDER}/documents.tsv")
     size = len(documents["seg"])
     systems = of_segments("mqm").values
@@ -83,7 +83,7 @@ def directory(tmp_path):
 
 
 def run(capsys, *arguments: str) -> tuple[dict[str, dict[str, str]], str]:
-    """Return metric -> row, and what was said on the standard error."""
+    """Return metric -> row, and the text on the standard error."""
     assert main([*arguments, "--human", "mqm", "--language-pair", PAIR, "--without", "refA"]) == 0
     captured = capsys.readouterr()
     head, *lines = [line.split("\t") for line in captured.out.splitlines()]

@@ -1,4 +1,4 @@
-"""A metric that tells nothing apart has no agreement with humans, and wins no test."""
+"""A constant metric has no agreement with humans and wins no test."""
 
 import warnings
 

@@ -36,7 +36,7 @@ from metaeval.results import (
     TooFewWarning,
     UndefinedGroupWarning,
 )
-from metaeval.scores.turned import TurnedScores
+from metaeval.scores.oriented import OrientedScores
 from metaeval.sensitivity.levels import level_correlations
 from metaeval.significance import boot_interval
 from tests.metaeval.published import numbers, pivot, table
@@ -81,7 +81,7 @@ def test_two_cells_in_a_long_row_have_tau_of_one(variant):
         assert np.isnan(kendall(0.0 * x, y, variant=variant).statistic)
     two = np.full((3, 40), np.nan)
     two[0, 1], two[2, 7] = 1.0, 2.0
-    sides = [TurnedScores(values) for values in (two, RNG.permutation(120).reshape(3, 40) * 1.0)]
+    sides = [OrientedScores(values) for values in (two, RNG.permutation(120).reshape(3, 40) * 1.0)]
     assert abs(level_correlations(*sides)[0]) == 1.0
 
 

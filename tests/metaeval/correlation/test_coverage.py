@@ -44,10 +44,10 @@ CHECKED: list[tuple[str, str, Size, int]] = [
     ("difference of limits", EQUAL, (4, 100), 100),
     ("test of limits, one-sided", EQUAL, (4, 100), 100),
     ("test of pooled r, clustered t", EQUAL, (12, 50), 100),
-    ("pass rate", "90 % pass", 10, 200),
+    ("pass rate", "90% pass", 10, 200),
     ("paired bootstrap, p", "normal", 50, 60),
     ("approximate randomisation", "normal", 50, 60),
-    ("gain of a training", "5 % won, 1 % lost", 10, 200),
+    ("gain of a training", "5% won, 1% lost", 10, 200),
     ("Williams over systems", EQUAL, 10, 200),
     # Systems and judgments over documents, by which they depend on each other.
     ("difference of two systems", HIGH, (27, 10), 100),
@@ -108,7 +108,7 @@ def run(case: Case, size: Size, replicates: int) -> Found:
 
 
 def within(kind: str, found: Found) -> bool:
-    """Whether as many hits are likely for 93 % or more, or for 7 % or fewer."""
+    """Whether as many hits are likely for 93% or more, or for 7% or fewer."""
     hits = round(found.rate * found.shown)
     if kind == COVERS:
         return bool(binom.cdf(hits, found.shown, 0.93) > CHANCE)
@@ -127,19 +127,19 @@ def test_an_interval_covers_and_a_test_keeps_its_level(shown, data, size, replic
 def test_the_check_finds_what_takes_segments_of_a_document_for_independent(
     shown, data, size, replicates, monkeypatch
 ):
-    """The same where no function is told the documents."""
+    """Documents are withheld from all functions."""
     monkeypatch.setattr(documents, "labels", lambda of: None)
     case = case_of(shown, data)
     assert not within(case.kind, run(case, size, replicates))
 
 
 def test_the_check_finds_the_studys_interval_over_hybrids():
-    """It keeps its name, and is no default: 19 % where 95 are said."""
+    """The interval of the study covers 19% instead of 95%, so it is not a default."""
     assert not within(COVERS, run(case_of("Zou over 10,000 hybrids", EQUAL), (4, 100), 12))
 
 
 def test_the_check_finds_an_interval_that_takes_cells_for_independent():
-    """Fisher's over 12 x 200 pooled cells: 78 % (pooled Pearson's r on the pages of old)."""
+    """Fisher's over 12 x 200 pooled cells: coverage is 78%."""
 
     def fisher(rng: np.random.Generator, size: Size) -> float:
         human, metric = worlds.scores(rng, *pair_of(size)).reshape(2, -1)
@@ -156,7 +156,7 @@ def test_the_check_finds_an_interval_that_takes_cells_for_independent():
         ("pooled r", NEW, (4, 20)),
         ("r over systems", "normal, ρ = .5", 4),
         ("pairwise accuracy of systems", "normal, ρ = .5", 3),
-        ("gain of a training", "5 % won, 1 % lost", 4),
+        ("gain of a training", "5% won, 1% lost", 4),
         ("permutation, acc-eq", "against a constant metric", (5, 50)),
     ],
 )
@@ -173,7 +173,7 @@ def test_the_table_marks_what_is_outside_and_what_is_not_shown():
         "| an interval | data | 5 / 10 / 20 | 95.0 / **80.0** / – | 2.0 |  |"
     )
     answers = {(case.name, size): each for size, each in zip(case.sizes, found, strict=True)}
-    assert coverage.table([case], answers)[1].startswith("| Intervals of 95 %")
+    assert coverage.table([case], answers)[1].startswith("| 95% intervals")
 
 
 def test_every_case_has_a_name_of_its_own():

@@ -148,7 +148,7 @@ def test_corpus_metrics_have_the_limit_of_100_000_draws() -> None:
     assert found.values == pytest.approx(drawn.r, abs=0.012)
     assert drawn.limit == pytest.approx(found.values, abs=1e-12)
     assert (found.highs - found.lows > 0.02).all()
-    # The jackknife by brute force: each segment left out.
+    # The jackknife by brute force: each segment is removed in turn.
     left_out = [
         hybrid_limit_intervals(
             ours.subset(segments=names[1][:j] + names[1][j + 1 :]),

@@ -103,8 +103,8 @@ def test_one_vs_rest_against_constant_others_is_undefined_however_sums_round():
 
 
 @pytest.mark.parametrize("r", [0.3, 0.7])
-def test_alpha_of_equicorrelated_standard_raters_is_their_correlation(r):
-    """Three raters with equal means and pairwise r: alpha -> r, one-vs-rest -> r sqrt(2/(1+r))."""
+def test_alpha_of_equicorrelated_standard_annotators_is_their_correlation(r):
+    """Of three with equal means and pairwise r: alpha -> r, one-vs-rest -> r sqrt(2/(1+r))."""
     rng = np.random.default_rng(11)
     covariance = np.full((3, 3), r) + (1 - r) * np.eye(3)
     raw = rng.multivariate_normal(np.zeros(3), covariance, size=40_000).T

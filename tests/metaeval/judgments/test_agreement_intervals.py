@@ -1,4 +1,4 @@
-"""Intervals of agreement against a slow bootstrap that knows nothing of ours."""
+"""Intervals of agreement against an independent slow bootstrap."""
 
 import json
 import warnings
@@ -145,7 +145,7 @@ def test_the_jackknife_of_r_leaves_out_every_item():
 
 
 def test_intervals_of_ten_items_cover_the_truth():
-    """Known truth: alpha = rho = .5, r = rho sqrt(2/(1 + rho)) = .577 (three raters)."""
+    """Known truth: alpha = rho = .5, r = rho sqrt(2/(1 + rho)) = .577 (three annotators)."""
     rng, covered, n = np.random.default_rng(8), np.zeros(2), 200
     who, what = np.indices((3, 10))
     for number in range(n):

@@ -61,7 +61,7 @@ def test_one_vs_rest_leaves_out_each_document():
 
 
 def test_alpha_of_very_many_documents_has_the_error_of_a_jackknife_over_them():
-    """The delta method of 2,000 documents against leaving out each of them."""
+    """The delta method of 2,000 documents against the jackknife over them."""
     values, of = ratings(RNG, HIGH, (2000, 2))
     scores, who, what = flat(values)
     found = agreement_interval(scores, who, what, documents=of[what], n_resamples=1, rng=1)

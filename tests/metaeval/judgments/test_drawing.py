@@ -134,7 +134,7 @@ def test_intervals_hold_the_truth_where_plain_means_are_too_low() -> None:
     """A cheap part of `benchmarks.metaeval.drawn`."""
     found = [campaign(Design(6, 60), seed) for seed in range(60)]
     holds = np.array([each.holds for each in found])
-    # 95 % of 360, which hang together six by six, within three standard errors.
+    # 95% of 360, which are dependent in groups of six, within three standard errors.
     assert 0.88 <= holds.mean() <= 0.99
     plain, reweighted = (
         np.mean([getattr(each, name) for each in found]) for name in ("plain", "reweighted")

@@ -1,4 +1,4 @@
-"""Floor and ceiling on real scores, against published numbers, scipy and counting."""
+"""Baseline and human ceiling on real scores against published numbers, scipy and counts."""
 
 from dataclasses import replace
 
@@ -73,7 +73,7 @@ def test_a_floor_that_is_undefined_is_passed_over() -> None:
 
 @pytest.mark.parametrize("has_floor", [False, True])
 def test_the_mark_keeps_its_level_on_real_scores(has_floor: bool) -> None:
-    """Four metrics that are no better than the floor, in 200 tables: 5 % may be called above.
+    """Four metrics that are no better than the floor, in 200 tables: 5% may be called above.
 
     With as many degrees of freedom as segments less one it was 21 and 19 here.
     """
@@ -89,7 +89,7 @@ def test_the_mark_keeps_its_level_on_real_scores(has_floor: bool) -> None:
         found = against_floors(one, floors, question, random=RANDOM).states
         assert "" not in found
         called += "above" in found
-    # 16 or more of 200 at 5 % happen once in 20 runs; the seed is fixed.
+    # 16 or more of 200 at 5% happen once in 20 runs; the seed is fixed.
     assert called < 16
 
 

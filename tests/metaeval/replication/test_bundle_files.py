@@ -107,7 +107,7 @@ def test_a_question_to_a_table(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "code"),
     [
         (
             ["--statistic", "pearson", "--shown", "none"],
@@ -117,10 +117,10 @@ def test_a_question_to_a_table(folder: Path) -> None:
     ],
 )
 def test_questions_that_do_not_fit(
-    folder: Path, capsys: pytest.CaptureFixture[str], words: list[str], said: str
+    folder: Path, capsys: pytest.CaptureFixture[str], words: list[str], code: str
 ) -> None:
     assert main(["question", str(folder / "scores.tsv"), "--human", "human", *words]) == 2
-    assert said in capsys.readouterr().err
+    assert code in capsys.readouterr().err
 
 
 def test_documents_need_the_file_of_segments(

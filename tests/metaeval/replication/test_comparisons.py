@@ -50,7 +50,7 @@ def fewer(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_values_by_scipy(key: str, theirs: object) -> None:
     data = planted()
     found = compare(data, parse(key))
-    turned = [data.turned(key).values for key in data.metrics]
+    turned = [data.oriented(key).values for key in data.metrics]
     expected = [theirs(data.human.values, values) for values in turned]
     assert found.values == pytest.approx(expected, abs=1e-9)
     assert found.differences[0, 1] == pytest.approx(expected[0] - expected[1], abs=1e-9)
@@ -123,7 +123,7 @@ def test_p_of_zou_is_where_its_interval_touches_zero(rs: tuple[float, float, flo
 def test_the_jackknife_over_systems_is_the_default() -> None:
     data = planted(systems=12)
     found = compare(data, parse("systems"))
-    means = [data.turned(key).values.mean(axis=1) for key in data.metrics]
+    means = [data.oriented(key).values.mean(axis=1) for key in data.metrics]
     ours = data.human.values.mean(axis=1)
 
     def gap(keep: np.ndarray) -> float:
@@ -148,7 +148,7 @@ def test_fewer_than_six_systems_are_not_tested() -> None:
 def test_williams_over_systems() -> None:
     data = planted(systems=12)
     found = compare(data, parse("systems/none/williams"))
-    means = [data.turned(key).values.mean(axis=1) for key in data.metrics]
+    means = [data.oriented(key).values.mean(axis=1) for key in data.metrics]
     ours = data.human.values.mean(axis=1)
     rs = [np.corrcoef(ours, means[0])[0, 1], np.corrcoef(ours, means[1])[0, 1]]
     expected = williams_test(*rs, np.corrcoef(means[0], means[1])[0, 1], 12)
@@ -243,8 +243,8 @@ def test_chance_of_accuracy_with_ties_is_what_a_random_metric_reaches() -> None:
 
 def test_without_metrics_or_common_cells_there_are_no_hybrids() -> None:
     human = np.random.default_rng(0).normal(size=(3, 12))
-    assert scored(human, {}).turned_hybrids() == {}
-    assert scored(human, {"unscored": np.full_like(human, np.nan)}).turned_hybrids() == {}
+    assert scored(human, {}).oriented_hybrids() == {}
+    assert scored(human, {"unscored": np.full_like(human, np.nan)}).oriented_hybrids() == {}
 
 
 @pytest.mark.parametrize("key", ["tau-b", "limit", "systems", "hybrids", "spa"])
@@ -260,6 +260,6 @@ def test_a_metric_with_few_scores_takes_nothing_from_the_others(key: str) -> Non
         assert np.array_equal(ours[tuple(slice(3) for _ in ours.shape)], theirs, equal_nan=True)
     assert np.isnan(beside.values[3])
     assert "metric.sparse" in [each.code for each in beside.warnings]
-    # By itself it has what its outputs say.
+    # Compared alone, its value is that of its own outputs.
     one = replace(sparse, metrics={"few": sparse.metrics["few"]}, lower=[])
     assert compare(one, parse(key)).n in (5, 6, 30)

@@ -6,7 +6,7 @@ from scipy import stats
 
 from metaeval import ScoreMatrix
 from metaeval.correlation.hybrids import hybrid_supersample
-from metaeval.scores.turned import TurnedScores
+from metaeval.scores.oriented import OrientedScores
 from metaeval.sensitivity import Profile, choose, curves, draw_segments, layer_profile
 from metaeval.sensitivity.folds import folds
 
@@ -137,7 +137,7 @@ def test_the_band_of_a_curve_is_that_of_copied_documents():
     human = rng.normal(size=(3, 40)) + rng.normal(size=(3, 10))[:, documents]
     metric = human + rng.normal(size=(3, 40))
     points = list(
-        curves(human, [TurnedScores(metric)], [40], n_samples=300, rng=np.random.default_rng(5),
+        curves(human, [OrientedScores(metric)], [40], n_samples=300, rng=np.random.default_rng(5),
                clusters=documents)
     )  # fmt: skip
     generator, values = np.random.default_rng(6), []

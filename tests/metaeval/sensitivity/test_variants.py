@@ -1,11 +1,11 @@
-"""Variants of the human scores taken together equal each of them taken by itself."""
+"""Variants of the human scores computed together equal those computed one by one."""
 
 import numpy as np
 import pytest
 
 from metaeval.arrays import FloatArray as Floats
 from metaeval.scores.corpus import FORMULAS
-from metaeval.scores.turned import TurnedScores
+from metaeval.scores.oriented import OrientedScores
 from metaeval.sensitivity import level_correlations, movement, ranks, variant_tables
 
 SYSTEMS, SEGMENTS = 4, 40
@@ -19,13 +19,13 @@ def human_scores() -> Floats:
     return grid
 
 
-def metric(*, is_corpus: bool = False) -> TurnedScores:
+def metric(*, is_corpus: bool = False) -> OrientedScores:
     values = RNG.normal(size=(SYSTEMS, SEGMENTS)).round(1)
     values[0, :5] = np.nan
     if not is_corpus:
-        return TurnedScores(values)
+        return OrientedScores(values)
     counts = RNG.integers(1, 9, (SYSTEMS, SEGMENTS, 10)).astype(np.float64)
-    return TurnedScores(values, counts, FORMULAS["bleu"])
+    return OrientedScores(values, counts, FORMULAS["bleu"])
 
 
 def others(human: Floats) -> list[Floats]:
@@ -41,7 +41,7 @@ def others(human: Floats) -> list[Floats]:
 def test_together_as_one_by_one(is_corpus: bool) -> None:
     human = human_scores()
     metrics = [metric(is_corpus=is_corpus), metric()]
-    variants = [TurnedScores(grid) for grid in others(human)]
+    variants = [OrientedScores(grid) for grid in others(human)]
     for variant, table in zip(variants, variant_tables(human, variants, metrics), strict=True):
         expected = [level_correlations(variant, one) for one in metrics]
         np.testing.assert_allclose(table, expected, rtol=1e-12, atol=1e-12)
@@ -49,17 +49,17 @@ def test_together_as_one_by_one(is_corpus: bool) -> None:
 
 def test_nothing_to_leave_out_or_to_measure() -> None:
     human = human_scores()
-    own = TurnedScores(human)
+    own = OrientedScores(human)
     assert variant_tables(human, [], [metric()]) == []
     assert variant_tables(human, [own], [])[0].shape == (0, 3)
-    unscored = TurnedScores(np.full(human.shape, np.nan))
+    unscored = OrientedScores(np.full(human.shape, np.nan))
     assert np.isnan(variant_tables(human, [own], [unscored])[0]).all()
 
 
 def test_scores_of_whole_systems_are_no_means() -> None:
     human, systems = human_scores(), np.array([1.0, 3.0, 2.0, 4.0])
-    told = TurnedScores(human, systems=systems)
-    (table,) = variant_tables(human, [told], [TurnedScores(human, systems=-systems)])
+    told = OrientedScores(human, systems=systems)
+    (table,) = variant_tables(human, [told], [OrientedScores(human, systems=-systems)])
     assert table[0, 2] == pytest.approx(-1.0)
 
 

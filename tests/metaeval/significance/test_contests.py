@@ -44,7 +44,7 @@ TRUTHS = [(0.5, 0.5), (0.8, 0.2), (0.9, 0.1), (0.99, 0.01), (0.3, 0.3), (0.6, 0.
 
 @pytest.mark.parametrize("n", [5, 6, 10, 20, 100])
 def test_the_lead_of_few_and_of_one_sided_contests_is_covered(n: int) -> None:
-    """Exact: all outcomes by their chances. A t interval misses up to 95 % here."""
+    """Exact: all outcomes by their chances. A t interval misses up to 95% here."""
     won, lost, low, high = leads(n).T
     for winning, losing in TRUTHS:
         chances = (winning, losing, max(0.0, 1.0 - winning - losing))
@@ -104,7 +104,7 @@ def test_intervals_cover_as_often_as_they_say_where_outcomes_hang_together() -> 
         assert found.lead_interval is not None
         hits += found.wins.interval.low <= truth <= found.wins.interval.high
         leads += found.lead_interval.low <= 2 * truth - 1 <= found.lead_interval.high
-    # Monte Carlo error of 400: ± 3 % at .95 is well beyond three standard errors.
+    # Monte Carlo error of 400: ± 3% at .95 is well beyond three standard errors.
     assert hits / n == pytest.approx(0.95, abs=0.033)
     assert leads / n == pytest.approx(0.95, abs=0.033)
 

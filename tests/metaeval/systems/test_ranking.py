@@ -72,7 +72,7 @@ def test_a_paired_test_separates_what_an_unpaired_one_cannot():
 
 @pytest.mark.parametrize(("test", "code"), [("rank-sum", "unpaired"), ("permutation", "paired")])
 def test_pairs_that_share_too_few_segments_are_told_once(test, code):
-    """B and C were never rated on one segment; the paired test knows nothing of them."""
+    """B and C were never rated on one segment; the paired test cannot compare them."""
     nan, rng = np.nan, np.random.default_rng(3)
     values = rng.normal(size=(3, 60)) + np.array([[9], [5], [0]])
     values[1, 30:] = values[2, :30] = nan

@@ -196,7 +196,7 @@ def forms(n: int):
 
 @pytest.mark.parametrize(("run", "given"), [(partial_on_length, world), (own_forms, forms)])
 def test_few_segments_have_no_interval_and_some_a_warning(run, given):
-    """Percentile intervals missed 16 % of 5 segments, 13 % of 10, 9.6 % of 20."""
+    """Percentile intervals missed 16% of 5 segments, 13% of 10, 9.6% of 20."""
     with pytest.warns(TooFewWarning):
         few = run(*given(n=19), n_resamples=50, rng=1)
     assert (few.interval, np.isfinite(few.statistic), len(few.warnings)) == (None, True, 1)

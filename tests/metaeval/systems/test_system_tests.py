@@ -88,7 +88,7 @@ def drawn(n, seed=1):
 
 
 def test_the_bootstrap_of_few_segments_says_that_p_is_too_small():
-    """Simulated at .05: rejects 16 % of 5 segments, 8.7 % of 10, under a true null."""
+    """Simulated at .05: rejects 16% of 5 segments, 8.7% of 10, under a true null."""
     with pytest.warns(TooFewWarning):
         found = paired_bootstrap(ScoreMatrix(drawn(24), "AB", map(str, range(24))), "A", rng=1)
     assert [each.code for each in found.warnings] == ["too_few"]

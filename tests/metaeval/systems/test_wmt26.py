@@ -31,7 +31,7 @@ def test_shares_are_those_of_normal_theory() -> None:
 
 
 def test_it_rejects_too_often_where_few_segments_are_shared() -> None:
-    """Two equal systems, each judged on 30 % of 200 segments: 5 % is stated, more come out."""
+    """Two equal systems, each judged on 30% of 200 segments: 5% is stated, more come out."""
     rng, found = np.random.default_rng(5), {"wmt26": 0, "permutation": 0}
     for number in range(400):
         values = rng.normal(size=200) + rng.normal(size=(2, 200))
