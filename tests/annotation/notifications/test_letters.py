@@ -267,7 +267,7 @@ def test_letters_that_cannot_be_sent(
         ("A1 nobody", "Line 1: “nobody” is not an e-mail address.", None),
         (
             "x@example.org\n\nX@example.org",
-            "Line 3: X@example.org is also in an earlier line",
+            "X@example.org is also in an earlier line",
             None,
         ),
         ("x@example.org\ny@example.org", "nobody can get y@", None),
