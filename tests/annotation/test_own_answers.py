@@ -202,7 +202,7 @@ def test_each_scale_is_a_human_score_that_readers_choose(client: Client) -> None
     raw = human_scores(campaign, Filters(scale="Fluency", scores="raw").of(campaign))
     assert raw.source.startswith("Fluency: ")
     assert sorted(raw.values[~np.isnan(raw.values)]) == [1, 3, 5]
-    with pytest.raises(FilterError, match="no scale Style; there are Adequacy, Fluency"):
+    with pytest.raises(FilterError, match="Its scales are Adequacy and Fluency"):
         read_judgments(campaign, Filters(scale="Style"))
     files = scores(campaign)
     assert set(files) == {f"segment-da-{n}{z}" for n in ("Adequacy", "Fluency") for z in ("", "-z")}
@@ -299,7 +299,7 @@ def test_a_task_is_drawn_as_it_is_typed_and_nothing_is_stored(
     several = typed | {"answers-systems": "several", "answers-no-scales": "1"}
     refused = as_admin.post(address, several | {"answers-severity-0-weight": "x"}).json()
     assert refused == {"errors": drawn["errors"] | {
-        "answers": ["Severity 1, weight: a number is expected, not “x”."]
+        "answers": ["Severity 1, weight: “x” is not a number."]
     }}  # fmt: skip
     both = as_admin.post(address, typed | {"answers-systems": "several"}).json()["html"]
     assert "Sentence 0 by kaew" in both

@@ -51,8 +51,8 @@ def test_everything_that_can_be_set_is_stored(world: World, as_admin: Client) ->
         stored = getattr(campaign, name)
         assert stored is True if value == "on" else str(stored) == value, name
     for words in ("3 systems per screen", "Open pool", "10 bad references", "9 repeats",
-                  "at least 4 screens apart", "for 30 minutes", "300 seconds a screen",
-                  "members only", "consent and background"):  # fmt: skip
+                  "at least 4 screens apart", "for 30 minutes", "300 seconds per screen",
+                  "members only", "consent, background"):  # fmt: skip
         assert words in response.text
 
 

@@ -123,7 +123,7 @@ def test_everybody_chosen_gets_a_link_of_their_own_that_works(
     # The campaign is a draft: who has the link is told so.
     assert [Client().get(path, follow=True).status_code for path in paths] == [409, 409]
     page = as_admin.get(reverse("letters", args=[world.campaign.slug])).text
-    assert "2 sent, 0 on the way, 0 failed." in page
+    assert "2 sent, 0 being sent, 0 failed." in page
     tokens = [path.split("/")[2] for path in paths]
     stored = str(list(Letter.objects.values()))
     assert not any(token in logged.getvalue() + stored + page for token in tokens)
@@ -227,9 +227,9 @@ def test_without_a_server_the_page_says_so_and_makes_links(
 @pytest.mark.parametrize(
     ("status", "says"),
     [
-        ("draft", "Add people"),
-        ("open", "The shares of this campaign were fixed when it opened"),
-        ("closed", "The campaign is closed, so nobody can be added."),
+        ("draft", "Add annotators"),
+        ("open", "The items of this campaign were assigned when it opened"),
+        ("closed", "The campaign is closed, so no annotators can be added."),
     ],
 )
 def test_a_page_without_people_sends_nobody_where_none_can_be_added(
@@ -238,16 +238,16 @@ def test_a_page_without_people_sends_nobody_where_none_can_be_added(
     Campaign.objects.filter(pk=world.campaign.pk).update(status=status)
     page = as_admin.get(reverse("letters", args=[world.campaign.slug])).text
     assert says in page
-    assert ("Add people" in page) == (status == "draft")
+    assert ("Add annotators" in page) == (status == "draft")
 
 
 @pytest.mark.parametrize(
     ("sent", "says"),
     [
-        ({"chosen": []}, "Choose at least one person."),
-        ({"text": "Hello!"}, "The text lacks {link}"),
+        ({"chosen": []}, "Choose at least one annotator."),
+        ({"text": "Hello!"}, "The text must contain {link}"),
         ({"subject": ""}, "This field is required."),
-        ({"expires_at": "2020-01-01"}, "This day is over."),
+        ({"expires_at": "2020-01-01"}, "This day is in the past."),
     ],
 )
 def test_letters_that_cannot_be_sent(
@@ -264,9 +264,13 @@ def test_letters_that_cannot_be_sent(
         ("A1 new@example.org\nlast@example.org", "", ["new@", "a2@", "last@"]),
         ("Ann Lee <ann@example.org>", "", ["a1@", "a2@", "ann@"]),
         ("A1\nA3;third@example.org", "", ["", "a2@", "third@"]),
-        ("A1 nobody", "Line 1: “nobody” is no e-mail address.", None),
-        ("x@example.org\n\nX@example.org", "Line 3: X@example.org stands in a line above", None),
-        ("x@example.org\ny@example.org", "no annotator without an address for y@", None),
+        ("A1 nobody", "Line 1: “nobody” is not an e-mail address.", None),
+        (
+            "x@example.org\n\nX@example.org",
+            "X@example.org is also in an earlier line",
+            None,
+        ),
+        ("x@example.org\ny@example.org", "nobody can get y@", None),
     ],
 )
 def test_addresses_as_people_paste_them(

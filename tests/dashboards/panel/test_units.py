@@ -192,7 +192,7 @@ def test_the_choice_is_an_address_and_what_is_stored_stays_distinct() -> None:
     assert Filters.from_json(chosen.as_json()) == chosen
     assert chosen.as_json() != Filters().as_json()
     assert (chosen.file_name("scores"), chosen.drops_judgments) == ("scores-filtered", False)
-    with pytest.raises(FilterError, match="unit must be segments"):
+    with pytest.raises(FilterError, match="unit must be one of these values: segments"):
         Filters(unit="systems")
 
 
