@@ -17,9 +17,11 @@ from django.utils import timezone
 
 from annotation.uploads import InputFile, Report
 from annotation.uploads.problems import Place
+from core.messages import as_json, messages_of
 from core.work.claims import ask, fail, finish
 from core.work.kinds import Lease, WorkKind
 from core.work.sending import send_on_commit
+from metaeval.messages import from_json
 from metrics import datasets
 from metrics.datasets import EvaluationDraft, Stored, mtme
 from metrics.models import DatasetImport
@@ -57,8 +59,8 @@ class Imports(WorkKind[DatasetImport]):
                 else:
                     _store_or_show(row, drafts, report)
         except ValidationError as error:
-            for message in error.messages:
-                report.error(message)
+            for refusal in messages_of(error):
+                report.error(refusal)
             _end(row, State.REFUSED, report)
 
     def failed(self, row: DatasetImport, error: Exception) -> None:
@@ -136,7 +138,7 @@ def _end(
         row,
         state=state,
         found={"sets": list(found), "n_problems": len(report.problems)},
-        report=[[problem.severity, problem.message, list(problem.place)] for problem in listed],
+        report=[_as_row(problem) for problem in listed],
         **fields,
     )
 
@@ -208,10 +210,17 @@ def summary(draft: EvaluationDraft) -> dict[str, Any]:
     }
 
 
+def _as_row(problem: Problem) -> list[Any]:
+    place = problem.place
+    where = [place.file, place.row, str(place.field)]
+    return [problem.severity, as_json(problem.message), where]
+
+
 def problems_of(row: DatasetImport) -> Report:
-    """Return the kept problems as they were reported."""
+    """Return the stored problems as a report."""
     report = Report()
     for severity, message, place in row.report:
-        say = {"error": report.error, "warning": report.warn}.get(severity, report.note)
-        say(message, Place(*place))
+        text = from_json(message) if isinstance(message, dict) else message
+        add = {"error": report.error, "warning": report.warn}.get(severity, report.note)
+        add(text, Place(*place[:3]))
     return report
