@@ -14,6 +14,7 @@ from annotation.models import Campaign, Item
 from annotation.protocols import Span
 from annotation.uploads.drafts import TestSetDraft
 from annotation.uploads.problems import Place, Report
+from metaeval.messages import message
 
 
 @dataclass(frozen=True)
@@ -113,15 +114,20 @@ class CampaignDraft:
 def described(
     drafts: Iterable[tuple[TestSetDraft, CampaignDraft]], words: Mapping[str, Any], report: Report
 ) -> list[tuple[TestSetDraft, CampaignDraft]]:
-    """Return drafts whose campaigns have the `study` and `question` that stand among the words.
+    """Return drafts whose campaigns have the `study` and `question` of the words.
 
-    A study that cannot stand in an address is an error.
+    A study that cannot be part of an address is an error.
     """
     stated = {name: value for name in ("study", "question") if (value := words.get(name))}
     try:
         validate_slug(stated.get("study", "study"))
     except ValidationError:
         study = stated["study"]
-        message = f"“{study}” cannot name a study: use letters, digits, hyphens and underscores"
-        report.error(message, Place(field="study"))
+        refusal = message(
+            "import.study-name",
+            "“{study}” is not a valid name of a study. Use letters, digits, hyphens and "
+            "underscores.",
+            study=study,
+        )
+        report.error(refusal, Place(field="study"))
     return [(test_set, replace(campaign, **stated)) for test_set, campaign in drafts]

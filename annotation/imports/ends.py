@@ -1,35 +1,54 @@
-"""Whether the ends of errors marked beforehand name their last character, and who says so."""
+"""Find out whether the ends of errors marked beforehand name their last character."""
 
 from collections.abc import Callable
 
+from django.utils.translation import gettext_lazy as _
+
 from annotation.uploads.problems import Place, Report
+from metaeval.messages import message
 from metaeval.spans.ends import EndsAtWords
 
 INCLUDED, EXCLUDED = "included", "excluded"
 CHOICES = (
-    ("", "as the words of the texts say"),
-    (INCLUDED, "the last character (the tool’s own)"),
-    (EXCLUDED, "the place behind it (lists made elsewhere)"),
-)
-ASK = (
-    "say whether the ends of errors marked beforehand name their last character ({included:,} of "
-    "{n:,} then end with a word) or the place behind it ({excluded:,})"
-)
-READ = (
-    "ends of errors marked beforehand are read as {read}: {included:,} of {n:,} end with a word if "
-    "they name the last character, {excluded:,} if the place behind it"
+    ("", _("inferred from the words of the texts")),
+    (INCLUDED, _("the last character (as the tool writes them)")),
+    (EXCLUDED, _("the position after it (lists made elsewhere)")),
 )
 
 
-def settle_ends(told: Callable[[], EndsAtWords], said: str, report: Report, place: Place) -> bool:
-    """Return whether ends are included: as was said, else as the words say, else it is asked."""
-    if said:
-        return said != EXCLUDED
-    words = told()
+def ends_are_included(
+    count: Callable[[], EndsAtWords], stated: str, report: Report, place: Place
+) -> bool:
+    """Return whether ends are included: as stated, else as most words suggest, else ask."""
+    if stated:
+        return stated != EXCLUDED
+    words = count()
     counts = {"included": words.included, "excluded": words.excluded, "n": words.n}
     if words.n and words.are_included is None:
-        report.error(ASK.format(**counts), place)
+        refusal = message(
+            "ends.unclear",
+            "State whether the ends of errors marked beforehand name the last character "
+            "({included} of {n} then end with a word) or the position after it ({excluded} of "
+            "{n}).",
+            **counts,
+        )
+        report.error(refusal, place)
     elif words.n:
-        read = "the last character" if words.are_included else "the place behind the last character"
-        report.warn(READ.format(read=read, **counts), place)
+        text = (
+            message(
+                "ends.read-as-included",
+                "The ends of errors marked beforehand were read as the last character: {included} "
+                "of {n} then end with a word, and {excluded} if ends are the position after it.",
+                **counts,
+            )
+            if words.are_included
+            else message(
+                "ends.read-as-excluded",
+                "The ends of errors marked beforehand were read as the position after the last "
+                "character: {excluded} of {n} then end with a word, and {included} if ends are the "
+                "last character.",
+                **counts,
+            )
+        )
+        report.warn(text, place)
     return words.are_included is not False

@@ -8,6 +8,7 @@ from typing import Any
 from django.db import transaction
 
 from annotation.campaigns import require_status
+from annotation.imports.judgments.stored import no_segment
 from annotation.models import Campaign, Item, Segment
 from annotation.protocols.asked import Scale
 from annotation.uploads.checks import FORBIDDEN, character
@@ -15,12 +16,22 @@ from annotation.uploads.files import InputFile
 from annotation.uploads.problems import Place, Report
 from annotation.uploads.spellings import Near
 from annotation.uploads.tables.rows import read_table, require_rows
+from metaeval.messages import Message, message, truncated
 
 COLUMNS = ("kind", "segment", "source", "reference", "text", "low", "high", "feedback")
 KINDS = {"gold": Item.Kind.GOLD, "tutorial": Item.Kind.TUTORIAL}
 MOST_FEEDBACK = 2_000
 WHOLE = re.compile(r"-?[0-9]{1,4}")
 Row = Mapping[str, Any]
+NO_RANGE = message("gold.no-range", "This protocol has no score, so there is no range of scores.")
+RANGE_MISSING = message("gold.range-missing", "A gold item needs the range of right scores.")
+AMBIGUOUS = message(
+    "gold.ambiguous-source",
+    "Several segments have this source. Add the reference or the key of the segment.",
+)
+UNKNOWN = message(
+    "gold.unknown-source", "The test set has no segment with this source and reference."
+)
 
 
 def read_gold(campaign: Campaign, file: InputFile, report: Report) -> list[Item]:
@@ -31,12 +42,22 @@ def read_gold(campaign: Campaign, file: InputFile, report: Report) -> list[Item]
     head = table.head
     for column in ("kind", "text"):
         if column not in table.columns:
-            report.error(f"the column “{column}” is missing", head)
+            report.error(
+                message("gold.column-missing", "The column “{column}” is missing.", column=column),
+                head,
+            )
     if not {"segment", "source"} & set(table.columns):
-        report.error("there is neither a column “segment” nor “source”", head)
+        report.error(
+            message("gold.no-segment-column", "A column “segment” or “source” is needed."), head
+        )
     if unknown := sorted(set(table.columns) - set(COLUMNS)):
-        known = ", ".join(COLUMNS)
-        report.error(f"unknown columns: {', '.join(unknown)} (there are {known})", head)
+        refusal = message(
+            "gold.unknown-columns",
+            "Unknown columns: {columns}. Use {known}.",
+            columns=truncated(unknown),
+            known=list(COLUMNS),
+        )
+        report.error(refusal, head)
     if report.errors:
         return []
     require_rows(table, report)
@@ -85,7 +106,8 @@ class _Reader:
             self.by_key[segment.key] = segment
             self.by_source[segment.source].append(segment)
         there = uploaded(campaign).values_list("kind", "segment", "text")
-        self.seen: dict[tuple[str, int, str], str] = {tuple(row): "stored" for row in there}
+        # The row of each item; None for stored ones.
+        self.seen: dict[tuple[str, int, str], int | None] = {tuple(row): None for row in there}
 
     def item(self, place: Place, row: Row) -> Item:
         """Return the item of a row; what is wrong with it is reported."""
@@ -95,7 +117,12 @@ class _Reader:
         low, high = self._range(place, row, kind)
         feedback = self._text(place, row, "feedback")
         if len(feedback) > MOST_FEEDBACK:
-            self._wrong(place, "feedback", f"more than {MOST_FEEDBACK:,} characters")
+            refusal = message(
+                "gold.feedback-too-long",
+                "The feedback has more than {most} characters.",
+                most=MOST_FEEDBACK,
+            )
+            self._refuse(place, "feedback", refusal)
         if segment is not None:
             self._check_new(place, kind, segment, text)
         return Item(
@@ -108,13 +135,16 @@ class _Reader:
             feedback=feedback,
         )
 
-    def _wrong(self, place: Place, column: str, message: str) -> None:
-        self.report.error(message, place._replace(field=column))
+    def _refuse(self, place: Place, column: str, refusal: Message) -> None:
+        self.report.error(refusal, place._replace(field=column))
 
     def _kind(self, place: Place, row: Row) -> Item.Kind:
         value = str(row.get("kind", "")).strip().lower()
         if value not in KINDS:
-            self._wrong(place, "kind", f"“{value}” is neither gold nor tutorial")
+            refusal = message(
+                "gold.unknown-kind", "“{kind}” is neither gold nor tutorial.", kind=value
+            )
+            self._refuse(place, "kind", refusal)
         return KINDS.get(value, Item.Kind.GOLD)
 
     def _segment(self, place: Place, row: Row) -> Segment | None:
@@ -122,40 +152,69 @@ class _Reader:
         key = str(row.get("segment", "")).strip()
         if key:
             if key not in self.by_key:
-                message = f"the test set has no segment “{key}”{self.near(key)}"
-                self._wrong(place, "segment", message)
+                self._refuse(place, "segment", no_segment(key, self.near))
             return self.by_key.get(key)
         source = self._text(place, row, "source", required=True)
         found = self.by_source.get(source, [])
         if reference := self._text(place, row, "reference"):
             found = [s for s in found if reference in {r.text for r in s.references.all()}]
         if source and len(found) != 1:
-            many = "several segments have" if found else "the test set has no segment with"
-            self._wrong(place, "source", f"{many} this source{' and reference' * bool(reference)}")
+            self._refuse(place, "source", AMBIGUOUS if found else UNKNOWN)
         return found[0] if len(found) == 1 else None
 
     def _text(self, place: Place, row: Row, column: str, *, required: bool = False) -> str:
         value = row.get(column, "")
         if not isinstance(value, str):
-            self._wrong(place, column, f"“{column}” is no text")
+            self._refuse(
+                place,
+                column,
+                message("gold.not-text", "“{column}” is not text.", column=column),
+            )
             return ""
         if required and not value.strip():
-            self._wrong(place, column, f"“{column}” is empty")
+            self._refuse(
+                place, column, message("gold.empty", "“{column}” is empty.", column=column)
+            )
         if found := FORBIDDEN.search(value):
-            self._wrong(place, column, f"the text contains {character(found[0])}")
+            refusal = message(
+                "gold.character-in-text",
+                "The text contains the character {character}, which is not allowed.",
+                character=character(found[0]),
+            )
+            self._refuse(place, column, refusal)
         return value
 
     def _range(self, place: Place, row: Row, kind: Item.Kind) -> tuple[int | None, int | None]:
         low, high = self._score(place, row, "low"), self._score(place, row, "high")
         if not self.campaign.judging.has_score:
             if low is not None or high is not None:
-                self._wrong(place, "low", "this protocol takes no score, so there is no range")
+                self._refuse(
+                    place,
+                    "low",
+                    message(
+                        "gold.no-range",
+                        "This protocol has no score, so there is no range of scores.",
+                    ),
+                )
         elif kind == Item.Kind.GOLD and (low is None or high is None):
             missing = "low" if low is None else "high"
             if not row.get(missing):
-                self._wrong(place, missing, "a gold item needs the range of right scores")
+                self._refuse(
+                    place,
+                    missing,
+                    message("gold.range-missing", "A gold item needs the range of right scores."),
+                )
         elif low is not None and high is not None and low > high:
-            self._wrong(place, "low", f"{low} is more than {high}")
+            self._refuse(
+                place,
+                "low",
+                message(
+                    "gold.range-reversed",
+                    "The lowest right score ({low}) is higher than the highest ({high}).",
+                    low=low,
+                    high=high,
+                ),
+            )
         return low, high
 
     def _score(self, place: Place, row: Row, column: str) -> int | None:
@@ -166,13 +225,25 @@ class _Reader:
         scale = next(iter(self.campaign.judging.scales), Scale())
         is_whole = not isinstance(value, bool) and WHOLE.fullmatch(text)
         if not is_whole or not scale.low <= int(text) <= scale.high:
-            said = f"“{text[:20]}” is no whole number from {scale.low} to {scale.high}"
-            self._wrong(place, column, said)
+            refusal = message(
+                "gold.score-outside",
+                "“{text}” is not a whole number from {low} to {high}.",
+                text=text[:20],
+                low=scale.low,
+                high=scale.high,
+            )
+            self._refuse(place, column, refusal)
             return None
         return int(text)
 
     def _check_new(self, place: Place, kind: Item.Kind, segment: Segment, text: str) -> None:
         key = (kind.value, segment.pk, text)
         if key in self.seen:
-            self._wrong(place, "text", f"this item is there already ({self.seen[key]})")
-        self.seen.setdefault(key, f"row {place.row}")
+            row = self.seen[key]
+            refusal = (
+                message("gold.item-stored", "This item is already stored.")
+                if row is None
+                else message("gold.item-twice", "This item is already in row {row:d}.", row=row)
+            )
+            self._refuse(place, "text", refusal)
+        self.seen.setdefault(key, place.row)

@@ -28,8 +28,8 @@ from annotation.uploads.problems import Place, Report
 from annotation.uploads.tables.columns import Wanted, is_called, propose, say_unused
 from annotation.uploads.tables.directions import direction_text, say_direction
 from annotation.uploads.tables.rows import Table
-from core.text import join_truncated, pluralize
 from metaeval.files.cells import count_infinite
+from metaeval.messages import message, plural, truncated
 from metaeval.scores.directions import Direction, infer_direction, stated_direction
 
 QUESTION = "The scores were published; how they were asked for is not known here."
@@ -124,9 +124,18 @@ def _with_numbers(sheet: Sheet, report: Report) -> Sheet:
     for line, row in sheet.table.rows:
         key = tuple(str(row.get(column)) for column in columns)
         rows.append((line, row | {NUMBER: numbers.setdefault(key, str(len(numbers) + 1))}))
-    what = "sources" if "system" in sheet.has else "sources and outputs"
-    report.note(f"no column names the segments: its different {what} are numbered",
-                sheet.table.head)  # fmt: skip
+    text = (
+        message(
+            "human-scores.sources-numbered",
+            "No column names the segments. The different sources were numbered.",
+        )
+        if "system" in sheet.has
+        else message(
+            "human-scores.sources-and-outputs-numbered",
+            "No column names the segments. The different pairs of source and output were numbered.",
+        )
+    )
+    report.note(text, sheet.table.head)
     table = replace(sheet.table, columns=[NUMBER, *sheet.table.columns], rows=rows)
     return Sheet(table, {NUMBER: "segment", **sheet.fields})
 
@@ -145,14 +154,21 @@ def _is_numbered(column: str) -> bool:
 
 def _ask(sheets: Iterable[Sheet], options: Options, report: Report) -> None:
     for sheet in sheets:
-        missing = ["human scores"] if "score" not in sheet.has else []
+        columns = truncated(sheet.table.columns, 30)
+        if "score" not in sheet.has:
+            refusal = message(
+                "human-scores.no-score-column",
+                "No column was recognised as human scores. Choose it. The columns are {columns}.",
+                columns=columns,
+            )
+            report.error(refusal, sheet.table.head)
         if "system" not in sheet.has and not options.system:
-            missing.append("the names of systems")
-        report.error(
-            f"no column is known to hold {' or '.join(missing)}. Say which does; the columns are "
-            f"{', '.join(sheet.table.columns)}",
-            sheet.table.head,
-        )
+            refusal = message(
+                "human-scores.no-system-column",
+                "No column was recognised as the system. Choose it. The columns are {columns}.",
+                columns=columns,
+            )
+            report.error(refusal, sheet.table.head)
 
 
 def _rows(sheet: Sheet, options: Options, report: Report) -> list[Row]:
@@ -176,20 +192,34 @@ def _rows(sheet: Sheet, options: Options, report: Report) -> list[Row]:
                 row.cells |= {"score": value, NAME.name: label}
                 rows.append(row)
     for column, absent in missing.items():
-        n_missing = pluralize(len(absent), "cell is", "cells are")
-        report.warn(f"{n_missing} missing in “{column}”, and left out", Place(sheet.name))
+        text = plural(
+            "human-scores.missing",
+            "{n} cell of “{column}” has no score and was skipped.",
+            "{n} cells of “{column}” have no score and were skipped.",
+            n=len(absent),
+            column=column,
+        )
+        report.warn(text, Place(sheet.name))
         if infinite := count_infinite(absent):
-            values = pluralize(infinite, "infinite value counts", "infinite values count")
-            report.warn(f"“{column}”: {values} as missing", Place(sheet.name))
+            text = plural(
+                "human-scores.infinite",
+                "“{column}”: {n} infinite value counts as missing.",
+                "“{column}”: {n} infinite values count as missing.",
+                n=infinite,
+                column=column,
+            )
+            report.warn(text, Place(sheet.name))
     return rows
 
 
 def _has_keys(row: Row, report: Report) -> bool:
     """Whether a row says what its score is of."""
     if not row.name("system"):
-        report.error("it is not said which system this is", row.at("system"))
+        report.error(message("human-scores.no-system", "The system is missing."), row.at("system"))
     if "segment" in row.sheet.has and not row.name("segment"):
-        report.error("it is not said which segment this is", row.at("segment"))
+        report.error(
+            message("human-scores.no-segment", "The segment is missing."), row.at("segment")
+        )
     return bool(row.name("system"))
 
 
@@ -215,8 +245,12 @@ def _directions(rows: Iterable[Row], options: Options, report: Report) -> dict[s
         say_direction(name, found[name], report)
     if stated and values:
         report.error(
-            f"there is no human score {join_truncated(list(stated))}; there are "
-            f"{join_truncated(list(values))}"
+            message(
+                "human-scores.unknown-score",
+                "The tables have no human score {names}. They have {known}.",
+                names=truncated(list(stated)),
+                known=truncated(list(values)),
+            )
         )
     return found
 
@@ -261,16 +295,39 @@ def _by_name(group: Group, report: Report) -> dict[str, Found]:
         is_same = before.cells["score"] == value
         copies += is_same and before is not row
         if not is_same:
-            what = f"segment “{segment}” of “{system}”" if segment else f"“{system}”"
-            message = f"{what} has another score in {before.place} ({before.cells['score']:g})"
-            report.error(message, row.at("score"))
+            refusal = (
+                message(
+                    "human-scores.other-output-score",
+                    "“{system}” has a different score of segment “{segment}” in {place} ({score}).",
+                    system=system,
+                    segment=segment,
+                    place=str(before.place),
+                    score=before.cells["score"],
+                )
+                if segment
+                else message(
+                    "human-scores.other-system-score",
+                    "“{system}” has a different score in {place} ({score}).",
+                    system=system,
+                    place=str(before.place),
+                    score=before.cells["score"],
+                )
+            )
+            report.error(refusal, row.at("score"))
         scores = found.setdefault(name, Found())
         if segment:
             scores.outputs[system, segment] = value
         else:
             scores.systems[system] = value
     if copies:
-        report.note(f"{copies:,} scores are there again with the same value; each counts once")
+        report.note(
+            plural(
+                "human-scores.copies",
+                "{n} score occurs again with the same value and was skipped.",
+                "{n} scores occur again with the same value and were skipped.",
+                n=copies,
+            )
+        )
     return found
 
 
@@ -283,14 +340,33 @@ def _check_systems(group: Group, report: Report) -> None:
         draft.is_systems_only = True
         draft.systems = [SystemDraft(name) for name in names]
         report.warn(
-            "the tables hold no segments: a test set of systems alone is made. Their scores can be "
-            "compared with each other, and with metrics' scores of systems, but not with texts"
+            message(
+                "human-scores.systems-only",
+                "The tables have no segments, so the new test set has only systems. Their scores "
+                "can be compared with each other and with metrics' scores of systems, but metrics "
+                "cannot run.",
+            )
         )
         return
     systems = {name for name, _ in group.texts.outputs}
     for row in group.rows:
         segment, system = row.name("segment"), row.name("system")
         if system not in systems:
-            report.error(f"“{system}” has a score, but no output", row.at("system"))
+            report.error(
+                message(
+                    "human-scores.system-without-outputs",
+                    "“{system}” has a score, but no outputs.",
+                    system=system,
+                ),
+                row.at("system"),
+            )
         elif segment and (system, segment) not in group.texts.outputs:
-            report.error(f"“{system}” has no output for segment “{segment}”", row.at("system"))
+            report.error(
+                message(
+                    "human-scores.no-output",
+                    "“{system}” has no output for segment “{segment}”.",
+                    system=system,
+                    segment=segment,
+                ),
+                row.at("system"),
+            )

@@ -14,7 +14,8 @@ from annotation.imports.store import CampaignImport, require_same, store_campaig
 from annotation.uploads import TestSetDraft
 from annotation.uploads.problems import Report
 from annotation.uploads.spellings import fold
-from core.text import join_truncated
+from core.messages import messages_of
+from metaeval.messages import message, truncated
 
 
 @dataclass(frozen=True)
@@ -32,7 +33,7 @@ def launch(
     """Store test sets and campaigns, all or nothing.
 
     A draft gets as many annotators with personal links as it has places. The same import again
-    changes nothing. Raises ValidationError with everything that stands against it.
+    changes nothing. Raises ValidationError with all errors.
     """
     launched = []
     for test_set_draft, campaign_draft in drafts:
@@ -51,19 +52,20 @@ def launch(
 def examine(
     drafts: Sequence[tuple[TestSetDraft, CampaignDraft]], report: Report, *, user: Any = None
 ) -> None:
-    """Check test sets and campaigns against what is stored, and by themselves; store nothing."""
+    """Check test sets and campaigns, also against stored ones; store nothing."""
     test_sets = {id(test_set): test_set for test_set, _ in drafts}
     for test_set in test_sets.values():
         uploads.examine(test_set, report, user=user)
-    _doubt_annotators([campaign for _, campaign in drafts], report)
+    _warn_of_similar_annotators([campaign for _, campaign in drafts], report)
     for _, campaign in drafts:
         try:
             require_same(campaign)
         except ValidationError as error:
-            report.error(" ".join(error.messages).rstrip("."))
+            for refusal in messages_of(error):
+                report.error(refusal)
 
 
-def _doubt_annotators(campaigns: Iterable[CampaignDraft], report: Report) -> None:
+def _warn_of_similar_annotators(campaigns: Iterable[CampaignDraft], report: Report) -> None:
     """Warn of names that a person would take for one: they may be of several people."""
     names = {judgment.annotator for campaign in campaigns for judgment in campaign.judgments}
     spellings: dict[str, list[str]] = {}
@@ -71,7 +73,10 @@ def _doubt_annotators(campaigns: Iterable[CampaignDraft], report: Report) -> Non
         spellings.setdefault(fold(name), []).append(name)
     if found := [", ".join(f"“{n}”" for n in each) for each in spellings.values() if each[1:]]:
         report.warn(
-            f"names of annotators differ only in case or blanks ({join_truncated(found)}): each "
-            "counts as "
-            "another person. Write them alike where one is meant"
+            message(
+                "import.annotators-alike",
+                "Some names of annotators differ only in case or blanks: {names}. Each counts as a "
+                "separate annotator. If they are one person, write them the same.",
+                names=truncated(found),
+            )
         )

@@ -30,6 +30,7 @@ from annotation.models import (
 )
 from annotation.prefill.suggestions import as_stored
 from core.text import pluralize
+from metaeval.messages import message
 
 BATCH = 2_000
 _NAMESPACE = uuid.UUID("5d0f2f5e-6f0b-4c55-9f6f-3b7c0a3b6c11")
@@ -123,8 +124,16 @@ def require_same(draft: CampaignDraft) -> Campaign | None:
     is_drawn = draft.assignment_mode == Campaign.Mode.DYNAMIC
     if stored != wanted or (campaign.items.count() != brought and not is_drawn):
         raise ValidationError(
-            f"A campaign {draft.slug!r} with other judgments is stored already "
-            f"({len(stored)} here, {len(wanted)} in the files)."
+            [
+                message(
+                    "import.other-judgments",
+                    "The campaign “{campaign}” is already stored with other judgments ({stored} "
+                    "stored, {n} in the files).",
+                    campaign=draft.slug,
+                    stored=len(stored),
+                    n=len(wanted),
+                )
+            ]
         )
     _require_same_scores(campaign, draft)
     return campaign
@@ -138,14 +147,34 @@ def _require_same_scores(campaign: Campaign, draft: CampaignDraft) -> None:
     wanted = {**draft.output_scores, **{(n, ""): v for n, v in draft.system_scores.items()}}
     if stored != wanted:
         raise ValidationError(
-            f"A campaign {draft.slug!r} with other published scores is stored already "
-            f"({len(stored)} here, {len(wanted)} in the files)."
+            [
+                message(
+                    "import.other-scores",
+                    "The campaign “{campaign}” is already stored with other published scores "
+                    "({stored} stored, {n} in the files).",
+                    campaign=draft.slug,
+                    stored=len(stored),
+                    n=len(wanted),
+                )
+            ]
         )
     if stored and campaign.lower_is_better != draft.lower_is_better:
-        better = "lower" if campaign.lower_is_better else "higher"
         raise ValidationError(
-            f"The published scores of the campaign {draft.slug!r} are stored as better when "
-            f"{better}. Import them under another name, or state that direction."
+            [
+                message(
+                    "import.stored-as-lower",
+                    "The published scores of the campaign “{campaign}” are stored as better when "
+                    "lower. State that direction, or import them under another name.",
+                    campaign=draft.slug,
+                )
+                if campaign.lower_is_better
+                else message(
+                    "import.stored-as-higher",
+                    "The published scores of the campaign “{campaign}” are stored as better when "
+                    "higher. State that direction, or import them under another name.",
+                    campaign=draft.slug,
+                )
+            ]
         )
 
 
@@ -229,8 +258,17 @@ def store_items(
         output = outputs.get((named, item.segment)) if named else None
         if item.segment not in segments or (named and output is None):
             raise ValidationError(
-                f"Item {number} of {draft.slug}: no output of {item.system!r} for segment "
-                f"{item.segment!r} is stored."
+                [
+                    message(
+                        "import.item-without-output",
+                        "Item {number} of {campaign}: “{system}” has no stored output for segment "
+                        "“{segment}”.",
+                        number=number,
+                        campaign=draft.slug,
+                        system=item.system,
+                        segment=item.segment,
+                    )
+                ]
             )
         items.append(
             Item(

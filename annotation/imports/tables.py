@@ -6,6 +6,8 @@ from typing import TypeVar
 
 from django.core.exceptions import ValidationError
 
+from metaeval.messages import Message, message
+
 Value = TypeVar("Value")
 
 
@@ -21,25 +23,37 @@ class Row(dict[str, str]):
         try:
             return int(self[column])
         except ValueError:
-            raise self.error(column, "is no whole number") from None
+            raise self.error(
+                message(
+                    "published.not-whole", "{cell} is not a whole number.", cell=self.cell(column)
+                )
+            ) from None
 
     def real(self, column: str) -> float:
         """Return a decimal number; raises ValidationError naming file, row and column."""
         try:
             return float(self[column])
         except ValueError:
-            raise self.error(column, "is no number") from None
+            raise self.error(
+                message("published.not-a-number", "{cell} is not a number.", cell=self.cell(column))
+            ) from None
 
     def find(self, column: str, among: Mapping[str, Value]) -> Value:
         """Return what the cell names; raises ValidationError if it names nothing known."""
         try:
             return among[self[column]]
         except KeyError:
-            raise self.error(column, "is not known") from None
+            raise self.error(
+                message("published.unknown", "{cell} is unknown.", cell=self.cell(column))
+            ) from None
 
-    def error(self, column: str, what: str) -> ValidationError:
+    def cell(self, column: str) -> str:
+        """Return place and content of a cell, for messages."""
+        return f"{self.place}, {column}: {self[column]!r}"
+
+    def error(self, text: Message) -> ValidationError:
         """Return the error to raise for a cell."""
-        return ValidationError(f"{self.place}, {column}: {self[column]!r} {what}.")
+        return ValidationError([text])
 
 
 def read_table(path: Path, *columns: str) -> Iterator[Row]:
@@ -49,22 +63,57 @@ def read_table(path: Path, *columns: str) -> Iterator[Row]:
     lacks one of `columns`, or has a row of another width.
     """
     if not path.is_file():
-        raise ValidationError(f"{path}: no such file. Set TOUCHSTONE_DATA or pass --data.")
+        raise ValidationError(
+            [
+                message(
+                    "published.no-file",
+                    "There is no file {path}. Set TOUCHSTONE_DATA or pass --data.",
+                    path=str(path),
+                )
+            ]
+        )
     try:
         with path.open(encoding="utf-8", newline="\n") as lines:
             yield from _rows(path.name, lines, columns)
     except UnicodeDecodeError as error:
-        raise ValidationError(f"{path.name}: byte {error.start} is not UTF-8.") from error
+        raise ValidationError(
+            [
+                message(
+                    "published.not-utf-8",
+                    "{file} is not UTF-8 (byte {byte:d}).",
+                    file=path.name,
+                    byte=error.start,
+                )
+            ]
+        ) from error
 
 
 def _rows(name: str, lines: Iterator[str], columns: tuple[str, ...]) -> Iterator[Row]:
     header = next(lines, "").rstrip("\n").split("\t")
     if missing := [column for column in columns if column not in header]:
-        raise ValidationError(f"{name}: no column {', '.join(missing)}.")
+        raise ValidationError(
+            [
+                message(
+                    "published.no-columns",
+                    "{file} lacks the columns {columns}.",
+                    file=name,
+                    columns=missing,
+                )
+            ]
+        )
     for number, line in enumerate(lines, start=2):
         cells = line.rstrip("\n").split("\t")
         if len(cells) != len(header):
             raise ValidationError(
-                f"{name}, row {number}: {len(cells)} cells, but {len(header)} columns."
+                [
+                    message(
+                        "published.other-width",
+                        "{file}, row {row:d}: {n} cells, but {columns} columns.",
+                        file=name,
+                        row=number,
+                        n=len(cells),
+                        columns=len(header),
+                    )
+                ]
             )
         yield Row(dict(zip(header, cells, strict=True)), f"{name}, row {number}")

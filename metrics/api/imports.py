@@ -111,7 +111,7 @@ class FoundMetricSerializer(serializers.Serializer[Found]):
     n_missing = serializers.IntegerField()
     coverage = serializers.DictField(child=serializers.IntegerField())
     change = serializers.CharField(source="plan.change", default=None)
-    becomes = serializers.CharField(source="plan.sentence", default=None)
+    becomes = serializers.CharField(source="plan.message", default=None)
 
 
 class CheckedScoresSerializer(serializers.Serializer[Checked]):

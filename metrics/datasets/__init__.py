@@ -12,6 +12,7 @@ from django.utils.module_loading import import_string
 
 from annotation.imports import DATASETS as JUDGED
 from annotation.imports import DataSet, Pair
+from metaeval.messages import message
 from metrics.datasets.drafts import EvaluationDraft, MetricDraft
 from metrics.datasets.store import Stored, examine, store
 
@@ -64,7 +65,16 @@ def find(name: str) -> tuple[str, str]:
     for known in sorted(DATASETS, key=len, reverse=True):
         if name.startswith(f"{known}-"):
             return known, name.removeprefix(f"{known}-")
-    raise ValidationError(f"No data set {name}. There are: {', '.join(DATASETS)}.")
+    raise ValidationError(
+        [
+            message(
+                "datasets.unknown",
+                "There is no data set {name}. Use {known}.",
+                name=name,
+                known=list(DATASETS),
+            )
+        ]
+    )
 
 
 def read(name: str, pair: Pair) -> list[EvaluationDraft]:

@@ -19,6 +19,7 @@ from annotation.models import Campaign
 from annotation.protocols import Span
 from annotation.protocols.base import SOURCE, TARGET
 from annotation.uploads import SegmentDraft, SystemDraft, TestSetDraft
+from metaeval.messages import message
 from metrics.datasets.drafts import EvaluationDraft
 from metrics.datasets.wmt23_meta import PROVENANCE, metrics_of
 
@@ -79,7 +80,14 @@ def _spans(
     found: dict[Key, list[Span]] = defaultdict(list)
     for row in read_table(pair.folder / "spans.tsv", *columns):
         if (row["seg"], row["system"]) not in outputs:
-            raise row.error("system", f"has no output of segment {row['seg']}")
+            raise row.error(
+                message(
+                    "published.no-output",
+                    "{cell} has no output for segment {segment}.",
+                    cell=row.cell("system"),
+                    segment=row["seg"],
+                )
+            )
         span = _span(row, len(sources[row["seg"]]["source"]))
         found[row["seg"], row["system"], row["set"]].append(span)
     return found
@@ -114,7 +122,14 @@ def _campaign(
     follows = True
     for place, row in enumerate(rows):
         if (row["seg"], row["system"]) not in outputs:
-            raise row.error("system", f"has no output of segment {row['seg']}")
+            raise row.error(
+                message(
+                    "published.no-output",
+                    "{cell} has no output for segment {segment}.",
+                    cell=row.cell("system"),
+                    segment=row["seg"],
+                )
+            )
         own = tuple(spans.get((row["seg"], row["system"], group), ()))
         score = row.whole("score") if protocol.has_score else None
         judgments.append(JudgmentDraft(row["annotator"] or group, place, score, spans=own))

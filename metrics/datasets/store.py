@@ -13,7 +13,8 @@ from annotation.imports.store import require_same
 from annotation.models import Campaign, TestSet
 from annotation.uploads import Changes
 from annotation.uploads.problems import Place, Report
-from core.text import join_truncated
+from core.messages import messages_of
+from metaeval.messages import message, truncated
 from metrics.datasets.drafts import EvaluationDraft, MetricDraft
 from metrics.imported.held import Held, names_of
 from metrics.imported.naming import check_name
@@ -35,19 +36,35 @@ def examine(draft: EvaluationDraft, report: Report, *, user: Any = None) -> None
     uploads.examine(draft.test_set, report, user=user)
     slugs = [campaign.slug for campaign in draft.campaigns]
     if twice := sorted({slug for slug in slugs if slugs.count(slug) > 1}):
-        report.error(f"two human scores would have the address {join_truncated(twice)}")
+        report.error(
+            message(
+                "datasets.same-address",
+                "Two human scores would have the same address: {addresses}.",
+                addresses=truncated(twice),
+            )
+        )
     for campaign in draft.campaigns:
         try:
             require_same(campaign)
         except ValidationError as error:
-            report.error(" ".join(error.messages).rstrip("."))
+            for refusal in messages_of(error):
+                report.error(refusal)
     others = Campaign.objects.filter(slug__in=slugs).exclude(test_set__slug=draft.test_set.slug)
     for slug in others.order_by("slug").values_list("slug", flat=True):
-        report.error(f"a campaign “{slug}” on another test set is stored already")
+        report.error(
+            message(
+                "datasets.address-taken",
+                "There is already a campaign “{campaign}” on another test set.",
+                campaign=slug,
+            )
+        )
     for metric in draft.metrics:
         for system, score in metric.systems.items():
             if score in (float("inf"), float("-inf")):
-                report.error("the score is infinite", Place(field=f"{metric.name}, {system}"))
+                report.error(
+                    message("datasets.infinite", "The score is infinite."),
+                    Place(field=f"{metric.name}, {system}"),
+                )
 
 
 @transaction.atomic

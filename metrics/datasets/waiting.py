@@ -17,6 +17,7 @@ from django.utils import timezone
 
 from annotation.uploads import InputFile, Report
 from annotation.uploads.problems import Place, Problem, problem_from_json
+from core.messages import messages_of
 from core.work.claims import ask, fail, finish
 from core.work.kinds import Lease, WorkKind
 from core.work.sending import send_on_commit
@@ -58,8 +59,8 @@ class Imports(WorkKind[DatasetImport]):
                 else:
                     _store_or_show(row, drafts, report)
         except ValidationError as error:
-            for message in error.messages:
-                report.error(message)
+            for refusal in messages_of(error):
+                report.error(refusal)
             _end(row, State.REFUSED, report)
 
     def failed(self, row: DatasetImport, error: Exception) -> None:

@@ -11,6 +11,7 @@ from annotation.imports import CampaignDraft, Pair
 from annotation.imports.human_scores import QUESTION
 from annotation.imports.tables import Row, read_table
 from annotation.uploads import SystemDraft, TestSetDraft
+from metaeval.messages import message
 from metrics.datasets.drafts import EvaluationDraft, MetricDraft
 
 # Counts of errors; every other metric of that year is better when higher.
@@ -24,7 +25,14 @@ def read(pair: Pair) -> EvaluationDraft:
     metrics: dict[str, dict[str, float]] = defaultdict(dict)
     for row in rows:
         if row["system"] in metrics[row["metric"]]:
-            raise row.error("system", f"has a score of {row['metric']} already")
+            raise row.error(
+                message(
+                    "published.score-twice",
+                    "{cell} already has a score of {metric}.",
+                    cell=row.cell("system"),
+                    metric=row["metric"],
+                )
+            )
         metrics[row["metric"]][row["system"]] = row.real("score")
     humans = _humans(rows)
     slug, name = f"wmt15-{pair.name}", f"WMT15 {pair.label}"
@@ -60,5 +68,12 @@ def _humans(rows: list[Row]) -> dict[str, float]:
     humans: dict[str, float] = {}
     for row in rows:
         if humans.setdefault(row["system"], row.real("human")) != row.real("human"):
-            raise row.error("human", f"is not the human score of {row['system']} above")
+            raise row.error(
+                message(
+                    "published.other-human-score",
+                    "{cell} differs from the human score of {system} in an earlier row.",
+                    cell=row.cell("human"),
+                    system=row["system"],
+                )
+            )
     return humans

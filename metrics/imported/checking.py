@@ -11,8 +11,9 @@ from annotation.models import TestSet
 from annotation.uploads.files import InputFile
 from annotation.uploads.problems import Place, Report
 from annotation.uploads.tables.directions import USUAL, direction_text, say_direction
+from core.messages import messages_of
 from core.text import join_truncated
-from metaeval.messages import message
+from metaeval.messages import Message, message, truncated
 from metaeval.scores.directions import Direction, infer_direction, stated_direction
 from metrics.imported import naming
 from metrics.imported.choices import Choices, is_human
@@ -20,6 +21,7 @@ from metrics.imported.collecting import Collected, Collector
 from metrics.imported.files import Reading, read
 from metrics.imported.held import Names, names_of
 from metrics.imported.storing import (
+    NO_SCORES,
     Draft,
     Outcome,
     Plan,
@@ -91,21 +93,21 @@ def check(
         return Checked(test_set, choices, Reading(), report)
     collector = Collector(names, report, choices.skips_unknown, choices.lines)
     reading = read(files, test_set, choices, collector)
-    collector.say_unknown()
-    collector.say_infinite()
-    collector.say_taken()
+    collector.report_unknown()
+    collector.report_infinite()
+    collector.report_file_names()
     _check_chosen(choices, collector, report)
     directions = _directions(test_set, collector, choices)
     taken = {key: each for key, each in collector.metrics.items() if choices.takes(key)}
     drafts = _drafts(taken, choices, directions, report)
     if not drafts and not report.errors:
-        report.error("there is no score to import")
+        report.error(NO_SCORES)
     plans = dict(zip(taken, plan(test_set, drafts, names), strict=True)) if _fit(report) else {}
     metrics = [
         _found(key, each, choices, names, plans.get(key), directions[key])
         for key, each in collector.metrics.items()
     ]
-    _doubt(metrics, report)
+    _warn(metrics, report)
     report.gather()
     return Checked(test_set, choices, reading, report, metrics, drafts, len(names.has))
 
@@ -143,11 +145,24 @@ def _inferred(key: str, metric: Collected, choices: Choices) -> Direction:
 
 def _check_chosen(choices: Choices, collector: Collector, report: Report) -> None:
     if both := sorted(choices.lower & choices.higher):
-        report.error(f"{join_truncated(both)}: both lower and higher is stated to be better")
+        report.error(
+            message(
+                "scores.both-directions",
+                "Both lower and higher are stated to be better for {names}.",
+                names=truncated(both),
+            )
+        )
     named = {*(choices.metrics or ()), *choices.names, *choices.lower, *choices.higher}
     if strange := sorted(named - collector.metrics.keys()):
-        found = join_truncated(list(collector.metrics), 20) or "none"
-        report.error(f"the files have no metric {join_truncated(strange)}; there are {found}")
+        report.error(
+            message(
+                "scores.unknown-metric",
+                "The files have no metric {names}. They have {n} metrics ({known}).",
+                names=truncated(strange),
+                n=len(collector.metrics),
+                known=truncated(list(collector.metrics), 20),
+            )
+        )
 
 
 def _drafts(
@@ -161,13 +176,26 @@ def _drafts(
         try:
             name = naming.check_name(choices.name_of(key))
         except ValidationError as error:
-            report.error(" ".join(error.messages), Place(field=key))
+            for each_message in messages_of(error):
+                report.error(each_message, Place(field=key))
             continue
         if any(naming.same(name, other.name) for other in drafts):
-            report.error(f"two metrics are called “{name}”: name one of them otherwise")
+            report.error(
+                message(
+                    "scores.name-twice",
+                    "Two metrics are called “{name}”. Give one of them another name.",
+                    name=name,
+                )
+            )
         held = each.held
         if not held.n_outputs and not held.systems:
-            report.error(f"“{key}” has no score at all; leave it out")
+            report.error(
+                message(
+                    "scores.metric-without-scores",
+                    "“{metric}” has no scores. Exclude it from the import.",
+                    metric=key,
+                )
+            )
         direction = directions[key]
         say_direction(key, direction, report)
         drafts.append(Draft(name, held, not direction.is_lower, note=direction_text(direction)))
@@ -197,25 +225,54 @@ def _found(
     )
 
 
-def _doubt(metrics: Sequence[Found], report: Report) -> None:
-    """Say what a person should look at before confirming."""
+def _warn(metrics: Sequence[Found], report: Report) -> None:
+    """Warn of what a person should check before confirming."""
     taken = [each for each in metrics if each.is_taken]
     known = naming.Known()
     for each in taken:
         if each.is_lower in [row.info.higher_is_better for row in known.siblings(each.name)]:
-            other = "higher" if each.is_lower else "lower"
-            report.warn(f"“{each.name}” was imported before as better when {other}")
-    for change in dict.fromkeys(e.plan.sentence for e in taken if e.plan and e.plan.n_changed):
-        named = [e.name for e in taken if e.plan and e.plan.sentence == change]
-        report.warn(f"{join_truncated(named)}: {change}")
+            report.warn(_other_direction(each))
+    for change in dict.fromkeys(e.plan.message for e in taken if e.plan and e.plan.n_changed):
+        named = [e.name for e in taken if e.plan and e.plan.message == change]
+        report.warn(
+            message(
+                "scores.metrics-change",
+                "{metrics}: {change}",
+                metrics=truncated(named),
+                change=change,
+            )
+        )
     if human := [each.key for each in metrics if each.is_human and not each.is_taken]:
-        report.note(f"{join_truncated(human, 10)}: named like human scores, and left out as such")
+        report.note(
+            message(
+                "scores.human-skipped",
+                "Skipped columns that are named like human scores: {names}.",
+                names=truncated(human, 10),
+            )
+        )
     if partly := [e.name for e in taken if e.n_outputs and e.uncovered]:
         report.warn(
-            f"{join_truncated(partly)}: no outputs of some systems are scored. Tables that "
-            "compare metrics "
-            "use only what all of them scored"
+            message(
+                "scores.systems-without-scores",
+                "Some systems have no scored outputs: {metrics}. Tables that compare metrics use "
+                "only outputs that all of them scored.",
+                metrics=truncated(partly),
+            )
         )
+
+
+def _other_direction(metric: Found) -> Message:
+    if metric.is_lower:
+        return message(
+            "scores.was-higher",
+            "“{metric}” was imported before as better when higher.",
+            metric=metric.name,
+        )
+    return message(
+        "scores.was-lower",
+        "“{metric}” was imported before as better when lower.",
+        metric=metric.name,
+    )
 
 
 def bring_in(
@@ -227,13 +284,13 @@ def bring_in(
     `expected` ones that were previewed.
     """
     if checked.report.errors:
-        raise ValidationError([str(problem) for problem in checked.report.errors])
+        raise ValidationError([str(each) for each in checked.report.errors])
     files = checked.reading.files
-    said = provenance or f"Imported from {join_truncated([file['name'] for file in files])}."
+    stated = provenance or f"Imported from {join_truncated([file['name'] for file in files])}."
     return store_all(
         checked.test_set,
         checked.drafts,
-        provenance=said,
+        provenance=stated,
         files=files,
         user=user,
         expected=expected,

@@ -1,4 +1,4 @@
-"""Scores as they are read: found in the test set, checked, and kept by metric."""
+"""Match scores with the test set as they are read, check them, and collect them by metric."""
 
 import re
 from collections import Counter
@@ -12,11 +12,11 @@ from annotation.uploads.problems import Place, Report
 from annotation.uploads.spellings import Near, nfc
 from annotation.uploads.submissions import label_of_file
 from annotation.uploads.tables.numbers import no_number
-from core.text import join_truncated, pluralize
 from metaeval.files.cells import count_infinite, read_score
+from metaeval.messages import Message, message, plural, truncated
 from metrics.imported.held import Held, Names
 
-# With more errors than this nobody reads on.
+# Reading stops at more errors than this.
 MOST_ERRORS = 1_000
 # Between the name of a system and what else names a file: a metric, a language pair, a number.
 SIGNS = re.compile(r"[-._@ ]+")
@@ -35,8 +35,17 @@ def parts_of_file(file: str) -> list[str]:
     return sorted(parts, key=lambda part: (-len(part), part))
 
 
+NO_SYSTEM = message("scores.no-system-named", "The system is missing.")
+NO_SEGMENT = message("scores.no-segment-named", "The segment is missing.")
+KINDS = {
+    "system": message("scores.system", "system"),
+    "segment": message("scores.segment", "segment"),
+    "output": message("scores.output", "output"),
+}
+
+
 class TooManyError(Exception):
-    """There are so many errors that reading on helps nobody."""
+    """There are too many errors to continue."""
 
 
 @dataclass
@@ -76,13 +85,10 @@ class Collector:
         return self._find("segment", self.names.segments, key, place)
 
     @cached_property
-    def _known(self) -> dict[str, tuple[Near, str]]:
-        """What a name may mean, and the first names that there are."""
+    def _known(self) -> dict[str, tuple[Near, list[str]]]:
+        """Known systems and segments, to suggest what an unknown name may mean."""
         known = {"system": self.names.labels.values(), "segment": self.names.segments}
-        return {
-            what: (Near(each), join_truncated(sorted(each), 6) or "none")
-            for what, each in known.items()
-        }
+        return {what: (Near(each), sorted(each)) for what, each in known.items()}
 
     def _find(self, what: str, among: Mapping[str, int], name: str, place: Place) -> int | None:
         found = self.find_system(name) if what == "system" else among.get(name)
@@ -91,12 +97,47 @@ class Collector:
         if found is None:
             place = place._replace(field=what)
             if name:
-                near, listed = self._known[what]
-                there = near(name) or "; " + f"there are {listed}"
-                self._unknown(what, name, f"the test set has no {what} “{name}”{there}", place)
+                self._unknown(what, name, self._unknown_name(what, name), place)
             else:
-                self.error(f"no {what} is named", place)
+                self.error(NO_SYSTEM if what == "system" else NO_SEGMENT, place)
         return found
+
+    def _unknown_name(self, what: str, name: str) -> Message:
+        near, names = self._known[what]
+        known, listed = near.name(name), truncated(names, 6)
+        if what == "system":
+            return (
+                message(
+                    "scores.unknown-system-near",
+                    "The test set has no system “{system}”, but it has “{known}”.",
+                    system=name,
+                    known=known,
+                )
+                if known
+                else message(
+                    "scores.unknown-system",
+                    "The test set has no system “{system}”. Its {n} systems: {systems}.",
+                    system=name,
+                    n=len(names),
+                    systems=listed,
+                )
+            )
+        return (
+            message(
+                "scores.unknown-segment-near",
+                "The test set has no segment “{segment}”, but it has “{known}”.",
+                segment=name,
+                known=known,
+            )
+            if known
+            else message(
+                "scores.unknown-segment",
+                "The test set has no segment “{segment}”. Its {n} segments: {segments}.",
+                segment=name,
+                n=len(names),
+                segments=listed,
+            )
+        )
 
     @cached_property
     def _plain(self) -> dict[str, dict[str, int]]:
@@ -123,20 +164,25 @@ class Collector:
         rest = [part for part in found if found[0] not in part and part not in found[0]]
         return found[0] if found and not rest else ""
 
-    def _unknown(self, what: str, name: str, sentence: str, place: Place) -> None:
-        """Count what is left out; else it is an error, told once for each name."""
+    def _unknown(self, what: str, name: str, refusal: Message, place: Place) -> None:
+        """Count what is skipped; else report it, once for each name."""
         found = self.unknown.setdefault(what, Counter())
         found[name] += 1
         if not self.skips_unknown and found[name] == 1:
-            self.error(sentence, place)
+            self.error(refusal, place)
 
     def has_output(self, system: int, segment: int, place: Place) -> bool:
         """Whether the test set has an output there; if not, it is reported."""
         if (system, segment) in self.names.has:
             return True
         label, key = self.names.labels[system], self.names.keys[segment]
-        sentence = f"the test set has no output of “{label}” for segment “{key}”"
-        self._unknown("output", f"{label} {key}", sentence, place)
+        refusal = message(
+            "scores.unknown-output",
+            "The test set has no output of “{system}” for segment “{segment}”.",
+            system=label,
+            segment=key,
+        )
+        self._unknown("output", f"{label} {key}", refusal, place)
         return False
 
     def take(
@@ -153,10 +199,22 @@ class Collector:
         before = metric.lines.setdefault(cell, place)
         system, segment = cell
         if before is not place:
-            which = "system" if segment is None else "output"
-            where = f"{before.file}, row {before.row}"
-            sentence = f"this {which} has a score of “{name}” already, in {where}"
-            self.error(sentence, place._replace(field=column))
+            refusal = (
+                message(
+                    "scores.system-score-twice",
+                    "This system already has a score of “{metric}” in {place}.",
+                    metric=name,
+                    place=str(Place(before.file, before.row)),
+                )
+                if segment is None
+                else message(
+                    "scores.output-score-twice",
+                    "This output already has a score of “{metric}” in {place}.",
+                    metric=name,
+                    place=str(Place(before.file, before.row)),
+                )
+            )
+            self.error(refusal, place._replace(field=column))
         elif found != found:
             metric.n_missing += 1
             metric.n_infinite += count_infinite([value])
@@ -165,32 +223,51 @@ class Collector:
         else:
             metric.outputs.setdefault(system, {})[segment] = found
 
-    def error(self, message: str, place: Place) -> None:
-        """Report something that forbids the import. Raises TooManyError."""
-        self.report.error(message, place)
+    def error(self, refusal: Message | str, place: Place) -> None:
+        """Report something that prevents the import. Raises TooManyError."""
+        self.report.error(refusal, place)
         if len(self.report.problems) > MOST_ERRORS:
             raise TooManyError
 
-    def say_infinite(self) -> None:
+    def report_infinite(self) -> None:
         """Warn of infinite values, which are missing scores."""
         for name, each in self.metrics.items():
             if each.n_infinite:
-                infinite = pluralize(
-                    each.n_infinite, "infinite value counts", "infinite values count"
+                self.report.warn(
+                    plural(
+                        "scores.infinite",
+                        "“{metric}”: {n} infinite value counts as missing.",
+                        "“{metric}”: {n} infinite values count as missing.",
+                        n=each.n_infinite,
+                        metric=name,
+                    )
                 )
-                self.report.warn(f"“{name}”: {infinite} as missing")
 
-    def say_taken(self) -> None:
-        """Say which systems are named as files."""
+    def report_file_names(self) -> None:
+        """Note systems that the files call as their output files."""
         if self.taken:
-            named = [f"“{path}” as “{name}”" for path, name in self.taken.items()]
-            self.report.note(f"systems named as files: {join_truncated(named)}")
+            named = [
+                message("scores.file-as-system", "“{file}” as “{system}”", file=path, system=name)
+                for path, name in self.taken.items()
+            ]
+            self.report.note(
+                message(
+                    "scores.systems-named-as-files",
+                    "File names were read as systems: {names}.",
+                    names=truncated(named),
+                )
+            )
 
-    def say_unknown(self) -> None:
-        """Say what was left out because the test set does not have it."""
+    def report_unknown(self) -> None:
+        """Warn of rows that were skipped because the test set does not have their names."""
         for what, found in self.unknown.items() if self.skips_unknown else ():
             self.report.warn(
-                f"{pluralize(found.total(), 'row')} of {pluralize(len(found), what)} that the "
-                "test set "
-                f"does not have left out: {join_truncated(list(found))}"
+                plural(
+                    "scores.rows-skipped",
+                    "Skipped {n} row: the test set does not have this {kind}: {names}.",
+                    "Skipped {n} rows: the test set does not have this {kind}: {names}.",
+                    n=found.total(),
+                    kind=KINDS[what],
+                    names=truncated(list(found)),
+                )
             )

@@ -11,6 +11,7 @@ from annotation.uploads.tables.columns import is_called, say_unused
 from annotation.uploads.tables.numbers import has_decimal_comma
 from annotation.uploads.tables.rows import Table
 from metaeval.files.cells import read_score
+from metaeval.messages import Message, message
 from metrics.imported.collecting import Collector
 
 # Cells that decide whether a column holds numbers.
@@ -27,11 +28,14 @@ def columns_of_metrics(
     unused = [column for column in rest if column not in doubtful]
     say_unused(table, {c for c in table.columns if c not in unused}, collector.report)
     for column in doubtful:
-        tell = collector.report.warn if found else collector.error
-        tell(*_no_scores(table, column, titles.get(column, column)))
+        add = collector.report.warn if found else collector.error
+        add(*_no_scores(table, column, titles.get(column, column)))
     if not found and not doubtful:
         collector.error(
-            "no column holds scores: neither one of scores nor one for each metric",
+            message(
+                "scores.no-score-column",
+                "No column has scores. Add a column “score”, or a column for each metric.",
+            ),
             table.head,
         )
     return {column: titles.get(column, column) for column in found}
@@ -64,12 +68,14 @@ def _holds_number(cell: Any) -> bool:
     return has_decimal_comma(cell) or (value is not None and not isnan(value))
 
 
-def _no_scores(table: Table, column: str, title: str) -> tuple[str, Place]:
+def _no_scores(table: Table, column: str, title: str) -> tuple[Message, Place]:
     """Say why a column is not read as scores, at the first cell that is no number."""
     line, cell = next(each for each in _filled(table, column) if read_score(each[1]) is None)
-    sentence = (
-        f"“{title}” is not read as scores: “{str(cell).strip()[:40]}” is no number, and at least "
-        "half of the first cells are none. Leave cells without a score empty, and write decimal "
-        "points"
+    text = message(
+        "scores.column-not-numeric",
+        "The column “{column}” was not read as scores: “{text}” is not a number, nor are at least "
+        "half of the first cells. Leave cells without a score empty, and use decimal points.",
+        column=title,
+        text=str(cell).strip()[:40],
     )
-    return sentence, Place(table.file, line, title)
+    return text, Place(table.file, line, title)

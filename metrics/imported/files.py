@@ -18,8 +18,8 @@ from annotation.uploads.tables.lines import KEY, Listing, UnknownOrderError, n_u
 from annotation.uploads.tables.numbers import read_percent, write_points
 from annotation.uploads.tables.pairs import keep_pair
 from annotation.uploads.tables.rows import Table, is_workbook, parse, table_in
-from core.text import join_truncated, pluralize
 from metaeval.files.names import column_of
+from metaeval.messages import message, plural, truncated
 from metrics.imported.choices import FIELDS, LINE, METRIC, SCORE, SEGMENT, SYSTEM, Choices
 from metrics.imported.collecting import Collector, TooManyError
 from metrics.imported.columns import columns_of_metrics
@@ -79,7 +79,7 @@ class _Lines:
                 return self.listing.key_of_lines(self.choice)
             except UnknownOrderError as error:
                 if is_first:
-                    self.report.error(str(error), Place(file))
+                    self.report.error(getattr(error, "message", str(error)), Place(file))
                 return []
         return self.listing.key_of_lines()
 
@@ -117,11 +117,21 @@ def _chosen(choices: Choices, reading: Reading, report: Report) -> dict[str, str
         name = by_title.get(column, column.lower())
         if name not in reading.columns:
             report.error(
-                f"no table has a column “{column}”; there are {join_truncated(list(by_title), 20)}"
+                message(
+                    "scores.no-such-column",
+                    "No table has a column “{column}”. The columns are {columns}.",
+                    column=column,
+                    columns=truncated(list(by_title), 20),
+                )
             )
         elif meaning not in known:
-            wanted = ", ".join(field.name for field in FIELDS)
-            report.error(f"“{meaning}” is no field; there are {wanted}", Place(field=column))
+            refusal = message(
+                "scores.no-such-field",
+                "“{field}” is not a field. Use {fields}.",
+                field=meaning,
+                fields=[field.name for field in FIELDS],
+            )
+            report.error(refusal, Place(field=column))
         else:
             chosen[name] = meaning
     return chosen
@@ -184,13 +194,22 @@ class _Scores:
         if system := self.choices.system or named:
             return system
         titles = [self.table.titles.get(column, column) for column in columns]
-        there = f"; there are {join_truncated(titles, 20)}" if self.table.titles else ""
-        self.collector.error(
-            "which system are these scores of? No column names the system, and the file’s name "
-            f"has none of those in the test set{there}. Add a column, or name the system (command "
-            "line: --system; API: system)",
-            self.table.head,
+        refusal = (
+            message(
+                "scores.system-unknown-of-columns",
+                "The system of these scores is unknown: neither a column nor the file name gives "
+                "it. The columns are {columns}. Add a column, or state the system (command line: "
+                "--system; API: system).",
+                columns=truncated(titles, 20),
+            )
+            if self.table.titles
+            else message(
+                "scores.system-unknown",
+                "The system of these scores is unknown: the file name does not give it. State the "
+                "system (command line: --system; API: system).",
+            )
         )
+        self.collector.error(refusal, self.table.head)
         return None
 
     def _metrics(self, free: Sequence[str], system: str) -> dict[str, str] | None:
@@ -205,7 +224,11 @@ class _Scores:
         name = self.choices.metric or (_without(stem, system) if system else stem)
         if not name:
             place = Place(table.file)
-            self.collector.error("the file is called as its system: name the metric", place)
+            refusal = message(
+                "scores.metric-unknown",
+                "The file name gives only the system. State the name of the metric.",
+            )
+            self.collector.error(refusal, place)
             return None
         return {SCORE: name}
 
@@ -228,8 +251,11 @@ class _Scores:
             return True
         if self.table.titles:
             self.collector.report.warn(
-                "no column names the segments: the rows of each system are taken for the segments "
-                "of the test set in its order",
+                message(
+                    "scores.rows-in-order",
+                    "No column names the segments. The rows of each system were matched with the "
+                    "segments of the test set in order.",
+                ),
                 self.table.head,
             )
         keys = self.lines.keys(self.table.file)
@@ -253,9 +279,13 @@ class _Scores:
             if not is_stated:
                 self.seen[label, metric] = max(self.seen[label, metric], number + 1)
             elif not is_here and self.collector.lines != KEY:
-                n_segments = pluralize(len(self.segments), "segment")
-                message = f"line {number} is of no segment: the test set has {n_segments}"
-                self.collector.error(message, place)
+                refusal = message(
+                    "scores.line-outside",
+                    "Line {line} has no segment: the test set has {n} segments.",
+                    line=number,
+                    n=len(self.segments),
+                )
+                self.collector.error(refusal, place)
         if system is None or (segment is None and not is_whole):
             return
         if segment is not None and not self.collector.has_output(system, segment, place):
@@ -268,7 +298,10 @@ class _Scores:
             column = label if LINE in self.table.columns else SCORE
             self.collector.take(metric, cell, row.get(SCORE), place, column)
         else:
-            self.collector.error("no metric is named", place._replace(field=METRIC))
+            self.collector.error(
+                message("scores.no-metric-named", "The metric is missing."),
+                place._replace(field=METRIC),
+            )
 
     def _check_lengths(self) -> None:
         """Scores are matched by their order, so there must be one for every segment.
@@ -279,17 +312,24 @@ class _Scores:
         keys = [None if segment is None else "" for segment in self.segments]
         place = Place(self.table.file)
         if is_by_key and (unknown := sum(n_unknown(keys, n) for n in self.seen.values())):
-            scores = pluralize(unknown, "score is", "scores are")
-            message = f"{scores} of segments that are not here, and left out"
-            self.collector.report.note(message, place)
+            text = plural(
+                "scores.of-unknown-segments",
+                "Skipped {n} score of a segment that the test set does not have.",
+                "Skipped {n} scores of segments that the test set does not have.",
+                n=unknown,
+            )
+            self.collector.report.note(text, place)
         for (label, _), number in self.seen.items():
             is_fit = number == expected or (is_by_key and number > expected)
             if not is_fit and self.collector.find_system(label) is not None:
-                self.collector.error(
-                    f"“{label}” has {pluralize(number, 'score')}, and the test set has "
-                    f"{pluralize(expected, 'segment')}",
-                    place,
+                refusal = message(
+                    "scores.other-number",
+                    "“{system}” has {n} scores, but the test set has {expected} segments.",
+                    system=label,
+                    n=number,
+                    expected=expected,
                 )
+                self.collector.error(refusal, place)
 
 
 def _without(stem: str, system: str) -> str:

@@ -6,6 +6,7 @@ from typing import Any
 
 from django import forms
 from django.http import QueryDict
+from django.utils.translation import gettext_lazy as _
 
 from annotation.forms.columns import ColumnsForm
 from annotation.forms.uploads import FilesField
@@ -21,11 +22,13 @@ class ScoreFilesForm(forms.Form):
     """Tables and score files, any number of them."""
 
     tables = FilesField(
-        label="Files with scores",
-        help_text="TSV, CSV, XLSX or JSON: segment, system and a column for each metric; or "
-        "segment, system, metric and score; without segments for scores of whole systems. Also the "
-        "files that COMET, MetricX, BLEURT and mt-metrics-eval write.",
-        error_messages={"required": "Choose at least one file."},
+        label=_("Files with scores"),
+        help_text=_(
+            "TSV, CSV, XLSX or JSON with segment, system and a column for each metric, or with "
+            "segment, system, metric and score. Omit the segment for scores of whole systems. The "
+            "output files of COMET, MetricX, BLEURT and mt-metrics-eval are accepted too."
+        ),
+        error_messages={"required": _("Choose at least one file.")},
     )
 
     def sent(self) -> list[InputFile]:
@@ -40,8 +43,8 @@ def columns_form(checked: Checked) -> ColumnsForm:
     return ColumnsForm(list(columns.values()), FIELDS, titled, unused=UNUSED)
 
 
-def said_columns(data: QueryDict) -> ColumnsForm:
-    """What a person said of the columns that the page named; reading refuses those of no file."""
+def chosen_columns(data: QueryDict) -> ColumnsForm:
+    """Return the form of the columns that the page named; reading refuses unknown ones."""
     return ColumnsForm(data.getlist("title"), FIELDS, {}, data, unused=UNUSED)
 
 
@@ -50,16 +53,16 @@ def choices_of(data: QueryDict, columns: ColumnsForm) -> Choices:
 
     What was said of metrics holds as long as the columns are those that were shown with it.
     """
-    said = columns.chosen if columns.is_valid() else {}
+    chosen = columns.chosen if columns.is_valid() else {}
     skips = "skip_unknown" in data
     lines = lines if (lines := data.get("lines", "")) in LINES else ""
     system = data.get("system", "")
-    if data.get("shown_columns") != shown(said):
-        return Choices(columns=said, skips_unknown=skips, lines=lines, system=system)
+    if data.get("shown_columns") != shown(chosen):
+        return Choices(columns=chosen, skips_unknown=skips, lines=lines, system=system)
     keys = data.getlist("key")
     taken = [key for n, key in enumerate(keys) if f"take-{n}" in data]
     return Choices(
-        columns=said,
+        columns=chosen,
         metrics=tuple(taken) if keys else None,
         names={key: data.get(f"name-{n}", "").strip() or key for n, key in enumerate(keys)},
         lower=frozenset(key for n, key in enumerate(keys) if data.get(f"better-{n}") == "lower"),

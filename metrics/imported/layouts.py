@@ -14,6 +14,7 @@ from annotation.uploads.problems import Place, Report
 from annotation.uploads.tables.rows import Table
 from metaeval.files.cells import read_score
 from metaeval.files.decoding import split_lines
+from metaeval.messages import message
 from metrics.imported.choices import LINE, METRIC, SCORE, SYSTEM
 
 SEG, SYS = ".seg.score", ".sys.score"
@@ -51,8 +52,12 @@ def _score_file(name: str, text: str, report: Report) -> Table | None:
     for number, line in enumerate(split_lines(text), 1):
         cells = line.split()
         if len(cells) != 2:
-            message = f"a system and a score are expected, not {len(cells)} fields"
-            report.error(message, Place(name, number))
+            refusal = message(
+                "scores.line-not-system-and-score",
+                "A line must have a system and a score, but this one has {n} fields.",
+                n=len(cells),
+            )
+            report.error(refusal, Place(name, number))
             continue
         seen[cells[0]] = place = seen.get(cells[0], -1) + 1
         row = {SYSTEM: cells[0], METRIC: metric, LINE: "" if is_whole else place, SCORE: cells[1]}

@@ -12,6 +12,7 @@ from typing import Any
 
 from django.core.exceptions import ValidationError
 
+from metaeval.messages import message
 from metrics import registry
 from metrics.base import IMPORTED, MetricInfo, one_measure
 from metrics.models import ConfiguredMetric
@@ -30,11 +31,28 @@ def check_name(name: str) -> str:
     """Return a metric's name without outer blanks; ValidationError where it cannot be one."""
     name = unicodedata.normalize("NFC", name).strip()
     if not name:
-        raise ValidationError("A metric needs a name.")
+        raise ValidationError([message("scores.name-missing", "Enter a name for the metric.")])
     if len(name) > LONGEST:
-        raise ValidationError(f"The name “{name[:20]}…” has more than {LONGEST} characters.")
+        raise ValidationError(
+            [
+                message(
+                    "scores.name-too-long",
+                    "The name “{name}…” is too long: at most {longest} characters are allowed.",
+                    name=name[:20],
+                    longest=LONGEST,
+                )
+            ]
+        )
     if any(unicodedata.category(each) in ("Cc", "Cs", "Zl", "Zp") for each in name):
-        raise ValidationError(f"The name {name!r} holds a control character.")
+        raise ValidationError(
+            [
+                message(
+                    "scores.name-with-control-character",
+                    "The name {name} contains a control character.",
+                    name=repr(name),
+                )
+            ]
+        )
     return name
 
 

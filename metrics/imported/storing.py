@@ -9,8 +9,8 @@ from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
 
 from annotation.models import TestSet
-from core.text import join_truncated, pluralize
 from core.work.models import Now
+from metaeval.messages import Message, message, plural, truncated
 from metrics.base import format_signature
 from metrics.imported import naming
 from metrics.imported.held import Held, Names, digest, names_of, read, write
@@ -27,6 +27,9 @@ class Change(StrEnum):
     ADDED = "added"
     SAME = "same"
     REPLACED = "replaced"
+
+
+NO_SCORES = message("scores.none", "There are no scores to import.")
 
 
 class OutdatedError(Exception):
@@ -74,30 +77,42 @@ class Plan:
     digest: str
 
     @property
-    def sentence(self) -> str:
-        """What happens, in words."""
+    def message(self) -> Message:
+        """What importing changes."""
         if self.change is Change.NEW:
-            return "new"
+            return message("scores.new", "New.")
         if self.change is Change.SAME:
-            return "stored already, nothing changes"
+            return message("scores.same", "Already stored; nothing changes.")
         if self.change is Change.ADDED:
-            return f"{self.n_added:,} scores are added to those that are stored"
-        which = "all of them" if self.n_absent else "the ones shown"
-        return f"{self._why}: these scores replace {which}, which are kept under their signature"
-
-    @property
-    def _why(self) -> str:
-        """Why these scores cannot stand beside those that are shown."""
-        n_stored = self.n_changed + self.n_same + self.n_absent
-        why = f"{self.n_changed:,} of {n_stored:,} stored scores differ"
+            return plural(
+                "scores.added",
+                "{n} score is added to the stored ones.",
+                "{n} scores are added to the stored ones.",
+                n=self.n_added,
+            )
         if self.shown is not None and self.draft.differs(self.shown.signature.signature):
-            why = "its error spans differ"
-        elif not self.n_changed:
-            why = "it was stored as better in the other direction"
-        if not self.n_absent:
-            return why
-        absent = pluralize(self.n_absent, "stored score is", "stored scores are")
-        return f"{why} and {absent} not in the file"
+            return message(
+                "scores.spans-differ",
+                "The error spans differ from the stored ones. These scores replace the stored "
+                "scores, which remain under their signature. {absent} stored scores are not in "
+                "the file.",
+                absent=self.n_absent,
+            )
+        if not self.n_changed:
+            return message(
+                "scores.direction-differs",
+                "The stored scores have the other direction. These scores replace them; they "
+                "remain under their signature. {absent} stored scores are not in the file.",
+                absent=self.n_absent,
+            )
+        return message(
+            "scores.differ",
+            "{n} of {stored} stored scores differ. These scores replace the stored ones, which "
+            "remain under their signature. {absent} stored scores are not in the file.",
+            n=self.n_changed,
+            stored=self.n_changed + self.n_same + self.n_absent,
+            absent=self.n_absent,
+        )
 
 
 @dataclass(frozen=True)
@@ -120,8 +135,8 @@ def plan(
 
 def fingerprint(plans: Sequence[Plan]) -> str:
     """What would be stored, as a text to compare."""
-    said = (f"{p.draft.name}\t{p.draft.higher_is_better}\t{p.change}\t{p.digest}" for p in plans)
-    return "\n".join(said)
+    lines = (f"{p.draft.name}\t{p.draft.higher_is_better}\t{p.change}\t{p.digest}" for p in plans)
+    return "\n".join(lines)
 
 
 def shown_imports(test_set: TestSet) -> dict[str, MetricImport]:
@@ -174,7 +189,7 @@ def store_all(
     import came between, and OutdatedError where the changes are not the `expected` ones.
     """
     owner = user if user is not None and user.is_authenticated else None
-    said = {"provenance": provenance, "files": [dict(file) for file in files], "created_by": owner}
+    about = {"provenance": provenance, "files": [dict(file) for file in files], "created_by": owner}
     try:
         with transaction.atomic():
             # Imports into one test set wait for each other.
@@ -183,15 +198,22 @@ def store_all(
             plans = plan(test_set, drafts, names_of(test_set), known)
             if expected is not None and fingerprint(plans) != expected:
                 raise OutdatedError
-            return [_store(test_set, each, known, said) for each in plans]
+            return [_store(test_set, each, known, about) for each in plans]
     except IntegrityError as error:
         raise ValidationError(
-            "Another import brought a metric of this name at the same moment. Try again."
+            [
+                message(
+                    "scores.concurrent-import",
+                    "Another import stored a metric of this name at the same time. Try again.",
+                )
+            ]
         ) from error
 
 
-def _store(test_set: TestSet, found: Plan, known: naming.Known, said: Mapping[str, Any]) -> Outcome:
-    draft, user = found.draft, said["created_by"]
+def _store(
+    test_set: TestSet, found: Plan, known: naming.Known, about: Mapping[str, Any]
+) -> Outcome:
+    draft, user = found.draft, about["created_by"]
     metric = known.find_or_add(draft.name, higher_is_better=draft.higher_is_better, user=user)
     fields = {"origin": "imported", "test_set": test_set.slug, "scores": found.digest}
     fields |= draft.fields
@@ -210,21 +232,27 @@ def _store(test_set: TestSet, found: Plan, known: naming.Known, said: Mapping[st
         signature=signature,
         n_outputs=found.held.n_outputs,
         n_systems=len(found.held.systems),
-        **{**said, "provenance": " ".join(filter(None, (said["provenance"], draft.note)))},
+        **{**about, "provenance": " ".join(filter(None, (about["provenance"], draft.note)))},
     )
     return Outcome(found, metric, signature, row)
 
 
-def sentence(outcomes: Sequence[Outcome]) -> str:
-    """Say what an import did."""
+def summary(outcomes: Sequence[Outcome]) -> Message:
+    """Return what an import stored."""
     stored = [each for each in outcomes if each.row is not None]
     if not stored:
-        return "Nothing changed: all of these scores are stored already."
+        return message(
+            "scores.nothing-changed", "Nothing changed: all of these scores are already stored."
+        )
     n_outputs = sum(each.plan.draft.held.n_outputs for each in stored)
     n_systems = sum(len(each.plan.draft.held.systems) for each in stored)
-    return (
-        f"Imported {pluralize(len(stored), 'metric')}: {pluralize(n_outputs, 'score')} of outputs, "
-        f"{n_systems:,} of systems."
+    return plural(
+        "scores.imported",
+        "Imported {n} metric: {outputs} scores of outputs, {systems} of systems.",
+        "Imported {n} metrics: {outputs} scores of outputs, {systems} of systems.",
+        n=len(stored),
+        outputs=n_outputs,
+        systems=n_systems,
     )
 
 
@@ -253,7 +281,13 @@ def resolve(
     if infinite := [
         " ".join(key).strip() for key, s in every.items() if s in (INFINITY, -INFINITY)
     ]:
-        wrong.append(f"Infinite scores: {join_truncated(infinite)}.")
+        wrong.append(
+            message(
+                "scores.infinite-refused",
+                "Scores of {names} are infinite.",
+                names=truncated(infinite),
+            )
+        )
     if wrong:
         raise ValidationError(wrong)
     outputs: dict[int, dict[int, float]] = {}
@@ -263,7 +297,7 @@ def resolve(
             row[names.segments[segment]] = float(score)
     systems = {names.systems[n]: float(s) for n, s in system_scores.items() if s == s}
     if not outputs and not systems:
-        raise ValidationError("There is no score to import.")
+        raise ValidationError([NO_SCORES])
     return Held(outputs, systems)
 
 
@@ -271,14 +305,26 @@ def _unknown(
     names: Names,
     segment_scores: Mapping[tuple[str, str], float],
     system_scores: Mapping[str, float],
-) -> list[str]:
+) -> list[Message]:
     wrong = []
     systems = {name for name, _ in segment_scores} | set(system_scores)
     segments = {key for _, key in segment_scores}
     if strange := sorted(systems - names.systems.keys()):
-        wrong.append(f"The test set has no system {join_truncated(strange)}.")
+        wrong.append(
+            message(
+                "scores.unknown-systems",
+                "The test set has no system {systems}.",
+                systems=truncated(strange),
+            )
+        )
     if strange := sorted(segments - names.segments.keys()):
-        wrong.append(f"The test set has no segment {join_truncated(strange)}.")
+        wrong.append(
+            message(
+                "scores.unknown-segments",
+                "The test set has no segment {segments}.",
+                segments=truncated(strange),
+            )
+        )
     if wrong:
         return wrong
     without = [
@@ -286,4 +332,12 @@ def _unknown(
         for system, segment in segment_scores
         if (names.systems[system], names.segments[segment]) not in names.has
     ]
-    return [f"The test set has no output of {join_truncated(without)}."] if without else []
+    if not without:
+        return []
+    return [
+        message(
+            "scores.unknown-outputs",
+            "The test set has no output of {outputs}.",
+            outputs=truncated(without),
+        )
+    ]

@@ -15,7 +15,9 @@ from annotation.models import Output, TestSet
 from annotation.uploads.files import InputFile
 from annotation.uploads.problems import Place, Report
 from annotation.uploads.tables.directions import USUAL, direction_text, say_direction
-from core.text import join_truncated, pluralize
+from core.messages import messages_of
+from core.text import join_truncated
+from metaeval.messages import message, plural
 from metaeval.scores.directions import Direction, infer_direction
 from metaeval.spans.ends import EndsAtWords, ends_at_words
 from metrics.error_spans import MISSING, SOURCE, FoundSpan
@@ -29,10 +31,6 @@ from metrics.spans.tables import Cell, Read, collect
 
 # Where no score is given: what a span takes off, as in xCOMET (unbabel-comet 2.2).
 WEIGHTS = {"minor": 1.0, "major": 5.0, "critical": 10.0}
-ASK = (
-    "say whether an end names the last character of a span or the place behind it: read as the "
-    "last, {included:,} of {n:,} spans end with a word, read as behind {excluded:,}"
-)
 
 
 @dataclass(frozen=True)
@@ -96,14 +94,28 @@ def check(
         if each.side == "target"
     )
     if not report.errors and not collected.spans:
-        report.error("there is no span and no output without one")
+        report.error(message("spans.none", "The files have no spans and no outputs without spans."))
     if ends_included is None and ends.n:
-        report.error(ASK.format(included=ends.included, excluded=ends.excluded, n=ends.n))
+        report.error(
+            message(
+                "spans.ends-unclear",
+                "State whether the end of a span is its last character ({included} of {n} spans "
+                "then end with a word) or the position after it ({excluded} of {n}).",
+                included=ends.included,
+                excluded=ends.excluded,
+                n=ends.n,
+            )
+        )
     elif ends.n and ends.are_included is not None and ends.are_included != ends_included:
-        report.warn("The words speak for the other reading of the ends; look at them again.")
+        report.warn(
+            message(
+                "spans.ends-against-words",
+                "More spans end with a word under the other reading of their ends. Check the ends.",
+            )
+        )
     reader = _Reader(report, bool(ends_included))
     spans = {texts[cell][0]: reader.read(own, texts[cell]) for cell, own in collected.spans.items()}
-    reader.say()
+    reader.warn()
     scores = _scores(collected.scores, collected.spans, report)
     # Without scores in the files they are minus what the spans take off.
     direction = infer_direction(name, collected.scores.values()) if collected.scores else USUAL
@@ -111,7 +123,8 @@ def check(
     try:
         naming.check_name(name)
     except ValidationError as error:
-        report.error(" ".join(error.messages), Place(field="name"))
+        for refusal in messages_of(error):
+            report.error(refusal, Place(field="name"))
     report.gather()
     return Checked(
         test_set, name, ends_included, report, ends, spans, scores, _hashes(files),
@@ -140,7 +153,8 @@ class _Reader:
 
     report: Report
     ends_included: bool
-    counts: Counter[str] = field(default_factory=Counter)
+    n_behind: int = 0
+    n_cut: int = 0
 
     def read(self, spans: Sequence[Read], texts: Texts) -> tuple[FoundSpan, ...]:
         """Return the spans of an output."""
@@ -154,21 +168,43 @@ class _Reader:
         if span.side == MISSING and span.start == span.end == 0:
             return FoundSpan(MISSING, 0, 0, *about)
         if start >= len(text):
-            self.counts["behind the end of their text: omissions without a place"] += 1
+            self.n_behind += 1
             return FoundSpan(MISSING, 0, 0, *about)
         if end > len(text):
-            self.counts["cut at the end of their text"] += 1
+            self.n_cut += 1
             end = len(text)
         if end <= start:
-            said = f"the span [{start}, {end}) is empty; does its end name the last character?"
-            self.report.error(said, span.place)
+            refusal = message(
+                "spans.empty",
+                "The span [{start:d}, {end:d}) is empty. Check whether its end is the last "
+                "character.",
+                start=start,
+                end=end,
+            )
+            self.report.error(refusal, span.place)
             return None
         return FoundSpan(span.side, start, end, *about)
 
-    def say(self) -> None:
-        """Report what was counted."""
-        for what, n in self.counts.items():
-            self.report.warn(f"{pluralize(n, 'span is', 'spans are')} {what}")
+    def warn(self) -> None:
+        """Warn of spans that did not fit their texts."""
+        if self.n_behind:
+            self.report.warn(
+                plural(
+                    "spans.behind-text",
+                    "{n} span starts after the end of its text and was read as an omission.",
+                    "{n} spans start after the end of their texts and were read as omissions.",
+                    n=self.n_behind,
+                )
+            )
+        if self.n_cut:
+            self.report.warn(
+                plural(
+                    "spans.cut",
+                    "{n} span was cut at the end of its text.",
+                    "{n} spans were cut at the end of their texts.",
+                    n=self.n_cut,
+                )
+            )
 
 
 def _scores(
@@ -181,7 +217,14 @@ def _scores(
             for cell, own in spans.items()
         }
     if lacking := len(spans.keys() - given.keys()):
-        report.error(f"{lacking:,} outputs with spans have no score, and others have one")
+        report.error(
+            plural(
+                "spans.scores-missing",
+                "{n} output with spans has no score, but others have one.",
+                "{n} outputs with spans have no score, but others have one.",
+                n=lacking,
+            )
+        )
     return dict(given)
 
 

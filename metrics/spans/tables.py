@@ -1,6 +1,6 @@
-"""Tables of spans that were found elsewhere: a row a span, WMT25's lists, or JSON in a cell.
+"""Tables of spans that were found elsewhere: one span per row, WMT25's lists, or JSON in a cell.
 
-Offsets count code points. A row without a severity, or with ``no-error``, stands for an output in
+Offsets count code points. A row without a severity, or with ``no-error``, is an output in
 which nothing was found.
 """
 
@@ -19,6 +19,7 @@ from annotation.uploads.tables.rows import Table, read_table
 from core.text import whole
 from metaeval.files.cells import is_missing, read_score
 from metaeval.files.names import NAMES
+from metaeval.messages import message, truncated
 from metrics.error_spans import MISSING, SIDES, SOURCE, TARGET
 from metrics.imported.collecting import Collector
 
@@ -83,11 +84,13 @@ def _table(table: Table, pair: Pair, collector: Collector, found: Collected) -> 
     names = frozenset(fields.values())
     needed = ["system", "segment", *(() if "errors" in names else ("start", "end", "severity"))]
     if lacking := [name for name in needed if name not in names]:
-        there = ", ".join(table.columns)
-        collector.report.error(
-            f"no column {lacking[0]}, under none of its names; there are {there}",
-            table.head,
+        refusal = message(
+            "spans.column-missing",
+            "The column {column} is missing. The columns are {columns}.",
+            column=lacking[0],
+            columns=truncated(table.columns, 30),
         )
+        collector.report.error(refusal, table.head)
         return
     say_unused(table, fields, collector.report)
     for line, row in keep_pair(renamed(table, fields), pair, collector.report).rows:
@@ -107,8 +110,12 @@ def _row(values: dict[str, Any], place: Place, collector: Collector, found: Coll
     if "score" in values and not is_missing(values["score"]):
         score = read_score(values["score"])
         if score is None or found.scores.get((system, segment), score) != score:
-            said = f"“{values['score']}” is no score, or another than in a row before"
-            collector.report.error(said, place._replace(field="score"))
+            refusal = message(
+                "spans.score-unusable",
+                "“{score}” is not a number, or differs from the score of an earlier row.",
+                score=str(values["score"]),
+            )
+            collector.report.error(refusal, place._replace(field="score"))
         else:
             found.scores[system, segment] = score
 
@@ -127,8 +134,15 @@ def _spans(values: dict[str, Any], place: Place, report: Report) -> Iterator[Rea
     if not lists[2] or " ".join(lists[2]).lower() in CLEAN or "start" not in values:
         return
     if len({len(each) for each in lists}) > 1:
-        said = f"{len(lists[0])} starts, {len(lists[1])} ends and {len(lists[2])} severities"
-        report.error(said, place._replace(field="start"))
+        refusal = message(
+            "spans.lists-differ",
+            "The row has {starts} starts, {ends} ends and {severities} severities. Their numbers "
+            "must be equal.",
+            starts=len(lists[0]),
+            ends=len(lists[1]),
+            severities=len(lists[2]),
+        )
+        report.error(refusal, place._replace(field="start"))
         return
     for start, end, severity in zip(*lists, strict=True):
         given = {"start": start, "end": end, "severity": severity}
@@ -143,7 +157,10 @@ def _json(cell: Any, place: Place, report: Report) -> Iterator[Read]:
     except (ValueError, RecursionError):
         listed = None
     if not isinstance(listed, list) or not all(isinstance(each, dict) for each in listed):
-        report.error("a JSON list of spans is expected", place._replace(field="errors"))
+        report.error(
+            message("spans.not-a-list", "Spans must be a JSON list of objects."),
+            place._replace(field="errors"),
+        )
         return
     for each in listed:
         is_source = {"side": SOURCE} if each.get("is_source_error") else {}
@@ -160,17 +177,36 @@ def _span(given: dict[str, Any], place: Place, report: Report) -> Read | None:
     if "missing" in ends:
         side, ends = MISSING, ["0", "0"]
     start, end = map(whole, ends)
-    wrong = ""
+    wrong = None
     if side not in WORDS:
-        wrong = f"the side “{side[:40]}” is none of {', '.join(SIDES)}"
+        wrong = message(
+            "spans.unknown-side",
+            "The side “{side}” is unknown. Use {sides}.",
+            side=side[:40],
+            sides=list(SIDES),
+        )
     elif start is None or end is None:
-        wrong = f"start and end are whole numbers, not “{ends[0][:20]}” and “{ends[1][:20]}”"
+        wrong = message(
+            "spans.offsets-not-numbers",
+            "Start and end must be whole numbers, not “{start}” and “{end}”.",
+            start=ends[0][:20],
+            end=ends[1][:20],
+        )
     elif not 0 < len(severity) <= 20:
-        wrong = f"the severity “{severity[:40]}” is empty or too long"
+        wrong = message(
+            "spans.severity-length",
+            "The severity “{severity}” is empty or longer than 20 characters.",
+            severity=severity[:40],
+        )
     elif sure is None or not (sure != sure or 0 <= sure <= 1):
-        wrong = f"the confidence “{given.get('confidence')}” is not between 0 and 1"
+        wrong = message(
+            "spans.confidence-outside",
+            "The confidence “{confidence}” is not between 0 and 1.",
+            confidence=str(given.get("confidence")),
+        )
     if wrong or start is None or end is None:
-        report.error(wrong, place)
+        if wrong:
+            report.error(wrong, place)
         return None
     confidence = None if sure is None or sure != sure else sure
     category = _text(given, "category")[:80]

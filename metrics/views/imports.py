@@ -24,6 +24,7 @@ from annotation.uploads.tables.lines import LABELS
 from annotation.uploads.waiting import ExpiredError
 from annotation.views.uploads import is_too_large, too_large_sentence
 from annotation.web.errors import refuse
+from core.messages import translated
 from metrics import catalogue
 from metrics.imported import pending
 from metrics.imported.checking import Checked, bring_in, check
@@ -31,12 +32,12 @@ from metrics.imported.choices import Choices
 from metrics.imported.form import (
     ScoreFilesForm,
     choices_of,
+    chosen_columns,
     columns_form,
-    said_columns,
     seen_of,
     shown,
 )
-from metrics.imported.storing import OutdatedError, sentence, shown_imports, withdraw
+from metrics.imported.storing import OutdatedError, shown_imports, summary, withdraw
 from metrics.models import MetricImport
 
 SHOWN = 200
@@ -118,7 +119,7 @@ def _confirm(request: HttpRequest, test_set: TestSet, token: str) -> HttpRespons
         return redirect("metric-scores", test_set.slug)
     choices, columns = Choices(), None
     if request.method == "POST":
-        columns = said_columns(request.POST)
+        columns = chosen_columns(request.POST)
         choices = choices_of(request.POST, columns)
     checked = check(test_set, files, choices, user)
     is_fit = columns is not None and columns.is_valid() and not checked.report.errors
@@ -175,7 +176,7 @@ def _store(request: HttpRequest, checked: Checked, token: str) -> HttpResponse:
         return redirect(request.get_full_path())
     else:
         pending.forget(token, checked.test_set.slug, signed_in(request).pk)
-        messages.success(request, sentence(outcomes))
+        messages.success(request, translated(summary(outcomes)))
     return redirect("metric-scores", checked.test_set.slug)
 
 

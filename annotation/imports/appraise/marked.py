@@ -10,7 +10,7 @@ from dataclasses import replace
 from annotation.imports.appraise.batches import RawItem
 from annotation.imports.appraise.spans import decided, span_of, units_of
 from annotation.imports.drafts import ItemDraft
-from annotation.imports.ends import settle_ends
+from annotation.imports.ends import ends_are_included
 from annotation.protocols import Protocol, SpanScheme
 from annotation.uploads.problems import Place, Report
 from core.text import pluralize
@@ -32,7 +32,7 @@ def settle_marks(
         told = pluralize(len(marked), "item")
         report.warn(f"errors marked beforehand in {told} are left out: none are asked for", place)
         return [replace(item, marked=()) for item in items]
-    included = settle_ends(lambda: _told(marked), said, report, place)
+    included = ends_are_included(lambda: _told(marked), said, report, place)
     if lost := sum(len(item.marked) - len(decided(item.marked)) for item in marked):
         report.warn(f"{pluralize(lost, 'error')} without a severity are left out", place)
     return [replace(item, ends_included=included) for item in items]

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from annotation.imports.ends import settle_ends
+from annotation.imports.ends import ends_are_included
 from annotation.imports.pearmut.findings import Findings
 from annotation.uploads.problems import Place
 from metaeval.spans.ends import EndsAtWords, ends_at_words
@@ -77,7 +77,7 @@ def are_included(findings: Findings, raws: Iterable[Raw], said: str, counts_brea
         )
 
     place = Place(findings.file, None, f"{findings.prefix}error_spans")
-    return settle_ends(told, said, findings.report, place)
+    return ends_are_included(told, said, findings.report, place)
 
 
 def are_counted(findings: Findings, raws: Sequence[Raw], said: str, n_tokens: int) -> bool:

@@ -13,6 +13,7 @@ from annotation.imports.tables import Row, read_table
 from annotation.models import Campaign, Item
 from annotation.models.corpus import NO_SOURCE
 from annotation.uploads import SegmentDraft, SystemDraft, TestSetDraft
+from metaeval.messages import message
 
 
 def read(pair: Pair) -> tuple[TestSetDraft, CampaignDraft]:
@@ -43,7 +44,14 @@ def read(pair: Pair) -> tuple[TestSetDraft, CampaignDraft]:
 def _place(row: Row, column: str, place: dict[tuple[str, str], int]) -> int:
     """Return the index of the item that the row names within its HIT."""
     if (row["hit"], row[column]) not in place:
-        raise row.error(column, f"is no position of HIT {row['hit']}")
+        raise row.error(
+            message(
+                "published.no-position",
+                "{cell} is not a position of HIT {hit}.",
+                cell=row.cell(column),
+                hit=row["hit"],
+            )
+        )
     return place[row["hit"], row[column]]
 
 

@@ -12,6 +12,7 @@ from annotation.imports.published.pairs import Pair
 from annotation.imports.published.wmt21 import QUESTION
 from annotation.imports.tables import read_table
 from annotation.uploads import SegmentDraft, SystemDraft, TestSetDraft
+from metaeval.messages import message
 
 
 def read(pair: Pair) -> tuple[TestSetDraft, CampaignDraft]:
@@ -27,7 +28,13 @@ def read(pair: Pair) -> tuple[TestSetDraft, CampaignDraft]:
     for row in rows:
         segment = SegmentDraft(row["sid"], row["source"], references={"A": row["reference"]})
         if segments.setdefault(row["sid"], segment) != segment:
-            raise row.error("sid", "has another source or reference above")
+            raise row.error(
+                message(
+                    "published.other-texts",
+                    "{cell} has a different source or reference in an earlier row.",
+                    cell=row.cell("sid"),
+                )
+            )
         outputs[row["system"]][row["sid"]] = row["output"]
     slug = f"graham2015-scores-{pair.name}"
     test_set = TestSetDraft(

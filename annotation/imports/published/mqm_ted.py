@@ -18,6 +18,7 @@ from annotation.models import Campaign
 from annotation.protocols import Span
 from annotation.protocols.base import SOURCE, TARGET
 from annotation.uploads import SegmentDraft, SystemDraft, TestSetDraft
+from metaeval.messages import message
 
 QUESTION = "Mark every error in the black text, and choose its category and severity."
 # `ref`, or `refA`, is the first; others carry their letter.
@@ -59,7 +60,14 @@ def _spans(pair: Pair, outputs: Mapping[Cell, str]) -> dict[tuple[Cell, str], li
     for row in read_table(pair.folder / "annotations.tsv", *columns):
         cell = row["seg_id"], row["system"]
         if cell not in outputs:
-            raise row.error("system", f"has no output of segment {row['seg_id']}")
+            raise row.error(
+                message(
+                    "published.no-output",
+                    "{cell} has no output for segment {segment}.",
+                    cell=row.cell("system"),
+                    segment=row["seg_id"],
+                )
+            )
         spans = found[cell, row["rater"]]
         if row["severity"] != NO_ERROR:
             spans.append(_span(row, outputs[cell]))

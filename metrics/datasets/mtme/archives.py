@@ -28,6 +28,7 @@ from django.template.defaultfilters import filesizeformat
 from annotation.uploads import InputFile
 from annotation.uploads.files import too_large
 from annotation.uploads.problems import printable
+from metaeval.messages import message
 from metrics.datasets.mtme.folder import PARTS, SUFFIXES
 
 CHUNK = 1024 * 1024
@@ -50,8 +51,17 @@ def unpacked(archive: InputFile) -> Iterator[Path]:
     Raises ValidationError for anything else, and for an archive that is too large, damaged, or
     holds links, paths that lead outside, or pickles.
     """
-    if message := too_large(archive.size):
-        raise ValidationError(f"{archive.name}: {message}")
+    if refusal := too_large(archive.size):
+        raise ValidationError(
+            [
+                message(
+                    "mtme.archive-too-large",
+                    "{archive}: {reason}",
+                    archive=archive.name,
+                    reason=refusal,
+                )
+            ]
+        )
     with TemporaryDirectory(prefix="mtme-") as folder, archive.open() as stream:
         # Where it lies has the archive's name, for what is said of it.
         top = _stem(archive.name)
@@ -59,9 +69,16 @@ def unpacked(archive: InputFile) -> Iterator[Path]:
         try:
             write(_entries(stream), Path(folder) / top, top)
         except BROKEN as error:
-            said = printable(str(error)) or type(error).__name__
+            reason = printable(str(error)) or type(error).__name__
             raise ValidationError(
-                f"{archive.name}: this archive cannot be unpacked: {said}."
+                [
+                    message(
+                        "mtme.damaged",
+                        "The archive {archive} cannot be unpacked: {reason}.",
+                        archive=archive.name,
+                        reason=reason,
+                    )
+                ]
             ) from error
         yield Path(folder) / top
 
@@ -86,9 +103,19 @@ def write(entries: Entries, folder: Path, top: str) -> None:
             continue
         seen[place.casefold()] += 1
         if seen[place.casefold()] > 1:
-            raise ValidationError(f"{path}: is there twice.")
+            raise ValidationError(
+                [message("mtme.file-twice", "The archive has {path} twice.", path=path)]
+            )
         if len(seen) > MAX_FILES:
-            raise ValidationError(f"There are more than {MAX_FILES:,} files.")
+            raise ValidationError(
+                [
+                    message(
+                        "mtme.too-many-files",
+                        "The archive has more than {most} files.",
+                        most=MAX_FILES,
+                    )
+                ]
+            )
         target = folder / place
         target.parent.mkdir(parents=True, exist_ok=True)
         with target.open("xb") as out:
@@ -108,8 +135,14 @@ class _Limit:
         if self.left < 0:
             limit = filesizeformat(settings.MAX_UNPACKED_BYTES)
             raise ValidationError(
-                f"Unpacked, this is more than {limit}. Import a language pair at a time, or use "
-                "manage.py import_mtme on the folder."
+                [
+                    message(
+                        "mtme.too-large",
+                        "The unpacked archive is larger than {limit}. Import the language pairs "
+                        "one by one, or use manage.py import_mtme on the folder.",
+                        limit=str(limit),
+                    )
+                ]
             )
 
 
@@ -120,9 +153,25 @@ def _place(path: str, top: str) -> str | None:
     """
     parts = PurePosixPath(path).parts
     if path.startswith("/") or ".." in parts or UNSAFE.search(path):
-        raise ValidationError(f"{printable(path)}: this path leads outside, or is not portable.")
+        raise ValidationError(
+            [
+                message(
+                    "mtme.unsafe-path",
+                    "The path {path} leads outside the archive, or is not portable.",
+                    path=printable(path),
+                )
+            ]
+        )
     if path.casefold().endswith(PICKLES):
-        raise ValidationError(f"{path}: pickles and arrays are not read. Leave this file out.")
+        raise ValidationError(
+            [
+                message(
+                    "mtme.pickle",
+                    "{path}: pickles and arrays are not read. Remove this file.",
+                    path=path,
+                )
+            ]
+        )
     found = next((place for place, part in enumerate(parts) if part in PARTS), None)
     if found is None or path.endswith("/") or "__MACOSX" in parts or parts[-1].startswith("."):
         return None
@@ -146,7 +195,15 @@ def _zipped(stream: BinaryIO) -> Entries:
     with zipfile.ZipFile(stream) as archive:
         for info in archive.infolist():
             if stat.S_ISLNK(info.external_attr >> 16):
-                raise ValidationError(f"{printable(info.filename)}: links are not unpacked.")
+                raise ValidationError(
+                    [
+                        message(
+                            "mtme.link",
+                            "{path}: links are not unpacked.",
+                            path=printable(info.filename),
+                        )
+                    ]
+                )
             if not info.is_dir():
                 with archive.open(info) as entry:
                     yield info.filename, entry  # type: ignore[misc]
@@ -159,8 +216,15 @@ def _tarred(stream: object) -> Entries:
             if member.isdir():
                 continue
             if not member.isreg():
-                kind = "links and devices are not unpacked"
-                raise ValidationError(f"{printable(member.name)}: {kind}.")
+                raise ValidationError(
+                    [
+                        message(
+                            "mtme.link-or-device",
+                            "{path}: links and devices are not unpacked.",
+                            path=printable(member.name),
+                        )
+                    ]
+                )
             if entry := archive.extractfile(member):
                 yield member.name.removeprefix("./"), entry
 

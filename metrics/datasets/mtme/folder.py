@@ -8,7 +8,7 @@ from pathlib import Path
 from django.core.exceptions import ValidationError
 
 from core import languages
-from core.text import join_truncated
+from metaeval.messages import message, truncated
 
 PARTS = (
     "documents",
@@ -29,7 +29,9 @@ def find_root(folder: Path) -> Path:
     Raises ValidationError where there is none, or more than one.
     """
     if not folder.is_dir():
-        raise ValidationError(f"{folder}: no such folder.")
+        raise ValidationError(
+            [message("mtme.no-folder", "There is no folder {folder}.", folder=str(folder))]
+        )
     if _is_root(folder):
         return folder
     found = sorted(
@@ -39,12 +41,24 @@ def find_root(folder: Path) -> Path:
         return found[0]
     if not found:
         raise ValidationError(
-            f"{folder.name}: no folder in the layout of mt-metrics-eval. It has folders such as "
-            "sources, system-outputs, human-scores and metric-scores."
+            [
+                message(
+                    "mtme.other-layout",
+                    "“{folder}” has no folder in the layout of mt-metrics-eval, with folders such "
+                    "as sources, system-outputs, human-scores and metric-scores.",
+                    folder=folder.name,
+                )
+            ]
         )
-    names = join_truncated([path.name for path in found], 20)
     raise ValidationError(
-        f"{folder.name}: holds several test sets ({names}). Import one at a time."
+        [
+            message(
+                "mtme.several-test-sets",
+                "“{folder}” has several test sets ({names}). Import them one by one.",
+                folder=folder.name,
+                names=truncated([path.name for path in found], 20),
+            )
+        ]
     )
 
 
@@ -80,13 +94,38 @@ def choose_pairs(root: Path, wanted: str = "") -> list[str]:
     """
     found = pairs_of(root)
     if not found:
-        raise ValidationError(f"{root.name}: no file is named after a language pair such as en-de.")
+        raise ValidationError(
+            [
+                message(
+                    "mtme.no-language-pair",
+                    "“{folder}” has no file named after a language pair such as en-de.",
+                    folder=root.name,
+                )
+            ]
+        )
     if wanted and wanted not in found:
         raise ValidationError(
-            f"{root.name}: no pair {wanted}; there is {join_truncated(found, 40)}."
+            [
+                message(
+                    "mtme.unknown-pair",
+                    "“{folder}” does not have the language pair {pair}. It has {pairs}.",
+                    folder=root.name,
+                    pair=wanted,
+                    pairs=truncated(found, 40),
+                )
+            ]
         )
     if not wanted and len(found) > 1:
-        raise ValidationError(f"{root.name}: choose a language pair: {join_truncated(found, 40)}.")
+        raise ValidationError(
+            [
+                message(
+                    "mtme.choose-pair",
+                    "“{folder}” has several language pairs. Choose one: {pairs}.",
+                    folder=root.name,
+                    pairs=truncated(found, 40),
+                )
+            ]
+        )
     return [wanted] if wanted else found
 
 

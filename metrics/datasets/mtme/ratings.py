@@ -20,8 +20,8 @@ from annotation.models import Item
 from annotation.protocols import Span
 from annotation.protocols.base import SOURCE, TARGET
 from annotation.uploads.problems import Place, Report
-from core.text import pluralize
 from metaeval.files import EvalSet
+from metaeval.messages import MessageError, message, plural
 
 MERGED = ".merged"
 NO_ERROR = "no-error"
@@ -49,8 +49,8 @@ class Rated:
         return {cell: sum(own) / len(own) for cell, own in values.items()}
 
 
-class NotUsableError(Exception):
-    """These ratings cannot be stored as judgments; says why."""
+class NotUsableError(MessageError):
+    """Ratings cannot be stored as judgments."""
 
 
 def by_score(evalset: EvalSet, report: Report) -> dict[str, list[str]]:
@@ -62,7 +62,12 @@ def by_score(evalset: EvalSet, report: Report) -> dict[str, list[str]]:
         base = _base(name, scored | set(evalset.ratings))
         if base in merged and not name.endswith(MERGED):
             place = Place(f"human-scores/{evalset.language_pair}.{name}.seg.rating")
-            report.note(f"left out, because {base}{MERGED} holds the ratings of all", place)
+            text = message(
+                "mtme.merged",
+                "Skipped, because {file} has the ratings of all annotators.",
+                file=f"{base}{MERGED}",
+            )
+            report.note(text, place)
         else:
             found.setdefault(base, []).append(name)
     return {base: sorted(names, key=_number) for base, names in found.items()}
@@ -122,9 +127,13 @@ def read(evalset: EvalSet, name: str, files: Sequence[str], report: Report) -> R
             _add(reading, file, system, position, json.loads(errors)["errors"], rater or file)
         if number := reading.moved.pop(file, 0):
             where = Place(f"human-scores/{evalset.language_pair}.{file}.seg.rating")
-            have = pluralize(number, "error has", "errors have")
-            said = f"{have} no place in the text: marked over all of it"
-            report.warn(said, where)
+            text = plural(
+                "mtme.errors-without-position",
+                "{n} error has no position in the text, so the whole text was marked.",
+                "{n} errors have no position in the text, so the whole text was marked.",
+                n=number,
+            )
+            report.warn(text, where)
     return Rated(reading.protocol, reading.items, reading.judgments)
 
 
@@ -173,10 +182,22 @@ def _score(reading: _Reading, system: str, position: int) -> int:
     value = float(found.values[system][position]) if found and system in found.values else -1.0
     if not (0 <= value <= 100 and value == int(value)):
         raise NotUsableError(
-            f"the score of an annotator is not known ({system}, line {position + 1})"
+            message(
+                "mtme.score-unknown",
+                "Skipped the ratings: the score of an annotator is unknown ({system}, line "
+                "{line:d}).",
+                system=system,
+                line=position + 1,
+            )
         )
     if reading.scores == reading.name and len(reading.taken) > len(reading.places):
-        raise NotUsableError("several annotators rated an output, and only their mean is known")
+        raise NotUsableError(
+            message(
+                "mtme.only-means",
+                "Skipped the ratings: several annotators rated an output, but only their mean is "
+                "known.",
+            )
+        )
     return int(value)
 
 
@@ -196,7 +217,14 @@ def _span(
     scheme = protocols.get(reading.protocol).spans
     severity = str(error.get("severity") or "").casefold()
     if scheme is None or severity not in scheme.severity_keys:
-        raise NotUsableError(f"the severity {severity!r} is none of {reading.protocol.upper()}'s")
+        raise NotUsableError(
+            message(
+                "mtme.unknown-severity",
+                "Skipped the ratings: {protocol} does not have the severity “{severity}”.",
+                protocol=reading.protocol.upper(),
+                severity=str(severity),
+            )
+        )
     is_source = bool(error.get("is_source_error"))
     text = _text(reading.evalset, system, position, is_source=is_source)
     start, end = int(str(error["start"])), min(int(str(error["end"])), len(text))
@@ -205,7 +233,15 @@ def _span(
         start, end = 0, len(text)
     category = our_category(str(error.get("category") or "")) if scheme.categories else ""
     if not text:
-        raise NotUsableError(f"an error is marked in an empty text ({system}, line {position + 1})")
+        raise NotUsableError(
+            message(
+                "mtme.error-in-empty-text",
+                "Skipped the ratings: an error is marked in an empty text ({system}, line "
+                "{line:d}).",
+                system=system,
+                line=position + 1,
+            )
+        )
     return Span(SOURCE if is_source else TARGET, start, end, severity, category)
 
 

@@ -20,10 +20,10 @@ from annotation.uploads import SegmentDraft, SystemDraft, TestSetDraft
 from annotation.uploads.problems import Place, Report
 from annotation.uploads.tables.directions import direction_text, say_direction
 from core import languages
-from core.text import join_truncated, pluralize
 from metaeval.files import EvalSet, FormatError, read_evalset
 from metaeval.files.evalset.folder import NO_SOURCE
 from metaeval.files.evalset.scores import Scores
+from metaeval.messages import Message, message, plural, truncated
 from metaeval.scores.directions import Direction, infer_direction, stated_direction
 from metrics.datasets.drafts import EvaluationDraft, MetricDraft
 from metrics.datasets.mtme import ratings
@@ -79,7 +79,7 @@ def draft_of(evalset: EvalSet, report: Report, choice: Choice) -> EvaluationDraf
     test_set = _test_set(evalset, choice, report)
     metrics = {name: None for name, level in evalset.metric_scores if level in ("seg", "sys")}
     for name in sorted({name for name, _ in evalset.metric_scores}):
-        _say_levels(evalset, name, f"metric-scores/{evalset.language_pair}", report)
+        _warn_of_levels(evalset, name, f"metric-scores/{evalset.language_pair}", report)
     return EvaluationDraft(
         test_set,
         _campaigns(evalset, test_set, report, choice),
@@ -99,8 +99,14 @@ def _check_choice(evalset: EvalSet, report: Report, choice: Choice) -> None:
         (choice.higher, metrics | scores, f"metric-scores/{pair}"),
     ):
         if missing := sorted(set(chosen) - known):
-            there = join_truncated(sorted(known), 40) or "none"
-            report.error(f"there is no {', '.join(missing)}; there is {there}", Place(where))
+            refusal = message(
+                "mtme.unknown-names",
+                "The folder does not have {names}. It has {n} names ({known}).",
+                names=truncated(missing),
+                n=len(known),
+                known=truncated(sorted(known), 40),
+            )
+            report.error(refusal, Place(where))
 
 
 def _test_set(evalset: EvalSet, choice: Choice, report: Report) -> TestSetDraft:
@@ -110,13 +116,18 @@ def _test_set(evalset: EvalSet, choice: Choice, report: Report) -> TestSetDraft:
     source, target = languages.split_pair(pair)
     if evalset.sources and set(evalset.sources) == {NO_SOURCE}:
         report.warn(
-            "there is no such file: sources are marked as not published",
+            message(
+                "mtme.no-sources", "There is no such file. Sources are marked as not published."
+            ),
             Place(f"sources/{pair}.txt"),
         )
     domains = sorted({domain for domain, _ in evalset.documents})
     if len(domains) > 1:
         report.note(
-            f"domains are not kept: {join_truncated(domains)}", Place(f"documents/{pair}.docs")
+            message(
+                "mtme.domains", "Domains are not stored: {domains}.", domains=truncated(domains)
+            ),
+            Place(f"documents/{pair}.docs"),
         )
     return TestSetDraft(
         slug=_slug(full),
@@ -191,7 +202,7 @@ def _metric(evalset: EvalSet, name: str, choice: Choice, report: Report) -> Metr
     given = [each for each in (outputs, systems) if each]
     direction = choice.direction(name, given, is_human=False)
     say_direction(name, direction, report)
-    _say_missing(name, given, report)
+    _note_missing(name, given, report)
     for system, row in outputs.values.items() if outputs else ():
         rows[system] = row.tolist()
         for place, text in enumerate(evalset.outputs.get(system, ())):
@@ -200,7 +211,7 @@ def _metric(evalset: EvalSet, name: str, choice: Choice, report: Report) -> Metr
                 lost += 1
     if lost:
         where = Place(f"metric-scores/{evalset.language_pair}/{name}.seg.score")
-        report.warn(f"{lost:,} scores of segments without an output are left out", where)
+        report.warn(_without_output(lost), where)
     return MetricDraft(
         name,
         evalset.segments,
@@ -211,10 +222,31 @@ def _metric(evalset: EvalSet, name: str, choice: Choice, report: Report) -> Metr
     )
 
 
-def _say_missing(name: str, scores: Iterable[Scores], report: Report) -> None:
+def _note_missing(name: str, scores: Iterable[Scores], report: Report) -> None:
     missing = sum(int(np.isnan(row).sum()) for each in scores for row in each.values.values())
     if missing:
-        report.note(f"{pluralize(missing, 'cell is', 'cells are')} missing in the scores of {name}")
+        report.note(
+            plural(
+                "mtme.missing-scores",
+                "{name}: {n} score is missing.",
+                "{name}: {n} scores are missing.",
+                n=missing,
+                name=name,
+            )
+        )
+
+
+DOCUMENTS = message("mtme.documents", "documents")
+DOMAINS = message("mtme.domain-level", "domains")
+
+
+def _without_output(n: int) -> Message:
+    return plural(
+        "mtme.scores-without-output",
+        "Skipped {n} score of a segment without an output.",
+        "Skipped {n} scores of segments without an output.",
+        n=n,
+    )
 
 
 def _campaigns(
@@ -233,7 +265,7 @@ def _campaigns(
     for name in names:
         if name in beside or (choice.human and name not in choice.human):
             continue
-        _say_levels(evalset, name, f"human-scores/{evalset.language_pair}", report)
+        _warn_of_levels(evalset, name, f"human-scores/{evalset.language_pair}", report)
         if name not in has_scores and name not in files:
             continue
         draft = _campaign(evalset, name, files.get(name, ()), choice, report)
@@ -248,15 +280,21 @@ def _campaigns(
     return found
 
 
-def _say_levels(evalset: EvalSet, name: str, folder: str, report: Report) -> None:
+def _warn_of_levels(evalset: EvalSet, name: str, folder: str, report: Report) -> None:
     """Scores of documents and domains are kept nowhere here."""
     mark = "." if folder.startswith("human") else "/"
     scores = evalset.human_scores if mark == "." else evalset.metric_scores
     for level in ("doc", "domain"):
         if (name, level) in scores:
-            what = "documents" if level == "doc" else "domains"
             place = Place(f"{folder}{mark}{name}.{level}.score")
-            report.warn(f"scores of {what} are left out: only outputs and systems have any", place)
+            report.warn(
+                message(
+                    "mtme.other-level",
+                    "Skipped the scores of {level}: only scores of outputs and systems are read.",
+                    level=DOCUMENTS if level == "doc" else DOMAINS,
+                ),
+                place,
+            )
 
 
 def _campaign(
@@ -269,23 +307,28 @@ def _campaign(
         try:
             rated = ratings.read(evalset, name, files, report)
         except ratings.NotUsableError as error:
-            say = report.warn if (name, "seg") in evalset.human_scores else report.error
-            say(f"the ratings are left out: {error}", place)
+            add = report.warn if (name, "seg") in evalset.human_scores else report.error
+            add(error.message, place)
     outputs, systems = _published(evalset, name, report)
     given = [evalset.human_scores[key] for level in LEVELS
              if (key := (name, level)) in evalset.human_scores]  # fmt: skip
     direction = choice.direction(name, given, is_human=True)
     say_direction(name, direction, report)
-    _say_missing(name, given, report)
+    _note_missing(name, given, report)
     if rated.judgments:
         sign = -1 if direction.is_lower else 1
         if _follow({cell: sign * value for cell, value in outputs.items()}, systems, rated.means()):
             outputs, systems = {}, {}
         else:
-            said = "the scores are not those of the ratings: both are kept, and the scores count"
-            report.warn(said, place)
+            text = message(
+                "mtme.scores-differ-from-ratings",
+                "The scores do not follow from the ratings. Both are stored, and the scores count.",
+            )
+            report.warn(text, place)
     if not (rated.judgments or outputs or systems):
-        report.warn("it holds no score at all: its campaign has nothing to show", place)
+        report.warn(
+            message("mtme.no-scores", "The file has no scores, so its campaign is empty."), place
+        )
     question = choice.question or protocols.get(rated.protocol).question
     return CampaignDraft(
         slug="",
@@ -320,7 +363,7 @@ def _published(evalset: EvalSet, name: str, report: Report) -> tuple[Cells, dict
             outputs[system, evalset.segments[place]] = value
     if lost:
         where = Place(f"human-scores/{evalset.language_pair}.{name}.seg.score")
-        report.warn(f"{lost:,} scores of segments without an output are left out", where)
+        report.warn(_without_output(lost), where)
     whole = {s: float(v[0]) for s, v in systems.values.items() if v[0] == v[0]} if systems else {}
     return outputs, {} if outputs and _are_means(whole, outputs) else whole
 

@@ -14,7 +14,7 @@ from annotation.uploads.tables.lines import LINES, LINES_HELP
 from core.text import pluralize
 from metrics.imported.checking import Checked, bring_in, check
 from metrics.imported.choices import FIELDS, Choices
-from metrics.imported.storing import sentence
+from metrics.imported.storing import summary
 
 SHOWN = 50
 
@@ -75,7 +75,7 @@ class Command(BaseCommand):
             self.stdout.write("Dry run: nothing was stored.")
             return
         try:
-            self.stdout.write(sentence(bring_in(checked, provenance=options["note"])))
+            self.stdout.write(str(summary(bring_in(checked, provenance=options["note"]))))
         except ValidationError as error:
             raise CommandError(" ".join(error.messages)) from error
 
@@ -86,7 +86,7 @@ class Command(BaseCommand):
         if len(problems) > SHOWN:
             self.stderr.write(f"… and {len(problems) - SHOWN} more")
         for found in checked.metrics:
-            state = found.plan.sentence if found.plan else "–" if found.is_taken else "left out"
+            state = str(found.plan.message) if found.plan else "–" if found.is_taken else "left out"
             self.stdout.write(
                 f"  {found.name}: {found.n_outputs:,} of {checked.n_outputs:,} outputs, "
                 f"{pluralize(found.n_systems, 'system')}, {found.n_missing:,} without a score; "

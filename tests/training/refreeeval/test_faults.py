@@ -67,7 +67,7 @@ def test_a_full_disk_leaves_the_old_checkpoint_whole(
     weights = sum(each.stat().st_size for each in Path(chosen.encoder).glob("*.safetensors"))
     full = Full(small_disk, int(share * weights))
     monkeypatch.setattr(WordLevel, "validate", lambda self: Validation(1.0, [False]))
-    with pytest.raises(JobError) as stopped:
+    with pytest.raises(JobError) as refused:
         make_metric(chosen, [corpus], small_disk.folder / "job", full)
     assert small_disk.told in str(refused.value)
     assert "Needed: about" in str(refused.value)
