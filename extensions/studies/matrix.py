@@ -19,8 +19,8 @@ from dashboards.documents.reasons import Verdict
 from dashboards.panel.floors import baseline_label
 from dashboards.papers.averages import Line
 from dashboards.trust import marks
-from extensions.studies.beside import Beside
 from extensions.studies.headline import Trend
+from extensions.studies.published import Beside
 from metaeval.messages import Message, message
 from metaeval.replication.bounds import BELOW, NOT_ABOVE
 
@@ -95,7 +95,7 @@ class Cell:
 class MatrixRow:
     """A metric over the campaigns, its average, and published numbers of the same metric.
 
-    `kind` distinguishes metrics, baselines and the ceiling.
+    `kind` distinguishes metrics, baselines and the human ceiling.
     """
 
     key: str
@@ -237,7 +237,7 @@ def matrix_of(
 
 
 def _label(line: Line, kind: str) -> Message | str:
-    """Return the label of a row; each campaign's ceiling has other annotators."""
+    """Return the label of a row; each campaign's human ceiling has other annotators."""
     return HUMAN_CEILING if kind == CEILING else baseline_label(line.key, line.label)
 
 

@@ -12,8 +12,8 @@ from dashboards.comparisons.document import Comparison, Metric
 from dashboards.correlations.document import Correlations
 from dashboards.documents.reasons import CampaignTrust, Verdict
 from dashboards.papers.averages import line
-from extensions.studies.beside import AVERAGE, beside_of
 from extensions.studies.matrix import Group, Head, group_of, matrix_of, step_of, trend_of
+from extensions.studies.published import AVERAGE, beside_of
 from metaeval.messages import message
 
 TABLES = {"hybrids": "table6_system_pearson", "tau-b": "table7_segment_kendall"}
