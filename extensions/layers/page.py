@@ -8,7 +8,7 @@ from django.http.request import QueryDict
 
 from annotation.models import Campaign
 from dashboards.comparisons.selection import array, shows_bounds
-from dashboards.comparisons.values import CEILING, Bound
+from dashboards.comparisons.values import CEILING, HUMAN_CEILING, Bound
 from dashboards.documents.head import StudyDocument
 from dashboards.pages.page import Page
 from dashboards.papers import latex
@@ -31,7 +31,6 @@ from extensions.layers.names import PARTS
 from metaeval.messages import Message, message
 from metaeval.sensitivity import Profile, choose
 
-HUMAN_CEILING = message("ceiling.name", "Human ceiling")
 COLUMNS = ("campaign", "metric", "key", "layer", "part", "value", "is_recommended", "is_best")
 
 

@@ -14,6 +14,7 @@ from django.http.request import QueryDict
 from annotation.models import Campaign
 from dashboards.comparisons import selection
 from dashboards.comparisons.document import Comparison, Metric
+from dashboards.comparisons.values import HUMAN_CEILING
 from dashboards.correlations.document import CEILING, METRIC, Correlations, Row
 from dashboards.documents.reasons import Verdict
 from dashboards.panel.floors import baseline_label
@@ -34,7 +35,6 @@ DISTRUSTED = message("group.distrusted", "the judgments do not support it")
 PENDING = message("group.pending", "intervals are being computed")
 FAILED = message("group.failed", "intervals and ranks could not be computed")
 AT_CHANCE = message("group.at-chance", "the metrics cannot be distinguished from chance")
-HUMAN_CEILING = message("ceiling.name", "Human ceiling")
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,9 @@ def gaps(*cases: str) -> list[Column]:
     return [Column(f"task {place}", case, why=REFUSED) for place, case in enumerate(cases)]
 
 
-def answered(columns: Sequence[Column], *averages: float | None, trend: Trend | None = None) -> Answer:
+def answered(
+    columns: Sequence[Column], *averages: float | None, trend: Trend | None = None
+) -> Answer:
     return answer(Asked("tau-b", metrics(*averages), columns, trend))
 
 
