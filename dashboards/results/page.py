@@ -131,7 +131,7 @@ def tables(document: Home) -> list[latex.Table]:
     ours = [_row(str(floored(line.label, line.floor)), line) for line in document.rows]
     found = [_table(document, caption, document.statistic_label, ours)]
     if any(line.beside.value is not None for line in document.rows):
-        theirs = [_row(line.label, line.beside) for line in document.rows]
+        theirs = [_row(str(line.label), line.beside) for line in document.rows]
         order = message(
             "results.beside-caption",
             "{statistic}. Metrics are in the order of the previous table.",
