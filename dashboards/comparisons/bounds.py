@@ -1,6 +1,6 @@
 """Compute baselines and the human ceiling of a question.
 
-The ceiling correlates each annotator with the mean of the others.
+The human ceiling correlates each annotator with the mean of the others.
 """
 
 import warnings
@@ -62,7 +62,7 @@ class Person:
 
 @dataclass(frozen=True)
 class Reached:
-    """A metric's value on the outputs of the ceiling, as the mean over the annotators."""
+    """A metric's value on the outputs of the human ceiling, as the mean over the annotators."""
 
     key: str
     label: str

@@ -100,7 +100,7 @@ class Compared(OfQuestion):
 class Comparison(OfMetrics, Compared):
     """The analysis. Matrices are (metrics, metrics): row minus column, small p for a better row.
 
-    `bounds` are the baselines and the ceiling of the same question, for all metrics.
+    `bounds` are the baselines and the human ceiling of the same question, for all metrics.
     """
 
     differences: Matrix = ()

@@ -143,7 +143,7 @@ def one_of(query: QueryDict, name: str, allowed: Sequence[str]) -> str:
 
 
 def shows_bounds(query: QueryDict) -> bool:
-    """Return whether an address asks for rows of baselines and ceiling (`bounds=shown`)."""
+    """Return whether an address asks for rows of baselines and human ceiling (`bounds=shown`)."""
     return one_of(query, "bounds", list(BOUNDS)) == "shown"
 
 

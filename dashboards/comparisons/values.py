@@ -10,10 +10,11 @@ from dashboards.comparisons.bounds import CeilingValue, ceiling_of
 from dashboards.panel.floors import baseline_label, floor_panel
 from dashboards.panel.panel import Panel
 from metaeval import StatisticsWarning
-from metaeval.messages import Message, plural
+from metaeval.messages import Message, message, plural
 from metaeval.replication.questions import parse, values_of
 
 FLOOR, CEILING = "floor", "ceiling"
+HUMAN_CEILING = message("ceiling.name", "Human ceiling")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -25,7 +25,7 @@ def floored(label: Message | str, state: str) -> Message | str:
 
 
 def bound_rows(document: Correlations) -> list[Row]:
-    """Return the rows of all baselines, of the ceiling, and of its annotators."""
+    """Return the rows of all baselines, of the human ceiling, and of its annotators."""
     compared = document.comparison
     bounds = compared.bounds if compared else None
     if bounds is None:
@@ -36,7 +36,7 @@ def bound_rows(document: Correlations) -> list[Row]:
 
 
 def values_of(bounds: Bounds) -> dict[str, tuple[float | None, float | None, float | None]]:
-    """Return value, low and high of baselines, ceiling and annotators, by the rows' keys."""
+    """Return value, low and high of baselines, human ceiling and annotators, by the rows' keys."""
     found = {each.key: (each.value, each.low, each.high) for each in bounds.floors}
     if bounds.ceiling:
         whole = bounds.ceiling

@@ -34,11 +34,11 @@ class Row(MeasureRow):
     `value` is the value of the question, with the interval and rank of the comparison; rank and
     `is_best` only where they are supported. `r_system_without_outliers`, and for a question over
     systems `value_without_outliers`, exclude outlier systems; None where there are none. `kind`
-    distinguishes metrics, baselines, the ceiling and its annotators; `floor` is above, not above
+    is metric, or a kind of baseline or annotators; `floor` is above, not above
     or below (the baselines), or empty.
     """
 
-    # The ceiling and its annotators have labels that are translated.
+    # The human ceiling and its annotators have labels that are translated.
     label: Message | str  # type: ignore[assignment]
     campaign: str
     scores: str

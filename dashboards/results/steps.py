@@ -145,7 +145,7 @@ def _segments(campaign: Campaign, home: Home) -> list[Step]:
     if needed <= n:
         return []
     text = planned(
-        leader.label,
+        str(leader.label),
         home.rival.label,
         home.rival.difference,
         needed - n,

@@ -31,7 +31,7 @@ SIDES = {
 
 @dataclass(frozen=True, kw_only=True)
 class Line:
-    """A row of the data: a disagreement, or r and τ of a baseline, the ceiling or an annotator.
+    """A row of the data: a disagreement, or r and τ of a baseline or annotator.
 
     `side` says which. Only the latter have a `label` and the fields after it.
     """

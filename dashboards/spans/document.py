@@ -1,4 +1,4 @@
-"""Compute how well metrics find the error spans of annotators, with baselines and the ceiling."""
+"""Compute how well metrics find the error spans of annotators, with baselines."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -84,13 +84,13 @@ class SpansChoice(Choice):
 
 @dataclass(frozen=True, kw_only=True)
 class Line:
-    """A detector against annotators. `kind`: metric, floor or ceiling.
+    """A detector against annotators. `kind` is a key of `KINDS`.
 
     Precision, recall and F1 use matched spans (MPP, micro) and characters (WMT25), with the `ends`
     of the F1's intervals; `macro_f1` is the mean over judgments. `mcc` measures how well outputs
     without a span match outputs without an error. `p` tests the difference in F1 from the best
     metric, after Holm, and `p_floor` tests whether F1 is better than marking every output as a
-    whole. For the ceiling, `ends` are the range over pairs of annotators.
+    whole. For the human ceiling, `ends` are the range over pairs of annotators.
     """
 
     key: str
@@ -137,7 +137,7 @@ class Line:
 
 @dataclass(frozen=True, kw_only=True)
 class Spans(CampaignDocument):
-    """The document; `rows` has one row per detector, baseline and ceiling."""
+    """The document; `rows` has one row per detector, baseline and human ceiling."""
 
     n_judgments: int = 0
     n_outputs: int = 0

@@ -149,7 +149,11 @@ def _published(request: HttpRequest) -> list[Any]:
     unknown = [key for key in keys if key not in published()]
     if unknown:
         raise FilterError(
-            message("compare.no-table", "published: there is no table {tables}.", tables=unknown)
+            message(
+                "compare.no-table",
+                "published: these tables do not exist: {tables}.",
+                tables=unknown,
+            )
         )
     return [published()[key] for key in keys]
 

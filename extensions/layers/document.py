@@ -115,7 +115,7 @@ class Profiled(Encoder):
 class Layers(CampaignDocument):
     """The document; `refused` is the reason why no layer is recommended.
 
-    `bounds` are baselines and ceiling by the same statistic, over all judged outputs.
+    `bounds` are baselines and human ceiling by the same statistic, over all judged outputs.
     """
 
     n_judged: int

@@ -90,7 +90,7 @@ def profiles(document: Layers) -> Spec | None:
 
 
 def _ends(bounds: Sequence[Any]) -> list[Any]:
-    """Return the best baseline and the ceiling, of a campaign or over those of a study."""
+    """Return the best baseline and the human ceiling, of a campaign or over those of a study."""
     known = [each for each in bounds if each.value is not None]
     floors = [each for each in known if each.kind == FLOOR]
     best = max(floors, key=lambda each: each.value or 0.0, default=None)

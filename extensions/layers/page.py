@@ -8,7 +8,7 @@ from django.http.request import QueryDict
 
 from annotation.models import Campaign
 from dashboards.comparisons.selection import array, shows_bounds
-from dashboards.comparisons.values import CEILING, Bound
+from dashboards.comparisons.values import CEILING, HUMAN_CEILING, Bound
 from dashboards.documents.head import StudyDocument
 from dashboards.pages.page import Page
 from dashboards.papers import latex
@@ -31,7 +31,6 @@ from extensions.layers.names import PARTS
 from metaeval.messages import Message, message
 from metaeval.sensitivity import Profile, choose
 
-HUMAN_CEILING = message("ceiling.name", "Human ceiling")
 COLUMNS = ("campaign", "metric", "key", "layer", "part", "value", "is_recommended", "is_best")
 
 
@@ -49,7 +48,7 @@ class Averaged(Encoder):
 
 @dataclass(frozen=True)
 class BoundRow:
-    """A baseline or the ceiling as a row of the data, without a layer."""
+    """A baseline or the human ceiling as a row of the data, without a layer."""
 
     campaign: str
     metric: str
@@ -63,7 +62,7 @@ class BoundRow:
 
 @dataclass(frozen=True, kw_only=True)
 class BoundLine(Line):
-    """A baseline or the ceiling over the campaigns of a study; `value` is the average."""
+    """A baseline or the human ceiling over the campaigns of a study; `value` is the average."""
 
     label: Message | str  # type: ignore[assignment]
     kind: str
@@ -95,7 +94,7 @@ def ask(query: QueryDict) -> str:
 def choose_marks(document: D, query: QueryDict) -> D:
     """Remove recommendations where the verdict forbids marks; `refused` gives the reason.
 
-    Baselines and ceiling stay where the address asks for them.
+    Baselines and human ceiling stay where the address asks for them.
     """
     if not shows_bounds(query):
         document = _without_bounds(document)
@@ -117,7 +116,7 @@ def _bare(rows: Sequence[Place]) -> list[Any]:
 
 
 def lines(document: Layers) -> list[Row | BoundRow]:
-    """Return all layers, and baselines and ceiling where they are shown."""
+    """Return all layers, and baselines and human ceiling where they are shown."""
     return [*document.rows, *_bound_rows(document.campaign, document.bounds)]
 
 
@@ -170,7 +169,7 @@ def combine(campaigns: Sequence[Campaign], documents: Sequence[Layers]) -> Layer
 
 
 def _averaged_bounds(documents: Sequence[Layers]) -> list[BoundLine]:
-    """Return baselines and ceiling over the campaigns."""
+    """Return baselines and human ceiling over the campaigns."""
     found = {each.key: each for one in documents for each in one.bounds}
     values = [{each.key: each.value for each in document.bounds} for document in documents]
     lines = [line(key, key, [own.get(key) for own in values]) for key in found]
@@ -253,7 +252,7 @@ def _study_bounds(document: LayersOfStudy) -> latex.Table:
 
 
 def study_lines(document: LayersOfStudy) -> list[Row | BoundRow]:
-    """Return all layers of all campaigns, with baselines and ceilings where they are shown."""
+    """Return all layers of all campaigns, with baselines where they are shown."""
     return [*document.rows, *document.bound_rows]
 
 

@@ -2,8 +2,8 @@
 
 from core.numbers import bare
 from dashboards.charts.style import INK, Spec, figure
-from extensions.studies.beside import AVERAGE
 from extensions.studies.document import CorrelationsOfStudy
+from extensions.studies.published import AVERAGE
 from metaeval.messages import Message, message
 
 LIGHT, DARK = "#f3f6fb", "#7d9cc9"

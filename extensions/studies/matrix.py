@@ -14,13 +14,14 @@ from django.http.request import QueryDict
 from annotation.models import Campaign
 from dashboards.comparisons import selection
 from dashboards.comparisons.document import Comparison, Metric
+from dashboards.comparisons.values import HUMAN_CEILING
 from dashboards.correlations.document import CEILING, METRIC, Correlations, Row
 from dashboards.documents.reasons import Verdict
 from dashboards.panel.floors import baseline_label
 from dashboards.papers.averages import Line
 from dashboards.trust import marks
-from extensions.studies.beside import Beside
 from extensions.studies.headline import Trend
+from extensions.studies.published import Beside
 from metaeval.messages import Message, message
 from metaeval.replication.bounds import BELOW, NOT_ABOVE
 
@@ -34,7 +35,6 @@ DISTRUSTED = message("group.distrusted", "the judgments do not support it")
 PENDING = message("group.pending", "intervals are being computed")
 FAILED = message("group.failed", "intervals and ranks could not be computed")
 AT_CHANCE = message("group.at-chance", "the metrics cannot be distinguished from chance")
-HUMAN_CEILING = message("ceiling.name", "Human ceiling")
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,7 @@ class Cell:
 class MatrixRow:
     """A metric over the campaigns, its average, and published numbers of the same metric.
 
-    `kind` distinguishes metrics, baselines and the ceiling.
+    `kind` distinguishes metrics, baselines and the human ceiling.
     """
 
     key: str
@@ -237,7 +237,7 @@ def matrix_of(
 
 
 def _label(line: Line, kind: str) -> Message | str:
-    """Return the label of a row; each campaign's ceiling has other annotators."""
+    """Return the label of a row; each campaign's human ceiling has other annotators."""
     return HUMAN_CEILING if kind == CEILING else baseline_label(line.key, line.label)
 
 

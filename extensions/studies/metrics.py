@@ -29,13 +29,13 @@ from dashboards.papers.averages import (
 from dashboards.trust import marks
 from dashboards.trust.amount import MIN_SYSTEMS
 from dashboards.trust.shown import worst_of
-from extensions.studies.beside import beside_of, titles
 from extensions.studies.document import CorrelationsOfStudy, Named
 from extensions.studies.figures import FIGURES
 from extensions.studies.headline import Asked, answer
 from extensions.studies.headline import Column as Answering
 from extensions.studies.headline import Named as Averaged
 from extensions.studies.matrix import Group, Matrix, groups_of, heads_of, matrix_of, trend_of
+from extensions.studies.published import beside_of, titles
 from metaeval.messages import Message, message, untranslated
 from metaeval.replication.questions.statistics import SEGMENT, SYSTEM
 from metrics.catalogue import infos
@@ -131,7 +131,7 @@ def choose_of_study(document: CorrelationsOfStudy, query: QueryDict) -> Correlat
 
 
 def _bounds(document: Correlations) -> dict[str, Row]:
-    """Return a campaign's rows of baselines and ceiling, where the address asks for them."""
+    """Return a campaign's rows of baselines and human ceiling, where the address asks for them."""
     return {row.key: row for row in document.rows if row.kind in BOUNDS}
 
 

@@ -10,6 +10,7 @@ from django.utils.translation import gettext_lazy as _
 
 from annotation.models import TestSet
 from core.messages import translated
+from metaeval.messages import Message
 from metrics import catalogue
 from metrics.forms.runs import Choice
 from metrics.runs.waiting import hosts_for
@@ -96,7 +97,7 @@ class StartForm(forms.Form):
             position = place if place in self.fields else "conditions"
             self.add_error(position, ValidationError(errors))
 
-    def groups(self) -> dict[str, list[Choice]]:
+    def groups(self) -> dict[Message | str, list[Choice]]:
         """Return metrics that can be used, by family; those without references first."""
         ticked = self["metrics"].value() or []
         groups: dict[Message | str, list[Choice]] = {}

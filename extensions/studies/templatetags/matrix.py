@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from django import template
 
-from extensions.studies.beside import Beside
 from extensions.studies.matrix import Cell, Head, MatrixRow
+from extensions.studies.published import Beside
 from metaeval.messages import Message
 
 register = template.Library()

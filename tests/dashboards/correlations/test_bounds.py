@@ -1,4 +1,4 @@
-"""Floor and ceiling as rows of results, and the mark of metrics that the floor holds down."""
+"""Baselines and human ceiling as rows of results, and the mark of metrics that are not above."""
 
 import csv
 from dataclasses import replace

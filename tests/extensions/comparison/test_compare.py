@@ -196,7 +196,7 @@ def test_a_study_and_its_length_ratios(rated: Campaign, as_researcher: Client) -
     [
         ("campaign=nowhere", 404, "does not exist"),
         ("study=nowhere", 404, "does not exist"),
-        ("published=nowhere", 400, "there is no table nowhere"),
+        ("published=nowhere", 400, "do not exist: nowhere"),
         ("study=port&length=half", 400, "length must be a ratio"),
         ("campaign=harbour-80&of=rho", 400, "of must be one of tau"),
         ("campaign=harbour-80&without=X", 400, "no campaign here has an annotator X"),

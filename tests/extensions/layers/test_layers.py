@@ -93,7 +93,7 @@ def test_a_campaign_by_scipy_and_a_study_as_tables_11_to_14(
     page = client.get(reverse("study-layers", args=["demo"])).text
     assert f"{panel['choice']['held_out']:.3f}" in page
 
-    # Floor and ceiling: by the same statistic, where the address asks for them.
+    # Floor and human ceiling: by the same statistic, where the address asks for them.
     lengths = [-len(o.text) for o in outputs]
     floor = stats.kendalltau(ours, lengths, nan_policy="omit").statistic
     bounds = {each.key: each for each in document.bounds}
@@ -108,7 +108,7 @@ def test_a_campaign_by_scipy_and_a_study_as_tables_11_to_14(
             assert said in client.get(data, shown).getvalue()
             assert said not in client.get(data).getvalue()
         figure = reverse(f"{name}-figure", args=[slug, "profiles", "json"])
-        assert b"Ceiling" in client.get(figure, shown).getvalue()
+        assert b"Human ceiling" in client.get(figure, shown).getvalue()
 
 
 def test_pages_without_layers_or_judgments_say_so(world: World, as_researcher: Client) -> None:

@@ -25,7 +25,9 @@ def gaps(*cases: str) -> list[Column]:
     return [Column(f"task {place}", case, why=REFUSED) for place, case in enumerate(cases)]
 
 
-def said(columns: Sequence[Column], *averages: float | None, trend: Trend | None = None) -> Answer:
+def answered(
+    columns: Sequence[Column], *averages: float | None, trend: Trend | None = None
+) -> Answer:
     return answer(Asked("tau-b", metrics(*averages), columns, trend))
 
 
@@ -50,7 +52,7 @@ def test_campaigns_that_distinguish_metrics(
     groups: list[str], case: str, named: list[str], details: list[str]
 ) -> None:
     columns = [column(f"task {place}", keys) for place, keys in enumerate(groups)]
-    found = said(columns, 0.5, 0.4, 0.3)
+    found = answered(columns, 0.5, 0.4, 0.3)
     assert (found.case, list(found.keys), codes(found)) == (case, named, details)
 
 
@@ -77,25 +79,25 @@ def test_campaigns_that_distinguish_metrics(
 def test_campaigns_that_do_not_distinguish_metrics(
     cases: tuple[str, ...], case: str, code: str, details: list[str]
 ) -> None:
-    found = said(gaps(*cases), 0.5, 0.4, 0.3)
+    found = answered(gaps(*cases), 0.5, 0.4, 0.3)
     assert (found.case, found.sentence.code, codes(found)) == (case, code, details)
 
 
 def test_campaigns_without_intervals_are_not_called_chance() -> None:
     few: Message = message("intervals.few", "12 segments and 3 systems are too few")
     columns = [Column(f"task {n}", "uncertain", "a", why=few) for n in range(2)]
-    found = said(columns, 0.5, 0.4)
+    found = answered(columns, 0.5, 0.4)
     assert (found.case, codes(found)) == ("uncertain", ["study.gap-uncertain"])
     assert found.details[0].parameters == {"campaigns": ["task 0", "task 1"], "cause": few}
 
 
 def test_some_campaigns_do_not_distinguish_metrics() -> None:
     compared = [column("en–zh 80%", "a"), column("en–zh 50%", "ab")]
-    found = said([*compared, *gaps("distrusted")], 0.5, 0.4, 0.3)
+    found = answered([*compared, *gaps("distrusted")], 0.5, 0.4, 0.3)
     where = found.sentence.parameters["where"]
     assert (found.case, where.parameters) == ("everywhere", {"n": 2, "total": 3})
     assert codes(found) == ["study.gap-distrusted"]
-    found = said([compared[0], *gaps("unjudged")], 0.5, 0.4, 0.3)
+    found = answered([compared[0], *gaps("unjudged")], 0.5, 0.4, 0.3)
     where = found.sentence.parameters["where"]
     assert where.parameters == {"campaign": "en–zh 80%"}
     assert codes(found) == ["study.gap-unjudged"]
@@ -103,7 +105,7 @@ def test_some_campaigns_do_not_distinguish_metrics() -> None:
 
 def test_a_metric_without_a_value_somewhere_has_no_average() -> None:
     columns = [column("x", "a"), column("y", "a")]
-    (detail,) = said(columns, 0.5, 0.4, None).details
+    (detail,) = answered(columns, 0.5, 0.4, None).details
     assert (detail.code, detail.parameters["metrics"]) == ("study.no-value", ["Gamma"])
 
 
@@ -129,5 +131,5 @@ def test_how_agreement_changes_with_length(
     counts: tuple[int, int, int], expected: list[str]
 ) -> None:
     columns = [column("x", "a"), column("y", "a")]
-    found = said(columns, 0.5, 0.4, 0.3, trend=Trend("80%", "50%", *counts))
+    found = answered(columns, 0.5, 0.4, 0.3, trend=Trend("80%", "50%", *counts))
     assert codes(found) == expected

@@ -12,8 +12,8 @@ from dashboards.comparisons.document import Comparison, Metric
 from dashboards.correlations.document import Correlations
 from dashboards.documents.reasons import CampaignTrust, Verdict
 from dashboards.papers.averages import line
-from extensions.studies.beside import AVERAGE, beside_of
 from extensions.studies.matrix import Group, Head, group_of, matrix_of, step_of, trend_of
+from extensions.studies.published import AVERAGE, beside_of
 from metaeval.messages import message
 
 TABLES = {"hybrids": "table6_system_pearson", "tau-b": "table7_segment_kendall"}
@@ -35,7 +35,8 @@ P = {"ab": 0.3, "ac": 0.001, "ad": 0.02, "bc": 0.04, "bd": 0.02, "cd": 0.03}
 def document(**changed: Any) -> Correlations:
     about = {
         "campaign": "x", "name": "X", "direction": "en-zh", "length_ratio": "0.80", "origin": "",
-        "human_scores": message("human.z", "z"), "statistic": "tau-b", "statistic_label": message("statistic.tau-b", "Kendall τ-b"), "level": "Segment level",
+        "human_scores": message("human.z", "z"), "statistic": "tau-b",
+        "statistic_label": message("statistic.tau-b", "Kendall τ-b"), "level": "Segment level",
         "grouping": "none", "test": "segments", "is_of_draws": False, "n_outputs": 90,
         "n_judged": 90, "seed": 1,
     }  # fmt: skip

@@ -153,7 +153,8 @@ def test_without_a_trial_it_says_that_nothing_can_be_known(campaign: Campaign) -
     assert document.warnings[0].code == "trial.no-trial"
     assert document.fates
     campaign.is_prefilled = False
-    assert compute(campaign, EVERYTHING).warnings == ["Nothing is suggested in this campaign."]
+    warnings = compute(campaign, EVERYTHING).warnings
+    assert [each.code for each in warnings] == ["trial.no-suggestions"]
 
 
 def test_one_person_and_no_two_conditions_are_told(campaign: Campaign) -> None:

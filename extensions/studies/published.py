@@ -68,7 +68,7 @@ def beside_of(key: str, statistic: str, directions: Iterable[str]) -> Beside | N
         raise FilterError(
             message(
                 "study.no-published-table",
-                "beside: there is no table “{table}”. Choose one of these: {tables}.",
+                "beside: the table “{table}” does not exist. Choose one of these: {tables}.",
                 table=key,
                 tables=list(titles()),
             )
