@@ -1,8 +1,8 @@
-"""Figures as files: one specification is drawn as SVG, PDF and PNG, or explored in the browser.
+"""Draw one specification as SVG, PDF and PNG, or offer it to the browser.
 
-Drawing holds the process for 40 to 70 ms, and the first time for half a second, so a page never
-draws: it shows an image whose own request draws it, on a phone another one. What was drawn is kept
-under a hash of the specification, so it is never out of date.
+Drawing blocks the process for 40 to 70 ms, and the first time for half a second, so a page never
+draws: it shows an image, and the request of the image draws it. Drawings are cached under a hash of
+the specification, so they are never out of date.
 """
 
 import math
@@ -18,10 +18,11 @@ from django.http import Http404, HttpResponse, HttpResponseNotModified, JsonResp
 from django.http.request import HttpRequest
 from django.http.response import HttpResponseBase
 
-from annotation.web.sentences import said
+from core.messages import sentences, translated
 from dashboards.charts.phone import narrow
 from dashboards.charts.style import Spec
 from dashboards.documents.state import digest
+from metaeval.messages import Message
 
 # vl-convert's newest Vega-Lite, and the one in static/vendor.
 VEGA_LITE = "6.4"
@@ -31,11 +32,8 @@ PHONE = "phone"
 MARKS = ("drawn", PHONE)
 TYPES = {"svg": "image/svg+xml", "pdf": "application/pdf", "png": "image/png"}
 SIZE = re.compile(rb'width="([\d.]+)" height="([\d.]+)"')
-# What a reader sees of a specification, and what is data.
-WORDS = frozenset({"title", "description"})
-DATA = frozenset({"values", "datasets"})
 _drawing = Lock()
-# What draws each figure of a page, by its name in the address.
+# The functions that draw the figures of a page, by the name in the address.
 Draws = Mapping[str, Callable[[Any], Spec | None]]
 
 
@@ -59,34 +57,34 @@ class Figure:
 
     @property
     def description(self) -> str:
-        """What the figure shows, in words."""
+        """The text alternative of the figure."""
         return str(self.spec.get("description", ""))
 
     @property
     def image(self) -> str:
-        """The address of the drawing, another one for another drawing.
+        """The address of the drawing, with a hash of it.
 
-        A page that swaps in newer numbers would else keep the image that it has loaded.
+        A page that swaps in newer numbers would otherwise keep the image that it has loaded.
         """
         mark = f"drawn={digest(VEGA_LITE, self.spec)[:12]}"
         return f"{self.address}.svg{self.query}{'&' if self.query else '?'}{mark}"
 
     @cached_property
     def phone(self) -> "Figure":
-        """The same as narrow as a phone."""
+        """The same figure for a phone."""
         query = f"{self.query}{'&' if self.query else '?'}{PHONE}=1"
         return replace(self, spec=narrow(self.spec), query=query)
 
     @cached_property
     def size(self) -> tuple[int, int] | None:
-        """Width and height in pixels, where it has been drawn: a page keeps the place free."""
+        """Width and height in pixels, where it has been drawn, so that pages reserve the space."""
         found: tuple[int, int] | None = cache.get(_key(self.spec, "size"))
         return found
 
 
 def figures(draws: Draws, document: Any, address: str, query: str) -> dict[str, Figure]:
-    """Return, by name, the figures that a document has something to draw for."""
-    drawn = {name: worded(draw(document)) for name, draw in draws.items()}
+    """Return, by name, the figures of a document in the language of the page."""
+    drawn = {name: in_language(draw(document)) for name, draw in draws.items()}
     return {
         name: Figure(name, spec, f"{address}figures/{name}", query)
         for name, spec in drawn.items()
@@ -94,17 +92,21 @@ def figures(draws: Draws, document: Any, address: str, query: str) -> dict[str, 
     }
 
 
-def worded(spec: Any) -> Any:
-    """A specification with its titles in the language of the page; keys and data stay."""
+def in_language(spec: Any) -> Any:
+    """Return a specification with its messages as text in the language of the page.
+
+    Several messages of a description become one text.
+    """
+    if isinstance(spec, Message):
+        return translated(spec)
     if isinstance(spec, dict):
-        return {key: _worded(key, value) for key, value in spec.items()}
-    return [worded(each) for each in spec] if isinstance(spec, list) else spec
+        return {key: _in_language(key, value) for key, value in spec.items()}
+    return [in_language(each) for each in spec] if isinstance(spec, list) else spec
 
 
-def _worded(key: str, value: Any) -> Any:
-    if key in WORDS:
-        return said(value) if isinstance(value, str) else worded(value)
-    return value if key in DATA else worded(value)
+def _in_language(key: str, value: Any) -> Any:
+    is_several = key == "description" and isinstance(value, list)
+    return sentences(value) if is_several else in_language(value)
 
 
 def response(request: HttpRequest, figure: Figure, fmt: str, filename: str) -> HttpResponseBase:
@@ -127,7 +129,7 @@ def response(request: HttpRequest, figure: Figure, fmt: str, filename: str) -> H
 
 
 def draw(spec: Mapping[str, Any], fmt: str) -> bytes:
-    """Return a specification as svg, pdf or png, drawn at most once a day and process."""
+    """Return a specification as svg, pdf or png, from the cache where it was drawn today."""
     key = _key(spec, fmt)
     drawn: bytes | None = cache.get(key)
     if drawn is None:

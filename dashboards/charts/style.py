@@ -1,10 +1,13 @@
-"""One look for all figures: legible in print, in grey and without colour.
+"""The style of all figures: legible in print, in grey and without colour.
 
 Series differ in shape or dash as well as in colour. The colours are those of Okabe and Ito (2008),
 ordered so that neighbours differ in lightness.
 """
 
+from collections.abc import Sequence
 from typing import Any
+
+from metaeval.messages import Message
 
 Spec = dict[str, Any]
 SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
@@ -14,7 +17,7 @@ SHAPES = ["circle", "square", "triangle-up", "diamond", "cross", "triangle-down"
 DASHES = [[1, 0], [6, 3], [2, 2], [8, 2, 2, 2], [4, 1], [1, 3], [10, 4]]
 
 CONFIG: Spec = {
-    # Thousands of labelled marks help nobody: the table is the accessible form.
+    # The accessible form is the table, not thousands of labelled marks.
     "aria": False,
     "background": "white",
     "font": "Liberation Sans, Arial, sans-serif",
@@ -36,12 +39,23 @@ CONFIG: Spec = {
 }
 
 
-def figure(title: str, description: str, **spec: Any) -> Spec:
-    """Return a specification in this style; the rest is plain Vega-Lite."""
+def figure(
+    title: Message | str, description: Message | Sequence[Message | None] | str, **spec: Any
+) -> Spec:
+    """Return a specification in this style; the rest is plain Vega-Lite.
+
+    Messages stay in it until `dashboards.charts.files.in_language`. The description is the text
+    alternative, of one message or several, of which those that are None are skipped.
+    """
+    about = (
+        description
+        if isinstance(description, Message | str)
+        else [each for each in description if each is not None]
+    )
     return {
         "$schema": SCHEMA,
         "title": title,
-        "description": description.strip(),
+        "description": about,
         "config": CONFIG,
         # Labels are measured in one font and may be shown in a wider one.
         "padding": {"left": 20, "top": 8, "right": 20, "bottom": 8},
