@@ -1,4 +1,4 @@
-"""The Celery app, and what a worker does first. Its settings are Django's, prefixed CELERY_."""
+"""The Celery app and the start of workers. Its settings are Django's with the prefix CELERY_."""
 
 import os
 

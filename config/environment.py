@@ -1,4 +1,4 @@
-"""Readers of environment variables that refuse bad values by name."""
+"""Read environment variables, and refuse invalid values by name."""
 
 import ipaddress
 import json
@@ -61,7 +61,7 @@ def email_settings(url: str) -> dict[str, Any]:
         parts = urlsplit(url)
         port = parts.port
     except ValueError:
-        raise ImproperlyConfigured("EMAIL_URL is no address of a mail server.") from None
+        raise ImproperlyConfigured("EMAIL_URL is not the address of a mail server.") from None
     if parts.scheme == "console":
         return {"EMAIL_BACKEND": f"{backend}console.EmailBackend"}
     if parts.scheme not in ports or not parts.hostname:
@@ -95,11 +95,11 @@ _ENDPOINT_FIELDS = {
 
 
 def judge_endpoints(text: str) -> list[dict[str, Any]]:
-    """Read the endpoints of judges, a JSON list of objects; refuses bad ones by name and field."""
+    """Read the endpoints of judges, a JSON list of objects; refuse invalid ones by field."""
     try:
         listed = json.loads(text or "[]")
     except ValueError:
-        raise ImproperlyConfigured("JUDGE_ENDPOINTS is no JSON.") from None
+        raise ImproperlyConfigured("JUDGE_ENDPOINTS is not JSON.") from None
     if not isinstance(listed, list) or not all(isinstance(each, dict) for each in listed):
         raise ImproperlyConfigured("JUDGE_ENDPOINTS must be a list of objects.")
     names = [each.get("name") for each in listed]
@@ -108,7 +108,7 @@ def judge_endpoints(text: str) -> list[dict[str, Any]]:
             who = each.get("name") or number
             raise ImproperlyConfigured(f"JUDGE_ENDPOINTS, endpoint {who}: {problem}")
         if names.count(each["name"]) > 1:
-            raise ImproperlyConfigured(f"JUDGE_ENDPOINTS names {each['name']} twice.")
+            raise ImproperlyConfigured(f"JUDGE_ENDPOINTS has two endpoints named {each['name']}.")
     return listed
 
 
@@ -118,10 +118,10 @@ def _endpoint_problem(given: dict[str, Any]) -> str:
         if kind is None:
             return f"there is no field {field!r}."
         if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
-            return f"{field} has a wrong value."
+            return f"{field} has a value of the wrong type."
     if not re.fullmatch(r"[a-z0-9][a-z0-9.-]{0,39}", given.get("name", "")):
-        return "name must be 1 to 40 of a-z, 0-9, . and -."
-    # A key would be shown: its place is the variable that is named.
+        return "name must have 1 to 40 characters of a-z, 0-9, . and -."
+    # A key itself would be shown here; it belongs into the named variable.
     if not re.fullmatch(r"([A-Z][A-Z0-9_]*)?", given.get("key_variable", "")):
         return "key_variable must be the name of an environment variable, in capitals."
     return _url_problem(given.get("url", "")) or _number_problem(given)
@@ -135,7 +135,7 @@ def _url_problem(url: str) -> str:
         is_good = False
     if not is_good or parts.query or parts.fragment or re.search(r"\s", url):
         return "url must look like https://host/v1."
-    return "url may not hold a user name or password." if "@" in parts.netloc else ""
+    return "url must not contain a user name or password." if "@" in parts.netloc else ""
 
 
 def _number_problem(given: dict[str, Any]) -> str:
@@ -144,11 +144,15 @@ def _number_problem(given: dict[str, Any]) -> str:
     if not 1 <= given.get("timeout", 1) <= 3600:
         return "timeout must be between 1 and 3600 seconds."
     prices = (given.get("prompt_price", 0), given.get("completion_price", 0))
-    return "" if all(0 <= price < 1e6 for price in prices) else "a price is out of range."
+    return (
+        ""
+        if all(0 <= price < 1e6 for price in prices)
+        else "prices must be from 0 to below 1,000,000."
+    )
 
 
 def site_url(value: str) -> str:
-    """Return the address of this site without a slash at its end; refuses anything else."""
+    """Return the address of this site without a final slash; refuse anything else."""
     if not value.startswith(("http://", "https://")) or "?" in value or "#" in value:
         raise ImproperlyConfigured(
             f"SITE_URL must look like https://mt.example.org, not {value!r}."
@@ -157,15 +161,15 @@ def site_url(value: str) -> str:
 
 
 def secret_key(var_dir: Path, *, debug: bool) -> str:
-    """Return SECRET_KEY, or one kept in `var_dir` for a single machine.
+    """Return SECRET_KEY, or the key in a file of `var_dir` for a single machine.
 
-    A file is only used with the default SQLite database; servers that share a database must
-    share the key, so there it has to be set.
+    The file is only used with the default SQLite database. Servers that share a database must
+    share the key, so SECRET_KEY is required there.
     """
     if key := os.environ.get("SECRET_KEY"):
         return key
     if os.environ.get("DATABASE_URL") and not debug:
-        raise ImproperlyConfigured("SECRET_KEY must be set where DATABASE_URL is.")
+        raise ImproperlyConfigured("SECRET_KEY must be set if DATABASE_URL is set.")
     path = var_dir / "secret_key"
     try:
         with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:

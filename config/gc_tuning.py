@@ -1,20 +1,20 @@
-"""When Python collects garbage: rarely while modules load, and never among what they leave."""
+"""Tune garbage collection: rarely while modules load, and never for the objects they leave."""
 
 import gc
 
 USUAL = gc.get_threshold()
-# Objects of a collection's youngest generation: 700 while half a million come to stay take a fifth
-# of a start.
+# Size of the youngest generation. With 700, collections take a fifth of the start, while half a
+# million objects are created that stay.
 LOADING = (50_000, 20, 20)
 
 
 def relax() -> None:
-    """Until :func:`freeze`, or the end of a command: most of what is made is to stay."""
+    """Collect rarely until :func:`freeze` or the end of a command: most new objects stay."""
     gc.set_threshold(*LOADING)
 
 
 def freeze() -> None:
-    """Look at what is loaded no more: that held up every thread for a tenth of a second.
+    """Exclude loaded objects from collections, which blocked all threads for a tenth of a second.
 
     Children that are forked afterwards go on sharing its memory: looking writes to every object.
     """

@@ -1,4 +1,4 @@
-"""Links that are passwords stay out of logs, error pages and error reports.
+"""Keep links that work like passwords out of logs, error pages and error reports.
 
 Whoever has a personal or an access link can rate in somebody's name. Which parts of an address
 are such credentials is read from the URL configuration: every parameter with a name like `token`.
@@ -25,9 +25,9 @@ CREDENTIAL = re.compile(r"token|secret|key|code|uidb64", re.I)
 # `<str:token>` of a route, `(?P<token>[^/]+)` of a regular expression.
 PARAMETER = re.compile(r"<(?:\w+:)?(\w+)>|\(\?P<(\w+)>[^)]*\)")
 SLASH = r"(?:/|%2[Ff])"
-# A part of an address, wherever it stands: up to the next slash or whatever ends an address.
+# A part of an address anywhere: up to the next slash or the end of the address.
 PART = r"""(?:(?!%2[Ff])[^/\s?#&"'<>,;)\]}\\])+"""
-# The tokens themselves, whatever stands around them: 256 bits in URL-safe letters.
+# Tokens themselves, whatever surrounds them: 256 bits in URL-safe letters.
 BARE = re.compile(r"(?<![\w-])[\w-]{43}(?![\w-])")
 # Without the path even on our own addresses, whose requests servers log; a browser that sends no
 # referrer at all would send no origin with forms, either, and they would be refused as forged.
@@ -35,14 +35,14 @@ REFERRER_POLICY = "strict-origin"
 
 
 def redact(text: str) -> str:
-    """Return the text with `***` in place of every credential in it."""
+    """Return a text with every credential replaced by `***`."""
     for pattern in _patterns():
         text = pattern.sub(rf"\g<1>{HIDDEN}", text)
     return BARE.sub(HIDDEN, text)
 
 
 def _patterns() -> tuple[re.Pattern[str], ...]:
-    # While apps are loading there are no requests, and no address can be read yet.
+    # While apps load there are no requests, and addresses cannot be read yet.
     return _of_routes() if apps.ready else ()
 
 
@@ -53,7 +53,7 @@ def _of_routes() -> tuple[re.Pattern[str], ...]:
 
 
 def _prefixes(entries: Iterable[URLPattern | URLResolver], before: str) -> Iterator[str]:
-    """Yield what stands before each credential in a route, other parameters as `<>`."""
+    """Yield the part before each credential of a route, with other parameters as `<>`."""
     for entry in entries:
         route = before + str(entry.pattern).strip("^$").replace("\\", "")
         if isinstance(entry, URLResolver):
@@ -65,12 +65,12 @@ def _prefixes(entries: Iterable[URLPattern | URLResolver], before: str) -> Itera
 
 
 def _any_slash(prefix: str) -> str:
-    """The prefix as a pattern; within a query its slashes are encoded."""
+    """Return a prefix as a pattern; slashes are encoded in queries."""
     return re.escape(prefix).replace("<>", PART).replace("/", SLASH)
 
 
 def configure(config: dict[str, Any]) -> None:
-    """Set logging up, and redact every record where it is made: no handler sees a credential.
+    """Set up logging, and redact every record at its creation, before any handler sees it.
 
     `settings.LOGGING_CONFIG` names this function.
     """
@@ -94,7 +94,7 @@ def _redact_record(record: logging.LogRecord) -> None:
     try:
         message = record.getMessage()
     except (TypeError, ValueError, KeyError):
-        # Logging reports the mistake, with what was to be filled in.
+        # Logging reports the mistake with the arguments.
         message = f"{record.msg} {record.args}"
         record.msg, record.args = redact(message), ()
     if (redacted := redact(message)) != message:
@@ -106,7 +106,7 @@ def _redact_record(record: logging.LogRecord) -> None:
 
 
 class Reporter(ExceptionReporter):
-    """Django's report of an error, as a page while debugging and as an e-mail, redacted."""
+    """Redact Django's report of an error, as a page in debug mode and as an e-mail."""
 
     def get_traceback_html(self) -> SafeString:
         """Return the report as HTML."""
@@ -118,7 +118,7 @@ class Reporter(ExceptionReporter):
 
 
 class RedactionMiddleware:
-    """No referrer tells an address with a credential, and no error page repeats it.
+    """Keep addresses with credentials out of referrers and error pages.
 
     `request.has_credential` is True where the address has one.
     """
@@ -127,7 +127,7 @@ class RedactionMiddleware:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        """Answer a request; the outermost middleware, so that all refusals pass it."""
+        """Answer a request; this is the outermost middleware, so all refusals pass it."""
         address = request.get_full_path()
         request.has_credential = redact(address) != address  # type: ignore[attr-defined]
         response = self.get_response(request)

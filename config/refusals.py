@@ -1,7 +1,7 @@
-"""Requests that no view can answer: no database, a full disk, values that no column can hold.
+"""Answer requests that no view can answer: no database, a full disk, values out of range.
 
-503 where the database is away or a lock was waited for too long, by a page that needs no database;
-507 where a disk is full; 400 or 404 for NUL, numbers out of range and fields that do not exist.
+503 if the database does not answer or a lock was not free in time, by a page that needs no
+database; 507 if a disk is full; 400 or 404 for NUL, numbers out of range and unknown fields.
 """
 
 import logging
@@ -24,9 +24,10 @@ from django.utils.translation import gettext_lazy as _
 
 from annotation.access import is_researcher
 from annotation.web import errors
-from annotation.web.errors import SENTENCES, UNREADABLE, refuse, wants_json
+from annotation.web.errors import SENTENCES, refuse, wants_json
 from core import disk
 from core.database.waits import is_lock_timeout
+from metaeval.messages import Message, message, untranslated
 
 logger = logging.getLogger(__name__)
 RETRY_AFTER = 10  # seconds
@@ -38,12 +39,12 @@ AWAY = _(
 BUSY = _(
     "Somebody else is changing the same thing. Nothing of yours was changed. Try again in a minute."
 )
-# SQLite: busy, locked, cannot be opened. Its other errors are faults of ours, or of the disk.
+# SQLite: busy, locked, cannot be opened. Its other errors are bugs, or faults of the disk.
 SQLITE = (5, 6, 14)
 
 
 def is_unavailable(error: BaseException) -> bool:
-    """Return True if the database could not be reached, or made a statement wait too long."""
+    """Return True if the database did not answer, or a statement waited too long for a lock."""
     if not isinstance(error, OperationalError | InterfaceError):
         return False
     code = getattr(error.__cause__, "sqlite_errorcode", None)
@@ -53,7 +54,10 @@ def is_unavailable(error: BaseException) -> bool:
 
 
 def unavailable(request: HttpRequest, error: BaseException) -> HttpResponse:
-    """Answer 503 with Retry-After, in the browser's language: the account's would be asked for."""
+    """Answer 503 with Retry-After, in the language of the browser.
+
+    The language of the account is in the database.
+    """
     logger.error("%s %s: the database is unavailable: %s", request.method, request.path, error)
     sentence = BUSY if is_lock_timeout(error) else AWAY
     language = translation.get_language_from_request(request)
@@ -69,18 +73,15 @@ def unavailable(request: HttpRequest, error: BaseException) -> HttpResponse:
 
 
 STATUS = 507
-NO_ROOM = "There is no room"
-FULL = "The disk of the server is full."
-UNFINISHED = (
-    "What you asked for was not finished. Once there is room, see what is stored and do it again."
-)
+NO_ROOM = _("The disk is full")
+FULL = message("disk.server-full", "The disk of the server is full.")
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
-    """Answer 507 with the disk's sentence where the error in hand tells of one, else 500.
+    """Answer 507 if the current error is a full disk, 503 without a database, else 500.
 
-    Django asks its handler of errors while it handles the error, wherever that arose: in a view,
-    while a form was read (files of more than 2.5 MB go to the disk), or where a session was saved.
+    Django calls this while it handles the error, wherever that arose: in a view, while a form was
+    read (files of more than 2.5 MB go to the disk), or while a session was saved.
     """
     error = sys.exception()
     if error is not None and is_unavailable(error):
@@ -89,57 +90,67 @@ def server_error(request: HttpRequest) -> HttpResponse:
     if sentence is None:
         return errors.server_error(request)
     logger.error("A request was not finished: %s", sentence)
-    # Folders of the server are the business of those who can do something about them.
+    # Only researchers see folders of the server.
     user = getattr(request, "user", None)
-    told = sentence if user is not None and is_researcher(user) else FULL
-    return errors.refuse(request, STATUS, NO_ROOM, f"{told} {UNFINISHED}")
+    reason = sentence if user is not None and is_researcher(user) else FULL
+    unfinished = message(
+        "disk.request-unfinished",
+        "{reason} Your request was not completed. When there is space again, check what has been "
+        "stored and repeat the request.",
+        reason=reason,
+    )
+    return errors.refuse(request, STATUS, NO_ROOM, unfinished)
 
 
-def disk_refusal(error: BaseException) -> str | None:
-    """Return the sentence of a disk, a quota or a database that is full; None for other errors.
+def disk_refusal(error: BaseException) -> Message | None:
+    """Return the refusal of a full disk, quota or database; None for other errors.
 
-    A file that may not be opened is a fault of ours or of the installation, and stays one.
+    A file that may not be opened is a bug or a fault of the installation: 500.
     """
     number = disk.fault(error)
     if number is not None and number not in disk.FULL:
         return None
-    return disk.refusal(error, _fullest())
+    refusal = disk.refusal(error, _fullest())
+    return None if refusal is None else untranslated(refusal)
 
 
 def _fullest() -> Path:
-    """Return which of the folders that requests write to has least room."""
+    """Return the folder that requests write to with the least free space."""
     places = [Path(settings.VAR_DIR), Path(settings.FILE_UPLOAD_TEMP_DIR or tempfile.gettempdir())]
     return min(places, key=lambda place: shutil.disk_usage(place).free)
 
 
 NUL = "\0"
-HOLDS_NUL = "The address holds a NUL character, which no text here can hold."
-OUT_OF_RANGE = "A value is outside what can be stored. Nothing was saved."
+NOT_READ = _("This request cannot be read")
+HOLDS_NUL = message("request.nul", "The address contains a NUL character, which cannot be stored.")
+OUT_OF_RANGE = message(
+    "request.out-of-range", "A value is too large to be stored. Nothing was saved."
+)
 
 
 class UnreadableMiddleware:
-    """Answer 400 or 404 in one place, whichever view and database would have failed.
+    """Answer 400 or 404 for values that the database cannot store, whatever the view.
 
-    PostgreSQL knows no NUL and no number beyond its columns; SQLite's driver takes the first and
-    refuses the second. Transactions of the view are rolled back by then.
+    PostgreSQL refuses NUL and numbers beyond its columns; SQLite's driver accepts the first and
+    refuses the second. Transactions of the view have been rolled back by then.
     """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        """Refuse an address with a NUL."""
+        """Refuse an address that contains a NUL."""
         values = chain(request.GET, *(values for _name, values in request.GET.lists()))
         if NUL in request.path_info or any(NUL in value for value in values):
-            return refuse(request, 400, UNREADABLE, HOLDS_NUL)
+            return refuse(request, 400, NOT_READ, HOLDS_NUL)
         return self.get_response(request)
 
     def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
-        """Refuse what the database could not hold: 404 to a question, 400 to a form."""
+        """Refuse a value that the database cannot store: 404 for GET, 400 for a form."""
         # Django's admin looks up a field without a name where the address has an empty one.
         is_nameless = isinstance(error, FieldDoesNotExist) and TO_FIELD_VAR in request.GET
         if not (is_nameless or isinstance(error, (DataError, OverflowError))):
             return None
         if request.method in ("GET", "HEAD"):
             return refuse(request, 404, *SENTENCES[404])
-        return refuse(request, 400, UNREADABLE, OUT_OF_RANGE)
+        return refuse(request, 400, NOT_READ, OUT_OF_RANGE)

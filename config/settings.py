@@ -272,7 +272,7 @@ REST_FRAMEWORK = {
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_PAGINATION_CLASS": "config.api.reading.StrictPagination",
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
-    # There is one, and whatever `?version=` says would stand in a header of the schema.
+    # The only version; otherwise any `?version=` would become part of a header of the schema.
     "ALLOWED_VERSIONS": [API_VERSION],
     "PAGE_SIZE": 100,
 }
@@ -344,10 +344,12 @@ WORK_KINDS: dict[str, str] = {
     **{name: path for record in EXTENSION_RECORDS for name, path in record.work.items()},
     "document": "dashboards.documents.computing.documents",
 }
-# Seconds without a heartbeat after which another worker takes over what one had in hand.
+# Seconds without a heartbeat after which another worker takes over the work of one.
 RUN_STALE_SECONDS = env_int("RUN_STALE_SECONDS", 60)
 if RUN_STALE_SECONDS < 5:
-    raise ImproperlyConfigured("RUN_STALE_SECONDS must be at least 5: runs beat every 2 seconds.")
+    raise ImproperlyConfigured(
+        "RUN_STALE_SECONDS must be at least 5: workers report every 2 seconds."
+    )
 
 # Sets LOGGING up so that no record holds a personal link.
 LOGGING_CONFIG = "config.redaction.configure"

@@ -1,4 +1,4 @@
-"""Static files with hashed names, also inside ES module imports, and modules without comments."""
+"""Serve static files with hashed names, also in imports of modules, and without comments."""
 
 import re
 from hashlib import sha256
@@ -11,12 +11,12 @@ from whitenoise.storage import CompressedManifestStaticFilesStorage
 
 OWN = "js/"
 SOURCES = "sources.sha256"
-# Comments that have their lines to themselves, and what lines begin with.
+# Comments on their own lines, and the beginnings of lines.
 _IDLE = re.compile(r"^(?:\s*(?:/\*\*.*?\*/|//[^\n]*)$)*\s*", re.MULTILINE | re.DOTALL)
 
 
 def bare(module: str) -> str:
-    """A module as it is served: the comments are for those who read the source.
+    """Return a module as it is served, without its comments.
 
     No string of ours goes on over the end of a line, nor does a comment follow code behind `/*`.
     """
@@ -35,18 +35,18 @@ class ModuleManifestStorage(CompressedManifestStaticFilesStorage):  # type: igno
         return stored
 
     def save_manifest(self) -> None:
-        """Keep beside it what it was made of."""
+        """Store a digest of the sources with the result."""
         super().save_manifest()
         Path(self.path(SOURCES)).write_text(_sources(), encoding="utf-8")
 
     def is_current(self) -> bool:
-        """Whether static files, and this module, are as `collectstatic` last found them."""
+        """Return True if static files and this module have not changed since `collectstatic`."""
         kept = Path(self.path(SOURCES))
         return kept.exists() and kept.read_text(encoding="utf-8") == _sources()
 
 
 def _sources() -> str:
-    """A digest of contents: files of a release may be older than what was made of the last."""
+    """Return a digest of contents; times do not help, as files of a release may be older."""
     digest = sha256(Path(__file__).read_bytes())
     for finder in get_finders():
         for name, storage in finder.list([]):

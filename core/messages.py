@@ -75,8 +75,15 @@ def messages_of(error: ValidationError) -> list[Message]:
         each.message
         if isinstance(each.message, Message)
         else message(f"form.{each.code or 'invalid'}", "{text}", text=str(next(iter(each))))
-        for each in ValidationError(error).error_list
+        for each in _errors(error)
     ]
+
+
+def _errors(error: ValidationError) -> list[ValidationError]:
+    """Return the single errors of a refusal, which may have them by field."""
+    if hasattr(error, "error_dict"):
+        return [each for errors in error.error_dict.values() for each in errors]
+    return list(error.error_list)
 
 
 class MessageField(models.TextField):  # type: ignore[type-arg]  # Django has no parameters
@@ -101,6 +108,15 @@ def as_json(value: Message) -> dict[str, Any]:
     found = {"code": value.code, "text": value.text, "pattern": value.pattern}
     parameters = {name: _as_json(each) for name, each in value.parameters.items()}
     return found | {"parameters": parameters} | ({"plural": value.plural} if value.plural else {})
+
+
+def refusal_as_json(error: ValidationError) -> dict[str, Any]:
+    """Return a refusal as programs get it: the English text, and its messages."""
+    found = messages_of(error)
+    return {
+        "error": " ".join(each.text for each in found),
+        "messages": [as_json(each) for each in found],
+    }
 
 
 def _as_json(value: Any) -> Any:

@@ -1,4 +1,4 @@
-"""The same services for programs: look at a resource, rename, copy, archive, restore, delete it."""
+"""The API of resources: show, rename, copy, archive, restore, delete."""
 
 from typing import Any
 
@@ -9,14 +9,19 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from core.messages import as_json, refusal_as_json
 from lifecycle import services
 from lifecycle.resources import RESOURCE_TYPES
 from lifecycle.views import NOT_YOURS, VERBS, Found, find
+from metaeval.messages import Message
 from metrics.api.runs import MayRun
 
 
 class ThingSerializer(serializers.Serializer[object]):
-    """A thing: what may be done with it, what would go, and why it cannot be deleted now."""
+    """A resource, what may be done with it, and what would be deleted.
+
+    `stays` and `keeps` are messages or null: what stays, and why it cannot be deleted now.
+    """
 
     kind = serializers.ChoiceField(choices=list(RESOURCE_TYPES))
     key = serializers.CharField()
@@ -24,21 +29,21 @@ class ThingSerializer(serializers.Serializer[object]):
     is_archived = serializers.BooleanField()
     may = serializers.DictField(child=serializers.BooleanField())
     goes = serializers.DictField(child=serializers.IntegerField())
-    stays = serializers.CharField()
-    keeps = serializers.CharField()
-    seen = serializers.CharField(help_text="Send it with DELETE: what was looked at.")
+    stays = serializers.DictField(allow_null=True)
+    keeps = serializers.DictField(allow_null=True)
+    seen = serializers.CharField(help_text="A hash of this preview. Send it with DELETE.")
 
 
 class DeleteSerializer(serializers.Serializer[object]):
-    """`seen` as the thing said; its name `typed` where judgments would go."""
+    """`seen` from the preview, and the name as `typed` if judgments would be deleted."""
 
     seen = serializers.CharField(write_only=True)
     typed = serializers.CharField(required=False, default="", write_only=True)
     reason = serializers.CharField(required=False, default="", write_only=True)
 
 
-class DeedSerializer(serializers.Serializer[object]):
-    """The new name, for `rename`; the study, for `study`, where an empty one takes out of any."""
+class ActionSerializer(serializers.Serializer[object]):
+    """`name` for `rename`, `study` for `study`; an empty study takes a campaign out of it."""
 
     name = serializers.CharField(required=False, default="", write_only=True)
     study = serializers.CharField(
@@ -47,53 +52,57 @@ class DeedSerializer(serializers.Serializer[object]):
 
 
 class ResourceView(APIView):
-    """One thing of any kind, by its kind and key."""
+    """One resource, by its type and key."""
 
     permission_classes = (MayRun,)
 
     @extend_schema(tags=["things"], responses=ThingSerializer)
     def get(self, request: Request, kind: str, which: str) -> Response:
-        """Say what the thing is, what may be done with it, and what would go with it."""
+        """Return a resource, the allowed actions, and what would be deleted with it."""
         return Response(described(find(request.user, kind, which)))
 
     @extend_schema(tags=["things"], request=DeleteSerializer, responses={204: None, 409: None})
     def delete(self, request: Request, kind: str, which: str) -> Response:
-        """Delete it; 409 with the reason where it cannot be."""
+        """Delete a resource; 409 with the reasons if it cannot be deleted."""
         found = _allowed(find(request.user, kind, which), "delete")
         sent = DeleteSerializer(data=request.data)
         sent.is_valid(raise_exception=True)
         try:
             services.delete(found.kind, found.resource, found.user, **sent.validated_data)
         except ValidationError as error:
-            return Response({"error": " ".join(error.messages)}, status=409)
+            return Response(refusal_as_json(error), status=409)
         return Response(status=204)
 
 
 class ActionView(APIView):
-    """What can be undone."""
+    """Actions that can be undone."""
 
     permission_classes = (MayRun,)
 
     @extend_schema(
-        tags=["things"], request=DeedSerializer, responses={200: ThingSerializer, 409: None}
+        tags=["things"], request=ActionSerializer, responses={200: ThingSerializer, 409: None}
     )
     def post(self, request: Request, kind: str, which: str, verb: str) -> Response:
-        """`rename`, `study`, `copy`, `archive` or `restore`; answers with the thing or the copy."""
+        """Rename, copy, archive or restore a resource, or change its study.
+
+        `verb` is `rename`, `study`, `copy`, `archive` or `restore`. Returns the resource, or the
+        copy.
+        """
         found = _allowed(find(request.user, kind, which), verb)
-        sent = DeedSerializer(data=request.data)
+        sent = ActionSerializer(data=request.data)
         sent.is_valid(raise_exception=True)
         try:
             made = _do(found, verb, **sent.validated_data)
         except ValidationError as error:
-            return Response({"error": " ".join(error.messages)}, status=409)
+            return Response(refusal_as_json(error), status=409)
         return Response(described(made))
 
 
 def _allowed(found: Found, verb: str) -> Found:
     if verb not in VERBS and verb != "delete":
-        raise serializers.ValidationError({"verb": f"There are {', '.join(VERBS)}."})
+        raise serializers.ValidationError({"verb": f"Must be one of: {', '.join(VERBS)}."})
     if not found.allowed[verb]:
-        raise PermissionDenied(NOT_YOURS)
+        raise PermissionDenied(NOT_YOURS.text)
     return found
 
 
@@ -114,7 +123,7 @@ def _do(found: Found, verb: str, *, name: str, study: str) -> Found:
 
 
 def described(found: Found) -> dict[str, Any]:
-    """Return a thing as the API tells it."""
+    """Return a resource as the API shows it."""
     kind, resource = found.kind, found.resource
     return {
         "kind": kind.name,
@@ -123,7 +132,11 @@ def described(found: Found) -> dict[str, Any]:
         "is_archived": kind.is_archived(resource),
         "may": found.may,
         "goes": {what: n for what, n in kind.going(resource) if n},
-        "stays": kind.staying(resource),
-        "keeps": kind.keeps(resource),
+        "stays": _message(kind.staying(resource)),
+        "keeps": _message(kind.blocks_deletion(resource)),
         "seen": services.digest(kind, resource),
     }
+
+
+def _message(value: Message | None) -> dict[str, Any] | None:
+    return None if value is None else as_json(value)

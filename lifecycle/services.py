@@ -1,4 +1,4 @@
-"""Services: each changes a resource as a whole or not at all, and leaves an entry."""
+"""Services that change or delete a whole resource, and record the change."""
 
 import hashlib
 import json
@@ -17,6 +17,7 @@ from annotation.forms.campaign.form import free_slug
 from annotation.models import Archived, AuditEntry, Campaign, ChangeEntry, Instructions
 from annotation.presets import free_name
 from lifecycle.resources import ResourceType
+from metaeval.messages import Message, message
 
 OWN = frozenset(
     {
@@ -27,7 +28,7 @@ OWN = frozenset(
 
 
 def copy_campaign(campaign: Campaign, user: Any) -> Campaign:
-    """Return a new draft over the same systems, with the same settings and instructions."""
+    """Return a new draft with the same systems, settings and instructions."""
     settings = {
         field.name: getattr(campaign, field.name)
         for field in Campaign._meta.concrete_fields
@@ -49,25 +50,40 @@ def copy_campaign(campaign: Campaign, user: Any) -> Campaign:
 
 
 Action = ChangeEntry.Action
-MEANWHILE = "What would be deleted has changed since you looked. Look at it again."
-IN_USE = "Somebody used it at this moment, so nothing was deleted. Try again."
-NO_STUDY = "“{study}” cannot name a study: use up to 80 letters, digits, hyphens and underscores."
-TYPED = "Type its name exactly as it stands here: {name}"
+CHANGED = message(
+    "lifecycle.changed",
+    "The data to be deleted has changed since you opened this page. Check it again.",
+)
+IN_USE = message(
+    "lifecycle.in-use",
+    "Somebody was using this at the same moment, so nothing was deleted. Try again.",
+)
+FIXED_NAME = message("lifecycle.fixed-name", "This cannot be renamed.")
+NOT_COPIED = message("lifecycle.not-copied", "Only campaigns that were set up here can be copied.")
+NOT_IN_STUDY = message("lifecycle.not-in-study", "Only campaigns can be put into a study.")
+NOT_ARCHIVED = message(
+    "lifecycle.not-archived", "This cannot be archived on its own. Archive its test set instead."
+)
 logger = logging.getLogger(__name__)
 
 
+def refusal(*messages: Message) -> ValidationError:
+    """Return a refusal that consists of messages."""
+    return ValidationError(list(messages))
+
+
 def digest(kind: ResourceType[Any], resource: Any) -> str:
-    """Return what a person confirms: a hash of what would go."""
-    said = [kind.name, resource.pk, kind.called(resource), list(kind.going(resource))]
-    return hashlib.sha256(json.dumps(said).encode()).hexdigest()[:20]
+    """Return a hash of what would be deleted, which a person confirms."""
+    preview = [kind.name, resource.pk, kind.called(resource), list(kind.going(resource))]
+    return hashlib.sha256(json.dumps(preview).encode()).hexdigest()[:20]
 
 
 def archive(kind: ResourceType[Any], resource: Model, actor: Any) -> None:
-    """Put a resource away: lists leave it out. ValidationError says why it cannot be."""
+    """Hide a resource in lists. Raises ValidationError if it cannot be archived."""
     if not kind.archives:
-        raise ValidationError(f"{kind.label}s are not archived by themselves.")
-    if why := kind.keeps_open(resource):
-        raise ValidationError(why)
+        raise refusal(NOT_ARCHIVED)
+    if reason := kind.blocks_archiving(resource):
+        raise refusal(reason)
     with transaction.atomic():
         if not kind.is_archived(resource):
             kind.archive(resource, actor)
@@ -75,7 +91,7 @@ def archive(kind: ResourceType[Any], resource: Model, actor: Any) -> None:
 
 
 def restore(kind: ResourceType[Any], resource: Model, actor: Any) -> None:
-    """Bring back what was put away."""
+    """Show an archived resource in lists again."""
     with transaction.atomic():
         if kind.is_archived(resource):
             kind.restore(resource)
@@ -83,31 +99,39 @@ def restore(kind: ResourceType[Any], resource: Model, actor: Any) -> None:
 
 
 def rename(kind: ResourceType[Any], resource: Model, actor: Any, name: str) -> None:
-    """Give a resource another name. ValidationError where it cannot have it."""
+    """Rename a resource. Raises ValidationError if it cannot have the name."""
     if not kind.title:
-        raise ValidationError(f"It cannot be renamed. {kind.fixed}".strip())
+        raise refusal(FIXED_NAME, *filter(None, [kind.fixed]))
     before = str(getattr(resource, kind.title))
     if name.strip() == before:
         return
     with transaction.atomic():
         kind.rename(resource, name.strip())
-        note(kind, resource, actor, Action.RENAMED, reason=f"from “{before}”")
+        renamed = message("lifecycle.renamed-from", "Renamed from “{name}”.", name=before)
+        note(kind, resource, actor, Action.RENAMED, reason=renamed)
 
 
 def move(kind: ResourceType[Any], resource: Model, actor: Any, study: str) -> None:
-    """Put a campaign into a study; out of any where `study` is empty. ValidationError for no slug.
+    """Put a campaign into a study; an empty `study` takes it out of its study.
 
-    Nothing else of it changes.
+    Raises ValidationError if the name cannot be a part of an address.
     """
     if not isinstance(resource, Campaign):
-        raise ValidationError("Only campaigns are put into a study.")
+        raise refusal(NOT_IN_STUDY)
     before, resource.study = resource.study, study.strip()
     if resource.study == before:
         return
     try:
         resource.clean_fields(exclude={field.name for field in resource._meta.fields} - {"study"})
     except ValidationError as error:
-        raise ValidationError(NO_STUDY.format(study=resource.study)) from error
+        raise refusal(
+            message(
+                "lifecycle.study-name",
+                "“{study}” cannot be the name of a study. Use up to 80 letters, digits, hyphens "
+                "and underscores.",
+                study=resource.study,
+            )
+        ) from error
     with transaction.atomic():
         resource.save(update_fields=["study"])
         AuditEntry.objects.create(
@@ -116,20 +140,26 @@ def move(kind: ResourceType[Any], resource: Model, actor: Any, study: str) -> No
         )  # fmt: skip
 
 
-def moved(campaign: Campaign) -> str:
-    """Say in which study a campaign is now."""
+def moved(campaign: Campaign) -> Message:
+    """Say which study a campaign belongs to."""
     if campaign.study:
-        return f"{campaign.name} is in the study {campaign.study}."
-    return f"{campaign.name} is in no study."
+        return message(
+            "lifecycle.in-study",
+            "{campaign} is now in the study {study}.",
+            campaign=campaign.name,
+            study=campaign.study,
+        )
+    return message("lifecycle.no-study", "{campaign} is now in no study.", campaign=campaign.name)
 
 
 def copy(kind: ResourceType[Any], resource: Model, actor: Any) -> Campaign:
-    """Make a draft with the settings of a campaign. ValidationError for any other kind."""
+    """Return a draft with the settings of a campaign. ValidationError for any other type."""
     if not isinstance(resource, Campaign) or resource.origin == Campaign.Origin.IMPORTED:
-        raise ValidationError("Only campaigns that were set up here are copied.")
+        raise refusal(NOT_COPIED)
     with transaction.atomic():
         made = copy_campaign(resource, actor)
-        note(kind, made, actor, Action.COPIED, reason=f"from {resource.slug}")
+        copied = message("lifecycle.copied-from", "Copied from {campaign}.", campaign=resource.slug)
+        note(kind, made, actor, Action.COPIED, reason=copied)
     return made
 
 
@@ -142,10 +172,10 @@ def delete(
     typed: str = "",
     reason: str = "",
 ) -> ChangeEntry:
-    """Delete a resource with all that goes with it, and cancel before what works on it.
+    """Cancel the jobs of a resource, then delete it and all that depends on it.
 
-    `seen` is the :func:`digest` of what was confirmed; what has judgments needs its name `typed`.
-    ValidationError says why nothing was deleted.
+    `seen` is the :func:`digest` that was confirmed. If judgments would be deleted, `typed` must be
+    the name of the resource. ValidationError says why nothing was deleted.
     """
     _check(kind, resource, seen, typed)
     kind.stop(resource)
@@ -155,17 +185,19 @@ def delete(
             _check(kind, locked, seen, typed)
             return _delete(kind, locked, actor, reason)
     except (ProtectedError, IntegrityError) as error:
-        raise ValidationError(IN_USE) from error
+        raise refusal(IN_USE) from error
 
 
 def _check(kind: ResourceType[Any], resource: Any, seen: str | None, typed: str) -> None:
-    if why := kind.keeps(resource):
-        raise ValidationError(why)
+    if reason := kind.blocks_deletion(resource):
+        raise refusal(reason)
     if seen is not None and seen != digest(kind, resource):
-        raise ValidationError(MEANWHILE)
+        raise refusal(CHANGED)
     name = kind.called(resource)
     if kind.judgments(resource) and typed.strip() != name:
-        raise ValidationError(TYPED.format(name=name))
+        raise refusal(
+            message("lifecycle.type-name", "To confirm, type the name exactly: {name}", name=name)
+        )
 
 
 def _delete(kind: ResourceType[Any], resource: Any, actor: Any, reason: str) -> ChangeEntry:
@@ -184,7 +216,7 @@ def _remove(folders: Sequence[Path]) -> None:
         try:
             shutil.rmtree(folder)
         except OSError:
-            logger.exception("%s belongs to nothing any more and could not be removed", folder)
+            logger.exception("%s is no longer used and could not be removed", folder)
 
 
 def note(
@@ -194,10 +226,10 @@ def note(
     action: str,
     *,
     counts: dict[str, int] | None = None,
-    reason: str = "",
+    reason: Message | str = "",
 ) -> ChangeEntry:
-    """Write down who did what; commands have no account."""
-    return ChangeEntry.objects.create(
+    """Record who did what; commands have no account."""
+    return ChangeEntry.objects.create(  # type: ignore[misc]  # reason takes messages
         actor=actor,
         actor_name=actor.get_username() if actor else "command",
         action=action,

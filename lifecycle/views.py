@@ -1,4 +1,4 @@
-"""Pages: what can be done with a resource, deleting it, what is put away, what was done."""
+"""Pages that rename, copy, archive and delete a resource, the archive, and recorded changes."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -9,6 +9,7 @@ from django.core.exceptions import PermissionDenied, ValidationError
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from annotation.access import (
@@ -19,18 +20,21 @@ from annotation.access import (
 )
 from annotation.models import Campaign, ChangeEntry
 from annotation.web.parameters import Parameters, page_of, takes
-from core.text import key, pluralize
+from core.messages import messages_of, sentences, translated
+from core.text import key
 from lifecycle import services
 from lifecycle.resources import RESOURCE_TYPES, ResourceType
+from lifecycle.resources.resource_type import counted
+from metaeval.messages import Message, message
 
-NOT_YOURS = "Only its owner and site admins may do this."
+NOT_YOURS = message("lifecycle.not-yours", "Only the owner and site admins may do this.")
 PER_PAGE = 100
 MOST_ARCHIVED = 200
 
 
 @dataclass(frozen=True)
 class Found:
-    """A resource with its kind, and what a user may do with it."""
+    """A resource with its type, and what a user may do with it."""
 
     kind: ResourceType[Any]
     resource: Any
@@ -38,7 +42,7 @@ class Found:
 
     @property
     def allowed(self) -> dict[str, bool]:
-        """Whether the user may do it, by verb."""
+        """Return whether the user may do it, by verb."""
         kind, resource, user = self.kind, self.resource, self.user
         changes = kind.may_change(user, resource)
         return {
@@ -52,18 +56,18 @@ class Found:
 
     @property
     def may(self) -> dict[str, bool]:
-        """What of it there is to do: what is archived is restored, what is not is archived."""
+        """Return the allowed actions that apply: archiving, or restoring what is archived."""
         idle = "archive" if self.kind.is_archived(self.resource) else "restore"
         return self.allowed | {idle: False}
 
     @property
     def name(self) -> str:
-        """As people call it."""
+        """Return the name of the resource."""
         return self.kind.called(self.resource)
 
     @property
     def address(self) -> str:
-        """Of the page of what can be done."""
+        """Return the address of the page of actions."""
         return reverse("manage", args=[self.kind.name, getattr(self.resource, self.kind.key)])
 
 
@@ -85,13 +89,13 @@ def _context(found: Found) -> dict[str, Any]:
         "studies": _studies(found) if found.kind.studies else (),
         "copy_address": found.kind.copy_address(found.resource),
         "archived_since": found.kind.archived_since(found.resource),
-        "keeps": found.kind.keeps(found.resource),
-        "keeps_open": found.kind.keeps_open(found.resource),
+        "blocks_deletion": found.kind.blocks_deletion(found.resource),
+        "blocks_archiving": found.kind.blocks_archiving(found.resource),
     }
 
 
 def _studies(found: Found) -> list[str]:
-    """The studies that a user may read, to choose from."""
+    """Return the studies that a user may read, to choose from."""
     rows = visible_campaigns(found.user).exclude(study="").order_by("study")
     return list(rows.values_list("study", flat=True).distinct())
 
@@ -99,23 +103,23 @@ def _studies(found: Found) -> list[str]:
 @researcher_required
 @require_GET
 def manage(request: HttpRequest, kind: str, which: str) -> HttpResponse:
-    """Rename, copy, archive, delete: what of it this user may do with this resource."""
+    """Show what this user may do with a resource: rename, copy, archive, delete."""
     return render(request, "lifecycle/manage.html", _context(find(signed_in(request), kind, which)))
 
 
 @researcher_required
 @require_POST
 def act(request: HttpRequest, kind: str, which: str, verb: str) -> HttpResponse:
-    """Do what can be undone, or made again."""
+    """Do an action that can be undone."""
     found = find(signed_in(request), kind, which)
     if verb not in VERBS:
         raise Http404
     if not found.allowed[verb]:
-        raise PermissionDenied(NOT_YOURS)
+        raise PermissionDenied(translated(NOT_YOURS))
     try:
         sentence, address = VERBS[verb](request, found)
     except ValidationError as error:
-        messages.error(request, " ".join(error.messages))
+        messages.error(request, sentences(messages_of(error)))
         return redirect(found.address)
     messages.success(request, sentence)
     return redirect(address)
@@ -123,27 +127,29 @@ def act(request: HttpRequest, kind: str, which: str, verb: str) -> HttpResponse:
 
 def _rename(request: HttpRequest, found: Found) -> tuple[str, str]:
     services.rename(found.kind, found.resource, found.user, request.POST.get("name", ""))
-    return f"It is called {found.name} now.", found.kind.page(found.resource)
+    return _("Renamed to %(name)s.") % {"name": found.name}, found.kind.page(found.resource)
 
 
 def _archive(request: HttpRequest, found: Found) -> tuple[str, str]:
     services.archive(found.kind, found.resource, found.user)
-    return f"{found.name} is archived: lists leave it out, its pages stay.", found.address
+    notice = _("Archived %(name)s. Lists no longer show it; its pages remain available.")
+    return notice % {"name": found.name}, found.address
 
 
 def _restore(request: HttpRequest, found: Found) -> tuple[str, str]:
     services.restore(found.kind, found.resource, found.user)
-    return f"{found.name} is back in the lists.", found.address
+    return _("Restored %(name)s.") % {"name": found.name}, found.address
 
 
 def _copy(request: HttpRequest, found: Found) -> tuple[str, str]:
     made: Campaign = services.copy(found.kind, found.resource, found.user)
-    return f"{made.name} is a draft with the same settings.", made.get_absolute_url()
+    notice = _("Created %(name)s, a draft with the same settings.")
+    return notice % {"name": made.name}, made.get_absolute_url()
 
 
 def _study(request: HttpRequest, found: Found) -> tuple[str, str]:
     services.move(found.kind, found.resource, found.user, request.POST.get("study", ""))
-    return services.moved(found.resource), found.address
+    return translated(services.moved(found.resource)), found.address
 
 
 VERBS: dict[str, Callable[[HttpRequest, Found], tuple[str, str]]] = {
@@ -158,36 +164,36 @@ VERBS: dict[str, Callable[[HttpRequest, Found], tuple[str, str]]] = {
 @researcher_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def delete(request: HttpRequest, kind: str, which: str) -> HttpResponse:
-    """Say what goes and what stays; delete what was confirmed."""
+    """Show what would be deleted and what stays; delete it once confirmed."""
     found = find(signed_in(request), kind, which)
     if not found.allowed["delete"]:
-        raise PermissionDenied(NOT_YOURS)
-    error = ""
+        raise PermissionDenied(translated(NOT_YOURS))
+    errors: list[Message] = []
     sent = {name: request.POST.get(name, "") for name in ("seen", "typed", "reason")}
     if request.method == "POST":
         try:
             services.delete(found.kind, found.resource, found.user, **sent)
         except ValidationError as refused:
-            error = " ".join(refused.messages)
+            errors = messages_of(refused)
         else:
-            messages.success(request, f"{found.name} is deleted.")
+            messages.success(request, _("Deleted %(name)s.") % {"name": found.name})
             return redirect(found.kind.home)
     context = _context(found) | {
         **sent,
-        "error": error,
-        "going": [pluralize(n, what) for what, n in found.kind.going(found.resource) if n],
+        "errors": errors,
+        "going": counted(dict(found.kind.going(found.resource))),
         "staying": found.kind.staying(found.resource),
-        "judgments": found.kind.judgments(found.resource),
+        "judgments": counted({"judgment": found.kind.judgments(found.resource)}),
         "export": found.kind.export(found.resource),
         "seen": services.digest(found.kind, found.resource),
     }
-    return render(request, "lifecycle/delete.html", context, status=422 if error else 200)
+    return render(request, "lifecycle/delete.html", context, status=422 if errors else 200)
 
 
 @researcher_required
 @require_GET
 def archive(request: HttpRequest) -> HttpResponse:
-    """What is put away, by kind, with the way back."""
+    """Show archived resources by type."""
     user = signed_in(request)
     groups = [
         (kind, [Found(kind, resource, user) for resource in kind.archived(user)[:MOST_ARCHIVED]])
@@ -202,6 +208,8 @@ def archive(request: HttpRequest) -> HttpResponse:
 @require_GET
 @takes(Parameters(frozenset({"page"})))
 def changes(request: HttpRequest) -> HttpResponse:
-    """Who did what to which resource or account, newest first."""
+    """Show who did what to which resource or account, newest first."""
     page = page_of(request, ChangeEntry.objects.all(), PER_PAGE)
-    return render(request, "lifecycle/changes.html", {"page": page})
+    labels = {name: kind.label for name, kind in RESOURCE_TYPES.items()}
+    entries = [(row, labels.get(row.kind, row.kind), counted(row.counts)) for row in page]
+    return render(request, "lifecycle/changes.html", {"page": page, "entries": entries})

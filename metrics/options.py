@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from metaeval.messages import Message
 from metrics.base import MetricError, MetricInfo, OptionValue
 from metrics.checkpoints import places
 
@@ -30,13 +31,13 @@ class Option:
     """
 
     name: str
-    label: str
+    label: Message | str
     kind: Kind
     default: OptionValue | None = None
     choices: tuple[str, ...] = ()
     minimum: float | None = None
     maximum: float | None = None
-    help: str = ""
+    help: Message | str = ""
     is_rare: bool = False
 
     @property
@@ -67,7 +68,7 @@ class Family:
 
     key: str
     label: str
-    description: str
+    description: Message | str
     scorer: str
     options: tuple[Option, ...]
     describe: Callable[[str, str, Options], MetricInfo]

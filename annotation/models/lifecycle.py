@@ -6,6 +6,8 @@ from django.conf import settings
 from django.db import models
 from django.db.models import QuerySet
 
+from core.messages import MessageField
+
 M = TypeVar("M", bound=models.Model)
 
 
@@ -59,7 +61,7 @@ class ChangeEntry(models.Model):
     key = models.CharField(max_length=120)
     name = models.CharField(max_length=200)
     counts = models.JSONField(default=dict)
-    reason = models.TextField(blank=True)
+    reason = MessageField(blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:

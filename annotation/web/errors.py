@@ -14,6 +14,8 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 from annotation.entry import throttle
+from core.messages import as_json, translated
+from metaeval.messages import Message
 
 TOO_MANY_FILES = (
     "More than {limit:,} files were sent at once, and {limit:,} is the limit. Nothing was stored. "
@@ -52,7 +54,7 @@ def wants_json(request: HttpRequest) -> bool:
 
 
 def refuse(
-    request: HttpRequest, status: int, title: str | Promise, sentence: str | Promise
+    request: HttpRequest, status: int, title: str | Promise, sentence: str | Promise | Message
 ) -> HttpResponse:
     """Answer with `status`, a title and one sentence, as a page or as JSON.
 
@@ -62,14 +64,21 @@ def refuse(
     request.languages = settings.LANGUAGES  # type: ignore[attr-defined]
     with translation.override(language):
         if wants_json(request):
-            return JsonResponse({"error": sentence}, status=status)
-        context: dict[str, Any] = {"title": title, "sentence": sentence, "status": status}
+            return JsonResponse(_as_json(sentence), status=status)
+        shown = translated(sentence) if isinstance(sentence, Message) else sentence
+        context: dict[str, Any] = {"title": title, "sentence": shown, "status": status}
         # A page that refuses does not repeat a link that is a password.
         if getattr(request, "has_credential", False):
             context["return_to"] = reverse("home")
         response = render(request, "error.html", context, status=status)
     response["Content-Language"] = language or "en"
     return response
+
+
+def _as_json(sentence: str | Promise | Message) -> dict[str, Any]:
+    if isinstance(sentence, Message):
+        return {"error": sentence.text, "message": as_json(sentence)}
+    return {"error": sentence}
 
 
 def refuse_guessing(request: HttpRequest, until: datetime) -> HttpResponse:

@@ -1,4 +1,4 @@
-"""What the API reads: pages of lists by strict numbers, and JSON that can be stored."""
+"""Read requests to the API: strict pagination, and JSON that can be stored."""
 
 import math
 from collections.abc import Iterator, Mapping
@@ -9,26 +9,26 @@ from rest_framework.pagination import LimitOffsetPagination
 from rest_framework.parsers import JSONParser
 from rest_framework.request import Request
 
-# What the smallest database counts in.
+# The largest integer of all supported databases.
 LARGEST = 2**31 - 1
-# A page of segments with all their references is then some megabytes.
+# A page of segments with all references then has some megabytes.
 MOST_ROWS = 1_000
 
 
 class StrictPagination(LimitOffsetPagination):
-    """`limit` and `offset` are whole numbers, or the request is refused: never another page."""
+    """Pagination that refuses invalid `limit` and `offset` instead of returning another page."""
 
     def get_limit(self, request: Request) -> int | None:
-        """Return how many rows; 100 where none is asked for."""
+        """Return the number of rows; 100 by default."""
         given = _whole(request, self.limit_query_param, least=1, most=MOST_ROWS)
         return self.default_limit if given is None else given
 
     def get_offset(self, request: Request) -> int:
-        """Return how many rows come before."""
+        """Return the number of rows before the page."""
         return _whole(request, self.offset_query_param, least=0) or 0
 
     def get_schema_operation_parameters(self, view: Any) -> list[dict[str, Any]]:
-        """Say the bounds in the schema."""
+        """Add the bounds to the schema."""
         parameters: list[dict[str, Any]] = super().get_schema_operation_parameters(view)
         for parameter, (least, most) in zip(
             parameters, ((1, MOST_ROWS), (0, LARGEST)), strict=True
@@ -37,7 +37,7 @@ class StrictPagination(LimitOffsetPagination):
         return parameters
 
     def get_paginated_response_schema(self, schema: dict[str, Any]) -> dict[str, Any]:
-        """Say as JSON Schema does that the first page has none before it."""
+        """Describe `next` and `previous` as nullable in the way of JSON Schema."""
         described: dict[str, Any] = super().get_paginated_response_schema(schema)
         for name in ("next", "previous"):
             described["properties"][name].pop("nullable")
@@ -52,18 +52,18 @@ def _whole(request: Request, name: str, *, least: int, most: int = LARGEST) -> i
     text = values[-1]
     is_number = text.isascii() and text.isdigit() and len(text) <= len(str(LARGEST))
     if not is_number or not least <= int(text) <= most:
-        message = f"Give one whole number from {least} to {most}."
+        message = f"Must be a whole number from {least} to {most}."
         raise ValidationError({name: [message]})
     return int(text)
 
 
 DEEP = "The JSON is nested too deeply."
-UNREADABLE = "A text holds a NUL character or half a character, which no text here can hold."
-INFINITE = "A number is larger than any that can be stored."
+UNREADABLE = "A text contains a NUL character or half a character, which cannot be stored."
+INFINITE = "A number is larger than any number that can be stored."
 
 
 class StorableJSONParser(JSONParser):
-    """Refuses with 400 what a database would refuse in the middle of a request."""
+    """A parser that answers 400 for values that the database cannot store."""
 
     def parse(
         self,

@@ -1,4 +1,4 @@
-"""What the schema of the API says of every operation: the refusals that no view writes itself."""
+"""Add refusals that are common to all operations to the schema of the API."""
 
 from typing import Any
 
@@ -6,14 +6,20 @@ Document = dict[str, Any]
 
 REFUSAL: Document = {
     "type": "object",
-    "description": "Why a request was refused, in a sentence.",
-    "properties": {"detail": {"type": "string"}, "error": {"type": "string"}},
+    "description": "Why a request was refused: English text, and messages with code and "
+    "parameters.",
+    "properties": {
+        "detail": {"type": "string"},
+        "error": {"type": "string"},
+        "message": {"type": "object"},
+        "messages": {"type": "array", "items": {"type": "object"}},
+    },
     "minProperties": 1,
     "additionalProperties": False,
 }
-# What a field, a row of a list or a whole form lacks, however deep it lies.
+# Errors of a field, a row of a list or a whole form, at any depth.
 PROBLEMS: Document = {
-    "description": "Sentences by field, as deep as the request was; or one for all of it.",
+    "description": "Errors by field, nested like the request, or errors of the whole request.",
     "anyOf": [
         {"type": "string"},
         {"type": "array", "items": {"$ref": "#/components/schemas/Problems"}},
@@ -24,20 +30,20 @@ PROBLEMS: Document = {
     ],
 }
 BY_STATUS = {
-    "400": ("Problems", "The request cannot be read, or what it asks for cannot be done."),
+    "400": ("Problems", "The request cannot be read, or cannot be done."),
     "403": ("Refusal", "Nobody is signed in, or the account lacks the role."),
-    "404": ("Refusal", "There is no such thing, or it is not the account's to see."),
-    "406": ("Refusal", "The answer exists as JSON only."),
+    "404": ("Refusal", "There is no such resource, or the account may not see it."),
+    "406": ("Refusal", "The answer is available as JSON only."),
     "507": ("Refusal", "A disk of the server, or its database, is full."),
 }
-WITH_BODY = {"415": ("Refusal", "The body is of a type that is not read here.")}
+WITH_BODY = {"415": ("Refusal", "The body has a type that is not supported here.")}
 
 
 def describe_refusals(result: Document, **generator: Any) -> Document:
-    """Add to each operation the statuses that it can answer besides its own.
+    """Add the common statuses to each operation.
 
-    `settings.SPECTACULAR_SETTINGS` names this function. An operation's own words stay; where it
-    declares an error without a body, the body is a refusal.
+    `settings.SPECTACULAR_SETTINGS` names this function. Statuses of the operation stay; an error
+    that is declared without a body gets a refusal as its body.
     """
     result["components"]["schemas"] |= {"Refusal": REFUSAL, "Problems": PROBLEMS}
     for methods in result["paths"].values():

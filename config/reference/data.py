@@ -1,4 +1,4 @@
-"""What goes in and out: columns, published sets, formats; and the terms that pages explain."""
+"""Reference pages of columns, published data sets, formats and the glossary."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -17,7 +17,7 @@ from metrics.imported.choices import FIELDS as SCORES
 TABLES = {
     "Test sets and outputs": WANTED,
     "Judgments": JUDGMENT_FIELDS,
-    "Judgments: one error a row": SPAN_FIELDS,
+    "Judgments: one error per row": SPAN_FIELDS,
     "Human scores": (HUMAN, NAME, *TEXT_FIELDS),
     "Metric scores": SCORES,
 }
@@ -25,7 +25,7 @@ TABLES = {
 
 def columns_page() -> str:
     """Return the page."""
-    start = "# Columns of tables\n\nNames are compared without case, blanks and punctuation."
+    start = "# Columns of tables\n\nNames are compared without case, spaces and punctuation."
     return start + "".join(f"\n\n## {name}\n\n{_fields(fields)}" for name, fields in TABLES.items())
 
 
@@ -36,26 +36,24 @@ def _fields(fields: Iterable[Wanted]) -> str:
 
 DATASETS_HEAD = """# Published data sets
 
-`manage.py import_dataset NAME` reads each from its folder below `TOUCHSTONE_DATA`
-([how](../datasets.md)); `*` is the language pair.
+`manage.py import_dataset NAME` reads a data set from its folder below `TOUCHSTONE_DATA`
+([how](../datasets.md)). `*` is the language pair.
 
 """
 
 
 def datasets_page() -> str:
     """Return the page."""
-    return DATASETS_HEAD + table(
-        ("name", "campaigns, and what is to be known", "folder"), _datasets()
-    )
+    return DATASETS_HEAD + table(("name", "campaigns and notes", "folder"), _datasets())
 
 
 def _datasets() -> Iterator[tuple[str, str, str]]:
     for name, each in DATASETS.items():
-        said = import_module(each.reader.rpartition(".")[0]).__doc__ or ""
-        yield code(name), re.sub(r"\s+", " ", said), code(each.folder)
+        about = import_module(each.reader.rpartition(".")[0]).__doc__ or ""
+        yield code(name), re.sub(r"\s+", " ", about), code(each.folder)
 
 
-FORMATS_HEAD = """# What imports and exports hold
+FORMATS_HEAD = """# Contents of imports and exports
 
 How to import and export: [formats](../formats.md)."""
 READ = {"Campaigns of Appraise": "imports.appraise", "Campaigns of Pearmut": "imports.pearmut"}
@@ -83,8 +81,10 @@ def formats_page() -> str:
 
 def _module_texts(level: str, modules: dict[str, str]) -> str:
     """Return a heading and the docstring of each module."""
-    said = {title: import_module(f"annotation.{name}").__doc__ for title, name in modules.items()}
-    return "\n\n".join(f"{level} {title}\n\n{(text or '').strip()}" for title, text in said.items())
+    texts = {title: import_module(f"annotation.{name}").__doc__ for title, name in modules.items()}
+    return "\n\n".join(
+        f"{level} {title}\n\n{(text or '').strip()}" for title, text in texts.items()
+    )
 
 
 def glossary_page() -> str:

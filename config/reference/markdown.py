@@ -1,4 +1,4 @@
-"""Markdown's tables and sentences from plain values and docstrings."""
+"""Write Markdown from plain values and docstrings."""
 
 import ast
 import inspect
@@ -9,7 +9,7 @@ from pathlib import Path
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """Return a table; its cells are in one line each."""
+    """Return a table; each cell is one line."""
     lines = [head, ["---"] * len(head), *rows]
     return "\n".join(f"| {' | '.join(map(_cell, line))} |" for line in lines)
 
@@ -19,7 +19,7 @@ def _cell(value: object) -> str:
 
 
 def code(value: object) -> str:
-    """Return a value as code, nothing for an empty one."""
+    """Return a value as code; empty for an empty value."""
     return f"`{value}`" if str(value) else ""
 
 
@@ -30,7 +30,7 @@ def first_sentence(documented: object) -> str:
 
 
 def docstring(module: str) -> str:
-    """Return what a module says of itself, without importing it: it may need torch."""
+    """Return the docstring of a module without importing it, because it may need torch."""
     spec = find_spec(module)
     if spec is None or spec.origin is None:
         raise ModuleNotFoundError(module)

@@ -38,7 +38,7 @@ def _families() -> Iterable[str]:
     said = set[str]()
     for family in map(get_family, FAMILIES):
         yield f"### {family.label}: `{family.key}`"
-        yield family.description
+        yield str(family.description)
         # Released sentinels are scored by COMET's module.
         yield from _scorer_texts({family.scorer} - said)
         yield _options(family.options)
@@ -79,7 +79,7 @@ def _values(info: MetricInfo) -> str:
 def _options(options: Iterable[Option]) -> str:
     return table(
         OPTION_COLUMNS,
-        [(code(o.name), o.label, _default(o), _takes(o), o.help) for o in options],
+        [(code(o.name), str(o.label), _default(o), _takes(o), str(o.help)) for o in options],
     )
 
 

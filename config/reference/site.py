@@ -1,4 +1,4 @@
-"""What the site has: pages, API, commands, settings, and the tree of its packages."""
+"""Reference pages of addresses, API, commands, settings and packages."""
 
 import ast
 import re
@@ -18,11 +18,11 @@ from config.reference.markdown import code, first_sentence, table
 from config.reference.variables import VARIABLES
 from core import extensions
 
-# The API has a page of its own; Django's admin leads to ours.
+# The API has its own page; Django's admin links to the pages of the site.
 ELSEWHERE = ("/api/", "/admin/")
 PAGES_HEAD = """# Pages and other addresses
 
-What an address takes besides its own parts stands in the last column; *filters* are those of
+The last column has the query parameters of an address. *filters* are those of
 [the list](../filters.md).
 
 """
@@ -44,7 +44,7 @@ def pages_page() -> str:
 
 
 def walk(patterns: list[Any] | None = None, before: str = "/") -> Iterator[tuple[str, URLPattern]]:
-    """Yield every address with its route as it is written."""
+    """Yield every address with its route."""
     for entry in get_resolver().url_patterns if patterns is None else patterns:
         route = before + str(entry.pattern)
         if isinstance(entry, URLResolver):
@@ -59,7 +59,7 @@ def _view_sentence(entry: URLPattern) -> str:
 
 
 def taken(route: str, entry: URLPattern) -> frozenset[str] | None:
-    """Return the parameters that an address takes; None where its view says nothing of them."""
+    """Return the parameters of an address; None if its view does not declare them."""
     known: Any = getattr(entry.callback, "takes", None)
     given = dict.fromkeys(re.findall(r"<\w+:(\w+)>", route), "x") | (entry.default_args or {})
     return None if known is None else known(**given).names
@@ -67,18 +67,17 @@ def taken(route: str, entry: URLPattern) -> frozenset[str] | None:
 
 def _page_parameters(route: str, entry: URLPattern) -> str:
     names = taken(route, entry) or frozenset()
-    for said, filters in (("filters", ALL), ("filters but `scores`, `scale`", JUDGMENTS)):
+    for group, filters in (("filters", ALL), ("filters except `scores`, `scale`", JUDGMENTS)):
         if filters.names <= names:
-            return ", ".join((said, *map(code, sorted(names - filters.names))))
+            return ", ".join((group, *map(code, sorted(names - filters.names))))
     return ", ".join(map(code, sorted(names)))
 
 
 PAGING = {"limit", "offset"}
 API_HEAD = """# API
 
-JSON over a session and, for what changes something, its CSRF token
-([how](../importing.md#by-program)). Lists come in pages (`limit`, `offset`). The OpenAPI schema,
-with every field and status, stands at `/api/schema/`.
+JSON with a session and, for changes, its CSRF token ([how](../importing.md#by-program)). Lists
+are paginated (`limit`, `offset`). The OpenAPI schema at `/api/schema/` has every field and status.
 
 """
 
@@ -92,10 +91,10 @@ def api_page() -> str:
 def _operations(paths: dict[str, Any]) -> Iterator[tuple[str, str, str]]:
     for path, methods in paths.items():
         for method, operation in methods.items():
-            said = first_sentence(operation.get("description", ""))
+            about = first_sentence(operation.get("description", ""))
             if method == "get" and path.endswith("}/") and _collection(path) in paths:
-                said = "One of them."
-            yield code(f"{method.upper()} {path}"), said, _api_parameters(operation)
+                about = "Return one of them."
+            yield code(f"{method.upper()} {path}"), about, _api_parameters(operation)
 
 
 def _collection(path: str) -> str:
@@ -121,7 +120,7 @@ def commands_page() -> str:
 
 
 def _command(name: str, app: str) -> str:
-    """Return the help of a command, without the options that every command has."""
+    """Return the help of a command without the options that all commands have."""
     formatter = partial(DjangoHelpFormatter, width=100)
     parser = load_command_class(app, name).create_parser(
         "manage.py", name, formatter_class=formatter
@@ -147,7 +146,7 @@ TOPS = (
     *("config", "core", "annotation", "metrics", "metaeval", "dashboards", "training", "lifecycle"),
     *("extensions", "benchmarks"),
 )
-# Django's own names say what they hold.
+# Folders with names of Django need no explanation.
 SELF_EVIDENT = {"management", "migrations", "templatetags", "commands"}
 
 

@@ -1,4 +1,4 @@
-"""The resource types: who owns a resource, what is deleted with it, what keeps it."""
+"""Resource types: who owns a resource, what is deleted with it, what prevents deletion."""
 
 from typing import Any
 

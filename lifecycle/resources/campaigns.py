@@ -1,4 +1,4 @@
-"""Campaigns: what has judgments is archived before it can be deleted."""
+"""Campaigns. One that has judgments must be archived before it can be deleted."""
 
 from typing import Any
 
@@ -20,45 +20,50 @@ from annotation.models import Adjudication, Annotator, Campaign, ErrorSpan, Judg
 from core.work import claims
 from dashboards.models import Analysis
 from lifecycle.resources.resource_type import Going, ResourceType
+from metaeval.messages import Message, message
 
-OPEN = "It is open: close it first, so that nobody is rating in it."
-JUDGED = (
-    "It has judgments, and those are not deleted in passing: archive it first. What is archived "
-    "can be deleted."
+OPEN = message(
+    "lifecycle.campaign-open",
+    "This campaign is open. Close it first, so that nobody is rating in it.",
+)
+JUDGED = message(
+    "lifecycle.campaign-judged",
+    "This campaign has judgments. Archive it first; an archived campaign can be deleted.",
 )
 
 
 class Campaigns(ResourceType[Campaign]):
-    """Campaigns with everything that was judged in them."""
+    """Campaigns with all their judgments."""
 
-    name, label, home = "campaign", "Campaign", "campaigns"
+    name, home = "campaign", "campaigns"
+    label = message("resource.campaign", "Campaign")
     model = Campaign
     key, title = "slug", "name"
     studies = True
 
     def seen(self, user: Any) -> QuerySet[Campaign]:
-        """Those that the user may read."""
+        """Return the campaigns that the user may read."""
         return visible_campaigns(user).select_related("test_set")
 
     def may_change(self, user: Any, resource: Campaign) -> bool:
-        """Who runs it."""
+        """Return True for those who run the campaign."""
         return runs_campaign(user, resource)
 
     def may_delete(self, user: Any, resource: Campaign) -> bool:
-        """Its owner, while they create campaigns, and site admins; no other member."""
+        """Return True for an owner who may create campaigns, and for site admins."""
         is_owner = resource.created_by_id == user.pk and CAMPAIGN_ADMIN in role_names(user)
         return is_owner or is_site_admin(user)
 
     def may_copy(self, user: Any, resource: Campaign) -> bool:
-        """Whoever creates campaigns; imported ones have no task to repeat."""
+        """Return True for those who create campaigns; imported ones have no task to repeat."""
         return is_admin(user) and resource.origin != Campaign.Origin.IMPORTED
 
     def page(self, resource: Campaign) -> str:
-        """Its setup, which every campaign has."""
+        """Return the address of the setup, which every campaign has."""
         return reverse("campaign-setup", args=[resource.slug])
 
     def going(self, resource: Campaign) -> Going:
-        """From judgments to what readers saved."""
+        """Count judgments, items, annotators, stored results and selections."""
         judgments = Judgment.objects.filter(assignment__annotator__campaign=resource)
         return [
             ("judgment", judgments.count()),
@@ -76,35 +81,39 @@ class Campaigns(ResourceType[Campaign]):
         ]
 
     def judgments(self, resource: Campaign) -> int:
-        """Revised ones and what reviewers decided, too."""
+        """Count judgments with their revisions, and adjudications."""
         judgments = Judgment.objects.filter(assignment__annotator__campaign=resource)
         return judgments.count() + Adjudication.objects.filter(item__campaign=resource).count()
 
-    def staying(self, resource: Campaign) -> str:
-        """The texts and the metrics' scores are not the campaign's."""
-        return f"The test set {resource.test_set.name} and all metric scores stay."
-
-    def export(self, resource: Campaign) -> str:
-        """Every judgment in several formats."""
-        return reverse("export", args=[resource.slug])
-
-    def keeps(self, resource: Campaign) -> str:
-        """People who rate, and judgments."""
-        return self.keeps_open(resource) or (
-            JUDGED if not is_archived(resource) and self.judgments(resource) else ""
+    def staying(self, resource: Campaign) -> Message:
+        """Say that the test set and the metric scores stay."""
+        return message(
+            "lifecycle.test-set-stays",
+            "The test set {test_set} and all metric scores stay.",
+            test_set=resource.test_set.name,
         )
 
-    def keeps_open(self, resource: Campaign) -> str:
-        """People who rate."""
-        return OPEN if resource.status == Campaign.Status.OPEN else ""
+    def export(self, resource: Campaign) -> str:
+        """Return the address of the export of judgments."""
+        return reverse("export", args=[resource.slug])
+
+    def blocks_deletion(self, resource: Campaign) -> Message | None:
+        """Refuse an open campaign, and one with judgments that is not archived."""
+        return self.blocks_archiving(resource) or (
+            JUDGED if not is_archived(resource) and self.judgments(resource) else None
+        )
+
+    def blocks_archiving(self, resource: Campaign) -> Message | None:
+        """Refuse an open campaign."""
+        return OPEN if resource.status == Campaign.Status.OPEN else None
 
     def stop(self, resource: Campaign) -> None:
-        """No document is computed and nobody told any more."""
+        """Cancel its analyses and notifications."""
         claims.cancel(Analysis.objects.filter(campaign=resource))
         claims.cancel(resource.notifications.all())
 
     def erase(self, resource: Campaign) -> None:
-        """Judgments first: nothing else in the database takes them along."""
+        """Delete judgments first: the database does not cascade to them."""
         accounts = list(_own_accounts(resource).values_list("pk", flat=True))
         Judgment.objects.filter(assignment__annotator__campaign=resource).delete()
         Adjudication.objects.filter(item__campaign=resource).delete()
@@ -113,7 +122,7 @@ class Campaigns(ResourceType[Campaign]):
 
 
 def _own_accounts(campaign: Campaign) -> QuerySet[User]:
-    """Accounts that were made for this campaign's links: nothing else leads into them."""
+    """Return accounts made for personal links of this campaign that nothing else uses."""
     elsewhere = Annotator.objects.exclude(campaign=campaign).exclude(user=None)
     own = User.objects.filter(
         annotators__campaign=campaign,

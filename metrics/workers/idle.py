@@ -5,11 +5,12 @@ from dataclasses import dataclass, field
 from enum import StrEnum, auto
 
 from core.work.models import Now, Work, all_kinds
+from metaeval.messages import Message
 from metrics import catalogue
 from metrics.models.fleet import Worker, living
 
-# What a host lacks, in sentences.
-Lacking = Mapping[str, Sequence[str]]
+# What hosts lack.
+Lacking = Mapping[str, Sequence[Message | str]]
 # What workers have in hand, by the name of its kind.
 IN_HAND = {
     "document": "results",
@@ -41,7 +42,7 @@ class Idle:
 
     queue: str
     reason: Reason
-    workers: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    workers: Mapping[str, Sequence[Message | str]] = field(default_factory=dict)
 
 
 def explain(waiting: Mapping[str, Iterable[Lacking]]) -> list[Idle]:
@@ -78,7 +79,7 @@ def _explain(
     return Idle(queue, Reason.BUSY if is_busy else Reason.UNKNOWN, busy)
 
 
-def _sentences(host: str, lacking: Sequence[Lacking]) -> tuple[str, ...]:
+def _sentences(host: str, lacking: Sequence[Lacking]) -> tuple[Message | str, ...]:
     return tuple(dict.fromkeys(each for lacks in lacking for each in lacks.get(host, ())))
 
 

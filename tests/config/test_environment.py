@@ -137,7 +137,7 @@ print(len(gc.get_objects()) < gc.get_freeze_count(), gc.get_threshold())
 
 def test_threads_of_a_worker_have_nothing_left_to_load(tmp_path: Path) -> None:
     """Or they may find a module that another one is loading. What is loaded is not looked through
-    for garbage, which is looked for as often as Python does by itself."""
+    for garbage, collected as often as Python does by default."""
     environment = os.environ | {
         "TOUCHSTONE_VAR": str(tmp_path),
         "DJANGO_SETTINGS_MODULE": "config.settings",

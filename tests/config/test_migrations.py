@@ -1,4 +1,4 @@
-"""Migrations that move rows, with rows of the release before: what was in hand goes on."""
+"""Migrations that move rows of the previous release: unfinished work continues."""
 
 from collections.abc import Callable, Iterator
 from typing import Any

@@ -296,7 +296,7 @@ def test_arguments_that_do_not_fit_are_redacted_too(
     live.check(*capfd.readouterr())
 
 
-# --- what a proxy is told to do -----------------------------------------------------------------
+# --- the configuration of a proxy -----------------------------------------------------------------
 
 
 def mapped(address: str, lines: list[str]) -> str:

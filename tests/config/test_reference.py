@@ -25,7 +25,7 @@ def test_cells_stay_in_their_rows() -> None:
 
 
 def calls() -> Iterator[tuple[str, list[ast.expr]]]:
-    """Yield every variable that the code reads, with what stands behind its name."""
+    """Yield every variable that the code reads, with its default."""
     for name in ("settings.py", "environment.py"):
         for node in ast.walk(ast.parse((CONFIG / name).read_text(encoding="utf-8"))):
             if isinstance(node, ast.Call) and ast.unparse(node.func) in READERS:

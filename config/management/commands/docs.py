@@ -12,7 +12,9 @@ class Command(BaseCommand):
     help = "Write docs/reference from the code."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("--check", action="store_true", help="only say which are not current")
+        parser.add_argument(
+            "--check", action="store_true", help="only list pages that are not up to date"
+        )
 
     def handle(self, *args: Any, check: bool, **options: Any) -> None:
         stale = [
@@ -22,7 +24,7 @@ class Command(BaseCommand):
         ]
         if check and stale:
             names = ", ".join(path.name for path, _ in stale)
-            raise CommandError(f"Not what the code says: {names}. Run manage.py docs.")
+            raise CommandError(f"These pages are not up to date: {names}. Run manage.py docs.")
         for path, text in stale:
             path.write_text(text, encoding="utf-8")
             self.stdout.write(f"docs/reference/{path.name}")

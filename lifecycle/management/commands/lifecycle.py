@@ -1,4 +1,4 @@
-"""`manage.py lifecycle VERB KIND KEY`: what pages do with a thing as a whole, from a shell."""
+"""`manage.py lifecycle VERB KIND KEY`: rename, copy, archive or delete a resource."""
 
 from argparse import ArgumentParser
 from typing import Any
@@ -7,55 +7,59 @@ from django.core.exceptions import ValidationError
 from django.core.management.base import CommandError
 
 from annotation.management.command_line import BaseCommand
-from core.text import key, pluralize
+from core.messages import messages_of
+from core.text import key
 from lifecycle import services
 from lifecycle.resources import RESOURCE_TYPES
+from lifecycle.resources.resource_type import counted
 
 
 class Command(BaseCommand):
-    help = "Look at a thing, rename it, put it into a study, copy, archive, restore or delete it."
+    help = "Show, rename, copy, archive, restore or delete a resource, or set its study."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument(
             "verb", choices=["show", "rename", "study", "copy", "archive", "restore", "delete"]
         )
         parser.add_argument("kind", choices=list(RESOURCE_TYPES))
-        parser.add_argument("key", help="its short name in addresses, or its number")
-        parser.add_argument("--name", default="", help="the new name; or, to delete judgments, its")
+        parser.add_argument("key", help="the name in addresses, or the number")
         parser.add_argument(
-            "--study", default="", help="the study to put a campaign into; none takes it out"
+            "--name", default="", help="the new name; to delete judgments, the current name"
         )
-        parser.add_argument("--reason", default="", help="kept with the entry of the deletion")
+        parser.add_argument(
+            "--study", default="", help="the study of a campaign; without it, no study"
+        )
+        parser.add_argument("--reason", default="", help="the reason, recorded with the deletion")
 
     def handle(self, *args: Any, **options: Any) -> None:
         kind = RESOURCE_TYPES[options["kind"]]
         if kind.key == "pk" and not key(options["key"]):
-            raise CommandError(f"{kind.label}: a number is its key, not {options['key']}.")
+            raise CommandError(f"{kind.label}: the key must be a number, not {options['key']}.")
         resource = kind.model._default_manager.filter(**{kind.key: options["key"]}).first()
         if resource is None:
-            raise CommandError(f"There is no {kind.label.lower()} {options['key']}.")
+            raise CommandError(f"There is no {kind.label.text.lower()} {options['key']}.")
         try:
             self.stdout.write(self._do(options, kind, resource))
         except ValidationError as error:
-            raise CommandError(" ".join(error.messages)) from error
+            raise CommandError(" ".join(map(str, messages_of(error)))) from error
 
     def _do(self, options: dict[str, Any], kind: Any, resource: Any) -> str:
         verb, name = options["verb"], kind.called(resource)
-        going = [pluralize(n, what) for what, n in kind.going(resource) if n]
-        goes = ", ".join(going) or "nothing else"
+        going = ", ".join(map(str, counted(dict(kind.going(resource))))) or "nothing else"
         if verb == "show":
-            about = f"{kind.staying(resource)} {kind.keeps(resource)}"
-            return f"{name}. With it go: {goes}. {about}".strip()
+            notes = filter(None, [kind.staying(resource), kind.blocks_deletion(resource)])
+            return " ".join([f"{name}. Deleting it also deletes: {going}.", *map(str, notes)])
         if verb == "delete":
             services.delete(kind, resource, None, typed=options["name"], reason=options["reason"])
-            return f"{name} is deleted, with: {goes}."
+            return f"Deleted {name} and: {going}."
         if verb == "copy":
-            return f"{services.copy(kind, resource, None).slug} is a draft with the same settings."
+            made = services.copy(kind, resource, None)
+            return f"Created {made.slug}, a draft with the same settings."
         if verb == "study":
             services.move(kind, resource, None, options["study"])
-            return services.moved(resource)
+            return str(services.moved(resource))
         if verb == "rename":
             services.rename(kind, resource, None, options["name"])
-            return f"{name} is called {options['name'].strip()}."
+            return f"Renamed {name} to {options['name'].strip()}."
         {"archive": services.archive, "restore": services.restore}[verb](kind, resource, None)
-        return f"{name} is {verb}d."
+        return f"{verb.capitalize()}d {name}."

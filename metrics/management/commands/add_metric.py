@@ -77,7 +77,7 @@ def pairs_of(given: list[str]) -> dict[str, str]:
 
 
 def meaning_of(option: Option) -> str:
-    about = [option.label, option.help]
+    about = [str(option.label), str(option.help)]
     if option.choices:
         about.append(f"one of {', '.join(option.choices)}")
     about.append("needed" if option.default is None else f"default {option.default}")
