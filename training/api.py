@@ -1,4 +1,4 @@
-"""Parallel text and jobs for programs: list, start, watch, cancel. Researchers may do all of it."""
+"""The API of parallel corpora and jobs, for researchers: list, start, show, cancel."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Generic, TypeVar
 
 from django.core.exceptions import ValidationError
 from django.db.models import Model, QuerySet
-from drf_spectacular.utils import extend_schema
+from drf_spectacular.utils import extend_schema, extend_schema_field
 from rest_framework import mixins, serializers, status, viewsets
 from rest_framework.decorators import action
 from rest_framework.parsers import MultiPartParser
@@ -15,6 +15,8 @@ from rest_framework.response import Response
 
 from annotation.api.parameters import TakesParameters, Texts
 from annotation.filters import FilterError
+from core.messages import as_json, refusal_as_json
+from metaeval.messages import Message, message
 from metrics.api.runs import MayRun
 from training.forms import CorpusForm
 from training.jobs import starting
@@ -23,6 +25,7 @@ from training.parallel import corpora
 from training.parallel.reading import clean
 
 Row = TypeVar("Row", bound=Model)
+ENDED = message("work.already-ended", "This has already ended.")
 
 
 class CorpusSerializer(serializers.ModelSerializer[ParallelCorpus]):
@@ -40,13 +43,13 @@ class CorpusSerializer(serializers.ModelSerializer[ParallelCorpus]):
 
 
 class CleaningSerializer(serializers.Serializer[object]):
-    """How many pairs were read and kept, and why the others were left out."""
+    """How many pairs were read and stored, and why the others were excluded."""
 
     report = serializers.DictField()
 
 
 class CorpusUploadSerializer(serializers.Serializer[object]):
-    """Parallel text in one file, or in two with a side each."""
+    """Parallel text in one file, or in two files with one side each."""
 
     name = serializers.SlugField(max_length=60, write_only=True)
     source_language = serializers.CharField(max_length=20, write_only=True)
@@ -63,7 +66,7 @@ class CorpusViewSet(
     mixins.RetrieveModelMixin,
     viewsets.GenericViewSet[ParallelCorpus],
 ):
-    """Parallel text: what is stored, and what cleaning left out."""
+    """Parallel corpora, and what cleaning excluded."""
 
     permission_classes = (MayRun,)
     serializer_class = CorpusSerializer
@@ -76,13 +79,13 @@ class CorpusViewSet(
         responses={200: CleaningSerializer, 201: CorpusSerializer},
     )
     def create(self, request: Request, format: str | None = None) -> Response:
-        """Clean and store parallel text; with `dry_run` say what cleaning leaves out."""
+        """Clean and store parallel text; with `dry_run` only report what cleaning excludes."""
         sent = CorpusUploadSerializer(data=request.data)
         sent.is_valid(raise_exception=True)
         form = CorpusForm(request.POST, request.FILES)
         if not form.is_valid():
-            wrong = {name: [str(each) for each in said] for name, said in form.errors.items()}
-            raise serializers.ValidationError(wrong)
+            errors = {name: list(map(str, found)) for name, found in form.errors.items()}
+            raise serializers.ValidationError(errors)
         if sent.validated_data["dry_run"]:
             return Response({"report": clean(form.rows)[1].as_json()})
         described = ("name", "source_language", "target_language")
@@ -97,7 +100,17 @@ class CorpusViewSet(
         return Response(CorpusSerializer(corpus).data, status=status.HTTP_201_CREATED)
 
 
+@extend_schema_field({"type": ["object", "string", "null"]})
+class MessageSerializer(serializers.Field[Message | str, Any, Any, Any]):
+    """A message; null where there is none."""
+
+    def to_representation(self, value: Message | str) -> Any:
+        """Return a message as JSON."""
+        return as_json(value) if isinstance(value, Message) else value or None
+
+
 class JobSerializer(serializers.ModelSerializer[TrainingJob]):
+    message = MessageSerializer(read_only=True)
     corpora: serializers.SlugRelatedField[ParallelCorpus] = serializers.SlugRelatedField(
         slug_field="name", many=True, read_only=True
     )
@@ -125,7 +138,7 @@ class JobSerializer(serializers.ModelSerializer[TrainingJob]):
 
 
 class JobStartSerializer(serializers.Serializer[object]):
-    """A job to start; `options` as `manage.py train KIND` lists them."""
+    """A job to start; `manage.py train KIND` lists its `options`."""
 
     kind = serializers.CharField()
     name = serializers.CharField()
@@ -143,45 +156,46 @@ class WorkViewSet(
     ABC,
     Generic[Row],
 ):
-    """Work that ends, may be cancelled before, and can go on afterwards."""
+    """Background jobs that can be cancelled and resumed."""
 
     permission_classes = (MayRun,)
     lookup_value_regex = "[0-9]{1,18}"
 
     @abstractmethod
     def end(self, row: Row) -> bool:
-        """Cancel; False where it has ended."""
+        """Cancel; return False if it has already ended."""
 
     @abstractmethod
-    def go_on(self, row: Row) -> None:
-        """Have it go on; ValidationError where it does not."""
+    def continue_row(self, row: Row) -> None:
+        """Resume; raises ValidationError if it cannot be resumed."""
 
     @extend_schema(request=None, responses={409: None})
     @action(detail=True, methods=["post"])
     def cancel(self, request: Request, pk: str, format: str | None = None) -> Response:
-        """Cancel; 409 where it had ended."""
+        """Cancel; 409 if it had already ended."""
         row = self.get_object()
         if not self.end(row):
-            return Response({"error": "It has ended already."}, status=status.HTTP_409_CONFLICT)
+            ended = ValidationError([ENDED])
+            return Response(refusal_as_json(ended), status=status.HTTP_409_CONFLICT)
         row.refresh_from_db()
         return Response(self.get_serializer(row).data)
 
     @extend_schema(request=None, responses={409: None})
     @action(detail=True, methods=["post"])
     def resume(self, request: Request, pk: str, format: str | None = None) -> Response:
-        """Go on with what failed, was cancelled or lost its worker; 409 for anything else."""
+        """Resume what failed, was cancelled or lost its worker; 409 for anything else."""
         row = self.get_object()
         try:
-            self.go_on(row)
+            self.continue_row(row)
         except ValidationError as error:
-            return Response({"error": error.messages[0]}, status=status.HTTP_409_CONFLICT)
+            return Response(refusal_as_json(error), status=status.HTTP_409_CONFLICT)
         row.refresh_from_db()
         return Response(self.get_serializer(row).data)
 
 
 @extend_schema(tags=["training"])
 class JobViewSet(WorkViewSet[TrainingJob]):
-    """Jobs, newest first; `?sweep=name` for those of one sweep."""
+    """Jobs, newest first; `?sweep=name` selects those of one sweep."""
 
     takes: ClassVar[Mapping[str, Texts]] = {"list": {"sweep": "The name of a sweep."}}
     serializer_class = JobSerializer
@@ -191,8 +205,8 @@ class JobViewSet(WorkViewSet[TrainingJob]):
         """Cancel a job."""
         return starting.cancel(row)
 
-    def go_on(self, row: TrainingJob) -> None:
-        """Go on with a job."""
+    def continue_row(self, row: TrainingJob) -> None:
+        """Resume a job."""
         starting.resume(row)
 
     def get_queryset(self) -> QuerySet[TrainingJob]:
@@ -202,7 +216,7 @@ class JobViewSet(WorkViewSet[TrainingJob]):
         if not sweep:
             return rows
         if not TrainingJob.objects.filter(sweep=sweep).exists():
-            raise FilterError(f"sweep: there is no sweep {sweep!r}")
+            raise FilterError(f"sweep: there is no sweep named “{sweep}”")
         return rows.filter(sweep=sweep)
 
     @extend_schema(request=JobStartSerializer, responses={201: JobSerializer})

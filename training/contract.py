@@ -1,30 +1,46 @@
-"""What kinds of trainings, their functions and the jobs agree on; imports no torch."""
+"""The interface between kinds of trainings and jobs. Imports no torch."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Protocol
 
-from metaeval.messages import MessageError
+from metaeval.messages import Message, MessageError, message
 from metrics.options import Option
+
+SEED = message("training.seed", "Seed")
 
 
 @dataclass(frozen=True)
 class TrainingKind:
-    """What can be started: its options as data, and the dotted path of the function that works.
+    """A kind of training: its options as data, and the function that does the work.
 
-    Options are checked as those of metrics are (:func:`metrics.options.clean_all`), then together:
-    `conflicts` returns what is wrong beside the others, by the setting's name. The form folds
-    all but the `main` ones; without any it shows all. One that has no such form, because it is
-    started elsewhere, has `has_form` false; one that keeps rows and no files, `has_folder`. An
-    option `queue` chooses another queue than `queue`. A worker needs the `packages`, the
-    `checkpoints` that options name, and what the `metrics` that they name need.
+    Attributes
+    ----------
+    path
+        The dotted path of the function.
+    queue
+        The queue of its jobs; an option `queue` has precedence.
+    options
+        The options, which :func:`metrics.options.clean_all` checks one by one.
+    conflicts
+        Returns the errors of options that do not fit together, by the name of an option.
+    main
+        The options that the form always shows; it folds the others. If empty, it shows all.
+    has_form
+        False if jobs are not started with the form of trainings.
+    has_folder
+        False if a job stores rows only and no files.
+    packages, checkpoints, metrics
+        What a worker needs: packages, checkpoints that options name, and all that the metrics need
+        which options name.
     """
 
     key: str
-    label: str
-    description: str
+    label: Message
+    description: Message
     path: str
     queue: str
     needs_corpus: bool
@@ -32,7 +48,7 @@ class TrainingKind:
     main: tuple[str, ...] = ()
     has_form: bool = True
     has_folder: bool = True
-    conflicts: Callable[[Mapping[str, Any]], dict[str, str]] = lambda chosen: {}
+    conflicts: Callable[[Mapping[str, Any]], dict[str, Message]] = lambda chosen: {}
     packages: tuple[str, ...] = ()
     checkpoints: Callable[[Mapping[str, Any]], Sequence[str]] = lambda chosen: ()
     metrics: Callable[[Mapping[str, Any]], Sequence[str]] = lambda chosen: ()
@@ -40,7 +56,7 @@ class TrainingKind:
 
 @dataclass(frozen=True)
 class NewMetric:
-    """A metric that came out of a job: a family of the registry and its options."""
+    """A metric that a job made: a family of the registry and its options."""
 
     family: str
     label: str
@@ -49,23 +65,49 @@ class NewMetric:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a job found, as plain JSON values, and the metric that it made, where it made one."""
+    """The result of a job as plain JSON values, and the metric that it made, if any.
 
-    result: dict[str, Any]
+    A result may contain messages.
+    """
+
+    result: Mapping[str, Any]
     metric: NewMetric | None = None
 
 
 class StoppedError(Exception):
-    """The job was told to stop; it has saved what it needs to go on."""
+    """The job was asked to stop; it has saved what it needs to continue."""
 
 
 class JobError(MessageError):
-    """The job cannot be done; the message says why. No retry would help."""
+    """The job cannot be done; the messages say why. A retry would not help."""
+
+    def __init__(self, *messages: Message) -> None:
+        super().__init__(reduce(_joined, messages))
+
+
+def _joined(first: Message, second: Message) -> Message:
+    return message("job.errors", "{first} {second}", first=first, second=second)
+
+
+def reason_of(error: Exception) -> Message:
+    """Return the message of an error; the text of one that has none, which is not translated."""
+    if isinstance(error, MessageError):
+        return error.message
+    return message("job.reason", "{text}", text=str(error))
+
+
+def other_training(folder: Path) -> Message:
+    """Return that a folder cannot be continued with these settings."""
+    return message(
+        "job.other-training",
+        "{folder} has a training with other settings or other text.",
+        folder=str(folder),
+    )
 
 
 @dataclass(frozen=True)
 class Corpus:
-    """Parallel text of one direction; `pairs` are (source, target), `sha256` names them."""
+    """Parallel text of one direction: `pairs` of (source, target) and their SHA-256."""
 
     name: str
     source_language: str
@@ -76,11 +118,12 @@ class Corpus:
 
 @dataclass(frozen=True)
 class Work:
-    """What a kind's function gets: everything that it may read, and how it reports.
+    """The input of the function of a kind, and a callback for progress.
 
-    `pk` is the job's, for rows that belong to it. `folder` is its own and may hold what an earlier
-    attempt saved. `report` stores plain JSON for the page (`step` and `total` where known) and
-    raises StoppedError once the job is cancelled or its worker is about to end.
+    `pk` is the key of the job, for rows that belong to it. `folder` is its own folder and may hold
+    what an earlier attempt saved. `report` stores plain JSON for the page (`step` and `total` if
+    known, `stage` as a message) and raises StoppedError once the job is cancelled or its worker is
+    about to end.
     """
 
     options: Mapping[str, Any]
@@ -91,7 +134,7 @@ class Work:
 
 
 class Run(Protocol):
-    """The function behind a kind."""
+    """The function of a kind."""
 
     def __call__(self, work: Work) -> Outcome:
         """Do the job; raises JobError or StoppedError."""

@@ -1,45 +1,50 @@
-"""The forms of training: parallel text to upload, and a job or a sweep to start."""
+"""Forms that upload parallel text and start a job or a sweep."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 from django import forms
 from django.core.exceptions import ValidationError
+from django.utils.translation import gettext_lazy as _
 
 from annotation.forms.uploads import LanguageField
+from metaeval.messages import Message, message
 from metrics import options
 from metrics.forms.families import PREFIX, field_of
 from metrics.options import Option
-from training.contract import TrainingKind
-from training.jobs.starting import LONGEST_NAME, slug_of
+from training.contract import TrainingKind, reason_of
+from training.jobs.starting import LONGEST_NAME, NO_CORPUS, refusal, slug_of
 from training.models import ParallelCorpus
 from training.parallel.reading import ParallelError, Row, read_moses, read_pairs
 from training.sweeps import starting
 
-# The addresses of pages, which no corpus can have as its name.
+# Addresses of pages, which cannot be names of corpora.
 RESERVED = {"upload"}
 PAPER_SEEDS = ", ".join(map(str, starting.SEEDS))
 
 
 class CorpusForm(forms.Form):
-    """Parallel text in one file or in two. After `is_valid`, `rows` are what the files hold."""
+    """Parallel text in one file or two. After `is_valid`, `rows` has the rows of the files."""
 
     name = forms.SlugField(
-        max_length=60, help_text="In addresses and commands: letters, digits, - and _."
+        max_length=60,
+        help_text=_("Used in addresses and commands. Letters, digits, - and _ are allowed."),
     )
-    source_language = LanguageField(help_text="A code or a name: zh, pt-BR, Chinese.")
+    source_language = LanguageField(help_text=_("A code or a name: zh, pt-BR, Chinese."))
     target_language = LanguageField()
     file = forms.FileField(
         allow_empty_file=True,
-        label="File",
-        help_text="TSV with a source and a target column, or lines “source ||| target”. "
-        "Or the source side alone, one sentence a line, with the second file below.",
+        label=_("File"),
+        help_text=_(
+            "TSV with a source and a target column, or lines “source ||| target”. Or only the "
+            "source side, one sentence per line, with the target side in the second file."
+        ),
     )
     target_file = forms.FileField(
         required=False,
         allow_empty_file=True,
-        label="Target side",
-        help_text="Only where the first file holds the source side alone.",
+        label=_("Target side"),
+        help_text=_("Only if the first file has the source side only."),
     )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -47,28 +52,31 @@ class CorpusForm(forms.Form):
         self.rows: list[Row] = []
 
     def clean_name(self) -> str:
-        """Refuse a name that is taken."""
+        """Refuse a name that is already used."""
         name = str(self.cleaned_data["name"])
         if name in RESERVED or ParallelCorpus.objects.filter(name=name).exists():
-            raise ValidationError(f"There is a corpus named {name} already.")
+            raise refusal(
+                message("corpus.name-taken", "There is already a corpus named {name}.", name=name)
+            )
         return name
 
     def clean(self) -> dict[str, Any]:
         """Read the files; an error names the file and the line."""
         data = super().clean() or self.cleaned_data
         if data.get("source_language", 1) == data.get("target_language", 2):
-            self.add_error("target_language", "Source and target have to differ.")
+            same = message("corpus.same-language", "Source and target language must differ.")
+            self.add_error("target_language", refusal(same))
         if self.errors:
             return data
         try:
             self.rows = read(data)
         except ParallelError as error:
-            self.add_error("file", str(error))
+            self.add_error("file", refusal(error.message))
         return data
 
 
 def read(data: Mapping[str, Any]) -> list[Row]:
-    """Read one uploaded file of pairs, or two of a side each; raises ParallelError."""
+    """Read one uploaded file of pairs, or two files of one side each; raises ParallelError."""
     file, target = data["file"], data["target_file"]
     if target:
         return read_moses((file.name, file.read()), (target.name, target.read()))
@@ -76,18 +84,20 @@ def read(data: Mapping[str, Any]) -> list[Row]:
 
 
 class JobForm(forms.Form):
-    """A job of a kind, or with several values of a setting, separated by commas, a sweep.
+    """A job; with several values of a setting, separated by commas, a sweep.
 
-    After `is_valid`, `grid` holds the settings of every job.
+    After `is_valid`, `grid` has the settings of every job.
     """
 
-    name = forms.CharField(max_length=LONGEST_NAME, help_text="What comes of it is named after it.")
+    name = forms.CharField(
+        max_length=LONGEST_NAME, help_text=_("The resulting metric or model gets this name.")
+    )
     corpora = forms.ModelMultipleChoiceField(
         ParallelCorpus.objects.all(),
         to_field_name="name",
         required=False,
         widget=forms.CheckboxSelectMultiple,
-        label="Parallel text",
+        label=_("Parallel text"),
     )
 
     def __init__(
@@ -106,33 +116,33 @@ class JobForm(forms.Form):
             self.fields[PREFIX + option.name] = _field(option)
 
     def clean_name(self) -> str:
-        """Refuse a name that nothing of an address can be made of."""
+        """Refuse a name that cannot be a part of an address."""
         return slug_of(self.cleaned_data["name"])
 
     @property
     def main(self) -> list[forms.BoundField]:
-        """The settings that are shown at once."""
+        """Return the settings that are always shown."""
         return [self[PREFIX + option.name] for option in self.kind.options if self._is_main(option)]
 
     @property
     def advanced(self) -> list[forms.BoundField]:
-        """The settings that are folded."""
+        """Return the settings that are folded."""
         rest = [option for option in self.kind.options if not self._is_main(option)]
         return [self[PREFIX + option.name] for option in rest]
 
     @property
     def has_folded_errors(self) -> bool:
-        """Whether what is folded has to be seen."""
+        """Return True if a folded setting has an error."""
         return any(field.errors for field in self.advanced)
 
     def _is_main(self, option: Option) -> bool:
         return not self.kind.main or option.name in self.kind.main
 
     def clean(self) -> dict[str, Any]:
-        """Check every value of every setting; several of one make a sweep."""
+        """Check every value of every setting; several values of one make a sweep."""
         data = super().clean() or self.cleaned_data
         if self.kind.needs_corpus and not data.get("corpora") and "corpora" not in self.errors:
-            self.add_error("corpora", "Choose a parallel corpus.")
+            self.add_error("corpora", refusal(NO_CORPUS))
         values = {option.name: self._values(option) for option in self.kind.options}
         if self.errors:
             return data
@@ -144,10 +154,10 @@ class JobForm(forms.Form):
         return data
 
     def _check_together(self) -> None:
-        """Refuse the settings of any job that do not go together, at their fields."""
+        """Refuse settings of a job that do not fit together, at their fields."""
         found = {pair for chosen in self.grid for pair in self.kind.conflicts(chosen).items()}
-        for name, message in sorted(found):
-            self.add_error(PREFIX + name, message[:1].upper() + message[1:])
+        for name, error in sorted(found, key=str):
+            self.add_error(PREFIX + name, refusal(error))
 
     def _values(self, option: Option) -> list[Any]:
         found = []
@@ -155,8 +165,9 @@ class JobForm(forms.Form):
             try:
                 found.append(options.clean_all([option], {option.name: text})[option.name])
             except ValueError as error:
-                message = str(error).removeprefix(f"{option.label}: ")
-                self.add_error(PREFIX + option.name, message[:1].upper() + message[1:])
+                # Without the name of the option: the field shows the error.
+                problem = getattr(error, "problem", reason_of(error))
+                self.add_error(PREFIX + option.name, refusal(problem))
         return list(dict.fromkeys(found))
 
 
@@ -169,14 +180,26 @@ def _split(option: Option, text: str) -> list[str]:
 def _field(option: Option) -> forms.Field:
     field = field_of(option)
     if option.kind in ("integer", "number"):
-        # No number input: several values, separated by commas, are a sweep.
+        # Not a number input: several values, separated by commas, are a sweep.
         field.widget = forms.TextInput(attrs={"inputmode": "decimal", "autocomplete": "off"})
-        field.help_text = " ".join(filter(None, [option.help, _bounds(option)]))
+        field.help_text = _help(option)
     return field
 
 
-def _bounds(option: Option) -> str:
+def _help(option: Option) -> Any:
+    """Return the help of a number with its bounds."""
+    bounds = _bounds(option)
+    if not bounds or not option.help:
+        return bounds or option.help
+    return message("option.help", "{help} {bounds}", help=option.help, bounds=bounds)
+
+
+def _bounds(option: Option) -> Message | None:
     low, high = option.minimum, option.maximum
+    if low is None and high is None:
+        return None
     if low is None:
-        return "" if high is None else f"(at most {high:g})"
-    return f"(at least {low:g})" if high is None else f"(at least {low:g}, at most {high:g})"
+        return message("option.at-most", "At most {high:g}.", high=high)
+    if high is None:
+        return message("option.at-least", "At least {low:g}.", low=low)
+    return message("option.between", "From {low:g} to {high:g}.", low=low, high=high)

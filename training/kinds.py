@@ -1,8 +1,9 @@
-"""The kinds of trainings. Importing this module imports no torch: the web process stays light."""
+"""The kinds of trainings. Imports no torch, so that web processes stay small."""
 
 from collections.abc import Iterator
 
 from core.extensions import Section
+from metaeval.messages import message
 from training.contract import KINDS, TrainingKind
 from training.head import options as head
 from training.preferences import options as preferences
@@ -15,9 +16,12 @@ NEURAL = ("torch", "transformers")
 KINDS |= {
     "remap": TrainingKind(
         key="remap",
-        label="Projection for XMoverScore",
-        description="Fits a linear map from the source side of an encoder onto its target side, "
-        "from parallel text (Zhao et al. 2020). A metric comes of it.",
+        label=message("kind.remap", "Projection for XMoverScore"),
+        description=message(
+            "kind.remap-about",
+            "Fits a linear map from source to target vectors of an encoder on parallel text (Zhao "
+            "et al. 2020). The result is a metric.",
+        ),
         path="training.remap.job:run",
         queue="gpu",
         needs_corpus=True,
@@ -28,8 +32,11 @@ KINDS |= {
     ),
     "refreeeval": TrainingKind(
         key="refreeeval",
-        label="ReFreeEval",
-        description="Trains an encoder on parallel text into a metric that needs no reference.",
+        label=message("kind.refreeeval", "ReFreeEval"),
+        description=message(
+            "kind.refreeeval-about",
+            "Trains an encoder on parallel text. The result is a metric that needs no reference.",
+        ),
         path="training.refreeeval.job:run",
         queue="gpu",
         needs_corpus=True,
@@ -41,8 +48,12 @@ KINDS |= {
     ),
     "head": TrainingKind(
         key="head",
-        label="Supervised head",
-        description="Fits a small head on the judgments of a campaign, over a frozen encoder.",
+        label=message("kind.head", "Supervised head"),
+        description=message(
+            "kind.head-about",
+            "Fits a small head on a frozen encoder to the judgments of a campaign. The result is a "
+            "metric.",
+        ),
         path="training.head.training:run",
         queue="gpu",
         needs_corpus=False,
@@ -53,9 +64,12 @@ KINDS |= {
     ),
     "sentinel": TrainingKind(
         key="sentinel",
-        label="Sentinel",
-        description="Fits what can be said of a campaign's scores from the source, the output or "
-        "lengths alone: a floor that every metric has to beat (Perrella et al. 2024).",
+        label=message("kind.sentinel", "Sentinel"),
+        description=message(
+            "kind.sentinel-about",
+            "Predicts the scores of a campaign from the source, the output or lengths only. The "
+            "result is a baseline that every metric should exceed (Perrella et al. 2024).",
+        ),
         path="training.head.sentinel:run",
         queue="gpu",
         needs_corpus=False,
@@ -65,9 +79,12 @@ KINDS |= {
     ),
     translation.KIND: TrainingKind(
         key=translation.KIND,
-        label="Translation model",
-        description="Trains a Transformer on parallel text that translates, to a wanted length "
-        "where it is told one (Cheng et al. 2023). Test sets are translated with it.",
+        label=message("kind.mt", "Translation model"),
+        description=message(
+            "kind.mt-about",
+            "Trains a Transformer on parallel text, optionally with a length control (Cheng et al. "
+            "2023). The model can translate test sets.",
+        ),
         path="training.translation.learning.job:run",
         queue="gpu",
         needs_corpus=True,
@@ -78,9 +95,12 @@ KINDS |= {
     ),
     preferences.KIND: TrainingKind(
         key=preferences.KIND,
-        label="Preference analysis",
-        description="Asks metrics whether they prefer texts that are worse by construction "
-        "(Zhao et al. 2020). Started from a test set's page.",
+        label=message("kind.preferences", "Preference analysis"),
+        description=message(
+            "kind.preferences-about",
+            "Tests whether metrics prefer texts that are worse by construction (Zhao et al. 2020). "
+            "Start it on the page of a test set.",
+        ),
         path="training.preferences.job:run",
         queue="gpu",
         needs_corpus=False,
@@ -93,9 +113,8 @@ KINDS |= {
 
 
 def sections() -> Iterator[Section]:
-    """Yield what the generated documentation says of trainings."""
-    told = "Set by *Start a job*, `manage.py train KIND`, the API."
-    yield Section("## Trainings", told)
+    """Yield the sections of trainings for the generated documentation."""
+    yield Section("## Trainings", "Set with *Start a job*, `manage.py train KIND` or the API.")
     for key, kind in KINDS.items():
         module = kind.path.partition(":")[0]
-        yield Section(f"### Job `{key}`: {kind.label}", kind.description, module, kind.options)
+        yield Section(f"### Job `{key}`: {kind.label}", str(kind.description), module, kind.options)

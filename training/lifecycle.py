@@ -1,4 +1,4 @@
-"""Parallel text, training jobs with their files, translations of test sets."""
+"""Resource types of this app: parallel corpora, training jobs, translations."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -7,8 +7,8 @@ from django.urls import reverse
 from django.utils.http import urlencode
 
 from annotation.models import TestSet
-from core.text import pluralize
-from lifecycle.resources.resource_type import Going, ResourceType
+from lifecycle.resources.resource_type import COUNTED, Going, ResourceType
+from metaeval.messages import Message, message, plural
 from training.contract import KINDS
 from training.jobs import folders
 from training.jobs import starting as jobs
@@ -16,36 +16,66 @@ from training.models import ParallelCorpus, PreferenceResult, TrainingJob, Trans
 from training.preferences.options import KIND as PREFERENCES
 from training.translation.systems import starting as translations
 
+COUNTED |= {
+    "sentence pair": lambda n: plural(
+        "count.sentence-pairs", "{n} sentence pair", "{n} sentence pairs", n=n
+    ),
+    "preference result": lambda n: plural(
+        "count.preference-results", "{n} preference result", "{n} preference results", n=n
+    ),
+    "uploaded file": lambda n: plural(
+        "count.uploaded-files", "{n} uploaded file", "{n} uploaded files", n=n
+    ),
+    "checkpoint folder": lambda n: plural(
+        "count.checkpoint-folders", "{n} checkpoint folder", "{n} checkpoint folders", n=n
+    ),
+    "translated text": lambda n: plural(
+        "count.translated-texts", "{n} translated text", "{n} translated texts", n=n
+    ),
+    "translation": lambda n: plural(
+        "count.translations", "{n} translation", "{n} translations", n=n
+    ),
+}
+
 
 class Corpora(ResourceType[ParallelCorpus]):
-    """Parallel text."""
+    """Parallel corpora."""
 
-    name, label, home = "corpus", "Parallel text", "corpora"
+    name, home = "corpus", "corpora"
+    label = message("resource.corpus", "Parallel corpus")
     model = ParallelCorpus
     key = title = "name"
 
     def going(self, resource: ParallelCorpus) -> Going:
-        """Its pairs."""
+        """Count its pairs."""
         return [("sentence pair", resource.n_pairs)]
 
-    def keeps(self, resource: ParallelCorpus) -> str:
-        """Results name what they were made of."""
-        n = resource.jobs.count()
-        read = pluralize(
-            n, "job has read it, and its result", "jobs have read it, and their results"
+    def blocks_deletion(self, resource: ParallelCorpus) -> Message | None:
+        """Refuse a corpus that jobs have read: their results name it."""
+        if not (n := resource.jobs.count()):
+            return None
+        return plural(
+            "lifecycle.corpus-read",
+            "{n} job has used this corpus, and its result refers to it. Delete the job first, or "
+            "archive the corpus.",
+            "{n} jobs have used this corpus, and their results refer to it. Delete the jobs first, "
+            "or archive the corpus.",
+            n=n,
         )
-        return f"{read} would name nothing: delete those first, or archive this." if n else ""
 
 
 class Jobs(ResourceType[TrainingJob]):
-    """Trainings and preference analyses with the files that they made."""
+    """Training jobs and preference analyses with their files."""
 
-    name, label, home = "job", "Training job", "jobs"
+    name, home = "job", "jobs"
+    label = message("resource.job", "Training job")
     model = TrainingJob
-    fixed = "Its folder and what was made of it carry its name."
+    fixed = message(
+        "lifecycle.job-name", "The name is part of its folder and of the metric that it made."
+    )
 
     def copy_address(self, resource: TrainingJob) -> str:
-        """The form with the same settings."""
+        """Return the form with the same settings."""
         if resource.kind not in KINDS or not KINDS[resource.kind].has_form:
             return ""
         given = [(f"option-{name}", value) for name, value in resource.options.items()]
@@ -54,61 +84,81 @@ class Jobs(ResourceType[TrainingJob]):
         return f"{reverse('training-start', args=[resource.kind])}?{urlencode(given)}"
 
     def going(self, resource: TrainingJob) -> Going:
-        """Results, uploaded files, its folder."""
+        """Count results, uploaded files and its folder."""
         return [
             ("preference result", resource.preferences.count()),
             ("uploaded file", resource.files.count()),
             ("checkpoint folder", int(resource.folder.is_dir())),
         ]
 
-    def staying(self, resource: TrainingJob) -> str:
-        """What was made with it."""
-        return "Systems that were translated with its model stay."
+    def staying(self, resource: TrainingJob) -> Message:
+        """Say that translated systems stay."""
+        return message(
+            "lifecycle.translated-systems-stay", "Systems translated with its model stay."
+        )
 
-    def keeps(self, resource: TrainingJob) -> str:
-        """A metric that reads its files, translations under way, a worker that still writes."""
+    def blocks_deletion(self, resource: TrainingJob) -> Message | None:
+        """Refuse a job whose files a metric, a translation or a worker uses."""
         if resource.metric is not None:
-            return f"The metric {resource.metric.label} reads its files: delete that first."
+            return message(
+                "lifecycle.job-metric",
+                "The metric {metric} uses the files of this job. Delete the metric first.",
+                metric=resource.metric.label,
+            )
         if resource.translations.filter(status__in=Translation.ACTIVE).exists():
-            return "Translations with its model are under way: cancel those first."
-        holder = "" if resource.is_active else folders.holder(resource.folder)
-        return f"Its folder is in use by {holder}: try again in a few seconds." if holder else ""
+            return message(
+                "lifecycle.job-translates",
+                "Translations with the model of this job are running. Cancel them first.",
+            )
+        holder = None if resource.is_active else folders.holder(resource.folder)
+        if holder is None:
+            return None
+        return message(
+            "lifecycle.job-folder-in-use",
+            "The folder of this job is in use by {holder}. Try again in a few seconds.",
+            holder=holder,
+        )
 
     def stop(self, resource: TrainingJob) -> None:
-        """Its worker stops at its next report."""
+        """Cancel the job; its worker stops at its next report."""
         jobs.cancel(resource)
 
     def folders(self, resource: TrainingJob) -> Sequence[Path]:
-        """Checkpoints and projections."""
+        """Return the folder of checkpoints and projections."""
         return [resource.folder]
 
 
 class Translations(ResourceType[Translation]):
-    """Test sets as they are translated; the system that came of it is another thing."""
+    """Translations of test sets. The system that one made is a resource of its own."""
 
-    name, label, home = "translation", "Translation", "translations"
+    name, home = "translation", "translations"
+    label = message("resource.translation", "Translation")
     model = Translation
     test_set = "test_set"
-    fixed = "It is called as the system that it makes."
+    fixed = message(
+        "lifecycle.translation-name", "The name is that of the system that the translation makes."
+    )
 
     def going(self, resource: Translation) -> Going:
-        """Outputs with their lengths."""
+        """Count translated texts."""
         return [("translated text", resource.texts.count())]
 
-    def staying(self, resource: Translation) -> str:
-        """The system."""
-        return "The system that it made stays." if resource.system_id else ""
+    def staying(self, resource: Translation) -> Message | None:
+        """Say that the system stays."""
+        if not resource.system_id:
+            return None
+        return message("lifecycle.system-stays", "The system that it made stays.")
 
     def stop(self, resource: Translation) -> None:
-        """Its worker stops after the texts in hand."""
+        """Cancel it; its worker stops after the current texts."""
         translations.cancel(resource)
 
 
 class WithTestSet:
-    """Translations and preference results of a test set."""
+    """Translations and preference results, which are deleted with their test set."""
 
     def going(self, resource: TestSet) -> Going:
-        """Return how many of them there are."""
+        """Count translations and preference results."""
         return [
             ("translation", Translation.objects.filter(test_set=resource).count()),
             ("preference result", PreferenceResult.objects.filter(test_set=resource).count()),

@@ -1,6 +1,6 @@
-"""Parallel text, jobs that make metrics and models of it, what preference analyses found, and
-translations of test sets."""
+"""Parallel corpora, training jobs, results of preference analyses, translations of test sets."""
 
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
@@ -13,22 +13,17 @@ from django.urls import reverse
 from annotation.models import Segment, System, TestSet
 from annotation.uploads.drafts import label as system_label
 from core.work.models import Work
+from metaeval.messages import Message, from_json, message
 from metrics.models import ConfiguredMetric
 from training.contract import KINDS
-
-# What ReFreeEval's reports name, in words.
-LEVELS = {
-    "teacher": "cosines of the sentence encoder",
-    "sentence": "sentence level",
-    "word": "word level",
-}
+from training.refreeeval.recipe import LEVELS
 
 
 class ParallelCorpus(models.Model):
-    """Cleaned parallel text. Its pairs lie in the database, so that workers on any host have them.
+    """Cleaned parallel text. Its pairs are in the database, so that workers on any host have them.
 
-    `report` is the :class:`training.parallel.reading.Cleaning` of the upload; `sha256` that of the
-    kept pairs, by which results name it.
+    `report` is the :class:`training.parallel.reading.Cleaning` of the upload. `sha256` is that of
+    the stored pairs; results refer to it.
     """
 
     name = models.SlugField(max_length=60, unique=True)
@@ -69,12 +64,12 @@ class CorpusText(models.Model):
 
 
 class TrainingJob(Work):
-    """One fit, training or analysis, worked off by whichever worker claims it.
+    """One fit, training or analysis, which any worker may claim.
 
-    `options` are checked by the kind before the row exists. `progress` is what pages show while
-    the job runs, `result` what it found. `sweep` names the jobs that were started together. One
-    that `is_here` is worked off by the command that started it: no worker takes it. `lacks` says,
-    by host, what keeps workers from a job that waits.
+    The kind checks `options` before the row exists. `progress` is what pages show while the job
+    runs; `result` is its result. `sweep` names jobs that were started together. If `is_here`, the
+    command that started the job runs it, and no worker takes it. `lacks` has, by host, what keeps
+    workers from taking the job.
     """
 
     kind = models.CharField(max_length=40)
@@ -109,48 +104,72 @@ class TrainingJob(Work):
 
     @property
     def heartbeat_at(self) -> datetime | None:
-        """The last sign of life of who works on it."""
+        """Return when its worker last reported."""
         return self.expires_at and self.expires_at - timedelta(seconds=settings.RUN_STALE_SECONDS)
 
     @property
     def settings(self) -> dict[str, Any]:
-        """The options in the order of the form: databases keep no order in JSON."""
+        """Return the options in the order of the form: databases do not keep that of JSON."""
         known = [option.name for option in KINDS[self.kind].options] if self.kind in KINDS else []
         names = dict.fromkeys([*known, *self.options])
         return {name: self.options[name] for name in names if name in self.options}
 
     @property
-    def label(self) -> str:
-        """The kind as people know it."""
+    def label(self) -> Message | str:
+        """Return the label of the kind; its key if the kind is unknown."""
         return KINDS[self.kind].label if self.kind in KINDS else self.kind
 
     @property
+    def title(self) -> Message:
+        """Return number and name, as sentences name the job."""
+        return message("training.job", "job {number}, {name}", number=str(self.pk), name=self.name)
+
+    @property
+    def lacking(self) -> dict[str, list[Message]]:
+        """Return by host what it lacks for the job."""
+        return lacking_by_host(self.lacks)
+
+    @property
     def folder(self) -> Path:
-        """Where the job keeps its checkpoints, below TRAINED_DIR."""
+        """Return the folder of its checkpoints, below TRAINED_DIR."""
         return Path(settings.TRAINED_DIR) / f"{self.pk}-{self.name}"
 
     @property
     def may_go_on(self) -> bool:
-        """Whether it ended before it was done."""
+        """Return True if it ended before it was done."""
         return self.status in (self.Status.FAILED, self.Status.CANCELLED)
 
     @property
     def fraction(self) -> float | None:
-        """How much is done, from 0 to 1, where the kind says."""
+        """Return how much is done, from 0 to 1; None if the kind does not report it."""
         step, total = self.progress.get("step"), self.progress.get("total")
         return step / total if step is not None and total else None
 
     @property
-    def stage(self) -> str:
-        """What the worker is at, in words; empty where the kind does not say."""
-        level = str(self.progress.get("level", ""))
-        return str(self.progress.get("stage", "")) or LEVELS.get(level, level)
+    def stage(self) -> Message | None:
+        """Return what the worker is doing; None if the kind does not report it."""
+        stage = self.progress.get("stage")
+        return stored_message(stage) if stage else LEVELS.get(self.progress.get("level", ""))
+
+
+def lacking_by_host(lacks: Mapping[str, Sequence[Any]]) -> dict[str, list[Message]]:
+    """Return the messages that were stored by host."""
+    return {host: [stored_message(each) for each in found] for host, found in lacks.items()}
+
+
+def stored_message(value: Any) -> Message:
+    """Return a message from JSON; text that earlier versions stored is not translated."""
+    if isinstance(value, Message):
+        return value
+    if isinstance(value, Mapping):
+        return from_json(value)
+    return message("stored.text", "{text}", text=str(value))
 
 
 class PreferenceFile(models.Model):
-    """A file that a condition of a preference analysis reads, as it was uploaded, compressed.
+    """An uploaded file that a condition of a preference analysis reads, compressed.
 
-    It lies in the database, so that workers on any host have it.
+    It is in the database, so that workers on any host have it.
     """
 
     job = models.ForeignKey(TrainingJob, models.CASCADE, related_name="files")
@@ -172,9 +191,9 @@ class PreferenceResult(models.Model):
     """One measure of a metric under one condition (:class:`metaeval.Preference`).
 
     `statistic` is the share of segments with d > 0, `low` to `high` its interval. `differences`
-    are d of every segment of the test set in its order, little-endian float64, nan where a segment
-    was left out. `rules` is the edition of :mod:`training.perturbations.rules` that altered texts,
-    `coverage` the mean share of source words that a dictionary knew, where one was used.
+    has d of every segment of the test set in order, little-endian float64, nan for an excluded
+    segment. `rules` is the version of :mod:`training.perturbations.rules` that altered the texts.
+    `coverage` is the mean share of source words in the dictionary, if one was used.
     """
 
     job = models.ForeignKey(TrainingJob, models.CASCADE, related_name="preferences")
@@ -209,11 +228,11 @@ class PreferenceResult(models.Model):
 
 
 class Translation(Work):
-    """A test set as it is translated to one wanted length, until it is stored as a system.
+    """A translation of a test set to one target length, which is stored as a system.
 
-    `request` is :class:`training.translation.requests.Request`, `model` a checkpoint's name
-    or directory. `result` says what the system came from and how it keeps the wanted lengths.
-    One that `is_here` is worked off by the command that asked for it; `lacks` is as a job's.
+    `request` is :class:`training.translation.requests.Request`, `model` the name or folder of a
+    checkpoint. `result` has the origin of the system and how well it keeps the target lengths.
+    If `is_here`, the command that started the translation runs it. `lacks` is as that of a job.
     """
 
     test_set = models.ForeignKey(TestSet, models.CASCADE, related_name="translations")
@@ -248,25 +267,30 @@ class Translation(Work):
 
     @property
     def share(self) -> Decimal:
-        """The wanted length as a share: the system's length ratio."""
+        """Return the target length as a ratio: the length ratio of the system."""
         return Decimal(str(self.request["share"]))
 
     @property
     def label(self) -> str:
-        """The system as people write it."""
+        """Return the name of the system with its length ratio."""
         return system_label(self.name, self.share)
 
     @property
     def fraction(self) -> float | None:
-        """How much is done, from 0 to 1, once that is known."""
+        """Return how much is done, from 0 to 1; None if that is not known yet."""
         step, total = self.progress.get("step"), self.progress.get("total")
         return step / total if step is not None and total else None
 
+    @property
+    def lacking(self) -> dict[str, list[Message]]:
+        """Return by host what it lacks for the translation."""
+        return lacking_by_host(self.lacks)
+
 
 class TranslatedText(models.Model):
-    """An output with its wanted and its own length, in the unit of the request, and its pieces.
+    """An output with its target length and its length in the unit of the request, and in pieces.
 
-    They are kept beside the stored system: this is where an output's lengths are known from.
+    The system does not store these lengths.
     """
 
     translation = models.ForeignKey(Translation, models.CASCADE, related_name="texts")

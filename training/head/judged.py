@@ -1,6 +1,6 @@
-"""A campaign's outputs with human scores, split by source text so that nothing leaks.
+"""Split outputs of a campaign with human scores by source text, so that nothing leaks.
 
-How predictions agree with the scores of outputs that took no part, with intervals.
+Also measures the agreement of predictions with the scores of held-out outputs, with intervals.
 """
 
 import random
@@ -14,7 +14,9 @@ from annotation.models import Campaign, Output, PublishedScore
 from annotation.quality import read_columns
 from metaeval import ScoreMatrix
 from metaeval.correlation.intervals import correlation_intervals
+from metaeval.correlation.intervals.crossed import FEWEST_SEGMENTS
 from metaeval.judgments import z_scores
+from metaeval.messages import Message, message, plural
 from training.contract import JobError
 
 FEWEST_SOURCES = 10
@@ -33,19 +35,19 @@ class Judged:
 
 @dataclass(frozen=True)
 class Split:
-    """Outputs to learn from and outputs to report on; no source text is in both."""
+    """Training outputs and held-out outputs; no source text is in both."""
 
     train: list[Judged]
     held_out: list[Judged]
-    n_left_out: int
+    n_excluded: int
 
 
 def split(campaign: Campaign, share: float, seed: int) -> Split:
-    """Read and split; JobError where too few source texts are judged.
+    """Read and split; JobError if too few source texts are judged.
 
-    Judgments count as z-scores by the mean and standard deviation of the annotator's judgments of
-    training texts alone; held-out judgments of annotators who have none are left out and counted.
-    Scores published with a data set count as they are.
+    Judgments become z-scores with the mean and standard deviation of the annotator's judgments of
+    training texts. Held-out judgments of annotators without any are excluded and counted. Scores
+    published with a data set are not changed.
     """
     outputs, rows = _read(campaign)
     sources = sorted({outputs[output].segment.source for _, output, _ in rows})
@@ -57,7 +59,7 @@ def split(campaign: Campaign, share: float, seed: int) -> Split:
 def folds(campaign: Campaign, n: int, seed: int) -> list[Split]:
     """Hold out each of `n` parts of the sources in turn; JobError as :func:`split`.
 
-    Texts of a document are in one part where there are as many documents as parts.
+    Texts of a document are in one part if there are at least as many documents as parts.
     """
     outputs, rows = _read(campaign)
     segments = [outputs[output].segment for _, output, _ in rows]
@@ -85,21 +87,51 @@ def _read(campaign: Campaign) -> tuple[dict[int, Output], "list[Row]"]:
     rows = [row for row in rows if row[1] in outputs]
     n_sources = len({outputs[output].segment.source for _, output, _ in rows})
     if n_sources < FEWEST_SOURCES:
-        message = f"{n_sources} source texts of {campaign.slug} are judged: at least "
-        raise JobError(f"{message}{FEWEST_SOURCES} are needed.")
+        raise JobError(
+            plural(
+                "head.too-few-judged",
+                "{n} source text of {campaign} has judgments: at least {fewest} are needed.",
+                "{n} source texts of {campaign} have judgments: at least {fewest} are needed.",
+                n=n_sources,
+                campaign=campaign.slug,
+                fewest=FEWEST_SOURCES,
+            )
+        )
     return outputs, rows
+
+
+def no_campaign(slug: str) -> Message:
+    """Return that a campaign does not exist."""
+    return message("head.no-campaign", "There is no campaign {campaign}.", campaign=slug)
+
+
+def too_few_sources(n: int) -> Message:
+    """Return that there are too few source texts for intervals."""
+    return plural(
+        "head.too-few-for-intervals",
+        "{n} source text is too few for intervals: {fewest} are needed.",
+        "{n} source texts are too few for intervals: {fewest} are needed.",
+        n=n,
+        fewest=FEWEST_SEGMENTS,
+    )
 
 
 def _split(
     campaign: Campaign, outputs: dict[int, Output], rows: "list[Row]", held: set[str]
 ) -> Split:
     is_held = np.array([outputs[output].segment.source in held for _, output, _ in rows])
-    means, n_left_out = _means(rows, is_held)
+    means, n_excluded = _means(rows, is_held)
     judged = [_judged(outputs[output], score) for output, score in sorted(means.items())]
     parts = [[each for each in judged if (each.source in held) == is_out] for is_out in (0, 1)]
     if len(parts[0]) < 2 or len({each.score for each in parts[1]}) < 2:
-        raise JobError(f"Too few judgments of {campaign.slug} can be standardised.")
-    return Split(parts[0], parts[1], n_left_out)
+        raise JobError(
+            message(
+                "head.not-standardised",
+                "Too few judgments of {campaign} can be standardised.",
+                campaign=campaign.slug,
+            )
+        )
+    return Split(parts[0], parts[1], n_excluded)
 
 
 Row = tuple[int, int, float]
@@ -112,7 +144,7 @@ def _published(campaign: Campaign) -> list[Row]:
 
 
 def _collected(campaign: Campaign) -> list[Row]:
-    """Return (annotator, output, score) of every judgment of an output, control items apart."""
+    """Return (annotator, output, score) of every judgment of an output, without control items."""
     columns = read_columns(campaign)
     wanted = columns.is_target & (columns.output >= 0) & ~np.isnan(columns.score)
     rows = zip(
@@ -145,8 +177,11 @@ Estimate = dict[str, float | None]
 
 
 def compare(rows: Sequence[Judged], values: Mapping[str, Array]) -> dict[str, dict[str, Estimate]]:
-    """Return by correlation and name the agreement of (rows,) values, with 95 % intervals over
-    source segments; of two also what the first gains over the second."""
+    """Return by correlation and name the agreement of (rows,) values with judgments.
+
+    Intervals are 95% intervals over source segments. For two, includes the gain of the first over
+    the second.
+    """
     human = _matrix(rows, np.array([each.score for each in rows]))
     metrics = {name: _matrix(rows, each) for name, each in values.items()}
     return {name: estimates(human, metrics, name) for name in CORRELATIONS}
@@ -155,20 +190,20 @@ def compare(rows: Sequence[Judged], values: Mapping[str, Array]) -> dict[str, di
 def estimates(
     human: ScoreMatrix, metrics: Mapping[str, ScoreMatrix], correlation: str
 ) -> dict[str, Estimate]:
-    """Return correlations and their difference; no ends where there are too few source texts."""
+    """Return correlations and their difference; no ends if there are too few source texts."""
     found = correlation_intervals(human, dict(metrics), correlation)
-    told = {
+    estimated = {
         name: _estimate(found.values[place], found.lows[place], found.highs[place])
         for place, name in enumerate(metrics)
     }
     if len(metrics) == 2:
         gain = (found.differences, found.difference_lows, found.difference_highs)
-        told["gain"] = _estimate(*(part[0, 1] for part in gain))
-    return told
+        estimated["gain"] = _estimate(*(part[0, 1] for part in gain))
+    return estimated
 
 
 def _matrix(rows: Sequence[Judged], values: Array) -> ScoreMatrix:
-    """Systems × segments, nan where an output is not judged."""
+    """Return (systems, segments), nan for an output without judgment."""
     row = {name: n for n, name in enumerate(dict.fromkeys(each.system for each in rows))}
     column = {key: n for n, key in enumerate(dict.fromkeys(str(each.segment) for each in rows))}
     grid = np.full((len(row), len(column)), np.nan)

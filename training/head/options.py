@@ -1,55 +1,103 @@
-"""What can be set of a supervised head. No torch: the page reads it."""
+"""Settings of supervised heads and sentinels. Imports no torch: pages read this module."""
 
 from collections.abc import Mapping
 from typing import Any
 
 from extensions.neural.sentinels.options import LENGTHS, OUTPUT, READS
+from metaeval.messages import Message, message
 from metrics.options import Option
+from training.contract import SEED
 
 OPTIONS = (
-    Option("campaign", "Campaign", "text", help="Its slug: whose judgments are learned from."),
+    Option(
+        "campaign",
+        message("head.campaign", "Campaign"),
+        "text",
+        help=message(
+            "head.campaign-help", "The slug of the campaign whose judgments are used for training."
+        ),
+    ),
     Option(
         "encoder",
-        "Encoder",
+        message("head.encoder", "Encoder"),
         "checkpoint",
         "xlm-roberta-base",
-        help="Stays as it is; a ReFreeEval training's directory works well.",
+        help=message(
+            "head.encoder-help",
+            "The encoder itself is not trained. The folder of a ReFreeEval training works well.",
+        ),
     ),
-    Option("layers", "Layers", "text", "9", help="Numbers and commas, such as 6,9."),
+    Option(
+        "layers",
+        message("head.layers", "Layers"),
+        "text",
+        "9",
+        help=message("head.layers-help", "Numbers separated by commas, such as 6,9."),
+    ),
     Option(
         "held_out",
-        "Share held out",
+        message("head.held-out", "Held-out share"),
         "number",
         0.3,
         minimum=0.1,
         maximum=0.5,
-        help="Of source texts; what is reported comes from these.",
+        help=message(
+            "head.held-out-help",
+            "Share of source texts that are held out. Results are reported on these.",
+        ),
     ),
-    Option("seed", "Seed", "integer", 42, minimum=0),
+    Option("seed", SEED, "integer", 42, minimum=0),
 )
 
 SENTINEL = (
-    Option("campaign", "Campaign", "text", help="Its slug: whose judgments are learned from."),
-    Option("reads", "Reads", "choice", OUTPUT, choices=READS, help="And nothing besides."),
+    Option(
+        "campaign",
+        message("head.campaign", "Campaign"),
+        "text",
+        help=message(
+            "head.campaign-help", "The slug of the campaign whose judgments are used for training."
+        ),
+    ),
+    Option(
+        "reads",
+        message("head.reads", "Reads"),
+        "choice",
+        OUTPUT,
+        choices=READS,
+        help=message("head.reads-help", "The only texts that the sentinel reads."),
+    ),
     Option(
         "encoder",
-        "Encoder",
+        message("head.encoder", "Encoder"),
         "checkpoint",
         "xlm-roberta-base",
-        help="Stays as it is; a text is its sentence vector. Not used for lengths.",
+        help=message(
+            "head.encoder-help-2",
+            "The encoder itself is not trained; texts are read as sentence vectors. Not used for "
+            "lengths.",
+        ),
     ),
-    Option("seed", "Seed", "integer", 42, minimum=0),
+    Option("seed", SEED, "integer", 42, minimum=0),
 )
 
 
 def sentinel_checkpoints(chosen: Mapping[str, Any]) -> list[str]:
-    """Return the encoder that a sentinel needs, if any."""
+    """Return the encoder that a sentinel needs; empty if it reads lengths only."""
     return [] if chosen["reads"] == LENGTHS else [str(chosen["encoder"])]
 
 
-def conflicts(chosen: Mapping[str, Any]) -> dict[str, str]:
-    """Return what is wrong with the layers, by the name of their setting."""
+def conflicts(chosen: Mapping[str, Any]) -> dict[str, Message]:
+    """Return the error of the layers, by the name of their setting."""
     parts = [part.strip() for part in str(chosen["layers"]).split(",")]
     if all(part.isdecimal() for part in parts):
         return {}
-    return {"layers": f"expected numbers and commas, such as 6,9, not {chosen['layers']!r}."}
+    return {"layers": layers_error(chosen["layers"])}
+
+
+def layers_error(given: object) -> Message:
+    """Return the error of layers that are not numbers separated by commas."""
+    return message(
+        "head.layers-invalid",
+        "Enter layers as numbers separated by commas, such as 6,9, not “{given}”.",
+        given=str(given),
+    )

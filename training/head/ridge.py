@@ -41,7 +41,7 @@ def fit(features: Array, values: Array, penalty: float) -> Fit:
 
 
 def choose(features: Array, values: Array, groups: Array, seed: int) -> Fit:
-    """Fit with the penalty whose squared error is least on groups that are left out in turn."""
+    """Fit with the penalty whose squared error is lowest on held-out groups."""
     folds = _folds(groups, seed)
     errors = [_error(features, values, folds, penalty) for penalty in PENALTIES]
     return fit(features, values, PENALTIES[int(np.argmin(errors))])

@@ -1,9 +1,9 @@
-"""A sentinel: human scores predicted by one who reads too little (Perrella et al. 2024).
+"""Train a sentinel, which predicts human scores from too little text (Perrella et al. 2024).
 
-Ridge regression on sentence vectors of a frozen encoder, or on lengths. Sources are cut into five
-folds by document (by source, where there are fewer documents); the correlation that is reported,
-with an interval, and what the metric that comes of it says of these outputs, is each time of the
-fit that never saw the source. Penalties are chosen by folds within.
+Ridge regression on sentence vectors of a frozen encoder, or on lengths. Sources are split into five
+folds by document (by source, if there are fewer documents). The reported correlation with its
+interval, and the scores of the resulting metric on these outputs, come from the fit that did not
+use the source. Penalties are chosen by folds within.
 """
 
 import json
@@ -17,6 +17,7 @@ from annotation.models import Campaign
 from extensions.neural.sentinels import scorer
 from extensions.neural.sentinels.options import LENGTHS, SOURCE, Array
 from metaeval.correlation.intervals.crossed import FEWEST_SEGMENTS
+from metaeval.messages import Message, message, plural
 from metrics.base import MetricError
 from training.contract import JobError, NewMetric, Outcome, Work
 from training.head import judged, ridge
@@ -27,11 +28,11 @@ SHORT = {LENGTHS: "lengths", SOURCE: "sources"}
 
 
 def run(work: Work) -> Outcome:
-    """Fit a line for each fold, and report on what each held out; raises JobError."""
+    """Fit a line for each fold, and measure it on the held-out part; raises JobError."""
     options, reads = work.options, str(work.options["reads"])
     campaign = Campaign.objects.filter(slug=str(options["campaign"])).first()
     if campaign is None:
-        raise JobError(f"There is no campaign {options['campaign']}.")
+        raise JobError(judged.no_campaign(str(options["campaign"])))
     splits = judged.folds(campaign, ridge.FOLDS, int(options["seed"]))
     encoder = None if reads == LENGTHS else _encoder(str(options["encoder"]))
     fits, predicted = [], []
@@ -60,20 +61,20 @@ def _encoder(name: str) -> Any:
     try:
         return SentenceEncoder(name)
     except MetricError as error:
-        raise JobError(str(error)) from error
+        raise JobError(error.message) from error
 
 
 def _features(reads: str, rows: Sequence[Judged], encoder: Any) -> Array:
     try:
         return scorer.read_features(reads, [(each.source, each.text) for each in rows], encoder)
     except MetricError as error:
-        raise JobError(str(error)) from error
+        raise JobError(error.message) from error
 
 
 def _document(
     reads: str, weights: str, campaign: str, fits: Sequence[ridge.Fit], splits: Sequence[Split]
 ) -> dict[str, Any]:
-    """As :func:`extensions.neural.sentinels.options.load` reads it."""
+    """Return the lines in the form of :func:`extensions.neural.sentinels.options.load`."""
     held = [(each.source, fold) for fold, split in enumerate(splits) for each in split.held_out]
     return {
         "reads": reads,
@@ -98,7 +99,7 @@ def _write(folder: Path, document: dict[str, Any]) -> None:
 
 
 def _result(splits: Sequence[Split], predicted: Array, reads: str) -> dict[str, Any]:
-    """Correlations over all outputs, each predicted by the fit that never saw its source."""
+    """Return correlations over all outputs, each predicted by a fit without its source."""
     rows = [each for split in splits for each in split.held_out]
     values = {"sentinel": predicted}
     if reads != LENGTHS:
@@ -111,21 +112,28 @@ def _result(splits: Sequence[Split], predicted: Array, reads: str) -> dict[str, 
     }
 
 
-def _warnings(rows: Sequence[Judged], splits: Sequence[Split], reads: str) -> list[str]:
+def _warnings(rows: Sequence[Judged], splits: Sequence[Split], reads: str) -> list[Message]:
     found = []
     if reads == SOURCE:
         found.append(
-            "It says nothing of which output of a segment is better: grouped by segment its "
-            "correlation is undefined or 0."
+            message(
+                "sentinel.source-only",
+                "This sentinel reads the source only, so it cannot compare outputs of a segment: "
+                "grouped by segment, its correlation is undefined or 0.",
+            )
         )
     n_texts = len({each.segment for each in rows})
     if n_texts < FEWEST_SEGMENTS:
+        found.append(judged.too_few_sources(n_texts))
+    if n_excluded := max(split.n_excluded for split in splits):
         found.append(
-            f"{n_texts} source texts are too few for intervals: {FEWEST_SEGMENTS} are needed."
-        )
-    if n_left_out := max(split.n_left_out for split in splits):
-        found.append(
-            f"Up to {n_left_out:,} judgments a fold are left out: their annotators have no spread "
-            "of scores on the other folds."
+            plural(
+                "sentinel.excluded",
+                "Up to {n} judgment per fold was excluded because the scores of its annotator on "
+                "the other folds do not vary.",
+                "Up to {n} judgments per fold were excluded because the scores of their annotators "
+                "on the other folds do not vary.",
+                n=n_excluded,
+            )
         )
     return found

@@ -1,10 +1,10 @@
-"""A small supervised head: human scores predicted from a frozen encoder's similarities.
+"""Train a small supervised head that predicts human scores from a frozen encoder's similarities.
 
-Ridge regression on few features, fitted on the judgments of one campaign. Judgments count as
-z-scores by the annotator's mean and spread *on training texts*; published scores as they are. The
-penalty is chosen by five-fold cross-validation within the training texts; what is reported comes
-from source texts that took no part in anything: r and τ-b, of the head and of F1 alone, and the
-gain, with intervals from 20 source texts.
+Ridge regression on few features, fitted on the judgments of one campaign. Judgments become z-scores
+with the annotator's mean and standard deviation *on training texts*; published scores stay as they
+are. The penalty is chosen by five-fold cross-validation within the training texts. Results come
+from held-out source texts: r and τ-b of the head and of F1 only, and the gain, with intervals from
+20 source texts.
 """
 
 import json
@@ -19,17 +19,19 @@ from annotation.models import Campaign
 from extensions.neural.encoding import encoders
 from extensions.neural.refreeeval import head_scorer
 from metaeval.correlation.intervals.crossed import FEWEST_SEGMENTS
+from metaeval.messages import Message, message, plural
 from metrics.base import MetricError
-from training.contract import JobError, NewMetric, Outcome, Work
+from training.contract import JobError, NewMetric, Outcome, Work, reason_of
 from training.head import judged, ridge
 from training.head.judged import Judged, Split, compare
+from training.head.options import layers_error
 from training.jobs.saving import save_whole
 
 Array = NDArray[np.float64]
 
 
 def run(work: Work) -> Outcome:
-    """Fit, and report on the texts that were held out; raises JobError."""
+    """Fit, and measure on held-out texts; raises JobError."""
     options = work.options
     campaign = _campaign(str(options["campaign"]))
     layers = _layers(str(options["layers"]))
@@ -42,7 +44,7 @@ def run(work: Work) -> Outcome:
             for part in (split.train, split.held_out)
         )
     except (MetricError, ValueError) as error:
-        raise JobError(str(error)) from error
+        raise JobError(reason_of(error)) from error
     sources = np.array([each.source for each in split.train])
     fit = ridge.choose(train, _scores(split.train), sources, int(options["seed"]))
     document = _document(fit, layers, encoder.spec.weights, campaign.slug)
@@ -67,7 +69,7 @@ def run(work: Work) -> Outcome:
 def _campaign(slug: str) -> Campaign:
     campaign = Campaign.objects.filter(slug=slug).first()
     if campaign is None:
-        raise JobError(f"There is no campaign {slug}.")
+        raise JobError(judged.no_campaign(slug))
     return campaign
 
 
@@ -75,7 +77,7 @@ def _layers(given: str) -> list[int]:
     try:
         return sorted({int(layer) for layer in given.split(",")})
     except ValueError:
-        raise JobError(f"Layers: expected numbers and commas, not {given!r}.") from None
+        raise JobError(layers_error(given)) from None
 
 
 def _scores(rows: Sequence[Judged]) -> Array:
@@ -83,7 +85,7 @@ def _scores(rows: Sequence[Judged]) -> Array:
 
 
 def _document(fit: ridge.Fit, layers: Sequence[int], weights: str, campaign: str) -> dict[str, Any]:
-    """As :func:`extensions.neural.refreeeval.head_options.load` reads it."""
+    """Return the head in the form of :func:`extensions.neural.refreeeval.head_options.load`."""
     return {
         "layers": list(layers),
         "features": head_scorer.feature_names(layers),
@@ -100,20 +102,27 @@ def _write(path: Path, document: dict[str, Any]) -> None:
     path.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
 
 
-def _warnings(split: Split, campaign: Campaign) -> list[str]:
+def _warnings(split: Split, campaign: Campaign) -> list[Message]:
     found = [
-        f"The metric has learned from {campaign.slug}: what the dashboard shows of it there is "
-        "too high. Quote the held-out values."
+        message(
+            "head.trained-on-campaign",
+            "This metric was trained on {campaign}, so its correlations on the dashboard of that "
+            "campaign are too high. Report the held-out values.",
+            campaign=campaign.slug,
+        )
     ]
     n_texts = len({each.segment for each in split.held_out})
     if n_texts < FEWEST_SEGMENTS:
+        found.append(judged.too_few_sources(n_texts))
+    if split.n_excluded:
         found.append(
-            f"{n_texts} held-out source texts are too few for intervals: {FEWEST_SEGMENTS} are "
-            "needed."
-        )
-    if split.n_left_out:
-        found.append(
-            f"{split.n_left_out:,} judgments are left out: their annotators have no spread of "
-            "scores on training texts."
+            plural(
+                "head.excluded",
+                "{n} judgment was excluded because the scores of its annotator on training texts "
+                "do not vary.",
+                "{n} judgments were excluded because the scores of their annotators on training "
+                "texts do not vary.",
+                n=split.n_excluded,
+            )
         )
     return found

@@ -1,8 +1,11 @@
-"""One training in a folder at a time. The kernel holds the lock for a process, and lets go of it
-however that ends: nothing is left to clear away after a kill."""
+"""Locks on folders: one training in a folder at a time.
+
+The kernel holds a lock for a process and releases it however the process ends.
+"""
 
 import errno
 import fcntl
+import json
 import logging
 import os
 import socket
@@ -12,47 +15,60 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
+from metaeval.messages import Message, from_json, message
+from metaeval.results import plain
 from training.contract import JobError
-from training.jobs.saving import told
+from training.jobs.saving import disk_errors
 
 logger = logging.getLogger(__name__)
 LOCK = "lock"
 LOOK_SECONDS = 0.2
+NOT_TRAINED = message("folder.not-trained", "Nothing was trained.")
+UNKNOWN = message("folder.unknown-holder", "another process")
 
 
 @contextmanager
-def held(folder: Path, trained_by: str, patience: float = 0.0) -> Iterator[None]:
-    """Hold a folder while something is trained in it; other processes are told `trained_by`.
+def locked(folder: Path, trained_by: Message, timeout: float = 0.0) -> Iterator[None]:
+    """Lock a folder while something is trained in it; other processes can read `trained_by`.
 
-    Waits `patience` seconds for who still has it, then raises JobError that names them; JobError,
-    too, where the folder cannot be written.
+    Waits `timeout` seconds for the lock, then raises JobError that names the holder. Raises
+    JobError, too, if the folder cannot be written.
     """
-    with told(folder, "Nothing was trained."):
+    with disk_errors(folder, NOT_TRAINED):
         folder.mkdir(parents=True, exist_ok=True)
         file = (folder / LOCK).open("a+b", buffering=0)
     with file:
-        deadline = time.monotonic() + patience
+        deadline = time.monotonic() + timeout
         while not _lock(file):
             if time.monotonic() >= deadline:
                 raise JobError(_refusal(folder, _read(file)))
             time.sleep(LOOK_SECONDS)
-        with told(folder, "Nothing was trained."):
-            _write(file, f"{trained_by}, process {os.getpid()} on {socket.gethostname()}")
+        with disk_errors(folder, NOT_TRAINED):
+            _write(file, _holder(trained_by))
         yield
 
 
-def holder(folder: Path) -> str:
-    """Return who trains in a folder at this moment; empty where nobody does, as far as is seen
-    from this machine."""
+def holder(folder: Path) -> Message | None:
+    """Return which process of this machine has locked a folder; None if none has."""
     try:
         with (folder / LOCK).open("a+b", buffering=0) as file:
-            return "" if _lock(file) else _read(file)
+            return None if _lock(file) else _read(file)
     except OSError:
-        return ""
+        return None
+
+
+def _holder(trained_by: Message) -> Message:
+    return message(
+        "folder.holder",
+        "{name}, process {process} on {host}",
+        name=trained_by,
+        process=str(os.getpid()),
+        host=socket.gethostname(),
+    )
 
 
 def _lock(file: IO[bytes]) -> bool:
-    """Whether the lock is ours now."""
+    """Return True if this process got the lock."""
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -64,15 +80,23 @@ def _lock(file: IO[bytes]) -> bool:
     return True
 
 
-def _refusal(folder: Path, found: str) -> str:
-    return f"{folder} is in use by {found}: two trainings in one folder would spoil each other."
+def _refusal(folder: Path, holder: Message) -> Message:
+    return message(
+        "folder.in-use",
+        "{folder} is in use by {holder}. Two trainings in one folder would overwrite each other.",
+        folder=str(folder),
+        holder=holder,
+    )
 
 
-def _read(file: IO[bytes]) -> str:
+def _read(file: IO[bytes]) -> Message:
     file.seek(0)
-    return file.read().decode() or "another process"
+    try:
+        return from_json(json.loads(file.read()))
+    except ValueError:
+        return UNKNOWN
 
 
-def _write(file: IO[bytes], text: str) -> None:
+def _write(file: IO[bytes], holder: Message) -> None:
     file.truncate(0)
-    file.write(text.encode())
+    file.write(json.dumps(plain(holder)).encode())

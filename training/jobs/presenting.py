@@ -1,4 +1,4 @@
-"""What a job found, as pages show it: facts, tables and curves, whatever its kind."""
+"""Show the result of a job of any kind as facts, tables and curves."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -7,23 +7,24 @@ from typing import Any
 
 from django.utils import timezone
 
+from metaeval.messages import Message, from_json, message
 from metrics.runs.starting import PATIENCE_SECONDS
 from metrics.workers.idle import Idle, explain
 from training.contract import KINDS
 from training.models import TrainingJob
 
 WIDTH, HEIGHT = 320.0, 120.0
-# How the interval of a gain was computed, under the words that `flatten` gives it.
+# The method of the interval of a gain, under the name that `flatten` gives it.
 INTERVAL = "held out interval"
-# What stands on the horizontal axis of a curve, in this order of preference.
+# Candidates for the horizontal axis of a curve, in order of preference.
 ACROSS = ("step", "pairs")
-# An estimate with the ends of its 95 % interval, where it has one.
+# An estimate with the ends of its 95% interval, if it has one.
 ESTIMATE = {"value", "low", "high"}
 WORDS = {
-    "pearson": "Pearson’s r",
-    "kendall": "Kendall’s τ-b",
-    "unsupervised": "F1 alone, unsupervised",
-    "source_length": "length of the source alone",
+    "pearson": message("estimate.pearson", "Pearson’s r"),
+    "kendall": message("estimate.kendall", "Kendall’s τ-b"),
+    "unsupervised": message("estimate.unsupervised", "F1 only, unsupervised"),
+    "source_length": message("estimate.source-length", "length of the source only"),
 }
 ORDER = ("pearson", "kendall", "head", "unsupervised", "sentinel", "source_length", "gain")
 Rows = list[dict[str, Any]]
@@ -32,7 +33,7 @@ Point = tuple[float, float]
 
 @dataclass(frozen=True)
 class Chart:
-    """One series over steps or pairs; `points` are those of an SVG polyline, a line a stretch."""
+    """One series over steps or pairs; `lines` are the points of SVG polylines."""
 
     title: str
     across: str
@@ -46,10 +47,10 @@ class Chart:
 
 @dataclass(frozen=True)
 class Table:
-    """Rows of one document as a table of texts; the first cell may say what a row is."""
+    """Rows of one document as a table; with `has_heads`, the first cell names the row."""
 
-    title: str
-    columns: list[str]
+    title: str | Message
+    columns: list[str | Message]
     rows: list[list[Any]]
     has_heads: bool = False
 
@@ -64,7 +65,8 @@ class Shown:
 
 
 def show(document: Mapping[str, Any]) -> Shown:
-    """Take a document of plain JSON values apart."""
+    """Split a document of plain JSON values into facts, tables and charts."""
+    document = {key: _with_messages(value) for key, value in document.items()}
     facts: list[tuple[str, Any]] = []
     estimated = {key: value for key, value in document.items() if are_estimates(value)}
     tables = [_estimates(key.replace("_", " "), value) for key, value in estimated.items()]
@@ -75,21 +77,30 @@ def show(document: Mapping[str, Any]) -> Shown:
             tables.append(_table(name, value))
             charts += draw(name, value)
         else:
-            facts.append((name, _plain(value)))
+            facts.append((name, value))
     return Shown(facts, tables, charts)
 
 
-def findings(job: TrainingJob) -> dict[str, Any]:
-    """Return what a job found, what was measured on held-out texts first.
+def _with_messages(value: Any) -> Any:
+    """Return a JSON value with its messages as such."""
+    if isinstance(value, Mapping):
+        if {"code", "pattern", "parameters"} <= value.keys():
+            return from_json(value)
+        return {key: _with_messages(each) for key, each in value.items()}
+    return [_with_messages(each) for each in value] if isinstance(value, list) else value
 
-    Its recipe is left out: the settings stand beside it. Databases keep no order in JSON.
+
+def findings(job: TrainingJob) -> dict[str, Any]:
+    """Return the result of a job, measures on held-out texts first.
+
+    Excludes the recipe, which the page shows as settings. Databases do not keep the order of JSON.
     """
-    found = {key: value for key, value in job.result.items() if key != "recipe"}
+    found = {key: _with_messages(value) for key, value in job.result.items() if key != "recipe"}
     return {key: found[key] for key in sorted(found, key=lambda key: key != "held_out")}
 
 
 def flatten(document: Mapping[str, Any], before: str = "") -> list[tuple[str, Any]]:
-    """Return every value that is no mapping, with the words that lead to it."""
+    """Return every value that is not a mapping, with the keys that lead to it as its name."""
     found = []
     for key, value in document.items():
         name = f"{before} {key}".strip().replace("_", " ")
@@ -101,14 +112,14 @@ def flatten(document: Mapping[str, Any], before: str = "") -> list[tuple[str, An
 
 
 def is_table(value: Any) -> bool:
-    """Whether a value is a list of rows."""
+    """Return True if a value is a list of rows."""
     return (
         bool(value) and isinstance(value, list) and all(isinstance(row, Mapping) for row in value)
     )
 
 
 def are_estimates(value: Any) -> bool:
-    """Whether a value holds estimates by what is estimated and of what."""
+    """Return True if a value holds estimates, by measure and by what was measured."""
     rows = list(value.values()) if isinstance(value, Mapping) else []
     cells = [cell for row in rows if isinstance(row, Mapping) for cell in row.values()]
     return (
@@ -123,12 +134,14 @@ def are_estimates(value: Any) -> bool:
 
 def _estimates(title: str, found: Mapping[str, Mapping[str, Any]]) -> Table:
     columns = _ordered(column for row in found.values() for column in row)
-    rows = [
+    rows: list[list[Any]] = [
         [WORDS.get(name, name), *(_estimate(found[name].get(column, {})) for column in columns)]
         for name in _ordered(found)
     ]
-    heads = ["measure", *(WORDS.get(column, column.replace("_", " ")) for column in columns)]
-    return Table(f"{title}, with 95 % intervals", heads, rows, has_heads=True)
+    heads: list[str | Message] = [message("estimate.measure", "measure")]
+    heads += [WORDS.get(column, column.replace("_", " ")) for column in columns]
+    title_with = message("estimate.title", "{title}, with 95% intervals", title=title)
+    return Table(title_with, heads, rows, has_heads=True)
 
 
 def _ordered(names: Iterable[str]) -> list[str]:
@@ -137,30 +150,31 @@ def _ordered(names: Iterable[str]) -> list[str]:
     return sorted(distinct, key=lambda name: ORDER.index(name) if name in ORDER else len(ORDER))
 
 
-def _estimate(cell: Mapping[str, Any]) -> str | None:
-    if not is_number(cell.get("value")):
-        return None
+def _estimate(cell: Mapping[str, Any]) -> Message | None:
     value, low, high = (cell.get(key) for key in ("value", "low", "high"))
-    ends = f" ({low:.3f} to {high:.3f})" if is_number(low) and is_number(high) else ""
-    return f"{value:.3f}{ends}"
-
-
-def _plain(value: Any) -> Any:
-    if not isinstance(value, list):
-        return value
-    are_sentences = all(isinstance(each, str) and each.endswith(".") for each in value)
-    return (" " if are_sentences else ", ").join(map(str, value))
+    if not is_number(value):
+        return None
+    if not is_number(low) or not is_number(high):
+        return message("estimate.value", "{value:.3f}", value=value)
+    return message(
+        "estimate.interval",
+        "{value:.3f} ({low:.3f} to {high:.3f})",
+        value=value,
+        low=low,
+        high=high,
+    )
 
 
 def _table(title: str, rows: Rows) -> Table:
     columns = list(dict.fromkeys(key for row in rows for key in row))
     columns.sort(key=lambda column: column not in ACROSS)  # PostgreSQL sorts the keys of a row
     cells = [[row.get(column) for column in columns] for row in rows]
-    return Table(title, [column.replace("_", " ") for column in columns], cells)
+    heads: list[str | Message] = [column.replace("_", " ") for column in columns]
+    return Table(title, heads, cells)
 
 
 def draw(title: str, rows: Rows) -> list[Chart]:
-    """Draw every numeric column over the steps or the numbers of pairs; none without those."""
+    """Draw every numeric column over steps or numbers of pairs; empty without those."""
     across = next((key for key in ACROSS if all(is_number(row.get(key)) for row in rows)), None)
     if across is None or len(rows) < 2:
         return []
@@ -170,7 +184,7 @@ def draw(title: str, rows: Rows) -> list[Chart]:
 
 
 def is_number(value: Any) -> bool:
-    """Whether a value is a finite number."""
+    """Return True if a value is a finite number."""
     return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
 
 
@@ -190,15 +204,15 @@ def _place(value: float, among: Sequence[float], size: float) -> float:
     return size * (value - low) / (high - low) if high > low else size / 2
 
 
-def settings_of(job: TrainingJob) -> list[tuple[str, Any]]:
-    """The settings by the labels and in the order of the form."""
+def settings_of(job: TrainingJob) -> list[tuple[str | Message, Any]]:
+    """Return the settings with the labels and in the order of the form."""
     known = KINDS[job.kind].options if job.kind in KINDS else ()
     labels = {option.name: option.label for option in known}
     return [(labels.get(name, name), value) for name, value in job.settings.items()]
 
 
 def idle(jobs: Iterable[TrainingJob]) -> list[Idle]:
-    """Say of each queue in which jobs among these wait for long why no worker takes them."""
+    """Explain for each queue with jobs that have waited long why no worker takes them."""
     now = timezone.now()
     waiting = [
         job
@@ -208,6 +222,6 @@ def idle(jobs: Iterable[TrainingJob]) -> list[Idle]:
         and (now - max(job.created_at, job.not_before)).total_seconds() > PATIENCE_SECONDS
     ]
     return explain(
-        {queue: [job.lacks for job in waiting if job.queue == queue]
+        {queue: [job.lacking for job in waiting if job.queue == queue]
          for queue in {job.queue for job in waiting}}
     )  # fmt: skip

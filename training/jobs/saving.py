@@ -1,6 +1,6 @@
-"""Files and checkpoints that are whole or not there: a new one replaces the old once complete.
+"""Write files and checkpoints atomically: a new one replaces the old one when it is complete.
 
-A disk that refuses is told in a sentence, and what was half written is removed.
+If the disk refuses, JobError says so, and incomplete files are removed.
 """
 
 import errno
@@ -14,24 +14,24 @@ from types import TracebackType
 from typing import Any, BinaryIO
 
 from core import disk
+from metaeval.messages import Message, message, untranslated
 from training.contract import JobError
 
 
 def save_whole(
     folder: Path, name: str, write: Callable[[Path], None], n_bytes: int | None = None
 ) -> Path:
-    """Have a checkpoint written and make it the one of that name; return its folder.
+    """Write a checkpoint, make it the current one of its name, and return its folder.
 
-    A file `<name>.current` names the folder in force and is replaced in one step; then all folders
-    before are deleted. `n_bytes` is about what the checkpoint takes. Raises JobError where the disk
-    refuses: the checkpoint before stays, and nothing of the new one.
+    A file `<name>.current` names the current folder and is replaced in one step; then all older
+    folders are deleted. `n_bytes` is the approximate size. Raises JobError if the disk refuses;
+    the previous checkpoint then stays and the new one is removed.
     """
     before = current(folder, name)
     number = int(before.name.rpartition("-")[2]) + 1 if before else 1
     new = folder / f"{name}-{number}"
     _remove_all_but(before, folder, name)
-    kept = f"the one before, {before.name}, is whole." if before else "nothing of it was kept."
-    with told(folder, f"The checkpoint {name} could not be saved; {kept}", n_bytes):
+    with disk_errors(folder, _unsaved(name, before), n_bytes):
         with _removed_unless_done(new):
             new.mkdir(parents=True)
             write(new)
@@ -42,8 +42,19 @@ def save_whole(
     return new
 
 
+def _unsaved(name: str, before: Path | None) -> Message:
+    if before is None:
+        return message("saving.checkpoint", "The checkpoint {name} could not be saved.", name=name)
+    return message(
+        "saving.checkpoint-kept",
+        "The checkpoint {name} could not be saved. The previous one, {before}, is complete.",
+        name=name,
+        before=before.name,
+    )
+
+
 def current(folder: Path, name: str) -> Path | None:
-    """Return the folder of the checkpoint of a name; None where none was completed."""
+    """Return the folder of the current checkpoint of a name; None if none was completed."""
     pointer = folder / f"{name}.current"
     if not pointer.is_file():
         return None
@@ -53,10 +64,10 @@ def current(folder: Path, name: str) -> Path | None:
 
 
 def write_whole(path: Path, write: Callable[[BinaryIO], Any], n_bytes: int | None = None) -> None:
-    """Have a file written beside its place and moved there at once; JobError as above."""
+    """Write a temporary file and move it to its path in one step; JobError as above."""
     draft = path.with_name(path.name + ".partial")
-    consequence = f"{path.name} could not be saved."
-    with told(path.parent, consequence, n_bytes), _removed_unless_done(draft):
+    consequence = message("saving.file", "{file} could not be saved.", file=path.name)
+    with disk_errors(path.parent, consequence, n_bytes), _removed_unless_done(draft):
         with draft.open("wb") as file:
             write(file)
             file.flush()
@@ -65,7 +76,7 @@ def write_whole(path: Path, write: Callable[[BinaryIO], Any], n_bytes: int | Non
 
 
 class Stream(FileIO):
-    """A new file that tells what the disk refused: torch only says that its archive is short."""
+    """A new file that raises the error of the disk; torch only says that its archive is short."""
 
     def __init__(self, path: Path) -> None:
         super().__init__(path, "wb")
@@ -94,20 +105,20 @@ class Stream(FileIO):
 
 
 @contextmanager
-def told(place: Path, consequence: str, n_bytes: int | None = None) -> Iterator[None]:
-    """Turn what the disk refuses into JobError: where, how much is free, and what that means."""
+def disk_errors(place: Path, consequence: Message, n_bytes: int | None = None) -> Iterator[None]:
+    """Turn errors of the disk into JobError: where, how much is free, and the consequence."""
     try:
         yield
     except Exception as error:
-        sentence = disk.refusal(error, place, n_bytes)
-        if sentence is None:
+        refusal = disk.refusal(error, place, n_bytes)
+        if refusal is None:
             raise
-        raise JobError(f"{sentence} {consequence}") from error
+        raise JobError(untranslated(refusal), consequence) from error
 
 
 @contextmanager
 def _removed_unless_done(path: Path) -> Iterator[None]:
-    """Whatever happens meanwhile, a cancelled command too: half of it is nothing."""
+    """Remove an incomplete file or folder after any error, including a cancelled command."""
     try:
         yield
     except BaseException:
@@ -122,15 +133,15 @@ def _remove(path: Path) -> None:
         path.unlink(missing_ok=True)
 
 
-def _remove_all_but(kept: Path | None, folder: Path, name: str) -> None:
-    """Remove what a process that was killed left: half a checkpoint, or one already replaced."""
+def _remove_all_but(current: Path | None, folder: Path, name: str) -> None:
+    """Remove what a killed process left: an incomplete checkpoint, or one already replaced."""
     for path in folder.glob(f"{name}-*"):
-        if path != kept and path.name.removeprefix(f"{name}-").isdecimal():
+        if path != current and path.name.removeprefix(f"{name}-").isdecimal():
             shutil.rmtree(path, ignore_errors=True)
 
 
 def _sync(folder: Path) -> None:
-    """Have every file on the disk before the pointer moves: a power cut must not swap them."""
+    """Flush every file before the pointer moves, so that a power cut cannot reorder them."""
     for path in (*folder.rglob("*"), folder):
         _flush(path)
 
@@ -148,7 +159,7 @@ def _flush(path: Path) -> None:
     try:
         os.fsync(descriptor)
     except OSError as error:
-        if error.errno != errno.EINVAL:  # some file systems do not flush folders
+        if error.errno != errno.EINVAL:  # some file systems cannot flush folders
             raise
     finally:
         os.close(descriptor)

@@ -1,6 +1,6 @@
-"""Start, cancel and resume training jobs: by page, command and API.
+"""Start, cancel and resume training jobs, for pages, commands and the API.
 
-Jobs that ended before they were done go on from what they saved. `work` does them.
+Jobs that ended early continue from what they saved. `work` runs them.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,49 +14,66 @@ from django.utils.text import slugify
 from core.work import claims
 from core.work.models import Now
 from core.work.sending import send_on_commit
+from metaeval.messages import Message, message
 from metrics import options
-from training.contract import KINDS
+from training.contract import KINDS, reason_of
 from training.jobs import folders
 from training.jobs.work import command_here
 from training.models import ParallelCorpus, TrainingJob
 
-# The metric that comes of it is named after the job and its number.
+# The resulting metric is named after the job and its number.
 LONGEST_NAME = 45
+NO_CORPUS = message("training.no-corpus", "Choose a parallel corpus.")
 
 
 def check(kind: str, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the checked settings of a job; ValidationError has the settings at fault by name."""
+    """Return the checked settings of a job; ValidationError has the errors by setting."""
     if kind not in KINDS:
-        raise ValidationError(f"There is no kind of job named {kind!r}.")
+        raise refusal(
+            message("training.unknown-kind", "There is no kind of job named “{kind}”.", kind=kind)
+        )
     chosen = KINDS[kind]
     known = {option.name for option in chosen.options}
     unknown = sorted(set(given) - known)
     if unknown:
-        raise ValidationError(f"{chosen.label} has no setting {', '.join(unknown)}.")
-    cleaned, wrong = dict[str, Any](), dict[str, str]()
+        raise refusal(
+            message(
+                "training.unknown-setting",
+                "{kind} does not have these settings: {names}.",
+                kind=chosen.label,
+                names=unknown,
+            )
+        )
+    cleaned, errors = dict[str, Any](), dict[str, Message]()
     for option in chosen.options:
         try:
             cleaned |= options.clean_all([option], given)
         except ValueError as error:
-            wrong[option.name] = str(error)
-    if not wrong:
-        labels = {option.name: option.label for option in chosen.options}
-        found = chosen.conflicts(cleaned)
-        wrong = {name: f"{labels[name]}: {message}" for name, message in found.items()}
-    if wrong:
-        raise ValidationError(wrong)
+            errors[option.name] = reason_of(error)
+    errors = errors or chosen.conflicts(cleaned)
+    if errors:
+        raise ValidationError({name: refusal(error) for name, error in errors.items()})
     return cleaned
 
 
-def slug_of(name: str) -> str:
-    """Return a name as addresses and metrics have it: a–z, digits, hyphens.
+def refusal(error: Message) -> ValidationError:
+    """Return a refusal that consists of one message."""
+    return ValidationError([error])
 
-    ValidationError where nothing is left, or too much for a metric's name.
+
+def slug_of(name: str) -> str:
+    """Return a name in the form of addresses and metrics: a–z, digits, hyphens.
+
+    ValidationError if nothing is left, or too much for the name of a metric.
     """
     slug = slugify(slugify(name).replace("_", "-"))
     if not slug or len(slug) > LONGEST_NAME:
-        raise ValidationError(
-            f"Give a name of letters a–z and digits, {LONGEST_NAME} characters at most."
+        raise refusal(
+            message(
+                "training.name-invalid",
+                "Enter a name of at most {most} letters a–z and digits.",
+                most=LONGEST_NAME,
+            )
         )
     return slug
 
@@ -73,13 +90,13 @@ def start(
     enqueue: bool = True,
     here: bool = False,
 ) -> TrainingJob:
-    """Start a job, or with `here` leave it to the caller's own process.
+    """Start a job; if `here`, the process of the caller runs it.
 
-    ValidationError where its settings or its corpus do not fit.
+    ValidationError if its settings or its corpus are wrong.
     """
     cleaned = check(kind, given)
     if KINDS[kind].needs_corpus and not corpora:
-        raise ValidationError("Choose a parallel corpus.")
+        raise refusal(NO_CORPUS)
     job = TrainingJob.objects.create(
         kind=kind,
         name=slug_of(name),
@@ -96,7 +113,7 @@ def start(
 
 
 def cancel(job: TrainingJob) -> bool:
-    """Cancel a job; its worker stops at its next report, and what it saved is kept."""
+    """Cancel a job; its worker stops at its next report, and what it saved stays."""
     rows = TrainingJob.objects.filter(pk=job.pk)
     with transaction.atomic():
         return bool(claims.cancel(rows) and rows.update(finished_at=Now()))
@@ -107,43 +124,74 @@ Status = TrainingJob.Status
 
 @transaction.atomic
 def resume(job: TrainingJob, *, here: bool = False) -> None:
-    """Have a job go on: by a worker, or in this process where `here`.
+    """Continue a job: by a worker, or in this process if `here`.
 
-    ValidationError says why it cannot: it is done, it goes on already, or its folder is in use.
+    ValidationError says why it cannot: it is done, it is running, or its folder is in use.
     """
     if job.status == Status.DONE:
-        raise ValidationError(f"Job {job.pk}, {job.name}, is done.")
+        raise refusal(
+            message(
+                "training.job-done",
+                "Job {number}, {name}, is already done.",
+                number=str(job.pk),
+                name=job.name,
+            )
+        )
     if holder := folders.holder(job.folder):
-        raise ValidationError(f"Job {job.pk}, {job.name}, is being trained by {holder}.")
+        raise refusal(
+            message(
+                "training.job-in-use",
+                "Job {number}, {name}, is being trained by {holder}.",
+                number=str(job.pk),
+                name=job.name,
+                holder=holder,
+            )
+        )
     resumed = TrainingJob.objects.filter(_has_stopped(), pk=job.pk).update(
         status=Status.QUEUED, is_here=here, owner="", message="", attempts=0, finished_at=None
     )
     if not resumed:
-        raise ValidationError(f"Job {job.pk}, {job.name}, goes on already. {_seen(job)}".strip())
+        raise ValidationError([_running(job), _seen(job)])
     job.refresh_from_db()
     if not here:
         send_on_commit([job])
 
 
 def _has_stopped() -> Q:
-    """Failed, cancelled or silent; or started by a command of this machine whose process, as its
-    folder is free, no longer lives."""
+    """Match jobs that failed, were cancelled or stopped reporting, and those of dead commands.
+
+    The command of a job was started on this machine and has ended if the job's folder is free.
+    """
     ended = Q(status__in=(Status.FAILED, Status.CANCELLED))
     silent = Q(status=Status.RUNNING, expires_at__lt=Now())
     was_here = Q(worker__in=("", command_here()), status__in=TrainingJob.ACTIVE)
     return ended | silent | Q(is_here=True) & was_here
 
 
-def _seen(job: TrainingJob) -> str:
+def _running(job: TrainingJob) -> Message:
+    return message(
+        "training.job-running",
+        "Job {number}, {name}, is already queued or running.",
+        number=str(job.pk),
+        name=job.name,
+    )
+
+
+def _seen(job: TrainingJob) -> Message:
     if job.status == Status.QUEUED:
-        return "It waits for a worker."
-    return f"{job.worker} gave its last sign of life at {job.heartbeat_at:%H:%M:%S} UTC."
+        return message("training.job-waits", "It is waiting for a worker.")
+    return message(
+        "training.job-seen",
+        "{worker} last reported at {at:moment} UTC.",
+        worker=job.worker,
+        at=job.heartbeat_at,
+    )
 
 
 def left_by_command(
     *, kind: str, name: str, given: Mapping[str, Any], corpora: Sequence[ParallelCorpus]
 ) -> TrainingJob | None:
-    """Return the newest job that the same command began here and did not end, or None.
+    """Return the newest job that the same command started here and did not finish, or None.
 
     ValidationError as :func:`jobs.start`.
     """

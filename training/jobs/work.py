@@ -1,6 +1,6 @@
-"""Trainings as work (`core.work`): a child trains, saves as it goes, and stores what it found.
+"""Trainings as background jobs (`core.work`): a child trains, saves and stores the result.
 
-A host that lacks packages or checkpoints for a job lets it wait, and says so on the job's page.
+A host that lacks packages or checkpoints for a job leaves it to others; the job's page says so.
 """
 
 import logging
@@ -16,11 +16,14 @@ from django.db.models import QuerySet
 from django.db.models.functions import Coalesce
 
 from core import disk
+from core.messages import as_json
 from core.work import processes
 from core.work.claims import fail, finish, give_back, hold, retry
 from core.work.kinds import Lease, WorkKind
 from core.work.models import Now
 from core.work.working import do_one
+from metaeval.messages import Message, message, untranslated
+from metaeval.results import plain
 from metrics import catalogue
 from metrics.models import ConfiguredMetric
 from metrics.stock import hosts, inventory
@@ -32,18 +35,22 @@ from training.models import TrainingJob, Translation
 from training.parallel.corpora import as_corpus
 
 logger = logging.getLogger(__name__)
-# Whoever lost a job, as while the database was away, saves and leaves within seconds.
-PATIENCE_SECONDS = 20.0
+# A process that lost a job, for example without a database, saves and stops within seconds.
+LOCK_SECONDS = 20.0
 LONGEST_LABEL = ConfiguredMetric._meta.get_field("label").max_length
-COMMAND_ENDED = (
-    "The command that worked on it stopped answering. Started again, the same command goes on from "
-    "what was saved."
+COMMAND_ENDED = message(
+    "training.command-lost",
+    "The command that ran this job stopped responding. Run the same command again to continue from "
+    "what was saved.",
 )
+WORKER_ENDED = message("training.worker-lost", "The worker of this job stopped responding.")
 
 
 class Trainings(WorkKind[TrainingJob]):
-    """Jobs of all contract. What a job saved lies in its folder, so that any process that sees the
-    folder can go on with it."""
+    """Jobs of all kinds.
+
+    A job saves in its folder, so that any process that sees the folder can continue it.
+    """
 
     name = "training"
     model = TrainingJob
@@ -54,12 +61,12 @@ class Trainings(WorkKind[TrainingJob]):
     is_long = True
 
     def fit(self, rows: QuerySet[TrainingJob]) -> QuerySet[TrainingJob]:
-        """Leave out jobs of commands, and those for which this host lacks something."""
+        """Exclude jobs of commands, and those for which this host lacks something."""
         ours = rows.filter(is_here=False)
         return ours.exclude(pk__in=[row.pk for row in ours if note(row)])
 
     def claim(self, row: TrainingJob) -> bool:
-        """Note who has it, since when."""
+        """Record which worker has it, since when."""
         taken = super().claim(row)
         if taken:
             started = Coalesce("started_at", Now())
@@ -69,28 +76,28 @@ class Trainings(WorkKind[TrainingJob]):
         return taken
 
     def do(self, row: TrainingJob, lease: Lease) -> None:
-        """Train; JobError ends the job, StoppedError leaves it to whoever comes next."""
+        """Train; JobError ends the job, StoppedError leaves it to another worker."""
         try:
             with _folder(row):
                 _store(row, contract.load(row.kind)(_work(row, lease)))
         except StoppedError:
             give_back(row)
         except JobError as error:
-            fail(row, str(error))
+            fail(row, error.message)
 
     def failed(self, row: TrainingJob, error: Exception) -> None:
-        """Whatever it was would come again."""
-        fail(row, _told(error, row.folder))
+        """Fail: the same error would occur again."""
+        fail(row, _reason(error, row.folder))
 
     def lost(self, row: TrainingJob) -> None:
-        """A job of a command waits for that command: it may read what no worker has."""
+        """Fail a job of a command, which may read what no worker has; retry any other."""
         if row.is_here:
             fail(row, COMMAND_ENDED)
         else:
-            retry(row, "Its worker stopped answering.")
+            retry(row, WORKER_ENDED)
 
     def ended(self, row: TrainingJob) -> None:
-        """Note when."""
+        """Record when it ended."""
         TrainingJob.objects.filter(pk=row.pk).update(finished_at=Now())
 
 
@@ -98,32 +105,38 @@ trainings = Trainings()
 
 
 def command_here() -> str:
-    """Return what a command of this machine is called as the worker of its job."""
+    """Return the name of a command of this machine as the worker of its job."""
     return f"manage.py train on {socket.gethostname()}"
 
 
 def work_here(job: TrainingJob) -> None:
-    """Work a job off that `is_here` for the command of this process."""
+    """Run a job that `is_here`, for the command of this process."""
     do_one(trainings, TrainingJob.objects.filter(pk=job.pk, is_here=True))
 
 
-def _told(error: Exception, folder: Path) -> str:
-    """What went wrong, in a sentence where the disk refused."""
+def _reason(error: Exception, folder: Path) -> Message:
+    """Return the refusal of the disk, or the error as Python names it."""
     place = Path(error.filename) if isinstance(error, OSError) and error.filename else folder
-    return disk.refusal(error, place) or f"{type(error).__name__}: {error}"
+    refusal = disk.refusal(error, place)
+    return untranslated(refusal) if refusal else unexpected(error)
+
+
+def unexpected(error: Exception) -> Message:
+    """Return an error that nobody foresaw, as Python names it."""
+    return message("work.unexpected", "{kind}: {text}", kind=type(error).__name__, text=str(error))
 
 
 def _folder(job: TrainingJob) -> AbstractContextManager[None]:
-    """The job's folder for us alone; rows are guarded by the claim."""
+    """Lock the folder of the job; the claim protects its rows."""
     if not contract.KINDS[job.kind].has_folder:
         return nullcontext()
-    return folders.held(job.folder, f"job {job.pk}, {job.name}", PATIENCE_SECONDS)
+    return folders.locked(job.folder, job.title, LOCK_SECONDS)
 
 
 def _work(job: TrainingJob, lease: Lease) -> Work:
     def report(progress: dict[str, Any]) -> None:
         lease.progress()
-        if lease.should_stop or not hold(job, progress=progress):
+        if lease.should_stop or not hold(job, progress=plain(progress)):
             raise StoppedError
 
     return Work(
@@ -139,7 +152,7 @@ def _store(job: TrainingJob, outcome: Outcome) -> None:
     """Store the outcome and register its metric, both or neither."""
     with transaction.atomic():
         made = _register(job, outcome.metric) if outcome.metric and hold(job) else None
-        finish(job, result=outcome.result, metric=made, message="", finished_at=Now())
+        finish(job, result=plain(outcome.result), metric=made, message="", finished_at=Now())
 
 
 def _register(job: TrainingJob, metric: NewMetric) -> ConfiguredMetric:
@@ -155,36 +168,62 @@ def _register(job: TrainingJob, metric: NewMetric) -> ConfiguredMetric:
 INSTALL = "pip install -r requirements.txt"
 
 
-def lacking(job: TrainingJob) -> list[str]:
-    """Return what this host lacks for a job: a sentence with the command for each."""
-    return list(_lacking(job)) if job.kind in KINDS else [f"This host knows no {job.kind}."]
+def lacking(job: TrainingJob) -> list[Message]:
+    """Return what this host lacks for a job, with the command that would fix it."""
+    if job.kind not in KINDS:
+        return [
+            message(
+                "host.unknown-kind", "This host does not know jobs of kind {kind}.", kind=job.kind
+            )
+        ]
+    return list(_lacking(job))
 
 
-def _lacking(job: TrainingJob) -> Iterator[str]:
+def missing_package(package: str) -> Message:
+    """Return that a package is not installed."""
+    return message(
+        "host.missing-package",
+        "The package {package} is not installed. Run: {command}",
+        package=package,
+        command=INSTALL,
+    )
+
+
+def missing_checkpoint(name: str) -> Message:
+    """Return that a checkpoint is missing."""
+    return message(
+        "host.missing-checkpoint",
+        "The checkpoint {checkpoint} is missing. Run: {command}",
+        checkpoint=name,
+        command=hosts.fetch_command(name),
+    )
+
+
+def _lacking(job: TrainingJob) -> Iterator[Message]:
     kind = KINDS[job.kind]
     for package in kind.packages:
         if find_spec(package) is None:
-            yield f"The package {package} is not installed: {INSTALL}"
+            yield missing_package(package)
     for name in kind.checkpoints(job.options):
         if inventory.find(name) is None:
-            yield f"The checkpoint {name} is missing: {hosts.fetch_command(name)}"
+            yield missing_checkpoint(name)
     if names := kind.metrics(job.options):
         known = catalogue.infos(retired=True)
         for name in names:
             if name in known:
-                yield from capability.lacking(known[name])
+                yield from map(untranslated, capability.lacking(known[name]))
 
 
-def note(job: TrainingJob) -> list[str]:
-    """Return what this host lacks for a job that waits, and tell its page."""
-    return tell(job, lacking(job))
+def note(job: TrainingJob) -> list[Message]:
+    """Store and return what this host lacks for a job that waits."""
+    return store_lacks(job, lacking(job))
 
 
-def tell(row: TrainingJob | Translation, found: list[str]) -> list[str]:
-    """Note in a row what this host lacks for it; return that."""
-    host = socket.gethostname()
-    if row.lacks.get(host, []) != found:
-        told = {name: lacks for name, lacks in (row.lacks | {host: found}).items() if lacks}
+def store_lacks(row: TrainingJob | Translation, lacks: list[Message]) -> list[Message]:
+    """Store in a row what this host lacks for it; return that."""
+    host, new = socket.gethostname(), [as_json(each) for each in lacks]
+    if row.lacks.get(host, []) != new:
+        by_host = {name: found for name, found in (row.lacks | {host: new}).items() if found}
         rows = type(row)._default_manager.filter(pk=row.pk, lacks=row.lacks)
-        rows.update(lacks=told)
-    return found
+        rows.update(lacks=by_host)
+    return lacks

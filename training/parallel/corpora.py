@@ -7,6 +7,7 @@ from typing import Any
 from django.core.exceptions import ValidationError
 from django.db import transaction
 
+from metaeval.messages import message
 from training.contract import Corpus
 from training.models import CorpusText, ParallelCorpus
 from training.parallel.reading import (
@@ -18,30 +19,30 @@ from training.parallel.reading import (
     write_pairs,
 )
 
-TOO_LITTLE = "No pair is left after cleaning."
+TOO_LITTLE = message("corpus.empty", "No pair remains after cleaning.")
 
 
 def add(
     *, name: str, source_language: str, target_language: str, rows: Iterable[Row], user: Any = None
 ) -> ParallelCorpus:
-    """Clean and store pairs; ValidationError where nothing is left or the name is taken."""
+    """Clean and store pairs; ValidationError if nothing remains or the name is taken."""
     pairs, report = clean(rows)
     if not pairs:
-        raise ValidationError(TOO_LITTLE)
-    kept = write_pairs(pairs)
+        raise ValidationError([TOO_LITTLE])
+    content = write_pairs(pairs)
     corpus = ParallelCorpus(
         name=name,
         source_language=source_language,
         target_language=target_language,
         n_pairs=len(pairs),
-        sha256=hash_pairs(kept),
+        sha256=hash_pairs(content),
         report=report.as_json(),
         created_by=user,
     )
     corpus.full_clean()
     with transaction.atomic():
         corpus.save()
-        CorpusText.objects.create(corpus=corpus, packed=zlib.compress(kept, 6))
+        CorpusText.objects.create(corpus=corpus, packed=zlib.compress(content, 6))
     return corpus
 
 
@@ -57,11 +58,11 @@ def pairs_of(corpus: ParallelCorpus) -> list[tuple[str, str]]:
 
 
 def first_pairs(corpus: ParallelCorpus, n: int) -> list[tuple[str, str]]:
-    """Return the first pairs without unpacking the rest."""
-    # Four bytes a character at most, on both sides.
+    """Return the first pairs without decompressing the rest."""
+    # At most four bytes per character, on both sides.
     enough = n * 2 * (4 * MAX_CHARACTERS + 1)
-    kept = zlib.decompressobj().decompress(_packed(corpus), enough)
-    return parse_pairs(kept[: kept.rindex(b"\n") + 1])[:n]
+    content = zlib.decompressobj().decompress(_packed(corpus), enough)
+    return parse_pairs(content[: content.rindex(b"\n") + 1])[:n]
 
 
 def _packed(corpus: ParallelCorpus) -> bytes:

@@ -1,6 +1,6 @@
-"""Parallel text: read from what people have, cleaned with a count of what was left out and why.
+"""Read and clean parallel text, and count excluded pairs by reason.
 
-Pure: neither Django nor torch. A corpus is kept as TSV, one pair a line, without a header.
+Imports neither Django nor torch. A corpus is stored as TSV, one pair per line, without a header.
 """
 
 import hashlib
@@ -11,11 +11,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from metaeval.messages import Message, MessageError, message
 from training.contract import Corpus
 
 MAX_CHARACTERS = 5_000
 EXAMPLES = 3
-# Titles of the two columns of a table; tokenised text is taken as it stands.
+# Titles of the two columns of a table; tokenised text is not changed.
 TITLES = (
     ("source", "target"),
     ("source_tokens", "target_tokens"),
@@ -26,13 +27,23 @@ Languages = tuple[str, str]
 _SPACE = re.compile(r"\s+")
 
 
-class ParallelError(ValueError):
-    """A file is no parallel text; the message names file and line."""
+# Why a pair is excluded.
+REASONS = {
+    "empty": message("corpus.reason-empty", "one side is empty"),
+    "equal": message("corpus.reason-equal", "both sides are equal"),
+    "long": message("corpus.reason-long", "longer than {most} characters", most=MAX_CHARACTERS),
+    "no-letter": message("corpus.reason-no-letter", "one side has no letters"),
+    "repeated": message("corpus.reason-repeated", "repeated pair"),
+}
+
+
+class ParallelError(MessageError, ValueError):
+    """A file is not parallel text; the message names file and line."""
 
 
 @dataclass(frozen=True)
 class Row:
-    """One pair as it stands in a file; `place` is file and line."""
+    """One pair as it is in a file; `place` is file and line."""
 
     place: str
     source: str
@@ -41,37 +52,38 @@ class Row:
 
 @dataclass
 class Cleaning:
-    """What happened to the rows: how many were read, kept, and left out by reason.
+    """How many rows were read and are usable, and how many were excluded by reason.
 
-    `examples` holds the first places of each reason.
+    The keys of `left_out` and `examples` are those of `REASONS`; `examples` has the first places.
     """
 
     read: int = 0
-    kept: int = 0
+    usable: int = 0
     left_out: dict[str, int] = field(default_factory=dict)
     examples: dict[str, list[str]] = field(default_factory=dict)
 
     def leave_out(self, reason: str, place: str) -> None:
-        """Count a row that is not kept."""
+        """Count an excluded row."""
         self.left_out[reason] = self.left_out.get(reason, 0) + 1
         if len(self.examples.setdefault(reason, [])) < EXAMPLES:
             self.examples[reason].append(place)
 
     def as_json(self) -> dict[str, Any]:
-        """Return plain values."""
-        return vars(self)
+        """Return plain values; stored reports have usable rows as `kept`."""
+        values = dict(vars(self))
+        return values | {"kept": values.pop("usable")}
 
 
 def read_pairs(name: str, content: bytes, languages: Languages | None = None) -> list[Row]:
     """Read one file of pairs: TSV (with or without a header) or lines `source ||| target`.
 
-    A TSV header names the columns by one of `TITLES` or by the codes of the languages; without one
-    there are two columns. Raises ParallelError for another encoding, for a line without two sides,
-    and for more than two columns of which nothing says what they are.
+    A TSV header names the columns by one of `TITLES` or by the codes of the languages; without a
+    header there are two columns. Raises ParallelError for another encoding, for a line without two
+    sides, and for more than two columns that no header names.
     """
     lines = _lines(name, content)
     if not lines:
-        raise ParallelError(f"{name} is empty.")
+        raise ParallelError(message("corpus.file-empty", "{file} is empty.", file=name))
     if " ||| " in lines[0] or "|||" in lines[0].split():
         return [_by_bars(name, number, line) for number, line in enumerate(lines, start=1)]
     return _by_tabs(name, lines, languages)
@@ -80,12 +92,21 @@ def read_pairs(name: str, content: bytes, languages: Languages | None = None) ->
 def read_moses(source: tuple[str, bytes], target: tuple[str, bytes]) -> list[Row]:
     """Read two files, (name, content) each, whose lines are translations of each other.
 
-    Raises ParallelError where they have different numbers of lines.
+    Raises ParallelError if they have different numbers of lines.
     """
     left, right = _lines(*source), _lines(*target)
     if len(left) != len(right):
-        message = f"{source[0]} has {len(left):,} lines and {target[0]} {len(right):,}: "
-        raise ParallelError(f"{message}they cannot be translations line by line.")
+        raise ParallelError(
+            message(
+                "corpus.lengths-differ",
+                "{source} has {n_source} lines and {target} has {n_target}. Both files must have "
+                "the same number of lines.",
+                source=source[0],
+                n_source=len(left),
+                target=target[0],
+                n_target=len(right),
+            )
+        )
     return [
         Row(f"{source[0]}:{number}", first, second)
         for number, (first, second) in enumerate(zip(left, right, strict=True), start=1)
@@ -93,34 +114,34 @@ def read_moses(source: tuple[str, bytes], target: tuple[str, bytes]) -> list[Row
 
 
 def clean(rows: Iterable[Row]) -> tuple[list[tuple[str, str]], Cleaning]:
-    """Return the pairs that can be used, each once, white space made plain, and what was not."""
+    """Return the usable pairs, each once and with plain white space, and the report."""
     report, pairs = Cleaning(), dict[tuple[str, str], None]()
     for row in rows:
         report.read += 1
         pair = (_plain(row.source), _plain(row.target))
-        reason = _reason(*pair) or ("twice" if pair in pairs else "")
+        reason = _reason(*pair) or ("repeated" if pair in pairs else "")
         if reason:
             report.leave_out(reason, row.place)
         else:
             pairs[pair] = None
-    report.kept = len(pairs)
+    report.usable = len(pairs)
     return list(pairs), report
 
 
 def write_pairs(pairs: Sequence[tuple[str, str]]) -> bytes:
-    """Return cleaned pairs as they are kept: UTF-8, one line a pair, a tab between."""
+    """Return cleaned pairs as they are stored: UTF-8, one line per pair, separated by a tab."""
     return "".join(f"{source}\t{target}\n" for source, target in pairs).encode()
 
 
-def parse_pairs(kept: bytes) -> list[tuple[str, str]]:
-    """The inverse of `write_pairs`."""
-    lines = kept.decode().split("\n")[:-1]
+def parse_pairs(content: bytes) -> list[tuple[str, str]]:
+    """Return the pairs that `write_pairs` wrote."""
+    lines = content.decode().split("\n")[:-1]
     return [(source, target) for source, _, target in (line.partition("\t") for line in lines)]
 
 
-def hash_pairs(kept: bytes) -> str:
-    """Return the SHA-256 by which a corpus is known."""
-    return hashlib.sha256(kept).hexdigest()
+def hash_pairs(content: bytes) -> str:
+    """Return the SHA-256 that identifies a corpus."""
+    return hashlib.sha256(content).hexdigest()
 
 
 def _lines(name: str, content: bytes) -> list[str]:
@@ -128,22 +149,38 @@ def _lines(name: str, content: bytes) -> list[str]:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = content[: error.start].count(b"\n") + 1
-        raise ParallelError(f"{name}, line {line}: this is not UTF-8.") from None
+        raise ParallelError(
+            message("corpus.not-utf8", "{file}, line {line}: not UTF-8.", file=name, line=line)
+        ) from None
     lines = _split(text.replace("\r\n", "\n"))
     if number := next((n for n, line in enumerate(lines, start=1) if "\r" in line), None):
-        raise ParallelError(f"{name}, line {number}: a carriage return stands within the line.")
+        raise ParallelError(
+            message(
+                "corpus.carriage-return",
+                "{file}, line {line}: the line contains a carriage return.",
+                file=name,
+                line=number,
+            )
+        )
     return lines[:-1] if lines and not lines[-1] else lines
 
 
 def _split(text: str) -> list[str]:
-    """Return the lines; carriage returns end them where nothing else does."""
+    """Return the lines; carriage returns end them if nothing else does."""
     return text.split("\n" if "\n" in text else "\r")
 
 
 def _by_bars(name: str, number: int, line: str) -> Row:
     source, bars, target = line.partition("|||")
     if not bars or "|||" in target:
-        raise ParallelError(f"{name}, line {number}: one ||| between the two sides is needed.")
+        raise ParallelError(
+            message(
+                "corpus.bars",
+                "{file}, line {line}: expected one ||| between the two sides.",
+                file=name,
+                line=number,
+            )
+        )
     return Row(f"{name}:{number}", source, target)
 
 
@@ -154,8 +191,14 @@ def _by_tabs(name: str, lines: Sequence[str], languages: Languages | None) -> li
     for number, line in enumerate(lines[start:], start=start + 1):
         cells = line.split("\t")
         if len(cells) <= max(columns):
-            message = f"{name}, line {number}: there is no tab between source and target."
-            raise ParallelError(message)
+            raise ParallelError(
+                message(
+                    "corpus.no-tab",
+                    "{file}, line {line}: expected a tab between source and target.",
+                    file=name,
+                    line=number,
+                )
+            )
         if not named and len(cells) > 2:
             raise _unnamed(name, number)
         rows.append(Row(f"{name}:{number}", cells[columns[0]], cells[columns[1]]))
@@ -163,7 +206,7 @@ def _by_tabs(name: str, lines: Sequence[str], languages: Languages | None) -> li
 
 
 def _columns(header: str, languages: Languages | None) -> tuple[int, int] | None:
-    """Return the places of source and target; None where the line names no such columns."""
+    """Return the positions of source and target; None if the line does not name them."""
     titles = [_title(cell) for cell in header.split("\t")]
     codes = [(_title(languages[0]), _title(languages[1]))] if languages else []
     for source, target in (*TITLES, *codes):
@@ -173,7 +216,7 @@ def _columns(header: str, languages: Languages | None) -> tuple[int, int] | None
 
 
 def _by_language(titles: Sequence[str], codes: Languages) -> tuple[int, int] | None:
-    """The places of two languages without script and region: `zh_CN` is a column of `zh`."""
+    """Find two languages without script and region: `zh_CN` is a column of `zh`."""
     bare = [title.partition("_")[0] for title in titles]
     source, target = (code.partition("_")[0] for code in codes)
     is_clear = source != target and bare.count(source) == bare.count(target) == 1
@@ -185,29 +228,34 @@ def _title(cell: str) -> str:
 
 
 def _unnamed(name: str, number: int) -> ParallelError:
-    known = "; ".join(f"{source}, {target}" for source, target in TITLES)
     return ParallelError(
-        f"{name}, line {number}: there is a third column, and the first line does not say which "
-        f"two are source and target. It can name them so: {known}; or by the codes of the two "
-        "languages."
+        message(
+            "corpus.columns-unnamed",
+            "{file}, line {line}: there are more than two columns, and the first line does not "
+            "name source and target. Name them by the codes of the two languages or as one of: "
+            "{titles}.",
+            file=name,
+            line=number,
+            titles=[f"{source}/{target}" for source, target in TITLES],
+        )
     )
 
 
 def _plain(text: str) -> str:
-    """One line in NFC with single blanks."""
+    """Return one line in NFC with single spaces."""
     return _SPACE.sub(" ", unicodedata.normalize("NFC", text)).strip()
 
 
 def _reason(source: str, target: str) -> str:
-    """Why a pair cannot be used; empty where it can."""
+    """Return the key in `REASONS` why a pair is excluded; empty if it is not."""
     if not source or not target:
-        return "an empty side"
+        return "empty"
     if source == target:
-        return "both sides equal"
+        return "equal"
     if max(len(source), len(target)) > MAX_CHARACTERS:
-        return f"longer than {MAX_CHARACTERS:,} characters"
+        return "long"
     if not (_has_letters(source) and _has_letters(target)):
-        return "no letter on one side"
+        return "no-letter"
     return ""
 
 
@@ -215,8 +263,13 @@ def _has_letters(text: str) -> bool:
     return any(character.isalpha() for character in text)
 
 
+def reason_of(key: str) -> Message:
+    """Return a reason; reports of earlier versions have their text as the key."""
+    return REASONS[key] if key in REASONS else message("stored.text", "{text}", text=key)
+
+
 def read_named(given: str) -> tuple[Corpus, Cleaning]:
-    """Read `FILE:SOURCE:TARGET`; ValueError and OSError say what is wrong."""
+    """Read `FILE:SOURCE:TARGET`; raises ValueError or OSError."""
     path, source, target = [*given.rsplit(":", 2), "", ""][:3]
     if not source or not target:
         raise ValueError(f"{given}: expected FILE:SOURCE:TARGET, as in europarl.tsv:de:en.")

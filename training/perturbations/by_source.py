@@ -1,7 +1,7 @@
-"""Texts in the order of their source: words moved by an alignment, or translated one by one.
+"""Put texts into the order of their source: move words by an alignment, or translate each word.
 
-Functions give None where nothing changes. Places in files count words as :func:`split` cuts them:
-what blanks part, characters in scripts without blanks (``spaced`` False).
+Functions return None if nothing changes. Positions in files count words as :func:`split` does:
+separated by spaces, or characters in scripts without spaces (``spaced`` False).
 """
 
 import re
@@ -9,6 +9,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 Alignment = Sequence[tuple[int, int]]
+
+
+class LinkError(ValueError):
+    """A link to a position that a text of `n_words` words does not have."""
+
+    def __init__(self, source: int, target: int, n_words: int) -> None:
+        super().__init__(f"{source}-{target}")
+        self.n_words = n_words
+
 
 _WORD_OR_MARK = re.compile(r"\w+(?:['’\-]\w+)*|[^\w\s]")
 
@@ -28,15 +37,15 @@ class Dictionary:
 def source_order(text: str, alignment: Alignment, *, spaced: bool = True) -> str | None:
     """Put words in the order of the source words that they are aligned with.
 
-    ``alignment`` holds (source, target) places from 0, over the words of ``text``. A word goes by
-    the mean place of its source words; an unaligned one stays behind the word before it. Raises
-    ValueError for a link to a place that the text does not have.
+    ``alignment`` has (source, target) positions from 0, over the words of ``text``. A word is
+    sorted by the mean position of its source words; an unaligned one stays after the word before.
+    Raises LinkError for a link to a position that the text does not have.
     """
     words = split(text, spaced=spaced)
     places: list[list[int]] = [[] for _ in words]
     for source, target in alignment:
         if not 0 <= target < len(words):
-            raise ValueError(f"link {source}-{target}: the text has {len(words)} words, from 0")
+            raise LinkError(source, target, len(words))
         places[target].append(source)
     keys, last = [], -1.0
     for aligned in places:

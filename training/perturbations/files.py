@@ -1,35 +1,44 @@
-"""Files that say how texts are altered: dictionaries, alignments, texts by people.
+"""Read files for altering texts: dictionaries, alignments, texts by annotators.
 
-Pure. A file is read whole or refused: :class:`LineError` names the file, the line and the field.
+Imports neither Django nor torch. A file with an error is refused: :class:`LineError` names the
+file, the line and the field.
 """
 
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
+from metaeval.messages import Message, MessageError, message
 from training.perturbations.by_source import Alignment, Dictionary
 
 T = TypeVar("T")
 _LINK = re.compile(r"(\d{1,6})-(\d{1,6})", re.ASCII)
-# What a message quotes of a field.
+# Characters of a field that a message quotes.
 _QUOTED = 40
 
 
-class LineError(ValueError):
-    """A file that was given has a line that cannot be used."""
+class LineError(MessageError, ValueError):
+    """A given file has a line that cannot be used."""
+
+
+class Place(NamedTuple):
+    """A line of a file."""
+
+    file: str
+    line: int
 
 
 @dataclass(frozen=True)
 class GivenFile:
-    """A file as it was given: ``name`` is what messages call it."""
+    """An uploaded file; messages use its ``name``."""
 
     name: str
     content: bytes
 
 
 def read_dictionary(file: GivenFile) -> Dictionary:
-    """Read ``word<TAB>translation`` lines; of several translations the first counts."""
+    """Read ``word<TAB>translation`` lines; the first of several translations counts."""
     entries: dict[str, str] = {}
     for place, line in _lines(file):
         if not line.strip():
@@ -37,56 +46,94 @@ def read_dictionary(file: GivenFile) -> Dictionary:
         word, translation = _entry(place, line.split("\t"))
         entries.setdefault(word, translation)
     if not entries:
-        raise LineError(f"{file.name}: the dictionary is empty.")
+        raise LineError(
+            message("file.dictionary-empty", "{file}: the dictionary is empty.", file=file.name)
+        )
     return Dictionary(entries, max(map(len, entries)))
 
 
-def _entry(place: str, cells: list[str]) -> tuple[str, str]:
+def _entry(place: Place, cells: list[str]) -> tuple[str, str]:
     if len(cells) != 2:
-        raise LineError(f"{place}: expected word, tab, translation; found {len(cells)} columns.")
-    for field, cell in zip(("word", "translation"), cells, strict=True):
-        if not cell.strip():
-            raise LineError(f"{place}, {field}: empty.")
+        raise LineError(
+            message(
+                "file.dictionary-columns",
+                "{file}, line {line}: expected word, tab, translation, found {columns} columns.",
+                **place._asdict(),
+                columns=len(cells),
+            )
+        )
+    if not cells[0].strip():
+        raise LineError(_empty_word(place))
+    if not cells[1].strip():
+        raise LineError(_empty_translation(place))
     return cells[0].strip(), cells[1].strip()
 
 
+def _empty_word(place: Place) -> Message:
+    return message("file.word-empty", "{file}, line {line}: the word is empty.", **place._asdict())
+
+
+def _empty_translation(place: Place) -> Message:
+    return message(
+        "file.translation-empty",
+        "{file}, line {line}: the translation is empty.",
+        **place._asdict(),
+    )
+
+
 def read_alignments(file: GivenFile) -> list[Alignment]:
-    """Read one line of ``source-target`` places, from 0, for each segment."""
+    """Read one line of ``source-target`` positions, from 0, per segment."""
     return _read_each(file, _alignment)
 
 
-def _alignment(place: str, line: str) -> Alignment:
+def _alignment(place: Place, line: str) -> Alignment:
     found = []
     for number, text in enumerate(line.split(), start=1):
         link = _LINK.fullmatch(text)
         if not link:
-            quoted = repr(text[:_QUOTED])
-            raise LineError(f"{place}, link {number}: {quoted} is no pair of places such as 0-2.")
+            raise LineError(
+                message(
+                    "file.link",
+                    "{file}, line {line}, link {number}: “{text}” is not a pair of positions such "
+                    "as 0-2.",
+                    **place._asdict(),
+                    number=number,
+                    text=text[:_QUOTED],
+                )
+            )
         found.append((int(link[1]), int(link[2])))
     return found
 
 
 def read_texts(file: GivenFile) -> list[str | None]:
-    """Read one text a line for each segment; an empty line leaves its segment out."""
+    """Read one text per segment and line; a segment with an empty line is excluded."""
     return _read_each(file, lambda place, line: line.strip() or None)
 
 
-def _read_each(file: GivenFile, read: Callable[[str, str], T]) -> list[T]:
+def _read_each(file: GivenFile, read: Callable[[Place, str], T]) -> list[T]:
     return [read(place, line) for place, line in _lines(file)]
 
 
-def _lines(file: GivenFile) -> Iterator[tuple[str, str]]:
+def _lines(file: GivenFile) -> Iterator[tuple[Place, str]]:
     try:
         content = file.content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        # The codec counts from behind a byte order mark.
+        # The codec counts from after a byte order mark.
         start = error.start + len(file.content) - len(error.object)
         number = file.content.count(b"\n", 0, start) + 1
-        raise LineError(f"{file.name}, line {number}: this is not UTF-8.") from error
-    # Not splitlines: a text may hold separators that only Unicode takes for line ends.
+        raise LineError(
+            message("file.not-utf8", "{file}, line {line}: not UTF-8.", file=file.name, line=number)
+        ) from error
+    # Not splitlines: a text may contain separators that only Unicode treats as line ends.
     lines = content.removesuffix("\n").split("\n") if content else []
     for number, line in enumerate(lines, start=1):
-        place = f"{file.name}, line {number}"
+        place = Place(file.name, number)
         if "\0" in line:
-            raise LineError(f"{place}: holds a NUL character.")
+            raise LineError(
+                message(
+                    "file.nul",
+                    "{file}, line {line}: the line contains a NUL character.",
+                    **place._asdict(),
+                )
+            )
         yield place, line.removesuffix("\r")

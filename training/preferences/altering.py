@@ -1,7 +1,7 @@
-"""References of a test set and what each condition makes of them.
+"""Alter references of a test set by a condition.
 
-Altered texts are scored here and never stored as outputs: they are no system's, and must not be in
-the tables, runs or campaigns of their test set.
+Altered texts are scored and never stored as outputs: they belong to no system, and must not appear
+in tables, runs or campaigns of their test set.
 """
 
 import random
@@ -15,26 +15,27 @@ import numpy as np
 from annotation.models import Segment, TestSet
 from annotation.models.corpus import in_order
 from core.languages import is_character_based
+from metaeval.messages import Message, message, plural
 from training.perturbations import by_source, files, rules
 from training.perturbations.files import GivenFile, LineError
 
 T = TypeVar("T")
-# Of a text of which a dictionary knows less, most is the source as it stands: that metrics prefer
-# it to a reference or not says nothing of word-by-word translations.
+# With a lower coverage, most of a text is the untranslated source, so preferences would not be
+# about word-by-word translations.
 LEAST_COVERAGE = 0.5
 RANDOM = ("reorder", "shuffle", "repeat", "clauses")
-# What tables call them, in their order.
+# In the order of tables.
 LABELS = {
-    "reorder": "Random order",
-    "shuffle": "Half exchanged",
-    "repeat": "Four in ten repeated",
-    "clauses": "Clauses exchanged",
-    "source-order": "Source order",
-    "word-by-word": "Word by word",
-    "texts": "Texts by people",
+    "reorder": message("condition.reorder", "Random order"),
+    "shuffle": message("condition.shuffle", "Half of the words exchanged"),
+    "repeat": message("condition.repeat", "Four in ten words repeated"),
+    "clauses": message("condition.clauses", "Clauses exchanged"),
+    "source-order": message("condition.source-order", "Source order"),
+    "word-by-word": message("condition.word-by-word", "Word by word"),
+    "texts": message("condition.texts", "Texts by annotators"),
 }
 CONDITIONS = tuple(LABELS)
-# Conditions that a file can be given for, and those that need one: words can be aligned here.
+# Conditions that can use a file, and those that need one: words can also be aligned automatically.
 FROM_FILE = ("source-order", "word-by-word", "texts")
 NEEDS_FILE = ("word-by-word", "texts")
 Alter = Callable[[int, str, str], str | None]  # position, source, reference -> altered text
@@ -44,10 +45,10 @@ Align = Callable[[Sequence[tuple[Words, Words]]], Sequence[Iterable[tuple[int, i
 
 @dataclass(frozen=True)
 class Altered:
-    """The segments of a test set that could be altered, by their ``positions`` among all of them.
+    """The segments of a test set that could be altered, with their ``positions`` in it.
 
-    ``others`` are the references that nothing was altered of. ``coverage`` is the mean share of
-    source words that a dictionary knew, over all segments, where one was used.
+    ``others`` are the references that were not altered. ``coverage`` is the mean share of source
+    words in the dictionary over all segments, if one was used.
     """
 
     condition: str
@@ -61,13 +62,13 @@ class Altered:
     coverage: float | None = None
 
     @property
-    def problem(self) -> str:
-        """Why no preference is defined on these texts; empty where one is."""
-        return problem_of(self.coverage)
+    def warning(self) -> Message | None:
+        """Return why no preference is defined on these texts; None if it is defined."""
+        return coverage_warning(self.coverage)
 
     @property
-    def n_left_out(self) -> int:
-        """How many segments could not be altered."""
+    def n_excluded(self) -> int:
+        """Return how many segments could not be altered."""
         return self.n_segments - len(self.keys)
 
 
@@ -81,9 +82,9 @@ def alter(
 ) -> Altered:
     """Alter the first reference of every segment.
 
-    ``file`` holds a dictionary, alignments, or texts by people, as the condition needs; ``align``
-    links words of sources and references where source order has no file. Raises ValueError for a
-    test set without references, a missing file, or one that does not fit.
+    ``file`` is a dictionary, alignments, or texts by annotators, depending on the condition.
+    ``align`` aligns words of sources and references if source order has no file. Raises LineError
+    for a test set without references, a missing file, or one that does not fit.
     """
     segments = list(test_set.segments.prefetch_related("references"))
     shares: list[float] = []
@@ -96,8 +97,14 @@ def alter(
             row = (position, segment.key, segment.source, original, text, tuple(others))
             found.append(row)
     if not found:
-        message = f"No reference of {test_set.slug} could be altered by “{LABELS[condition]}”."
-        raise ValueError(message)
+        raise LineError(
+            message(
+                "preferences.none-altered",
+                "No reference of {test_set} could be altered by the condition “{condition}”.",
+                test_set=test_set.slug,
+                condition=LABELS[condition],
+            )
+        )
     positions, keys, sources, originals, texts, others_of = map(list, zip(*found, strict=True))
     coverage = float(np.mean(shares)) if shares else None
     return Altered(
@@ -105,30 +112,33 @@ def alter(
     )
 
 
-def problem_of(coverage: float | None) -> str:
-    """Say that a dictionary knows too few words (None: there is none); empty where it does not."""
+def coverage_warning(coverage: float | None) -> Message | None:
+    """Return that a dictionary has too few words; None if it has enough or none is used."""
     if coverage is None or coverage >= LEAST_COVERAGE:
-        return ""
-    return (
-        f"The dictionary knows {coverage:.1%} of the source words. W2W of word-by-word "
-        f"translations is defined where it knows at least {LEAST_COVERAGE:.0%}."
+        return None
+    return message(
+        "preferences.coverage",
+        "The dictionary has only {coverage:.1%} of the source words. W2W of word-by-word "
+        "translations is only defined from {least:percent}.",
+        coverage=coverage,
+        least=LEAST_COVERAGE,
     )
 
 
 def references_of(segment: Segment) -> list[str]:
-    """Return the texts of a segment's references; one that is empty where there is none."""
+    """Return the texts of the references of a segment; an empty one if there are none."""
     texts = in_order({each.name: each.text for each in segment.references.all()})
     return list(texts) or [""]
 
 
 def check_file(test_set: TestSet, condition: str, file: GivenFile) -> None:
-    """Raise ValueError where a file cannot be read or does not fit the test set."""
+    """Raise LineError if a file cannot be read or does not fit the test set."""
     alter(test_set, condition, file=file)
 
 
 @dataclass(frozen=True)
 class _Conditions:
-    """Makes the function that alters one reference; ``shares`` collects what dictionaries knew."""
+    """Make the function that alters one reference; ``shares`` collects coverages."""
 
     test_set: TestSet
     segments: Sequence[Segment]
@@ -141,18 +151,18 @@ class _Conditions:
         if condition in RANDOM:
             return partial(self._at_random, condition)
         if condition not in FROM_FILE:
-            raise ValueError(f"condition must be one of {', '.join(CONDITIONS)}, not {condition!r}")
+            raise LineError(unknown_condition(condition))
         if condition == "source-order":
             return partial(self._put_in_order, self._alignments())
         if self.file is None:
-            raise ValueError(f"The condition {condition} needs a file.")
+            raise LineError(needs_file(condition))
         if condition == "word-by-word":
             return partial(self._translate, files.read_dictionary(self.file))
         texts = self._one_a_segment(self.file, files.read_texts(self.file))
         return lambda position, source, original: texts[position]
 
     def _at_random(self, rule: str, position: int, source: str, original: str) -> str | None:
-        # One generator for each segment: leaving one out does not change the others.
+        # One generator per segment: excluding one does not change the others.
         rng = random.Random(f"{self.seed}:{position}")
         return rules.alter(original, self.test_set.target_language, rule, rng)
 
@@ -160,7 +170,7 @@ class _Conditions:
         if self.file:
             return self._one_a_segment(self.file, files.read_alignments(self.file))
         if self.align is None:
-            raise ValueError("The condition source-order needs a file.")
+            raise LineError(needs_file("source-order"))
         source_spaced = not is_character_based(self.test_set.source_language)
         pairs = [
             (
@@ -181,9 +191,20 @@ class _Conditions:
         try:
             links = alignments[position]
             return by_source.source_order(original, links, spaced=self._spaced)
-        except ValueError as error:
-            name = self.file.name if self.file else "alignments"
-            raise LineError(f"{name}, line {position + 1}, {error}.") from error
+        except by_source.LinkError as error:
+            raise LineError(
+                plural(
+                    "preferences.link",
+                    "{file}, line {line}: the link {link} is not valid. The text has {n} word, "
+                    "counted from 0.",
+                    "{file}, line {line}: the link {link} is not valid. The text has {n} words, "
+                    "counted from 0.",
+                    n=error.n_words,
+                    file=self.file.name if self.file else "alignments",
+                    line=position + 1,
+                    link=str(error),
+                )
+            ) from error
 
     def _translate(
         self, dictionary: by_source.Dictionary, position: int, source: str, original: str
@@ -200,11 +221,36 @@ class _Conditions:
     def _one_a_segment(self, file: GivenFile, lines: list[T]) -> list[T]:
         if len(lines) != len(self.segments):
             raise LineError(
-                f"{file.name} has {len(lines)} lines; the test set has "
-                f"{len(self.segments)} segments."
+                message(
+                    "preferences.file-length",
+                    "{file} has {lines} lines, but the test set has {segments} segments. One line "
+                    "per segment is needed.",
+                    file=file.name,
+                    lines=len(lines),
+                    segments=len(self.segments),
+                )
             )
         return lines
 
     @property
     def _spaced(self) -> bool:
         return not is_character_based(self.test_set.target_language)
+
+
+def needs_file(condition: str) -> Message:
+    """Return that a condition needs a file."""
+    return message(
+        "preferences.needs-file",
+        "The condition “{condition}” needs a file.",
+        condition=LABELS[condition],
+    )
+
+
+def unknown_condition(name: str) -> Message:
+    """Return that there is no such condition."""
+    return message(
+        "preferences.unknown-condition",
+        "There is no condition “{name}”. The conditions are: {known}.",
+        name=name,
+        known=list(CONDITIONS),
+    )

@@ -1,4 +1,4 @@
-"""Stored preferences as documents: of one test set, and over all of them."""
+"""Documents of stored preferences: of one test set, and over all test sets."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -9,10 +9,11 @@ import numpy as np
 
 from annotation.models import TestSet
 from dashboards.documents.counted import Number
+from metaeval.messages import Message
 from metaeval.systems import pool_preferences, preference
 from training.models import PreferenceFile, PreferenceResult
 from training.perturbations.rules import EDITION, RULES
-from training.preferences.altering import CONDITIONS, LABELS, problem_of
+from training.preferences.altering import CONDITIONS, LABELS, coverage_warning
 
 COLUMNS = (
     *("condition", "condition_label", "metric", "measure", "label", "n", "left_out", "coverage"),
@@ -29,7 +30,7 @@ ACROSS_COLUMNS = (
 class Preferred:
     """W2W of one measure under a condition with its interval, over `n` segments.
 
-    `rules` is the edition of the rules by which the texts were made, None where none are needed.
+    `rules` is the version of the rules that altered the texts, None if the condition uses none.
     """
 
     condition: str
@@ -49,12 +50,11 @@ class Preferred:
 class Row(Preferred):
     """The same on one test set, with the `histogram` of its d: empty without any.
 
-    `file` is what the condition read, empty where it is made by another rule. `coverage` is the
-    mean share of source words that a dictionary knew, None where none was used. Where it is too
-    small, nothing else is defined.
+    `file` is the file of the condition, empty without one. `coverage` is the mean share of source
+    words in the dictionary, None without one. If it is too low, nothing else is defined.
     """
 
-    condition_label: str
+    condition_label: Message
     left_out: int
     coverage: Number
     median: Number
@@ -68,7 +68,7 @@ class Row(Preferred):
 
 @dataclass(frozen=True, kw_only=True)
 class RowInFull(Row):
-    """The same with d of every segment, None where one was left out."""
+    """The same with d of every segment, None for an excluded one."""
 
     differences: Sequence[Number]
 
@@ -78,7 +78,7 @@ class Condition:
     """A condition that has rows."""
 
     key: str
-    label: str
+    label: Message
     n_rows: int
 
 
@@ -93,12 +93,12 @@ class OfTestSet:
     rules: int
     conditions: Sequence[Condition]
     rows: Sequence[Row]
-    warnings: Sequence[str]
+    warnings: Sequence[Message]
 
 
 @dataclass(frozen=True, kw_only=True)
 class InFull(OfTestSet):
-    """The same with the segments' keys, and d of every segment."""
+    """The same with the keys of segments, and d of every segment."""
 
     segments: Sequence[str]
     rows: Sequence[RowInFull]
@@ -106,7 +106,7 @@ class InFull(OfTestSet):
 
 @dataclass(frozen=True, kw_only=True)
 class OfPair(Preferred):
-    """One measure on all test sets of a language pair, whose names blanks separate."""
+    """One measure on all test sets of a language pair; `test_sets` are separated by spaces."""
 
     direction: str
     test_sets: str
@@ -117,21 +117,21 @@ class Across:
     """W2W of every measure by language pair."""
 
     condition: str
-    condition_label: str
+    condition_label: Message
     rules: int
     directions: Sequence[str]
     rows: Sequence[OfPair]
 
 
 def of_test_set(test_set: TestSet) -> OfTestSet:
-    """Return the document; rows are in the order of the conditions and then of their W2W."""
+    """Return the document; rows are sorted by condition, then by W2W."""
     results = _newest(test_set)
     files = PreferenceFile.objects.filter(job__in={result.job_id for result in results})
     known = {(file.job_id, file.condition): file for file in files.defer("packed")}
     found = [_row(result, known.get((result.job_id, result.condition))) for result in results]
-    rows = sorted(_told_apart(found), key=_place)
+    rows = sorted(_with_distinct_labels(found), key=_order)
     present = Counter(row.condition for row in rows)
-    problems = (problem_of(row.coverage) for row in rows)
+    warnings = (coverage_warning(row.coverage) for row in rows)
     return OfTestSet(
         name=test_set.slug,
         title=test_set.name,
@@ -142,11 +142,11 @@ def of_test_set(test_set: TestSet) -> OfTestSet:
             Condition(name, LABELS[name], present[name]) for name in CONDITIONS if present[name]
         ],
         rows=rows,
-        warnings=[problem for problem in dict.fromkeys(problems) if problem],
+        warnings=[each for each in dict.fromkeys(warnings) if each],
     )
 
 
-def _place(row: Row) -> tuple[int, float, str]:
+def _order(row: Row) -> tuple[int, float, str]:
     return CONDITIONS.index(row.condition), 2.0 if row.w2w is None else row.w2w, row.label
 
 
@@ -157,8 +157,8 @@ def _newest(test_set: TestSet) -> list[PreferenceResult]:
 
 
 def _defined(result: PreferenceResult) -> PreferenceResult:
-    """Take the numbers away from a result whose dictionary knows too few words."""
-    if problem_of(result.coverage):
+    """Remove the numbers of a result whose dictionary has too few words."""
+    if coverage_warning(result.coverage):
         result.n = 0
         result.statistic = result.low = result.high = None
         result.mean = result.median = result.ties = None
@@ -192,8 +192,8 @@ def _row(result: PreferenceResult, file: PreferenceFile | None) -> Row:
     )
 
 
-def _told_apart(rows: Sequence[Row]) -> list[Row]:
-    """Add the metric's name to labels that several measures have."""
+def _with_distinct_labels(rows: Sequence[Row]) -> list[Row]:
+    """Add the name of the metric to labels that several measures have."""
     shared = Counter(label for label, _ in {(row.label, row.measure) for row in rows})
     return [
         replace(row, label=f"{row.label} ({row.metric})") if shared[row.label] > 1 else row
@@ -202,9 +202,9 @@ def _told_apart(rows: Sequence[Row]) -> list[Row]:
 
 
 def differences_of(result: PreferenceResult) -> Any:
-    """Return d of every segment of the test set, nan where one was left out, or none is defined."""
+    """Return d of every segment of the test set, nan for an excluded or undefined one."""
     differences = np.frombuffer(bytes(result.differences), dtype="<f8")
-    return np.full_like(differences, np.nan) if problem_of(result.coverage) else differences
+    return np.full_like(differences, np.nan) if coverage_warning(result.coverage) else differences
 
 
 def _histogram(differences: Any) -> dict[str, list[float]]:
@@ -231,8 +231,8 @@ def in_full(test_set: TestSet, document: OfTestSet) -> InFull:
 def across(condition: str) -> Across:
     """Return W2W of every measure by language pair, over all test sets of the pair.
 
-    The newest result of each test set counts; segments of several test sets are pooled, and those
-    of one source are not independent of each other.
+    Uses the newest result of each test set. Segments of several test sets are pooled; those of one
+    source are not independent of each other.
     """
     newest: dict[tuple[int, str], PreferenceResult] = {}
     rows = PreferenceResult.objects.filter(condition=condition).select_related("test_set")
@@ -259,7 +259,7 @@ Texts = tuple[tuple[str, ...], tuple[str, ...]]
 
 
 def _texts_of(test_set: TestSet) -> Texts:
-    """Return the sources and the documents of a test set's segments."""
+    """Return sources and documents of the segments of a test set."""
     rows = test_set.segments.order_by("position").values_list("source", "document")
     sources, documents = zip(*rows, strict=True)
     return sources, documents

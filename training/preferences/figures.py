@@ -1,30 +1,38 @@
-"""How d(a, b; x) is distributed: a panel for every measure under one condition."""
+"""Draw distributions of d(a, b; x): a panel for every measure under one condition."""
 
 from functools import partial
 from typing import Any
 
 from dashboards.charts.style import ACCENT, CATEGORY, INK, SOFT, Spec, figure
+from metaeval.messages import Message, message, plural
 from training.preferences.altering import CONDITIONS
 from training.preferences.documents import OfTestSet, Row
 
 CHARTED = 24
 WIDTH, HEIGHT, COLUMNS = 250, 90, 2
-SIDES = {"lower": "reference preferred", "equal": "no difference", "higher": "altered preferred"}
+SIDES = {
+    "lower": message("d.lower", "reference preferred"),
+    "equal": message("d.equal", "no difference"),
+    "higher": message("d.higher", "altered text preferred"),
+}
+SEGMENTS = message("d.segments", "segments")
 COLOURS = [ACCENT, SOFT, CATEGORY[1]]
 
 
 def histograms(document: OfTestSet, condition: str) -> Spec | None:
-    """Draw d of the `CHARTED` measures with the lowest W2W; the page's table has all."""
+    """Draw d of the `CHARTED` measures with the lowest W2W; the table of the page has all."""
     found = [row for row in document.rows if row.condition == condition]
     rows = [row for row in found if row.histogram][:CHARTED]
     if not rows:
         return None
-    label = rows[0].condition_label
-    told = "all metrics" if len(rows) == len(found) else f"the {len(rows)} with the lowest W2W"
     return figure(
-        f"{label}: d by metric, {document.title}",
-        f"Segments by d, the score of the altered text minus that of the reference, of {told}. "
-        "Right of 0 the metric prefers the altered text; each metric has its own scale.",
+        message(
+            "d.title",
+            "{condition}: d by metric, {test_set}",
+            condition=rows[0].condition_label,
+            test_set=document.title,
+        ),
+        [_shown(len(rows), len(found)), ABOUT],
         data={"values": [bar for row in rows for bar in _bars(row)]},
         facet={
             "field": "label",
@@ -39,6 +47,24 @@ def histograms(document: OfTestSet, condition: str) -> Spec | None:
     )
 
 
+ABOUT = message(
+    "d.about",
+    "d is the score of the altered text minus that of the reference. To the right of 0, the metric "
+    "prefers the altered text. Each metric has its own scale.",
+)
+
+
+def _shown(n: int, n_all: int) -> Message:
+    if n == n_all:
+        return message("d.all", "Segments by d, for all metrics.")
+    return plural(
+        "d.lowest",
+        "Segments by d, for the metric with the lowest W2W.",
+        "Segments by d, for the {n} metrics with the lowest W2W.",
+        n=n,
+    )
+
+
 def _bars(row: Row) -> list[dict[str, Any]]:
     edges = row.histogram["edges"]
     return [
@@ -47,9 +73,9 @@ def _bars(row: Row) -> list[dict[str, Any]]:
             "low": _short(low),
             "high": _short(high),
             "segments": count,
-            "side": told,
+            "side": label,
         }
-        for side, told in SIDES.items()
+        for side, label in SIDES.items()
         for count, low, high in zip(row.histogram[side], edges, edges[1:], strict=False)
         if count
     ]
@@ -69,11 +95,11 @@ def _panel() -> dict[str, Any]:
         "legend": {"orient": "bottom"},
     }
     tooltip = [
-        {"field": "label", "title": "metric"},
-        {"field": "low", "title": "d from"},
-        {"field": "high", "title": "d to"},
-        {"field": "segments", "title": "segments"},
-        {"field": "side", "title": "side"},
+        {"field": "label", "title": message("d.metric", "metric")},
+        {"field": "low", "title": message("d.from", "d from")},
+        {"field": "high", "title": message("d.to", "d to")},
+        {"field": "segments", "title": SEGMENTS},
+        {"field": "side", "title": message("d.side", "preference")},
     ]
     bars = {
         "mark": {"type": "bar", "stroke": "white", "strokeWidth": 0.5},
@@ -83,7 +109,7 @@ def _panel() -> dict[str, Any]:
             "y": {
                 "field": "segments",
                 "type": "quantitative",
-                "title": "segments",
+                "title": SEGMENTS,
                 "axis": {"tickMinStep": 1, "format": "d", "tickCount": 4},
             },
             "color": colour,

@@ -1,12 +1,15 @@
-"""What a preference analysis is started with: metrics, conditions and their files."""
+"""The form that starts preference analyses: metrics, conditions and their files."""
 
 from collections.abc import Mapping
 from typing import Any
 
 from django import forms
+from django.core.exceptions import ValidationError
+from django.utils.translation import gettext as _now
+from django.utils.translation import gettext_lazy as _
 
 from annotation.models import TestSet
-from annotation.web.sentences import said
+from core.messages import translated
 from metrics import catalogue
 from metrics.forms.runs import Choice
 from metrics.runs.waiting import hosts_for
@@ -16,24 +19,26 @@ from training.preferences import judging
 from training.preferences.altering import FROM_FILE, LABELS
 
 EXPLAINED = {
-    "reorder": "All words of the reference in a random order.",
-    "shuffle": "Half of the words, chosen at random, change places among themselves.",
-    "repeat": "Four words in ten, chosen at random, are written twice in place.",
-    "clauses": "Clauses in another order; a single one is cut in two.",
-    "source-order": "The words of the reference in the order of the source.",
-    "word-by-word": "Each source word by its first translation in a dictionary.",
-    "texts": "What annotators wrote for each segment, such as translations word by word.",
+    "reorder": _("The words of the reference in random order."),
+    "shuffle": _("A random half of the words of the reference, exchanged with each other."),
+    "repeat": _("A random four in ten words of the reference, repeated in place."),
+    "clauses": _("The clauses of the reference in another order. A single clause is split in two."),
+    "source-order": _("The words of the reference in the order of the source."),
+    "word-by-word": _("Each word of the source, translated with a dictionary."),
+    "texts": _("Texts that annotators wrote for each segment, such as word-by-word translations."),
 }
 FILE_HELP = {
-    "source-order": "Alignments: for each segment a line of source and target places from 0, "
-    "such as 0-0 1-2. Without a file the words are aligned here.",
-    "word-by-word": "Dictionary: lines of word, tab, translation.",
-    "texts": "One line a segment; an empty line leaves its segment out.",
+    "source-order": _(
+        "Alignments: one line per segment with pairs of source and target positions from 0, such "
+        "as 0-0 1-2. Without a file, words are aligned automatically."
+    ),
+    "word-by-word": _("A dictionary: lines of word, tab, translation."),
+    "texts": _("One line per segment. A segment with an empty line is excluded."),
 }
 
 
 class StartForm(forms.Form):
-    """Metrics and conditions of one test set. A file that is sent chooses its condition."""
+    """Metrics and conditions of one test set. An uploaded file chooses its condition."""
 
     metrics = forms.MultipleChoiceField(required=False)
     conditions = forms.MultipleChoiceField(required=False, choices=list(LABELS.items()))
@@ -45,7 +50,8 @@ class StartForm(forms.Form):
         max_value=2**31 - 1,
         initial=0,
         required=False,
-        help_text="Of random orders: the same seed gives the same texts.",
+        label=_("Seed"),
+        help_text=_("The same seed gives the same random texts."),
     )
 
     def __init__(self, test_set: TestSet, data: Any = None, files: Any = None) -> None:
@@ -65,12 +71,13 @@ class StartForm(forms.Form):
             self.fields[f"file-{condition}"] = forms.FileField(
                 required=False,
                 allow_empty_file=True,
-                label=f"File for “{LABELS[condition]}”",
+                label=_now("File for “%(condition)s”")
+                % {"condition": translated(LABELS[condition])},
                 help_text=FILE_HELP[condition],
             )
 
     def given(self) -> dict[str, Any]:
-        """What :func:`training.preferences.starting.start` takes."""
+        """Return the arguments of :func:`training.preferences.starting.start`."""
         data = self.cleaned_data
         sent = {name: data[f"file-{name}"] for name in FROM_FILE if data.get(f"file-{name}")}
         files = {name: GivenFile(file.name, file.read()) for name, file in sent.items()}
@@ -82,25 +89,26 @@ class StartForm(forms.Form):
             "corpora": list(data["corpora"]),
         }
 
-    def refuse(self, wrong: Mapping[str, Any]) -> None:
-        """Show errors of :func:`starting.start` where they belong."""
-        for field, errors in wrong.items():
+    def refuse(self, refusals: Mapping[str, Any]) -> None:
+        """Show errors of :func:`starting.start` at their fields."""
+        for field, errors in refusals.items():
             place = f"file-{field}" if field in FROM_FILE else field
-            self.add_error(place if place in self.fields else "conditions", errors)
+            position = place if place in self.fields else "conditions"
+            self.add_error(position, ValidationError(errors))
 
     def groups(self) -> dict[str, list[Choice]]:
-        """Metrics that can be asked, by family; those that need no reference first."""
+        """Return metrics that can be used, by family; those without references first."""
         ticked = self["metrics"].value() or []
         groups: dict[str, list[Choice]] = {}
         offered = [info for info in self.infos if info.name not in self.refusals]
         hosts = hosts_for(offered, self.target_language)
         for info in sorted(offered, key=lambda info: info.needs_reference):
             choice = Choice(info, info.name in ticked, None, hosts[info.name])
-            groups.setdefault(said(info.family_label), []).append(choice)
+            groups.setdefault(info.family_label, []).append(choice)
         return groups
 
     def condition_choices(self) -> list[dict[str, Any]]:
-        """Conditions to choose, each with its words and, where it reads one, its file."""
+        """Return the conditions to choose from, with their description and file field."""
         ticked = self["conditions"].value() or []
         return [
             {

@@ -1,11 +1,11 @@
-"""A preference analysis as a job: what is stored of a metric under a condition is whole.
+"""Run a preference analysis as a job; results of a metric and condition are stored together.
 
 d(a, b; x) = m(x, a) − m(x, b) for an altered text a and the first reference b (Zhao et al. 2020).
-Words are what blanks part; in languages without blanks characters, with Latin words and numbers
-whole. A dictionary is searched for the longest word. A segment is left out where a rule gives
+Words are separated by spaces; in languages without spaces, words are characters, and Latin words
+and numbers. A dictionary is searched for the longest word. A segment is excluded if a rule changes
 nothing: fewer than four words for ``shuffle``, three for ``repeat``, two for the others.
 
-A worker that takes it up again goes on with what is not stored yet.
+A worker that resumes an analysis computes only what is not stored yet.
 """
 
 import math
@@ -18,10 +18,11 @@ import numpy as np
 from django.db import transaction
 
 from annotation.models import TestSet
+from metaeval.messages import Message, message
 from metrics.base import MetricError
 from training.contract import JobError, Outcome, Work
 from training.models import PreferenceFile, PreferenceResult
-from training.perturbations.files import GivenFile
+from training.perturbations.files import GivenFile, LineError
 from training.perturbations.rules import EDITION
 from training.preferences import altering
 from training.preferences.altering import Altered
@@ -31,38 +32,47 @@ from training.preferences.starting import files_of
 from training.remap import alignment
 from training.remap.words import split
 
-# Pairs of parallel text that help to align, as many as projections are fitted to.
+# Pairs of parallel text that help to align words, as many as projections use.
 MOST_HELPERS = 10_000
 STORED = ("n", "statistic", "mean", "median", "ties")
 
 
 def run(work: Work) -> Outcome:
-    """Ask every metric about every condition; raises JobError where none can answer."""
+    """Compute every metric under every condition; raises JobError if none can be computed."""
     test_set = TestSet.objects.filter(slug=work.options["test_set"]).first()
     if test_set is None:
-        raise JobError(f"There is no test set {work.options['test_set']}.")
+        raise JobError(
+            message(
+                "preferences.no-test-set",
+                "There is no test set {test_set}.",
+                test_set=str(work.options["test_set"]),
+            )
+        )
     files = files_of(work.pk)
     altered = [alter(work, test_set, name, files) for name in _conditions(work)]
     analysis = _Analysis(work, test_set, altered)
     for metric in listed(str(work.options["metrics"])):
-        analysis.ask(metric)
+        analysis.compute(metric)
     if not PreferenceResult.objects.filter(job=work.pk).exists():
-        raise JobError(" ".join(analysis.refused) or "There was nothing to ask.")
-    return Outcome(_report(work, altered, analysis.refused))
+        nothing = message("preferences.nothing", "There was nothing to compute.")
+        raise JobError(*analysis.failures or [nothing])
+    return Outcome(_report(work, altered, analysis.failures))
 
 
 def _conditions(work: Work) -> list[str]:
     names = listed(str(work.options["conditions"]))
     for name in names:
         if name not in altering.CONDITIONS:
-            known = ", ".join(altering.CONDITIONS)
-            raise JobError(f"There is no condition {name}. Known: {known}.")
+            raise JobError(altering.unknown_condition(name))
     return names
 
 
 def alter(work: Work, test_set: TestSet, condition: str, files: dict[str, GivenFile]) -> Altered:
-    """Return the altered texts; JobError where there are none, or a file is missing."""
-    work.report({"stage": f"altering texts: {altering.LABELS[condition].lower()}"})
+    """Return the altered texts; JobError if there are none, or a file is missing."""
+    stage = message(
+        "stage.altering", "altering texts: {condition}", condition=altering.LABELS[condition]
+    )
+    work.report({"stage": stage})
 
     def align(pairs: Sequence[tuple[list[str], list[str]]]) -> list[alignment.Links]:
         return alignment.align([*pairs, *_helpers(work)])[: len(pairs)]
@@ -70,8 +80,8 @@ def alter(work: Work, test_set: TestSet, condition: str, files: dict[str, GivenF
     file, seed = files.get(condition), int(work.options["seed"])
     try:
         return altering.alter(test_set, condition, file=file, seed=seed, align=align)
-    except ValueError as error:
-        raise JobError(str(error)) from error
+    except LineError as error:
+        raise JobError(error.message) from error
 
 
 def _helpers(work: Work) -> Iterator[tuple[list[str], list[str]]]:
@@ -81,39 +91,51 @@ def _helpers(work: Work) -> Iterator[tuple[list[str], list[str]]]:
 
 @dataclass
 class _Analysis:
-    """What is asked of a test set, and how far it is; ``refused`` says which metrics could not."""
+    """The state of an analysis; ``failures`` say which metrics could not be computed."""
 
     work: Work
     test_set: TestSet
     altered: Sequence[Altered]
-    refused: list[str] = field(default_factory=list)
+    failures: list[Message] = field(default_factory=list)
     n_scored: int = 0
 
-    def ask(self, metric: str) -> None:
-        """Ask a metric what is not stored yet; where it cannot answer, note why and go on."""
+    def compute(self, metric: str) -> None:
+        """Compute what is not stored yet of a metric; record why it fails, if it does."""
         rows = PreferenceResult.objects.filter(job=self.work.pk, metric=metric)
         stored = set(rows.values_list("condition", flat=True))
         wanted = [each for each in self.altered if each.condition not in stored]
         self.n_scored += sum(_size(each) for each in self.altered if each.condition in stored)
         try:
-            self._ask(metric, wanted)
+            self._compute(metric, wanted)
         except MetricError as error:
-            self.refused.append(f"{metric}: {error.message}")
+            self.failures.append(
+                message(
+                    "preferences.metric-failed",
+                    "{metric}: {error}",
+                    metric=metric,
+                    error=error.message,
+                )
+            )
 
-    def _ask(self, metric: str, wanted: Sequence[Altered]) -> None:
+    def _compute(self, metric: str, wanted: Sequence[Altered]) -> None:
         if not wanted:
             return
-        self._tell(f"loading {metric}")
+        self._report(message("stage.metric", "loading {metric}", metric=metric))
         judge = Judge(metric, self.test_set)
         for each in wanted:
-            stage = f"{judge.info.label}, {altering.LABELS[each.condition].lower()}"
-            rows = judge.compare(each, partial(self._tell, stage))
+            stage = message(
+                "stage.comparing",
+                "{metric}: {condition}",
+                metric=judge.info.label,
+                condition=altering.LABELS[each.condition],
+            )
+            rows = judge.compare(each, partial(self._report, stage))
             self.n_scored += _size(each)
             with transaction.atomic():
-                self._tell(stage)  # who has lost the job stores nothing
+                self._report(stage)  # a worker that lost the job stores nothing
                 PreferenceResult.objects.bulk_create(self._stored(judge, each, rows))
 
-    def _tell(self, stage: str, n_more: int = 0, n_of: int = 0) -> None:
+    def _report(self, stage: Message, n_more: int = 0, n_of: int = 0) -> None:
         n_metrics = len(listed(str(self.work.options["metrics"])))
         total = n_metrics * sum(map(_size, self.altered))
         step = min(total, self.n_scored + n_more)
@@ -151,15 +173,15 @@ def _finite(value: float) -> float | None:
     return value if math.isfinite(value) else None
 
 
-def _report(work: Work, altered: Sequence[Altered], refused: Sequence[str]) -> dict[str, Any]:
-    """What the job's page shows; the numbers themselves are rows."""
+def _report(work: Work, altered: Sequence[Altered], failures: Sequence[Message]) -> dict[str, Any]:
+    """Return what the page of the job shows; the numbers are rows."""
     names = dict(PreferenceFile.objects.filter(job=work.pk).values_list("condition", "name"))
     digests = dict(PreferenceFile.objects.filter(job=work.pk).values_list("condition", "sha256"))
     conditions = [
         {
             "condition": each.condition,
             "segments": len(each.keys),
-            "left_out": each.n_left_out,
+            "left_out": each.n_excluded,
             "coverage": each.coverage,
             "file": names.get(each.condition, ""),
             "sha256": digests.get(each.condition, ""),
@@ -168,5 +190,5 @@ def _report(work: Work, altered: Sequence[Altered], refused: Sequence[str]) -> d
         }
         for each in altered
     ]
-    remarks = [*dict.fromkeys(each.problem for each in altered if each.problem), *refused]
-    return {"conditions": conditions} | ({"remarks": remarks} if remarks else {})
+    warnings = [*dict.fromkeys(each.warning for each in altered if each.warning), *failures]
+    return {"conditions": conditions} | ({"remarks": warnings} if warnings else {})

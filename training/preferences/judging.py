@@ -10,6 +10,7 @@ import numpy as np
 from django.db.models import Count
 
 from annotation.models import Segment, TestSet
+from metaeval.messages import Message, message
 from metaeval.results import TooFewWarning
 from metaeval.systems import Preference, preference
 from metrics import catalogue
@@ -19,14 +20,14 @@ from training.preferences.altering import Altered
 
 # A slice takes about a second, so that a job can be cancelled and says how far it is.
 FIRST_SLICE, LARGEST_SLICE, SLICE_SECONDS = 16, 4096, 1.0
-Tell = Callable[[int, int], None]
+Report = Callable[[int, int], None]
 
 
 @dataclass(frozen=True)
 class Row:
     """One measure of a metric under one condition.
 
-    ``differences`` are d of all segments of the test set in its order, nan where there is none.
+    ``differences`` are d of all segments of the test set in order, nan if undefined.
     """
 
     condition: str
@@ -36,10 +37,10 @@ class Row:
     result: Preference
 
 
-def refusals(test_set: TestSet) -> dict[str, str]:
-    """Say, by metric name, why a metric cannot be asked about a test set.
+def refusals(test_set: TestSet) -> dict[str, Message]:
+    """Return, by metric name, why a metric cannot be used on a test set.
 
-    The first reference is what is altered, so one that needs references needs a second.
+    The first reference is altered, so a metric that needs references needs a second one.
     """
     counted = Segment.objects.filter(test_set=test_set).annotate(n=Count("references"))
     if counted.filter(n__gt=1).exists():
@@ -51,14 +52,17 @@ def refusals(test_set: TestSet) -> dict[str, str]:
     }
 
 
-def _refusal(label: str) -> str:
-    return (
-        f"{label} needs references; the first is what is altered, and no segment has a second one."
+def _refusal(label: str) -> Message:
+    return message(
+        "preferences.one-reference",
+        "{metric} needs references. The first reference is altered, and no segment has a second "
+        "one.",
+        metric=label,
     )
 
 
 class Judge:
-    """One metric, loaded once, asked about any number of conditions."""
+    """One metric, loaded once, for any number of conditions."""
 
     def __init__(self, metric: str, test_set: TestSet) -> None:
         self.info = catalogue.get(metric)
@@ -73,16 +77,16 @@ class Judge:
         self._size = FIRST_SLICE
 
     def signature(self) -> str:
-        """The metric's signature."""
+        """Return the signature of the metric."""
         return self._metric.signature()
 
-    def compare(self, altered: Altered, tell: Tell = lambda done, total: None) -> list[Row]:
-        """Score both texts of each segment; ``tell`` hears how many texts of all are scored.
+    def compare(self, altered: Altered, report: Report = lambda done, total: None) -> list[Row]:
+        """Score both texts of each segment; ``report`` gets the number of scored texts, and of all.
 
-        Nothing is scored where the texts have a ``problem``: results are undefined and warn of it.
-        Raises :class:`MetricError`, permanent where no segment can be compared.
+        Texts with a ``warning`` are not scored: results are undefined and have the warning.
+        Raises :class:`MetricError`, which is permanent if no segment can be compared.
         """
-        if altered.problem:
+        if altered.warning:
             nothing = np.full((len(altered.keys), len(self.info.measures)), np.nan)
             return self._rows(altered, range(len(altered.keys)), nothing, nothing)
         places = [n for n, others in enumerate(altered.others) if others or self._is_free]
@@ -92,7 +96,7 @@ class Judge:
             (self._input(altered, n, altered.texts[n]), self._input(altered, n, original))
             for n, original in ((n, altered.originals[n]) for n in places)
         ]
-        self._score(altered, places, pairs, tell)
+        self._score(altered, places, pairs, report)
         left, right = (
             np.array([self._known[each] for each in side]) for side in zip(*pairs, strict=True)
         )
@@ -111,7 +115,7 @@ class Judge:
         altered: Altered,
         places: Sequence[int],
         pairs: Sequence[tuple[SegmentInput, SegmentInput]],
-        tell: Tell,
+        report: Report,
     ) -> None:
         keys = {
             each: altered.keys[place]
@@ -119,14 +123,14 @@ class Judge:
             for each in pair
         }
         missing = [each for each in keys if each not in self._known]
-        tell(len(keys) - len(missing), len(keys))
+        report(len(keys) - len(missing), len(keys))
         while missing:
             part, missing = missing[: self._size], missing[self._size :]
             began = time.monotonic()
             self._known |= zip(part, self._score_part(part, keys), strict=True)
             if time.monotonic() - began < SLICE_SECONDS:
                 self._size = min(2 * self._size, LARGEST_SLICE)
-            tell(len(keys) - len(missing), len(keys))
+            report(len(keys) - len(missing), len(keys))
 
     def _score_part(self, part: Sequence[SegmentInput], keys: dict[SegmentInput, str]) -> Any:
         try:
@@ -134,8 +138,13 @@ class Judge:
         except MetricError as error:
             if error.index is None:
                 raise
-            message = f"Segment {keys[part[error.index]]}: {error.message}"
-            raise MetricError(message, permanent=error.permanent) from error
+            failed = message(
+                "preferences.segment-failed",
+                "Segment {segment}: {error}",
+                segment=keys[part[error.index]],
+                error=error.message,
+            )
+            raise MetricError(failed, permanent=error.permanent) from error
 
     def _rows(self, altered: Altered, places: Sequence[int], left: Any, right: Any) -> list[Row]:
         positions = [altered.positions[n] for n in places]
@@ -146,8 +155,8 @@ class Judge:
             column = self.info.measures.index(measure)
             sides = sign * left[:, column], sign * right[:, column]
             result = preference(*sides, documents=documents)
-            if altered.problem:
-                result = replace(result, warnings=(TooFewWarning(altered.problem),))
+            if altered.warning:
+                result = replace(result, warnings=(TooFewWarning(altered.warning),))
             everywhere = np.full(altered.n_segments, np.nan)
             everywhere[positions] = sign * (left[:, column] - right[:, column])
             label = self.info.measure_labels[column]

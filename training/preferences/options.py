@@ -1,21 +1,51 @@
-"""What an analysis is told. Neither Django nor torch: pages and workers read it."""
+"""Settings of preference analyses. Imports neither Django nor torch, for pages and workers."""
 
+from metaeval.messages import message
 from metrics.options import Option
+from training.contract import SEED
 
 KIND = "preferences"
 OPTIONS = (
-    Option("test_set", "Test set", "text", help="Its slug."),
-    Option("metrics", "Metrics", "text", help="Names, separated by commas."),
+    Option(
+        "test_set",
+        message("preferences.test-set", "Test set"),
+        "text",
+        help=message("preferences.test-set-help", "The slug of the test set."),
+    ),
+    Option(
+        "metrics",
+        message("preferences.metrics", "Metrics"),
+        "text",
+        help=message("preferences.metrics-help", "Names of metrics, separated by commas."),
+    ),
     Option(
         "conditions",
-        "Conditions",
+        message("preferences.conditions", "Conditions"),
         "text",
         "reorder",
-        help="Separated by commas: reorder, shuffle, repeat, clauses, source-order; "
-        "word-by-word and texts need a file, which the page and manage.py preferences take.",
+        help=message(
+            "preferences.conditions-help",
+            "Separated by commas: reorder, shuffle, repeat, clauses, source-order. word-by-word "
+            "and texts need a file: use the page or manage.py preferences.",
+        ),
     ),
-    Option("seed", "Seed", "integer", 0, minimum=0, maximum=2**31 - 1, help="Of random orders."),
-    Option("queue", "Queue", "choice", "gpu", choices=("cpu", "gpu"), help="Whose workers do it."),
+    Option(
+        "seed",
+        SEED,
+        "integer",
+        0,
+        minimum=0,
+        maximum=2**31 - 1,
+        help=message("preferences.seed-help", "The seed of random orders."),
+    ),
+    Option(
+        "queue",
+        message("preferences.queue", "Queue"),
+        "choice",
+        "gpu",
+        choices=("cpu", "gpu"),
+        help=message("preferences.queue-help", "The queue whose workers run the analysis."),
+    ),
 )
 
 

@@ -1,4 +1,4 @@
-"""Pages of preference analyses: a test set's results, their start, and all language pairs."""
+"""Pages of preference analyses: results of a test set, start, and all language pairs."""
 
 from typing import Any
 
@@ -8,6 +8,8 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 from django.views.decorators.http import require_http_methods, require_safe
 from django.views.decorators.vary import vary_on_headers
 
@@ -21,7 +23,7 @@ from dashboards.charts import files as figures
 from dashboards.pages.answers import data_response
 from dashboards.papers import latex
 from training.jobs import presenting
-from training.models import PreferenceResult, TrainingJob
+from training.models import PreferenceResult, TrainingJob, stored_message
 from training.preferences import documents, starting, tables
 from training.preferences.altering import CONDITIONS, LABELS
 from training.preferences.figures import FIGURES
@@ -37,10 +39,10 @@ MAIN = "word-by-word"
 def preferences(
     request: HttpRequest, slug: str, fmt: str = "", figure: str = ""
 ) -> HttpResponseBase:
-    """What the metrics prefer on a test set; with `fmt` as json, csv or tex."""
+    """Show preferences on a test set; with `fmt` as json, csv or tex."""
     test_set = test_set_for_reader(request, slug)
     if request.headers.get("HX-Request"):
-        return _under_way(request, test_set)
+        return _running(request, test_set)
     document = documents.of_test_set(test_set)
     files = reverse("preferences", args=[slug]).removesuffix("/")
     drawn = figures.figures(FIGURES, document, f"{files}/", "")
@@ -65,11 +67,13 @@ def preferences(
 def _jobs(test_set: TestSet) -> dict[str, Any]:
     jobs = starting.under_way(test_set)
     last = starting.ended(test_set)
-    return {"jobs": jobs, "idle": presenting.idle(jobs), "last": last}
+    warnings = [stored_message(each) for each in last.result.get("remarks", [])] if last else []
+    idle = presenting.idle(jobs)
+    return {"jobs": jobs, "idle": idle, "last": last, "last_warnings": warnings}
 
 
-def _under_way(request: HttpRequest, test_set: TestSet) -> HttpResponse:
-    """The part that changes while workers are at it; a new page once they are done."""
+def _running(request: HttpRequest, test_set: TestSet) -> HttpResponse:
+    """Return the part that changes while workers run; reload the page once they are done."""
     context = {"test_set": test_set, **_jobs(test_set)}
     response = render(request, "training/_preference_jobs.html", context)
     if not context["jobs"]:
@@ -89,44 +93,46 @@ def _file(fmt: str, test_set: TestSet, document: documents.OfTestSet) -> HttpRes
 @researcher_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def preferences_start(request: HttpRequest, slug: str) -> HttpResponse:
-    """Choose metrics and conditions, send files, and start."""
+    """Choose metrics and conditions, upload files, and start."""
     if is_too_large(request):
-        return refuse(request, 413, "This upload is too large", too_large_sentence())
+        return refuse(request, 413, _("This upload is too large"), too_large_sentence())
     test_set = test_set_for_reader(request, slug)
     form = StartForm(test_set, request.POST or None, request.FILES or None)
     if request.method == "POST" and form.is_valid():
         try:
             started = starting.start(test_set=test_set, user=signed_in(request), **form.given())
         except ValidationError as error:
-            form.refuse(error.message_dict)
+            form.refuse(error.error_dict)
         else:
-            _tell(request, *started)
+            _notify(request, *started)
             return redirect("preferences", slug)
     context = {"section": "testsets", "form": form, "test_set": test_set}
     status = 422 if form.errors else 200
     return render(request, "training/preferences_start.html", context, status=status)
 
 
-def _tell(request: HttpRequest, job: TrainingJob, is_new: bool) -> None:
+def _notify(request: HttpRequest, job: TrainingJob, is_new: bool) -> None:
     n = len(starting.metrics_of(job))
-    metrics = f"{n} metric{'' if n == 1 else 's'}"
     if is_new:
-        messages.success(request, f"Started: {metrics}.")
+        notice = ngettext(
+            "Started an analysis of %(n)s metric.", "Started an analysis of %(n)s metrics.", n
+        )
+        messages.success(request, notice % {"n": n})
     else:
-        messages.info(request, "The same analysis is under way already.")
+        messages.info(request, _("The same analysis is already running."))
 
 
 @researcher_required
 @require_safe
 @takes(Parameters(frozenset({"condition"})))
 def preference_table(request: HttpRequest, fmt: str = "") -> HttpResponseBase:
-    """Every metric by language pair, over all test sets; with `fmt` as json, csv or tex."""
+    """Show every metric by language pair, over all test sets; with `fmt` as json, csv or tex."""
     known = set(PreferenceResult.objects.values_list("condition", flat=True).distinct())
     offered = [name for name in CONDITIONS if name in known]
     first = MAIN if MAIN in offered or not offered else offered[0]
     condition = request.GET.get("condition", first)
     if condition not in CONDITIONS:
-        raise FilterError(f"condition must be one of {', '.join(CONDITIONS)}, not {condition!r}")
+        raise FilterError(f"condition must be one of {', '.join(CONDITIONS)}, not “{condition}”")
     document = documents.across(condition)
     if fmt == "tex":
         return latex.response([tables.across_as_latex(document)], "preferences")

@@ -1,4 +1,4 @@
-"""Start a preference analysis: everything is checked first, then all of it is stored or nothing."""
+"""Check and start preference analyses; everything is stored or nothing."""
 
 import hashlib
 import zlib
@@ -9,15 +9,19 @@ from django.core.exceptions import ValidationError
 from django.db import transaction
 
 from annotation.models import Reference, TestSet
+from metaeval.messages import Message, message
 from metrics import catalogue
 from metrics.base import MetricInfo
 from training.jobs import starting
 from training.models import ParallelCorpus, PreferenceFile, TrainingJob
-from training.perturbations.files import GivenFile
+from training.perturbations.files import GivenFile, LineError
 from training.preferences import altering, judging
 from training.preferences.options import KIND, listed
 
-NO_REFERENCES = "This test set has no references, and they are what is altered."
+NO_REFERENCES = message(
+    "preferences.no-references",
+    "This test set has no references. Preference analyses alter references.",
+)
 
 
 def start(
@@ -31,10 +35,10 @@ def start(
     user: Any = None,
     enqueue: bool = True,
 ) -> tuple[TrainingJob, bool]:
-    """Start an analysis; return it, and False where the same one is under way already.
+    """Start an analysis; return it, and False if the same one is already running.
 
-    ``files`` are those of conditions, by their name. ValidationError says by field (``metrics``,
-    ``conditions``, or a condition for its file) what does not fit.
+    ``files`` are those of conditions, by condition. ValidationError has errors by field:
+    ``metrics``, ``conditions``, or a condition for its file.
     """
     chosen = [name for name in altering.CONDITIONS if name in set(conditions)]
     used = {name: files[name] for name in chosen if name in files}
@@ -66,34 +70,44 @@ def check(
     conditions: Sequence[str],
     files: Mapping[str, GivenFile],
 ) -> list[MetricInfo]:
-    """Return the metrics; ValidationError with everything that does not fit."""
+    """Return the metrics; ValidationError has all errors by field."""
     wanted, known = list(dict.fromkeys(metrics)), catalogue.infos()
     refused = judging.refusals(test_set)
-    wrong: dict[str, list[str]] = {"metrics": [], "conditions": []}
-    wrong["metrics"] += [f"There is no metric {name}." for name in wanted if name not in known]
-    wrong["metrics"] += [refused[name] for name in wanted if name in refused]
+    errors: dict[str, list[Message]] = {"metrics": [], "conditions": []}
+    errors["metrics"] += [_no_metric(name) for name in wanted if name not in known]
+    errors["metrics"] += [refused[name] for name in wanted if name in refused]
     if not wanted:
-        wrong["metrics"].append("Choose at least one metric.")
+        errors["metrics"].append(
+            message("preferences.no-metric-chosen", "Choose at least one metric.")
+        )
     if not conditions:
-        wrong["conditions"].append("Choose at least one condition.")
+        errors["conditions"].append(
+            message("preferences.no-condition-chosen", "Choose at least one condition.")
+        )
     if not Reference.objects.filter(segment__test_set=test_set).exists():
-        wrong["conditions"].append(NO_REFERENCES)
+        errors["conditions"].append(NO_REFERENCES)
     else:
-        wrong |= {each: _wrong_with(test_set, each, files.get(each)) for each in conditions}
-    if any(wrong.values()):
-        raise ValidationError({field: found for field, found in wrong.items() if found})
+        errors |= {each: _file_errors(test_set, each, files.get(each)) for each in conditions}
+    if any(errors.values()):
+        raise ValidationError(
+            {field: ValidationError(found) for field, found in errors.items() if found}
+        )
     return [known[name] for name in wanted]
 
 
-def _wrong_with(test_set: TestSet, condition: str, file: GivenFile | None) -> list[str]:
+def _no_metric(name: str) -> Message:
+    return message("preferences.no-metric", "There is no metric {metric}.", metric=name)
+
+
+def _file_errors(test_set: TestSet, condition: str, file: GivenFile | None) -> list[Message]:
     if file is None and condition in altering.NEEDS_FILE:
-        return [f"“{altering.LABELS[condition]}” needs a file."]
+        return [altering.needs_file(condition)]
     if file is None:
         return []
     try:
         altering.check_file(test_set, condition, file)
-    except ValueError as error:
-        return [str(error)]
+    except LineError as error:
+        return [error.message]
     return []
 
 
@@ -102,7 +116,7 @@ def _same(
     files: Mapping[str, GivenFile],
     corpora: Sequence[ParallelCorpus],
 ) -> TrainingJob | None:
-    """Find an analysis that is under way with the same settings, files and parallel text."""
+    """Find a running analysis with the same settings, files and corpora."""
     active = TrainingJob.objects.filter(kind=KIND, status__in=TrainingJob.ACTIVE)
     digests = {condition: _digest(file) for condition, file in files.items()}
     wanted = {corpus.pk for corpus in corpora}
@@ -134,18 +148,18 @@ def files_of(job: int) -> dict[str, GivenFile]:
 
 
 def under_way(test_set: TestSet) -> list[TrainingJob]:
-    """Return the analyses of a test set that wait or run, newest first."""
+    """Return the queued and running analyses of a test set, newest first."""
     active = TrainingJob.objects.filter(kind=KIND, status__in=TrainingJob.ACTIVE)
     return list(active.filter(options__test_set=test_set.slug))
 
 
 def ended(test_set: TestSet) -> TrainingJob | None:
-    """Return the analysis of a test set that was started last, if it has ended."""
+    """Return the newest analysis of a test set, if it has ended."""
     rows = TrainingJob.objects.filter(kind=KIND, options__test_set=test_set.slug)
     last = rows.first()
     return None if last is None or last.is_active else last
 
 
 def metrics_of(job: TrainingJob) -> list[str]:
-    """Return the names of the metrics that an analysis asks."""
+    """Return the names of the metrics of an analysis."""
     return listed(str(job.options["metrics"]))

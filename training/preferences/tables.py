@@ -1,4 +1,4 @@
-"""The tables of preference analyses: on pages, and as LaTeX."""
+"""Tables of preference analyses, for pages and as LaTeX."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,9 +11,9 @@ from training.preferences.documents import Across, Condition, OfTestSet, Preferr
 
 @dataclass(frozen=True)
 class Line:
-    """A measure with its row under each condition or language pair, and whether that is bold.
+    """A measure with its row per condition or language pair, and whether that is bold.
 
-    None where it was not asked.
+    A row is None if it was not computed.
     """
 
     label: str
@@ -31,13 +31,13 @@ class Part:
 
 
 def summary(document: OfTestSet) -> list[Line]:
-    """Return a line for every measure by condition."""
+    """Return a line per measure, with a cell per condition."""
     keys = [each.key for each in document.conditions]
     return _crossed(document.rows, attrgetter("condition"), keys)
 
 
 def by_direction(document: Across) -> list[Line]:
-    """Return a line for every measure by language pair."""
+    """Return a line per measure, with a cell per language pair."""
     return _crossed(document.rows, attrgetter("direction"), document.directions)
 
 
@@ -55,7 +55,7 @@ def _crossed(
 
 
 def _clear(rows: Sequence[Preferred]) -> str | None:
-    """The measure whose interval lies below those of all others; None where none does."""
+    """Return the measure whose interval is below those of all others; None if there is none."""
     known = [row for row in rows if row.w2w is not None]
     if len(known) < 2:
         return None
@@ -67,7 +67,7 @@ def _clear(rows: Sequence[Preferred]) -> str | None:
 
 
 def parts(document: OfTestSet, figures: Mapping[str, Figure]) -> list[Part]:
-    """Return, for each condition, its rows, its figure, and what they were made with."""
+    """Return for each condition its rows and its figure."""
     return [
         Part(each, _of_condition(document, each), figures.get(each.key))
         for each in document.conditions
@@ -79,16 +79,16 @@ def _of_condition(document: OfTestSet, condition: Condition) -> list[Row]:
 
 
 def as_latex(document: OfTestSet) -> list[latex.Table]:
-    """W2W of every measure by condition, then each condition in full."""
-    keys = [each.label for each in document.conditions]
+    """Return W2W of every measure by condition, then a table per condition."""
+    keys = [each.label.text for each in document.conditions]
     title = f"W2W on {document.title}, {document.direction}"
     whole = _crossed_table(title, f"{document.name}-w2w", keys, summary(document))
     return [whole, *(_condition(document, each) for each in document.conditions)]
 
 
 def across_as_latex(document: Across) -> latex.Table:
-    """W2W of every measure by language pair."""
-    title = f"W2W by language pair: {document.condition_label.lower()}"
+    """Return W2W of every measure by language pair."""
+    title = f"W2W by language pair: {document.condition_label}"
     return _crossed_table(title, "w2w", document.directions, by_direction(document))
 
 

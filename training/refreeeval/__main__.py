@@ -3,8 +3,8 @@
     torchrun --nproc-per-node 2 -m training.refreeeval --corpus de-en.tsv:de:en --output DIRECTORY
         [--recipe recipe.json] [--set NAME=VALUE …]
 
-Without Django: the metric that comes of it is a directory, which an admin adds on the Metrics page
-or with `manage.py add_metric`. Started again with the same directory it goes on.
+Without Django: the resulting metric is a directory, which an admin adds on the Metrics page or
+with `manage.py add_metric`. Run it again with the same directory to continue.
 """
 
 import argparse
@@ -15,15 +15,17 @@ from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
+from metaeval.messages import message
 from metaeval.repeats import by_name, refuse_repeats
 from training.contract import Corpus, JobError
-from training.jobs.folders import held
+from training.jobs.folders import locked
 from training.parallel.reading import ParallelError, read_named
 from training.refreeeval.processes import joined, rank
 from training.refreeeval.recipe import OPTIONS, Recipe
 from training.refreeeval.train import make_metric
 
 NAMES = [option.name for option in OPTIONS]
+COMMAND = message("folder.refreeeval", "python -m training.refreeeval")
 
 
 def main() -> int:
@@ -42,7 +44,7 @@ def main() -> int:
         recipe = Recipe.from_options(_settings(given.recipe, given.set))
         with joined():
             corpora = [_corpus(each) for each in given.corpus]
-            with _held(given.output.resolve()) as folder:
+            with _locked(given.output.resolve()) as folder:
                 made = make_metric(recipe, corpora, folder, _show)
             if rank() == 0:
                 _report(made.folder, made.manifest)
@@ -53,20 +55,20 @@ def main() -> int:
 
 
 @contextmanager
-def _held(folder: Path) -> Iterator[Path]:
-    """The folder, which the first process holds for all."""
-    with held(folder, "python -m training.refreeeval") if rank() == 0 else nullcontext():
+def _locked(folder: Path) -> Iterator[Path]:
+    """Yield the folder, which the first process locks for all."""
+    with locked(folder, COMMAND) if rank() == 0 else nullcontext():
         yield folder
 
 
 def _settings(path: Path | None, pairs: list[str]) -> dict[str, Any]:
     settings: dict[str, Any] = json.loads(path.read_text(encoding="utf-8")) if path else {}
     if not isinstance(settings, dict):
-        raise ValueError(f"{path} holds no settings by name.")
+        raise ValueError(f"{path} is not a JSON object of settings by name.")
     settings |= by_name(pair.partition("=")[::2] for pair in pairs)
     unknown = sorted(set(settings) - set(NAMES))
     if unknown:
-        raise ValueError(f"There is no setting {', '.join(unknown)}. Known: {', '.join(NAMES)}.")
+        raise ValueError(f"Unknown settings: {', '.join(unknown)}. Known: {', '.join(NAMES)}.")
     return settings
 
 
@@ -74,7 +76,7 @@ def _corpus(given: str) -> Corpus:
     corpus, report = read_named(given)
     if rank() == 0:
         name = Path(given.rsplit(":", 2)[0]).name
-        print(f"{name}: {report.kept:,} of {report.read:,} pairs", report.left_out or "")
+        print(f"{name}: {report.usable:,} of {report.read:,} pairs", report.left_out or "")
     return corpus
 
 
@@ -90,10 +92,13 @@ def _show(progress: dict[str, Any]) -> None:
 
 def _report(folder: Path, manifest: dict[str, Any]) -> None:
     held = manifest["held_out"]
-    print(f"Found among k + 1, untrained: {held['untrained']:.3f}, trained: {held['trained']:.3f}")
-    ends = f"95 % interval {held['low']:+.3f} to {held['high']:+.3f}" if "low" in held else ""
+    print(
+        f"Accuracy among k + 1 texts, untrained: {held['untrained']:.3f}, trained: "
+        f"{held['trained']:.3f}"
+    )
+    ends = f"95% interval {held['low']:+.3f} to {held['high']:+.3f}" if "low" in held else ""
     print(f"gain {held['gain']:+.3f} ({ends or held['interval']})")
-    print("\n".join(manifest["warnings"]))
+    print("\n".join(map(str, manifest["warnings"])))
     print(f"The metric is in {folder}.")
 
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from metaeval.messages import plural
 from training.contract import Corpus, JobError
 from training.perturbations.clauses import has_rules
 from training.perturbations.rules import negatives
@@ -55,15 +56,22 @@ class Prepared:
 
 
 def prepare(corpora: Sequence[Corpus], recipe: Recipe) -> Prepared:
-    """Sample and split; raises JobError where there is too little.
+    """Sample and split; raises JobError if there are too few pairs.
 
     No text of a held-out pair, source or target, is trained on, so nothing leaks.
     """
     rng = random.Random(recipe.seed)
     pairs = [pair for corpus in corpora for pair in _sample(corpus, recipe.sample, rng)]
     if len(pairs) < FEWEST_PAIRS:
-        told = "1 pair is" if len(pairs) == 1 else f"{len(pairs)} pairs are"
-        raise JobError(f"{told} too few: at least {FEWEST_PAIRS} are needed.")
+        raise JobError(
+            plural(
+                "refreeeval.too-few-pairs",
+                "{n} pair is too few: at least {fewest} are needed.",
+                "{n} pairs are too few: at least {fewest} are needed.",
+                n=len(pairs),
+                fewest=FEWEST_PAIRS,
+            )
+        )
     validation, test = _held_sources(pairs, recipe.held_out, rng)
     held = {text for pair in pairs if pair.source in validation | test for text in _texts(pair)}
     train = [pair for pair in pairs if not held.intersection(_texts(pair))]
@@ -121,10 +129,10 @@ def swap(pairs: Sequence[Pair], share: float, seed: int) -> list[Pair]:
 
 
 def examples(pairs: Sequence[Pair], recipe: Recipe) -> tuple[list[Example], dict[str, int]]:
-    """Return examples in the order of the pairs, and counts of what perturbing met.
+    """Return examples in the order of the pairs, and counts of failed perturbations.
 
-    A pair of which no degraded text can be made is left out and counted. Every pair has a random
-    state of its own, so an example does not depend on the others.
+    A pair that cannot be degraded is excluded and counted. Every pair has its own random state, so
+    an example does not depend on the others.
     """
     found, counts = list[Example](), {"without_negatives": 0, "with_repeated_negatives": 0}
     for place, pair in enumerate(pairs):

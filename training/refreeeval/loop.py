@@ -16,6 +16,7 @@ from typing import Any
 
 import torch
 
+from metaeval.messages import message
 from training.contract import JobError, StoppedError
 from training.jobs.saving import Stream, current, save_whole, write_whole
 from training.refreeeval.levels import Level, Parts, Validation
@@ -53,8 +54,8 @@ class Trained:
 def train(level: Level, student: Student, recipe: Recipe, folder: Path, report: Report) -> Trained:
     """Train a level to its end, from where an earlier attempt left off.
 
-    Raises StoppedError, with everything saved, where `report` does, and JobError for a loss that
-    is no number.
+    Raises StoppedError, with everything saved, if `report` does, and JobError for a loss that is
+    not finite.
     """
     run = _Run(level, student, recipe, folder, report)
     run.resume()
@@ -65,7 +66,13 @@ def train(level: Level, student: Student, recipe: Recipe, folder: Path, report: 
         raise
     best, last = current(folder, "best"), current(folder, "last")
     if best is None or last is None:
-        raise JobError(f"{folder} lost its checkpoints while they were made.")
+        raise JobError(
+            message(
+                "refreeeval.checkpoints-lost",
+                "The checkpoints in {folder} were removed during the training.",
+                folder=str(folder),
+            )
+        )
     return Trained(best, last, run.state, run.total)
 
 
@@ -84,7 +91,7 @@ class _Run:
         folder.mkdir(parents=True, exist_ok=True)
 
     def resume(self) -> None:
-        """Take up the last checkpoint, where there is one; JobError where it cannot be read."""
+        """Load the last checkpoint, if any; JobError if it cannot be read."""
         last = current(self.folder, "last")
         try:
             if last is not None:
@@ -92,11 +99,16 @@ class _Run:
         except torch.OutOfMemoryError:
             raise
         except Exception as error:
-            message = (
-                f"The checkpoint {last} cannot be read ({type(error).__name__}). Without the "
-                f"folder {self.folder} this level is trained anew."
-            )
-            raise JobError(message) from error
+            raise JobError(
+                message(
+                    "refreeeval.checkpoint-unreadable",
+                    "The checkpoint {checkpoint} cannot be read ({error}). Delete the folder "
+                    "{folder} to train this level again.",
+                    checkpoint=str(last),
+                    error=type(error).__name__,
+                    folder=str(self.folder),
+                )
+            ) from error
 
     def _take_up(self, last: Path) -> None:
         """Weights, optimizer, state."""
@@ -165,28 +177,32 @@ class _Run:
         path = self.folder / "batch-without-loss.json"
         text = json.dumps({"step": update - 1, "places": list(batch)})
         write_whole(path, lambda file: file.write(text.encode()))
-        message = (
-            f"The loss of update {update} is no number. Its batch is in {path.name}; "
-            "a smaller learning rate may help."
+        raise JobError(
+            message(
+                "refreeeval.loss-undefined",
+                "The loss of update {update} is not a number. Its batch is in {file}. A lower "
+                "learning rate may help.",
+                update=update,
+                file=path.name,
+            )
         )
-        raise JobError(message)
 
     def _validate(self, parts: Parts, batch: Sequence[int]) -> None:
-        """Measure, note, and save: always as last, and as best where it is."""
+        """Measure, record and save: always as last, and as best if it is the best."""
         check_equal(self.student.model)
         found: Validation = self.level.validate()
         if not math.isfinite(found.loss):
             self._give_up(self.state.step, batch)
         row = {"step": self.state.step, "accuracy": found.accuracy, "held_out_loss": found.loss}
         self.state.curve.append({**row, **parts})
-        # Of equal accuracies the surer one is better.
+        # Of equal accuracies, the one with the lower loss is better.
         if (found.accuracy, -found.loss) > self.state.best:
             self.state.best = (found.accuracy, -found.loss)
             self.save("best")
         self.save("last")
 
     def save(self, name: str) -> None:
-        """Save a checkpoint of this name, whole or not at all."""
+        """Save a checkpoint of this name; the previous one stays if that fails."""
         if rank() == 0:
             is_last = name == "last"
             # AdamW keeps two moments of every weight.
@@ -199,7 +215,7 @@ class _Run:
         self.student.save(folder, {"step": self.state.step, "level": self.level.name})
 
     def _write_last(self, folder: Path) -> None:
-        """With what going on needs."""
+        """Write the weights and the state that resuming needs."""
         self._write(folder)
         stored = {
             "optimizer": self.optimizer.state_dict(),
@@ -229,6 +245,6 @@ class _Run:
 
 
 def _split(share: Sequence[int], parts: int) -> list[Sequence[int]]:
-    """Parts of about equal size; none of them empty, none at all of an empty share."""
+    """Split into parts of similar size; none is empty, and an empty share has no parts."""
     size = max(1, math.ceil(len(share) / parts))
     return [share[start : start + size] for start in range(0, len(share), size)]

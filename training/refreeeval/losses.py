@@ -51,7 +51,7 @@ def guide(
 ) -> tuple[Tensor, Tensor]:
     """The masks A and B [2, 3]: pairs of pieces that align, and those allowed to compete.
 
-    ``source`` is (texts, m, d), ``target`` (texts, n, d), both raw; the ``real`` masks leave out
+    ``source`` is (texts, m, d), ``target`` (texts, n, d), both raw; the ``real`` masks exclude
     special pieces and padding. Returns two (texts, m, n) boolean tensors, A contained in B.
     """
     product = source @ target.transpose(1, 2)

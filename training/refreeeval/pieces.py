@@ -38,7 +38,7 @@ class Pieces:
         return found
 
     def of_words(self, words: Sequence[str]) -> list[Ids]:
-        """Return the ids of each word by itself, without special ones."""
+        """Return the ids of each single word, without special ones."""
         self._compare(words)
         new = [word for word in dict.fromkeys(words) if word not in self._words]
         found = dict(zip(new, _cut(self.fast or self.slow, new), strict=True))

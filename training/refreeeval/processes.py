@@ -9,6 +9,7 @@ from typing import TypeVar
 import torch
 from torch import distributed
 
+from metaeval.messages import message
 from training.contract import JobError
 
 T = TypeVar("T")
@@ -72,11 +73,18 @@ def sum_gradients(model: torch.nn.Module) -> None:
 
 
 def check_equal(model: torch.nn.Module) -> None:
-    """Raise JobError where the processes no longer hold the same weights, as after a faulty GPU."""
+    """Raise JobError if the weights of the processes differ, as with a faulty GPU."""
     if not distributed.is_initialized():
         return
     sums = torch.stack([each.detach().double().sum() for each in model.parameters()])
     others = [torch.empty_like(sums) for _ in range(world())]
     distributed.all_gather(others, sums)
     if any(not torch.equal(each, sums) for each in others):
-        raise JobError("The processes hold different weights: one of them computes wrongly.")
+        raise JobError(
+            message(
+                "refreeeval.weights-differ",
+                "The processes have different weights, so one of them computes wrong results. "
+                "Check "
+                "the GPUs.",
+            )
+        )

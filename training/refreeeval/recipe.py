@@ -1,10 +1,12 @@
-"""How a ReFreeEval model is trained, as data. No torch: the page and the command line read it."""
+"""Settings of ReFreeEval trainings. Imports no torch: pages and the command line read this."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any, Self
 
+from metaeval.messages import Message, message
 from metrics.options import Option, clean_all
+from training.contract import SEED, JobError
 
 # Each variant of the paper's ablation (section 5.3): its stages, and the weights of L_fl and L_fa.
 VARIANTS: dict[str, tuple[tuple[str, ...], bool, bool]] = {
@@ -13,6 +15,13 @@ VARIANTS: dict[str, tuple[tuple[str, ...], bool, bool]] = {
     "fluency": (("sentence",), True, False),
     "sent-fa": (("sentence",), False, True),
     "word-level": (("word",), False, False),
+}
+
+# What is trained, as reports name it.
+LEVELS = {
+    "teacher": message("level.teacher", "cosines of the sentence encoder"),
+    "sentence": message("level.sentence", "sentence level"),
+    "word": message("level.word", "word level"),
 }
 
 
@@ -54,25 +63,28 @@ class Recipe:
 
     @classmethod
     def from_options(cls, given: Mapping[str, Any]) -> Self:
-        """Check and fill options; ValueError names the one at fault."""
+        """Return the recipe of checked options with defaults.
+
+        Raises ValueError for a wrong value, and JobError for values that do not fit together.
+        """
         cleaned: dict[str, Any] = clean_all(OPTIONS, given)
-        if found := conflicts(cleaned):
-            raise ValueError(" ".join(f"{name}: {message}" for name, message in found.items()))
+        if errors := conflicts(cleaned):
+            raise JobError(*errors.values())
         return cls(**{field.name: cleaned[field.name] for field in fields(cls)})
 
     @property
     def stages(self) -> tuple[str, ...]:
-        """What is trained, in order."""
+        """Return the levels that are trained, in order."""
         return VARIANTS[self.variant][0]
 
     @property
     def has_fluency(self) -> bool:
-        """Whether L_fl counts."""
+        """Return True if L_fl is part of the loss."""
         return VARIANTS[self.variant][1]
 
     @property
     def has_teacher(self) -> bool:
-        """Whether L_fa counts."""
+        """Return True if L_fa is part of the loss."""
         return VARIANTS[self.variant][2]
 
     def as_json(self) -> dict[str, Any]:
@@ -80,30 +92,44 @@ class Recipe:
         return asdict(self)
 
 
-def conflicts(chosen: Mapping[str, Any]) -> dict[str, str]:
-    """Return the settings with which nothing would be learned beside the others, and why.
+def conflicts(chosen: Mapping[str, Any]) -> dict[str, Message]:
+    """Return the errors of settings that do not fit together, by the name of a setting.
 
     A (above c1) is contained in B (above c2), whose remainder are the rivals [eq. 2, 3].
     """
     stages, _, has_teacher = VARIANTS[chosen["variant"]]
     of_stage = {"sentence": ("rate", "batch"), "word": ("word_rate", "word_batch")}
     found = {
-        name: "must be above 0, or nothing is learned."
+        name: message(
+            "refreeeval.rate-zero", "The learning rate must be above 0, or nothing is learned."
+        )
         for name in (of_stage[stage][0] for stage in stages)
         if chosen[name] == 0
     }
     if chosen["c1"] >= 1:
-        found["c1"] = "must be below 1: no share of a softmax is above it."
+        found["c1"] = message(
+            "refreeeval.c1-too-high", "c1 must be below 1: no share of a softmax is above 1."
+        )
     if chosen["c2"] >= chosen["c1"]:
-        found["c2"] = (
-            f"must be below c1, not {chosen['c2']:g} with c1 {chosen['c1']:g}: rivals are the "
-            "pieces between both thresholds."
+        found["c2"] = message(
+            "refreeeval.c2-above-c1",
+            "c2 ({c2:g}) must be below c1 ({c1:g}): rivals are the pieces between both thresholds.",
+            c2=chosen["c2"],
+            c1=chosen["c1"],
         )
     if has_teacher and not VARIANTS[chosen["variant"]][1] and chosen["alpha"] == 0:
-        found["alpha"] = f"must be above 0: {chosen['variant']} learns from the distillation alone."
+        found["alpha"] = message(
+            "refreeeval.alpha-zero",
+            "α must be above 0: the variant {variant} learns from the distillation only.",
+            variant=chosen["variant"],
+        )
     smallest = min(chosen[of_stage[stage][1]] for stage in stages)
     if chosen["accumulation"] > smallest:
-        found["accumulation"] = f"an update of {smallest} pairs has no more parts than that."
+        found["accumulation"] = message(
+            "refreeeval.too-many-parts",
+            "An update of {pairs} pairs cannot be split into more than {pairs} parts.",
+            pairs=smallest,
+        )
     return found
 
 
@@ -113,63 +139,185 @@ def checkpoints(chosen: Mapping[str, Any]) -> list[str]:
 
 
 OPTIONS = (
-    Option("encoder", "Encoder", "checkpoint", "xlm-roberta-base", help="What is trained."),
+    Option(
+        "encoder",
+        message("refreeeval.encoder", "Encoder"),
+        "checkpoint",
+        "xlm-roberta-base",
+        help=message("refreeeval.encoder-help", "The model that is trained."),
+    ),
     Option(
         "teacher",
-        "Sentence encoder",
+        message("refreeeval.teacher", "Sentence encoder"),
         "checkpoint",
         "sentence-transformers/xlm-r-bert-base-nli-stsb-mean-tokens",
-        help="Whose cosines the sentence level imitates; mean pooling.",
+        help=message(
+            "refreeeval.teacher-help",
+            "The teacher: the sentence level learns its cosines. Uses mean pooling.",
+        ),
     ),
     Option(
         "variant",
-        "Variant",
+        message("refreeeval.variant", "Variant"),
         "choice",
         "full",
         choices=tuple(VARIANTS),
-        help="The rows of the paper's ablation; full is the sentence level, then the word level.",
+        help=message(
+            "refreeeval.variant-help",
+            "The rows of the paper’s ablation. full trains the sentence level, then the word "
+            "level.",
+        ),
     ),
     Option(
         "rule",
-        "Perturbation",
+        message("refreeeval.rule", "Perturbation"),
         "choice",
         "clauses",
         choices=("clauses", "released", "shuffle", "repeat"),
-        help="clauses is the paper's text, released what its code does.",
+        help=message(
+            "refreeeval.rule-help",
+            "clauses follows the text of the paper, released follows its code.",
+        ),
     ),
-    Option("layer", "Layer", "integer", 9, minimum=1, help="The encoder ends here."),
-    Option("negatives", "Degraded texts a pair (k)", "integer", 7, minimum=1, maximum=31),
-    Option("alpha", "Weight of the distillation (α)", "number", 30.0, minimum=0),
-    Option("c1", "Threshold of aligned pieces (c1)", "number", 1e-3, minimum=0, maximum=1),
-    Option("c2", "Threshold of rivals (c2)", "number", 1e-20, minimum=0, maximum=1),
+    Option(
+        "layer",
+        message("refreeeval.layer", "Layer"),
+        "integer",
+        9,
+        minimum=1,
+        help=message("refreeeval.layer-help", "The last layer of the encoder that is used."),
+    ),
+    Option(
+        "negatives",
+        message("refreeeval.negatives", "Degraded texts per pair (k)"),
+        "integer",
+        7,
+        minimum=1,
+        maximum=31,
+    ),
+    Option(
+        "alpha",
+        message("refreeeval.alpha", "Weight of the distillation (α)"),
+        "number",
+        30.0,
+        minimum=0,
+    ),
+    Option(
+        "c1",
+        message("refreeeval.c1", "Threshold of aligned pieces (c1)"),
+        "number",
+        1e-3,
+        minimum=0,
+        maximum=1,
+    ),
+    Option(
+        "c2",
+        message("refreeeval.c2", "Threshold of rivals (c2)"),
+        "number",
+        1e-20,
+        minimum=0,
+        maximum=1,
+    ),
     Option(
         "expand_words",
-        "Expand to words",
+        message("refreeeval.expand-words", "Expand to words"),
         "boolean",
         True,
-        help="All piece pairs of two aligned words are positives (released code, not the paper).",
+        help=message(
+            "refreeeval.expand-words-help",
+            "All pairs of pieces of two aligned words are positives, as in the released code but "
+            "not "
+            "in the paper.",
+        ),
     ),
-    Option("swapped", "Share of swapped pairs", "number", 1 / 3, minimum=0, maximum=1),
+    Option(
+        "swapped",
+        message("refreeeval.swapped", "Share of swapped pairs"),
+        "number",
+        1 / 3,
+        minimum=0,
+        maximum=1,
+    ),
     Option(
         "held_out",
-        "Share held out",
+        message("refreeeval.held-out", "Held-out share"),
         "number",
         0.05,
         minimum=0.001,
         maximum=0.5,
-        help="Half of it chooses checkpoints, half is reported on; at most 400 texts each.",
+        help=message(
+            "refreeeval.held-out-help",
+            "Half of it is used to choose checkpoints, half to report results; at most 400 texts "
+            "each.",
+        ),
     ),
-    Option("sample", "Pairs from each corpus", "integer", 20_000, minimum=10),
-    Option("max_pieces", "Pieces of a text", "integer", 128, minimum=8, maximum=512),
-    Option("batch", "Pairs of an update", "integer", 10, minimum=1),
-    Option("accumulation", "Parts of an update", "integer", 1, minimum=1, maximum=64),
-    Option("rate", "Learning rate", "number", 1e-6, minimum=0),
-    Option("warmup", "Warm-up updates", "integer", 1000, minimum=0),
-    Option("word_batch", "Pairs of an update, word level", "integer", 15, minimum=1),
-    Option("word_rate", "Learning rate, word level", "number", 1e-6, minimum=0),
-    Option("word_warmup", "Warm-up updates, word level", "integer", 200, minimum=0),
-    Option("steps", "Updates of a level", "integer", 0, minimum=0, help="0: one pass."),
-    Option("evaluate_every", "Updates between validations", "integer", 100, minimum=1),
-    Option("checkpointing", "Save memory by recomputing", "boolean", False),
-    Option("seed", "Seed", "integer", 42, minimum=0),
+    Option(
+        "sample",
+        message("refreeeval.sample", "Pairs from each corpus"),
+        "integer",
+        20_000,
+        minimum=10,
+    ),
+    Option(
+        "max_pieces",
+        message("refreeeval.max-pieces", "Pieces per text"),
+        "integer",
+        128,
+        minimum=8,
+        maximum=512,
+    ),
+    Option("batch", message("refreeeval.batch", "Pairs per update"), "integer", 10, minimum=1),
+    Option(
+        "accumulation",
+        message("refreeeval.accumulation", "Parts per update"),
+        "integer",
+        1,
+        minimum=1,
+        maximum=64,
+    ),
+    Option("rate", message("refreeeval.rate", "Learning rate"), "number", 1e-6, minimum=0),
+    Option("warmup", message("refreeeval.warmup", "Warm-up updates"), "integer", 1000, minimum=0),
+    Option(
+        "word_batch",
+        message("refreeeval.word-batch", "Pairs per update, word level"),
+        "integer",
+        15,
+        minimum=1,
+    ),
+    Option(
+        "word_rate",
+        message("refreeeval.word-rate", "Learning rate, word level"),
+        "number",
+        1e-6,
+        minimum=0,
+    ),
+    Option(
+        "word_warmup",
+        message("refreeeval.word-warmup", "Warm-up updates, word level"),
+        "integer",
+        200,
+        minimum=0,
+    ),
+    Option(
+        "steps",
+        message("refreeeval.steps", "Updates per level"),
+        "integer",
+        0,
+        minimum=0,
+        help=message("refreeeval.steps-help", "0 means one pass over the data."),
+    ),
+    Option(
+        "evaluate_every",
+        message("refreeeval.evaluate-every", "Updates between validations"),
+        "integer",
+        100,
+        minimum=1,
+    ),
+    Option(
+        "checkpointing",
+        message("refreeeval.checkpointing", "Save memory by recomputing"),
+        "boolean",
+        False,
+    ),
+    Option("seed", SEED, "integer", 42, minimum=0),
 )

@@ -11,10 +11,11 @@ import torch
 from extensions.neural.encoding import encoders
 from extensions.neural.encoding.encoders import Encoder, EncoderSpec
 from extensions.neural.encoding.precision import computing
+from metaeval.messages import message
 from metrics.base import MetricError
 from metrics.checkpoints import places
 from metrics.options import count_layers
-from training.contract import JobError
+from training.contract import JobError, reason_of
 from training.perturbations.clauses import tokens
 from training.refreeeval.pieces import Pieces
 
@@ -140,27 +141,42 @@ def groups(lengths: Sequence[int]) -> Iterator[list[int]]:
 
 
 def _precision(device: str) -> str:
-    """``bfloat16`` where a GPU computes with it. What is trained scores in float32 all the same."""
+    """Return ``bfloat16`` if the GPU supports it. The trained model scores in float32."""
     if device.startswith("cuda") and torch.cuda.is_bf16_supported(including_emulation=False):
         return "bfloat16"
     return "float32"
 
 
 def _load(checkpoint: str, layer: int) -> Encoder:
-    """Load only the layers that are used: those above would be saved unchanged or at random."""
+    """Load only the layers that are used; others would be saved unchanged or at random."""
     device = encoders.best_device()
     try:
         folder = places.find(checkpoint)
         depth = count_layers(checkpoint) - 1
         if layer > depth:
-            raise JobError(f"{checkpoint} has {depth} layers, not {layer}.")
+            raise JobError(
+                message(
+                    "refreeeval.too-few-layers",
+                    "{checkpoint} has {depth} layers, so layer {layer} does not exist.",
+                    checkpoint=checkpoint,
+                    depth=depth,
+                    layer=layer,
+                )
+            )
         spec = EncoderSpec(checkpoint, _precision(device), device, layers=layer)
         encoder = encoders.load(spec, folder)
     except MetricError as error:
         raise JobError(error.message) from error
     except ValueError as error:
-        raise JobError(str(error)) from error
+        raise JobError(reason_of(error)) from error
     if not hasattr(getattr(encoder.model, "encoder", None), "layer"):
         kind = type(encoder.model).__name__
-        raise JobError(f"{checkpoint} is a {kind}, no encoder of BERT's or XLM-R's kind.")
+        raise JobError(
+            message(
+                "refreeeval.not-an-encoder",
+                "{checkpoint} is a {kind}, not an encoder like BERT or XLM-R.",
+                checkpoint=checkpoint,
+                kind=kind,
+            )
+        )
     return encoder

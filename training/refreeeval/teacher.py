@@ -31,8 +31,8 @@ def cosines(
 ) -> Cosines:
     """Return (examples, k + 1) cosines of source and candidates, from the folder where kept.
 
-    Every distinct text is encoded once; `report` is told how many are. Raises JobError for a
-    checkpoint that is missing or is no sentence encoder and for a full disk, and StoppedError where
+    Every distinct text is encoded once; `report` gets their number. Raises JobError for a
+    checkpoint that is missing or not a sentence encoder and for a full disk, and StoppedError if
     `report` does.
     """
     try:

@@ -1,4 +1,4 @@
-"""A whole training: data, levels, and the encoder that comes of it, with its manifest."""
+"""Train ReFreeEval: data, levels, and the resulting encoder with its manifest."""
 
 import json
 import platform
@@ -11,18 +11,21 @@ from typing import Any
 import numpy as np
 import torch
 
+from metaeval.messages import Message, message, plural
+from metaeval.results import plain
 from metaeval.significance import paired_gain
 from metrics.base import MetricError
 from metrics.checkpoints import places
-from training.contract import Corpus, JobError
-from training.jobs.saving import current, save_whole, told, write_whole
+from training.contract import Corpus, JobError, other_training
+from training.jobs.folders import NOT_TRAINED
+from training.jobs.saving import current, disk_errors, save_whole, write_whole
 from training.perturbations.rules import EDITION
 from training.refreeeval import teacher
 from training.refreeeval.data import Example, Pair, examples, prepare, swap
 from training.refreeeval.levels import Level, SentenceLevel, WordLevel, find_genuine
 from training.refreeeval.loop import Report, Trained, train
 from training.refreeeval.processes import first_alone, world
-from training.refreeeval.recipe import Recipe
+from training.refreeeval.recipe import LEVELS, Recipe
 from training.refreeeval.student import Student
 
 PACKAGES = ("torch", "transformers", "tokenizers", "numpy")
@@ -30,19 +33,18 @@ PACKAGES = ("torch", "transformers", "tokenizers", "numpy")
 
 @dataclass(frozen=True)
 class Made:
-    """A trained encoder: where it lies, and everything needed to quote or to repeat it."""
+    """A trained encoder: its folder, and the manifest with all that is needed to repeat it."""
 
     folder: Path
     manifest: dict[str, Any]
 
 
 def make_metric(recipe: Recipe, corpora: Sequence[Corpus], folder: Path, report: Report) -> Made:
-    """Train all levels of a recipe, or go on with what lies in the folder.
+    """Train all levels of a recipe, or continue from the folder.
 
-    Raises JobError where it cannot be done and StoppedError, with everything saved, where
-    `report` does.
+    Raises JobError if it cannot be done, and StoppedError, with everything saved, if `report` does.
     """
-    with told(folder, "Nothing was trained."):
+    with disk_errors(folder, NOT_TRAINED):
         folder.mkdir(parents=True, exist_ok=True)
     prepared = prepare(corpora, recipe)
     first_alone(lambda: _take(folder, recipe, prepared.data_hash))
@@ -51,7 +53,12 @@ def make_metric(recipe: Recipe, corpora: Sequence[Corpus], folder: Path, report:
         for pairs in (prepared.validation, prepared.test)
     )
     if not validation or len(test) < 2:
-        raise JobError("Hardly any held-out text can be perturbed: more parallel text is needed.")
+        raise JobError(
+            message(
+                "refreeeval.too-few-perturbed",
+                "Too few held-out texts can be perturbed. More parallel text is needed.",
+            )
+        )
     untrained = find_genuine(_student(recipe, recipe.encoder), test)
     last, levels = _train_levels(recipe, prepared.train, validation, folder, report)
     final = _student(recipe, last)
@@ -72,18 +79,18 @@ def make_metric(recipe: Recipe, corpora: Sequence[Corpus], folder: Path, report:
 
 
 def _take(folder: Path, recipe: Recipe, data_hash: str) -> None:
-    """Note what is trained in a folder; JobError where that was something else."""
+    """Record what is trained in a folder; JobError if it has another training."""
     path = folder / "training.json"
-    told = {"recipe": recipe.as_json(), "data_hash": data_hash} | _edition(recipe)
-    text = json.dumps(told, indent=1)
+    document = {"recipe": recipe.as_json(), "data_hash": data_hash} | _edition(recipe)
+    text = json.dumps(document, indent=1)
     if not path.exists():
         write_whole(path, lambda file: file.write(text.encode()))
     elif path.read_text(encoding="utf-8") != text:
-        raise JobError(f"{folder} holds a training with other settings or other text.")
+        raise JobError(other_training(folder))
 
 
 def _edition(recipe: Recipe) -> dict[str, int]:
-    """The edition of the rules, where one before had other texts; `clauses` has stayed the same."""
+    """Return the version of rules whose texts have changed; `clauses` has not changed."""
     return {"rules": EDITION} if recipe.rule in ("shuffle", "repeat") else {}
 
 
@@ -106,23 +113,41 @@ def _train_levels(
     return start, levels
 
 
-def _warnings(data: dict[str, Any], levels: dict[str, Any]) -> list[str]:
-    """What a reader should know before quoting the numbers."""
+def _warnings(data: dict[str, Any], levels: dict[str, Any]) -> list[Message]:
+    """Return warnings about the results."""
     found = [
-        f"No clause marks are known for {language}: those of all languages are used."
+        message(
+            "refreeeval.no-clause-marks",
+            "No clause marks are known for {language}, so those of all languages were used.",
+            language=language,
+        )
         for language in data["without_rules"]
     ]
     for name, level in levels.items():
         if level["updates"] < level["warmup"]:
             share = level["updates"] / level["warmup"]
             found.append(
-                f"The {name} level has {level['updates']:,} updates and {level['warmup']:,} of "
-                f"warm-up: its learning rate reached {share:.0%} of what was asked for."
+                message(
+                    "refreeeval.within-warmup",
+                    "{level}: training ended after {updates} of {warmup} warm-up updates, so the "
+                    "learning rate reached only {share:percent} of its setting.",
+                    level=LEVELS[name],
+                    updates=level["updates"],
+                    warmup=level["warmup"],
+                    share=share,
+                )
             )
         if level.get("with_repeated_negatives"):
             found.append(
-                f"{level['with_repeated_negatives']:,} of {level['examples']:,} texts have fewer "
-                "distinct degraded versions than asked for; some stand twice."
+                plural(
+                    "refreeeval.repeated-negatives",
+                    "{n} of {total} texts has fewer distinct degraded versions than requested, so "
+                    "some are repeated.",
+                    "{n} of {total} texts have fewer distinct degraded versions than requested, so "
+                    "some are repeated.",
+                    n=level["with_repeated_negatives"],
+                    total=level["examples"],
+                )
             )
     return found
 
@@ -144,7 +169,9 @@ def _level(
         return WordLevel(student, recipe, pairs, held), {"examples": len(pairs)}
     found, counts = examples(swap(pairs, recipe.swapped, recipe.seed), recipe)
     if not found:
-        raise JobError("No text of the corpora can be perturbed.")
+        raise JobError(
+            message("refreeeval.none-perturbed", "No text of the corpora can be perturbed.")
+        )
     cosines = None
     if recipe.has_teacher:
         cosines = first_alone(lambda: teacher.cosines(recipe.teacher, found, folder, report))
@@ -156,7 +183,7 @@ def _level(
 
 
 def variation(cosines: teacher.Cosines, labels: Sequence[int]) -> float:
-    """Mean change of the sentence cosine that the perturbation causes (table 11)."""
+    """Return the mean change of the sentence cosine caused by the perturbation (table 11)."""
     rows = np.arange(len(labels))
     genuine = cosines[rows, list(labels)]
     n_degraded = cosines.shape[1] - 1
@@ -165,7 +192,7 @@ def variation(cosines: teacher.Cosines, labels: Sequence[int]) -> float:
 
 
 def compare(before: Sequence[bool], after: Sequence[bool]) -> dict[str, Any]:
-    """Accuracies of the same examples before and after, and the gain with its 95 % interval.
+    """Return accuracies on the same examples before and after, and the gain with 95% interval.
 
     `interval` says how that was computed, or why there are no `low` and `high`.
     """
@@ -207,11 +234,11 @@ def _machine(device: str) -> dict[str, str]:
 
 
 def _keep(student: Student, folder: Path, manifest: dict[str, Any]) -> Path:
-    """Write the encoder as a metric, with its manifest, once."""
+    """Write the encoder once as a metric, with its manifest."""
 
     def write(path: Path) -> None:
         student.save(path, {"metric": "ReFreeEval", "measure": "f"})
-        text = json.dumps(manifest, ensure_ascii=False, indent=1)
+        text = json.dumps(plain(manifest), ensure_ascii=False, indent=1)
         (path / "manifest.json").write_text(text + "\n", encoding="utf-8")
 
     return first_alone(

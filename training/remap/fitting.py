@@ -8,6 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from extensions.neural.xmoverscore.mapping import About, Kind, Mapping, fit
+from metaeval.messages import plural
+from training.contract import JobError
 from training.remap.alignment import Links
 
 MOST_WORDS = 100
@@ -73,17 +75,23 @@ NONE = Vectors(np.zeros((0, 1)), np.zeros((0, 1)))
 
 
 def fit_to(kind: Kind, about: About, vectors: Vectors) -> Mapping:
-    """Fit; ValueError with a sentence where there is too little to fit to."""
+    """Fit; raises JobError if there are too few vectors."""
     if len(vectors) < LEAST_VECTORS:
-        raise ValueError(
-            f"{len(vectors)} pairs of vectors are too few to fit to: use more text, or text whose "
-            "words can be aligned."
+        raise JobError(
+            plural(
+                "remap.too-few-vectors",
+                "{n} pair of vectors is too few for a fit. Use more text, or text whose words can "
+                "be aligned.",
+                "{n} pairs of vectors are too few for a fit. Use more text, or text whose words "
+                "can be aligned.",
+                n=len(vectors),
+            )
         )
     return fit(kind, about, vectors.source, vectors.target)
 
 
 def measure(mapping: Mapping | None, held: Vectors) -> dict[str, Any]:
-    """Say how near held-out vectors that belong together are, mapped or not.
+    """Measure how similar held-out vectors of a pair are, mapped or not.
 
     ``cosine`` is their mean cosine, ``cosine_of_others`` that of vectors that do not belong
     together, ``found`` the share whose own target is the nearest of all compared: a cosine alone

@@ -1,10 +1,10 @@
-"""Fit a projection as a job: text, words, links, vectors, fit, and what it does on held-out text.
+"""Fit a projection as a job: text, words, links, vectors, fit, and measures on held-out text.
 
 Zhao et al. 2020, section 3.2, as released. Fitted to are the first pairs in file order with 1 to 99
 words on both sides (BERT's basic tokens). Their words are aligned lower-cased, in both directions,
 over just these pairs, and symmetrised by grow-diag-final-and; each link is one pair of vectors. A
-word's vector is the mean of its pieces at the layer. Sentences of more than 175 pieces are left
-out. By ``sentences`` a pair of vectors is the mean of each side's words.
+word's vector is the mean of its pieces at the layer. Sentences of more than 175 pieces are
+excluded. With ``sentences``, a pair of vectors is the mean of the words of each side.
 
 Measured is, on up to 500 pairs after those fitted to, before and after mapping: the mean cosine of
 vectors that belong together, that of vectors that do not (a mapping may raise every cosine), and
@@ -24,6 +24,7 @@ from extensions.neural.encoding import encoders
 from extensions.neural.encoding.encoders import Encoder
 from extensions.neural.xmoverscore import mapping
 from extensions.neural.xmoverscore.mapping import About, Kind, Mapping
+from metaeval.messages import Message, message
 from metrics.base import MetricError
 from training.contract import JobError, NewMetric, Outcome, Work
 from training.jobs.saving import save_whole
@@ -65,7 +66,7 @@ class Text:
 
 
 def run(work: Work) -> Outcome:
-    """Fit, save, and return the metric that uses it; raises JobError or StoppedError."""
+    """Fit, save, and return the resulting metric; raises JobError or StoppedError."""
     text = prepare(work)
     encoder, layer = _encoder(work)
     job = _Fit(work, text, encoder, layer)
@@ -77,7 +78,7 @@ def run(work: Work) -> Outcome:
         "pairs": text.counts,
         "pairs_of_vectors": len(vectors),
         "held_out": job.compare(fitted),
-        **_remarks(work, text, fitted, vectors),
+        **_warnings(work, text, fitted, vectors),
     }
     if work.options["curve"]:
         result[CURVE] = job.curve()
@@ -85,7 +86,7 @@ def run(work: Work) -> Outcome:
 
 
 def prepare(work: Work) -> Text:
-    """Choose the pairs that are fitted to and those held out; JobError where there are none."""
+    """Choose the pairs to fit on and those to hold out; JobError if there are none."""
     source, target = _direction(work)
     reverse = bool(work.options["reverse"])
     raw = [pair[::-1] if reverse else pair for corpus in work.corpora for pair in corpus.pairs]
@@ -98,21 +99,31 @@ def prepare(work: Work) -> Text:
         raw, split = [raw[n] for n in known], [(tuple(s), tuple(t)) for s, t, _ in aligned]
         given = [each for _, _, each in aligned]
         counts["with_an_alignment"] = len(known)
-    kept = fitting.usable(split)
-    if not kept:
-        raise JobError(
-            "No pair of the corpus can be fitted to: none has 1 to 99 words on both sides"
-            + (" and an alignment in the file." if given is not None else ".")
-        )
-    raw, split = [raw[n] for n in kept], [split[n] for n in kept]
-    given = None if given is None else [given[n] for n in kept]
-    n_fitted, held = _divide(len(kept), int(work.options["pairs"]), bool(work.options["curve"]))
-    counts |= {"usable": len(kept), "fitted_to": n_fitted, "held_out": len(held)}
+    usable = fitting.usable(split)
+    if not usable:
+        raise JobError(_none_usable(has_file=given is not None))
+    raw, split = [raw[n] for n in usable], [split[n] for n in usable]
+    given = None if given is None else [given[n] for n in usable]
+    n_fitted, held = _divide(len(usable), int(work.options["pairs"]), bool(work.options["curve"]))
+    counts |= {"usable": len(usable), "fitted_to": n_fitted, "held_out": len(held)}
     return Text(source, target, raw, split, given, n_fitted, held, counts)
 
 
+def _none_usable(*, has_file: bool) -> Message:
+    if has_file:
+        return message(
+            "remap.none-aligned",
+            "No pair of the corpus can be used: none has 1 to 99 words on both sides and an "
+            "alignment in the file.",
+        )
+    return message(
+        "remap.none-usable",
+        "No pair of the corpus can be used: none has 1 to 99 words on both sides.",
+    )
+
+
 def _divide(usable: int, wanted: int, has_curve: bool) -> tuple[int, range]:
-    """Held out are the pairs after those fitted to; for a curve, the last fifth in any case."""
+    """Hold out the pairs after those to fit on; for a curve, always the last fifth."""
     if has_curve and usable > 1:
         first = usable - max(1, min(MOST_HELD_OUT, usable // HELD_OUT_PART))
         return min(wanted, first), range(first, usable)
@@ -123,8 +134,13 @@ def _divide(usable: int, wanted: int, has_curve: bool) -> tuple[int, range]:
 def _direction(work: Work) -> tuple[str, str]:
     found = {(each.source_language, each.target_language) for each in work.corpora}
     if len(found) != 1:
-        told = ", ".join(sorted(f"{source}→{target}" for source, target in found))
-        raise JobError(f"A projection has one direction; the corpora have {told}.")
+        raise JobError(
+            message(
+                "remap.directions",
+                "Choose corpora of one direction. These corpora have: {directions}.",
+                directions=sorted(f"{source}→{target}" for source, target in found),
+            )
+        )
     source, target = found.pop()
     return (target, source) if work.options["reverse"] else (source, target)
 
@@ -136,20 +152,27 @@ def _words(raw: Sequence[tuple[str, str]], work: Work) -> list[Split]:
 
 
 def _encoder(work: Work) -> tuple[Encoder, int]:
-    work.report({"stage": "loading the encoder"})
+    work.report({"stage": message("stage.encoder", "loading the encoder")})
     try:
         encoder = encoders.get(str(work.options["checkpoint"]))
     except MetricError as error:
         raise JobError(error.message) from error
     layer, last = int(work.options["layer"]), encoder.n_layers - 1
     if layer > last:
-        name = work.options["checkpoint"]
-        raise JobError(f"Layer: {name} has layers 0 to {last}, not {layer}.")
+        raise JobError(
+            message(
+                "remap.no-such-layer",
+                "{checkpoint} has layers 0 to {last}, so layer {layer} does not exist.",
+                checkpoint=str(work.options["checkpoint"]),
+                last=last,
+                layer=layer,
+            )
+        )
     return encoder, last if layer < 0 else layer
 
 
 class _Fit:
-    """Everything that is encoded, once, and what is fitted to parts of it."""
+    """All texts, encoded once, and fits to parts of them."""
 
     def __init__(self, work: Work, text: Text, encoder: Encoder, layer: int) -> None:
         self.work, self.text = work, text
@@ -167,14 +190,15 @@ class _Fit:
         )
         places = [*range(self.pool), *text.held]
         sentences = [side for place in places for side in text.split[place]]
-        self.encoded = encode(encoder, sentences, layer, self._tell_encoding)
+        self.encoded = encode(encoder, sentences, layer, self._report_encoding)
         self.held = self._held()
 
-    def _tell_encoding(self, done: int, total: int) -> None:
-        self.work.report({"stage": "encoding sentences", "step": done, "total": total})
+    def _report_encoding(self, done: int, total: int) -> None:
+        stage = message("stage.encoding", "encoding sentences")
+        self.work.report({"stage": stage, "step": done, "total": total})
 
     def _held(self) -> Vectors:
-        """The held-out vectors; their words are linked among all text, which is not fitted to."""
+        """Return the held-out vectors; their words are aligned among all text."""
         places = [*range(self.text.n_fitted), *self.text.held]
         return self._rows(places, len(self.text.held)) if self.text.held else fitting.NONE
 
@@ -183,30 +207,27 @@ class _Fit:
         return self._rows(places, len(places))
 
     def _rows(self, places: Sequence[int], last: int) -> Vectors:
-        """Of the last so many of the pairs; the others only help to link words."""
+        """Return vectors of the last pairs; the others only help to align words."""
         chosen = [self.text.split[place] for place in places[-last:]]
         if self.work.options["units"] == SENTENCES:
             return fitting.sentence_vectors(chosen, self.encoded)
-        self.work.report({"stage": "aligning words"})
+        self.work.report({"stage": message("stage.aligning", "aligning words")})
         return fitting.word_vectors(chosen, self.text.links(places)[-last:], self.encoded)
 
     def fit(self, vectors: Vectors) -> Mapping:
-        """Fit to pairs of vectors; JobError where there are too few."""
-        self.work.report({"stage": "fitting"})
-        try:
-            return fitting.fit_to(self.about.kind, self.about, vectors)
-        except ValueError as error:
-            raise JobError(str(error)) from error
+        """Fit to pairs of vectors; JobError if there are too few."""
+        self.work.report({"stage": message("stage.fitting", "fitting")})
+        return fitting.fit_to(self.about.kind, self.about, vectors)
 
     def compare(self, fitted: Mapping) -> dict[str, Any]:
-        """Measure held-out pairs before and after; empty where none are left."""
+        """Measure held-out pairs before and after; empty without any."""
         if not len(self.held):
             return {}
         before, after = fitting.measure(None, self.held), fitting.measure(fitted, self.held)
         return {"before": before, "after": after}
 
     def curve(self) -> list[dict[str, Any]]:
-        """Fit to growing numbers of pairs, and measure each on the same held-out ones."""
+        """Fit to growing numbers of pairs, and measure each fit on the same held-out pairs."""
         if not len(self.held):
             return []
         rows = []
@@ -214,7 +235,8 @@ class _Fit:
             vectors = self.vectors(range(size))
             measured = fitting.measure(self.fit(vectors), self.held)
             rows.append({"pairs": size, "pairs_of_vectors": len(vectors), **measured})
-            self.work.report({"stage": "curve of held-out cosines", CURVE: rows})
+            stage = message("stage.curve", "curve of held-out cosines")
+            self.work.report({"stage": stage, CURVE: rows})
         return rows
 
 
@@ -230,19 +252,38 @@ def _describe(fitted: Mapping) -> dict[str, Any]:
     }
 
 
-def _remarks(work: Work, text: Text, fitted: Mapping, vectors: Vectors) -> dict[str, list[str]]:
-    """What a reader should know before using it."""
-    remarks, wanted = [], int(work.options["pairs"])
+def _warnings(
+    work: Work, text: Text, fitted: Mapping, vectors: Vectors
+) -> dict[str, list[Message]]:
+    """Return warnings about the fit, under the key of results."""
+    found, wanted = [], int(work.options["pairs"])
     if text.n_fitted < wanted:
-        remarks.append(f"{wanted:,} pairs were asked for; there are {text.n_fitted:,}.")
+        found.append(
+            message(
+                "remap.fewer-pairs",
+                "Only {found} of the requested {wanted} pairs are available.",
+                found=text.n_fitted,
+                wanted=wanted,
+            )
+        )
     if len(vectors) < fitted.width:
-        remarks.append(
-            f"{len(vectors):,} pairs of vectors for {fitted.width} dimensions: the fit is not "
-            "determined by the data."
+        found.append(
+            message(
+                "remap.underdetermined",
+                "The fit is not determined by the data: there are {pairs} pairs of vectors for "
+                "{dimensions} dimensions.",
+                pairs=len(vectors),
+                dimensions=fitted.width,
+            )
         )
     if not text.held:
-        remarks.append("No pair is left over, so nothing is measured on held-out text.")
-    return {"remarks": remarks} if remarks else {}
+        found.append(
+            message(
+                "remap.nothing-held-out",
+                "No pair is left for held-out text, so nothing was measured.",
+            )
+        )
+    return {"remarks": found} if found else {}
 
 
 def _metric(work: Work, fitted: Mapping, folder: Path) -> NewMetric:

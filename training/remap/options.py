@@ -1,78 +1,107 @@
-"""What can be set of a projection. Neither Django nor torch: pages and workers read it."""
+"""Settings of projections. Imports neither Django nor torch: pages and workers read this."""
 
 from extensions.neural.xmoverscore.mapping import KINDS
 from extensions.neural.xmoverscore.options import LANGUAGE_MODEL, VARIANTS
+from metaeval.messages import message
 from metrics.options import Option
 
 WORDS, SENTENCES = "words", "sentences"
-# Shown open in the form; the others are folded.
+# Always shown in the form; the others are folded.
 MAIN = ("checkpoint", "layer", "projection", "units", "pairs")
 
 OPTIONS = (
-    Option("checkpoint", "Encoder", "checkpoint", help="A hub's name or a local directory."),
+    Option(
+        "checkpoint",
+        message("remap.checkpoint", "Encoder"),
+        "checkpoint",
+        help=message("remap.checkpoint-help", "A name on the Hugging Face hub, or a local folder."),
+    ),
     Option(
         "layer",
-        "Layer",
+        message("remap.layer", "Layer"),
         "integer",
         -1,
         minimum=-1,
-        help="The paper used 8 and 12 of multilingual BERT; −1 is the last.",
+        help=message(
+            "remap.layer-help",
+            "The paper used layers 8 and 12 of multilingual BERT; −1 is the last layer.",
+        ),
     ),
     Option(
         "projection",
-        "Projection",
+        message("remap.projection", "Projection"),
         "choice",
         "clp",
         choices=KINDS,
-        help="CLP is orthogonal (Procrustes), or unconstrained; UMD removes one direction, from "
-        "the source side as released or from both as in the paper.",
+        help=message(
+            "remap.projection-help",
+            "CLP is an orthogonal map (Procrustes) or an unconstrained one. UMD removes one "
+            "direction, from the source side as in the released code, or from both as in the "
+            "paper.",
+        ),
     ),
     Option(
         "units",
-        "Fitted to",
+        message("remap.units", "Fitted on"),
         "choice",
         WORDS,
         choices=(WORDS, SENTENCES),
-        help="Aligned words, or whole sentences by the mean of their words.",
+        help=message(
+            "remap.units-help",
+            "Vectors of aligned words, or of whole sentences as the mean of their words.",
+        ),
     ),
     Option(
         "pairs",
-        "Sentence pairs",
+        message("remap.pairs", "Sentence pairs"),
         "integer",
         2000,
         minimum=1,
-        help="The first so many of the corpus with fewer than 100 words on both sides.",
+        help=message(
+            "remap.pairs-help",
+            "How many pairs are used: the first of the corpus with fewer than 100 words on both "
+            "sides.",
+        ),
     ),
     Option(
         "reverse",
-        "Turn the corpus round",
+        message("remap.reverse", "Reverse the corpus"),
         "boolean",
         default=False,
-        help="Its target becomes the source: an en–zh corpus then serves zh–en test sets.",
+        help=message(
+            "remap.reverse-help",
+            "Swaps source and target: an en–zh corpus can then be used for zh–en test sets.",
+        ),
     ),
     Option(
         "alignments",
-        "File of word alignments",
+        message("remap.alignments", "File of word alignments"),
         "file",
         "",
-        help="On the worker: tokens of the source, tokens of the target and links i-j, "
-        "separated by tabs. Empty: the words are aligned here.",
+        help=message(
+            "remap.alignments-help",
+            "A file on the worker: source tokens, target tokens and links i-j, separated by tabs. "
+            "If blank, words are aligned automatically.",
+        ),
     ),
     Option(
         "curve",
-        "Curve of held-out cosines",
+        message("remap.curve", "Curve of held-out cosines"),
         "boolean",
         default=False,
-        help="Also fits to 100, 200, 500, 1,000 … 10,000 pairs and gives the cosines of held-out "
-        "pairs for each; not their correlation with human scores, which figure 4 of the paper has.",
+        help=message(
+            "remap.curve-help",
+            "Also fits on 100, 200, 500, 1,000 … 10,000 pairs and reports the cosines of held-out "
+            "pairs for each, but not the correlation with human scores of the paper’s figure 4.",
+        ),
     ),
     Option(
         "definition",
-        "Definition of XMoverScore",
+        message("remap.definition", "Definition of XMoverScore"),
         "choice",
         "release-2020",
         choices=tuple(VARIANTS),
-        help="Of the metric that comes of it.",
+        help=message("remap.definition-help", "The definition of the resulting metric."),
     ),
     LANGUAGE_MODEL,
 )

@@ -34,7 +34,7 @@ def encode(
 ) -> dict[Words, Array]:
     """Return (words, width) vectors of each distinct sentence: means of the words' pieces.
 
-    Sentences of more than 175 pieces are left out. A word without pieces has a vector of zeros.
+    Sentences of more than 175 pieces are excluded. A word without pieces has a vector of zeros.
     The encoder stops at the layer.
     """
     distinct = list(dict.fromkeys(sentences))
@@ -55,7 +55,7 @@ def encode(
 
 
 def _read(tokenizer: Any, words: Words, pieces: Mapping[str, list[int]]) -> _Text:
-    """Put a sentence together from its words' pieces: each is cut by itself, as published."""
+    """Join the pieces of words into a sentence; each word is split alone, as published."""
     plain = [piece for word in words for piece in pieces[word]]
     ids = list(tokenizer.build_inputs_with_special_tokens(plain))
     start = next(n for n in range(len(ids) + 1) if ids[n : n + len(plain)] == plain)

@@ -1,1 +1,1 @@
-"""Jobs that differ in a few settings: started together, compared in a table, tested."""
+"""Sweeps: start jobs that differ in a few settings, compare and test them."""

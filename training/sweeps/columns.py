@@ -1,6 +1,6 @@
-"""Agreement of metrics with human judgments in WMT's published files: a column of a sweep's table.
+"""Read agreement with human judgments in WMT's published files, as a column of a sweep's table.
 
-The outputs that a file speaks of are those of a test set here: systems by name, segments by key.
+The outputs of a file are matched with those of a test set: systems by name, segments by key.
 """
 
 from collections.abc import Sequence
@@ -12,13 +12,15 @@ from annotation.models import Segment, TestSet
 from metaeval import ScoreMatrix
 from metaeval.correlation import correlate
 from metaeval.files import FormatError, read_darr, read_mqm
+from metaeval.messages import MessageError, message
 from metrics import catalogue
 from metrics.scores import system_scores
+from training.contract import reason_of
 
 Column = dict[str, float]
 
 
-class ColumnError(ValueError):
+class ColumnError(MessageError, ValueError):
     """A file does not fit the test set; the message says how."""
 
 
@@ -30,12 +32,20 @@ def relative_ranks(path: Path, test_set: TestSet, metrics: Sequence[str]) -> Col
     try:
         parts = read_darr(path)
     except (FormatError, OSError) as error:
-        raise ColumnError(str(error)) from error
+        raise ColumnError(reason_of(error)) from error
     pair = "-".join(
         code.split("-")[0] for code in (test_set.source_language, test_set.target_language)
     )
     if pair not in parts:
-        raise ColumnError(f"{path.name} has no judgments of {pair}, only of {', '.join(parts)}.")
+        raise ColumnError(
+            message(
+                "column.pair",
+                "{file} has no judgments of {pair}. It has: {pairs}.",
+                file=path.name,
+                pair=pair,
+                pairs=list(parts),
+            )
+        )
     ranks = parts[pair]
     found = _matrices(test_set, metrics)
     values = {name: ranks.kendall_like(matrix) for name, matrix in found.items()}
@@ -47,16 +57,23 @@ def error_scores(
 ) -> Column:
     """Kendall's τ-b of WMT21 with MQM: all systems and segments flattened. By metric.
 
-    Outputs without a human score are left out, and so are the systems ``without``: human
-    translations. Raises ColumnError where the file is no MQM file or does not fit the test set.
+    Outputs without a human score and the systems ``without`` (human translations) are excluded.
+    Raises ColumnError if the file is not an MQM file or does not fit the test set.
     """
     try:
         human = read_mqm(path)["mean"]
     except (FormatError, OSError) as error:
-        raise ColumnError(str(error)) from error
+        raise ColumnError(reason_of(error)) from error
     unknown = sorted(set(without) - set(human.systems))
     if unknown:
-        raise ColumnError(f"{path.name} has no system {', '.join(unknown)}.")
+        raise ColumnError(
+            message(
+                "column.systems",
+                "{file} does not have these systems: {systems}.",
+                file=path.name,
+                systems=unknown,
+            )
+        )
     gold = human.subset(systems=[name for name in human.systems if name not in without])
     matrices = {
         name: gold.with_values(matrix.at(gold.systems, gold.segments))
@@ -72,20 +89,31 @@ def error_scores(
 def _known(path: Path, test_set: TestSet, values: Column) -> Column:
     if values and not np.isfinite(list(values.values())).any():
         raise ColumnError(
-            f"{path.name} and {test_set.slug} have too few outputs in common: systems are matched "
-            "by name, segments by key."
+            message(
+                "column.outputs",
+                "{file} and {test_set} have too few outputs in common. Systems are matched by "
+                "name, segments by key.",
+                file=path.name,
+                test_set=test_set.slug,
+            )
         )
     return values
 
 
 def _matrices(test_set: TestSet, metrics: Sequence[str]) -> dict[str, ScoreMatrix]:
-    """The first measure of each metric that has scores here, turned so that higher is better."""
+    """Return the first measure of each scored metric, negated if lower is better."""
     table = system_scores(test_set)
     systems = [system.name for system in table.systems]
     keys = dict(Segment.objects.filter(test_set=test_set).values_list("pk", "key"))
     segments = [keys[pk] for pk in table.segments]
     if len(set(systems)) < len(systems):
-        raise ColumnError(f"{test_set.slug} has several outputs of a system, by length.")
+        raise ColumnError(
+            message(
+                "column.lengths",
+                "{test_set} has several outputs of a system at different lengths.",
+                test_set=test_set.slug,
+            )
+        )
     found = {}
     for name in metrics:
         measure = table.measures.get(catalogue.get(name).table_measures[0])

@@ -1,23 +1,25 @@
-"""What a setting of a sweep changes, tested over the seeds, as the sweep's page shows it."""
+"""Test the differences between settings of a sweep over seeds, for the page of the sweep."""
 
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from metaeval.messages import Message, message
 from metaeval.significance import SeedComparison
 from training.models import TrainingJob
 from training.sweeps import table
 
-NO_SPREAD = (
-    "Where the difference is the same with every seed, the t test and Wilcoxon's test have no p."
+NO_SPREAD = message(
+    "sweep.no-spread",
+    "If a difference is the same with every seed, the t test and Wilcoxon’s test are undefined.",
 )
 
 
 @dataclass(frozen=True)
 class Difference:
-    """A setting less the first over ``n`` common seeds; p-values, None where a test has none.
+    """A setting minus the first over ``n`` common seeds; an undefined p-value is None.
 
-    ``epsilon`` is almost stochastic order's (:class:`metaeval.SeedComparison`).
+    ``epsilon`` is that of almost stochastic order (:class:`metaeval.SeedComparison`).
     """
 
     setting: str
@@ -31,18 +33,18 @@ class Difference:
 
 @dataclass(frozen=True)
 class Differences:
-    """All settings against the first, those that cannot be tested yet, and what to know of it."""
+    """All settings against the first, those that cannot be tested yet, and warnings."""
 
     first: str
     rows: list[Difference]
     untested: list[str]
-    notes: list[str]
+    warnings: list[Message]
 
 
 def over_seeds(jobs: Sequence[TrainingJob]) -> Differences | None:
     """Compare the accuracies on held-out texts of a sweep of ReFreeEval trainings.
 
-    None where all jobs have the same settings.
+    Returns None if all jobs have the same settings.
     """
     first, *others = table.group(jobs)
     if not others:
@@ -52,7 +54,7 @@ def over_seeds(jobs: Sequence[TrainingJob]) -> Differences | None:
     tested = {label: each for label, each in found.items() if each is not None}
     rows = [_row(label, each) for label, each in tested.items()]
     untested = [label for label in found if label not in tested]
-    return Differences(first.label, rows, untested, _notes(rows, tested.values()))
+    return Differences(first.label, rows, untested, _warnings(rows, tested.values()))
 
 
 def _row(label: str, found: SeedComparison) -> Difference:
@@ -71,7 +73,7 @@ def _finite(value: float) -> float | None:
     return value if math.isfinite(value) else None
 
 
-def _notes(rows: Iterable[Difference], tested: Iterable[SeedComparison]) -> list[str]:
-    said = dict.fromkeys(str(warning.message) for each in tested for warning in each.warnings)
+def _warnings(rows: Iterable[Difference], tested: Iterable[SeedComparison]) -> list[Message]:
+    found = dict.fromkeys(warning.message for each in tested for warning in each.warnings)
     has_no_spread = any(row.t is None for row in rows)
-    return [*said, *([NO_SPREAD] if has_no_spread else [])]
+    return [*found, *([NO_SPREAD] if has_no_spread else [])]

@@ -1,49 +1,50 @@
-"""The jobs of a sweep beside each other, as pages show them."""
+"""Compare the jobs of a sweep in a table, for pages."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import mean, stdev
 from typing import Any
 
+from metaeval.messages import Message
 from training.jobs.presenting import INTERVAL, findings, flatten, is_number
-from training.models import TrainingJob
+from training.models import TrainingJob, stored_message
 from training.sweeps import table
 from training.sweeps.table import Setting
 
-# The values of a setting, how many of its jobs found something, mean and deviation of each measure.
+# The values of a setting, how many of its jobs have a result, mean and deviation of each measure.
 Group = tuple[list[Any], int, list[tuple[float, float | None]]]
 
 
 @dataclass(frozen=True)
 class Sweep:
-    """The jobs of a sweep as a table: what differs between them, and what they found.
+    """The jobs of a sweep as a table: settings that differ, and results.
 
-    `groups` has a row for every setting, over its seeds: mean, standard deviation, number. `notes`
-    say how the intervals of the gains were computed, or why there are none.
+    `groups` has a row for every setting, over its seeds: mean, standard deviation, number.
+    `methods` say how the intervals of gains were computed, or why there are none.
     """
 
     settings: list[str]
     measures: list[str]
     rows: list[tuple[TrainingJob, list[Any], list[Any]]]
     groups: list[Group]
-    notes: list[str]
+    methods: list[Message]
 
 
 def compare(jobs: Sequence[TrainingJob]) -> Sweep:
-    """Set the jobs of a sweep beside each other."""
+    """Compare the jobs of a sweep."""
     found = {job.pk: dict(flatten(findings(job))) for job in jobs}
     numbers = [{k for k, v in each.items() if is_number(v)} for each in found.values() if each]
     shared = set.intersection(*numbers) if numbers else set()
     order = list(dict.fromkeys(key for each in found.values() for key in each))
     names = table.varied(jobs)
-    # What is the same in all of them, such as how many pairs were read, tells nothing apart.
+    # Skip values that are the same in all jobs, such as the number of pairs.
     measures = [key for key in order if key in shared and _differs(found, key)]
     measures = [key for key in measures if key not in names]
     values = {pk: [each.get(measure) for measure in measures] for pk, each in found.items()}
     rows = [(job, [job.options.get(name) for name in names], values[job.pk]) for job in jobs]
     groups = _groups(table.group(jobs), values) if table.SEED in names else []
-    told = (str(each[INTERVAL]) for each in found.values() if INTERVAL in each)
-    return Sweep(names, measures, rows, groups, list(dict.fromkeys(told)))
+    methods = (stored_message(each[INTERVAL]) for each in found.values() if INTERVAL in each)
+    return Sweep(names, measures, rows, groups, list(dict.fromkeys(methods)))
 
 
 def _differs(found: Mapping[int, Mapping[str, Any]], key: str) -> bool:

@@ -5,16 +5,16 @@ from collections.abc import Mapping, Sequence
 from itertools import chain, count, product
 from typing import Any
 
-from django.core.exceptions import ValidationError
 from django.db import transaction
 
+from metaeval.messages import plural
 from training.jobs import starting
 from training.models import ParallelCorpus, TrainingJob
 
 MOST_JOBS = 200
-# What the ReFreeEval paper varies: its rules (table 11) and the released one, α (table 12), c2, the
-# rows of its ablation (tables 1 to 3), seeds (table 14). Of c2, table 13 has two values more, which
-# are not known here; its row of the final metric is 1e-20.
+# Settings that the ReFreeEval paper varies: rules (table 11) and the released one, α (table 12),
+# c2, the rows of its ablation (tables 1 to 3), seeds (table 14). Table 13 has two more values of c2
+# that it does not name; the final metric has 1e-20.
 SEEDS = (19, 27, 42, 55, 76, 80, 99, 153, 178, 200)
 TABLES: dict[str, dict[str, tuple[Any, ...]]] = {
     "perturbation": {"rule": ("clauses", "released", "shuffle", "repeat")},
@@ -27,13 +27,21 @@ Grid = list[dict[str, Any]]
 
 
 def combine(values: Mapping[str, Sequence[Any]]) -> Grid:
-    """Return every combination of the settings' values, as settings of one job each.
+    """Return every combination of values, as the settings of one job each.
 
-    ValidationError where there is none, or more than MOST_JOBS.
+    ValidationError if there is none, or more than MOST_JOBS.
     """
     n_jobs = math.prod(map(len, values.values()))
     if not 0 < n_jobs <= MOST_JOBS:
-        raise ValidationError(f"These are {n_jobs:,} jobs; 1 to {MOST_JOBS} can be started.")
+        raise starting.refusal(
+            plural(
+                "sweep.too-many",
+                "These settings would start {n} job. A sweep has 1 to {most} jobs.",
+                "These settings would start {n} jobs. A sweep has 1 to {most} jobs.",
+                n=n_jobs,
+                most=MOST_JOBS,
+            )
+        )
     return [dict(zip(values, chosen, strict=True)) for chosen in product(*values.values())]
 
 
@@ -54,7 +62,7 @@ def start(
 
 
 def free_name(name: str) -> str:
-    """Return a name that no sweep has yet."""
+    """Return a name that no sweep has."""
     base = starting.slug_of(name)
     taken = set(TrainingJob.objects.exclude(sweep="").values_list("sweep", flat=True).distinct())
     numbered = (f"{base}-{number}" for number in count(2))

@@ -1,7 +1,7 @@
-"""Jobs that differ in a few settings and in the seed, and what they found side by side.
+"""Group the jobs of a sweep by settings, and compare results over seeds.
 
-The test of significance of the ReFreeEval paper compares the seeds of one setting with those of
-another, or with a metric that has none.
+The significance test of the ReFreeEval paper compares the seeds of one setting with those of
+another, or with a metric without seeds.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -9,32 +9,33 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from django.core.exceptions import ValidationError
 
+from metaeval.messages import message
 from metaeval.significance import SeedComparison, compare_seeds
+from training.jobs.starting import refusal
 from training.models import TrainingJob
 
 SEED = "seed"
 Values = dict[int, float]
-# Of every finished metric, by its name.
+# Values of finished metrics, by name.
 Column = Mapping[str, float]
 
 
 @dataclass
 class Setting:
-    """The jobs of one choice of settings, by seed. ``varied`` is what tells it from the others."""
+    """The jobs of one combination of settings, by seed; ``varied`` are those that differ."""
 
     varied: dict[str, Any]
     jobs: dict[int, TrainingJob] = field(default_factory=dict)
 
     @property
     def label(self) -> str:
-        """The choice in words."""
+        """Return the settings as text."""
         return ", ".join(f"{name}={value}" for name, value in self.varied.items()) or "all"
 
     @property
     def done(self) -> dict[int, TrainingJob]:
-        """The jobs that finished, by seed."""
+        """Return the finished jobs, by seed."""
         finished = TrainingJob.Status.DONE
         return {seed: job for seed, job in self.jobs.items() if job.status == finished}
 
@@ -42,13 +43,20 @@ class Setting:
 def trainings_of(sweep: str) -> list[TrainingJob]:
     """Return the jobs of a sweep of ReFreeEval trainings, in the order of their start.
 
-    ValidationError where there is no such sweep.
+    ValidationError if there is no such sweep.
     """
     found = list(TrainingJob.objects.filter(sweep=sweep).select_related("metric").order_by("pk"))
     if not found:
-        raise ValidationError(f"There is no sweep named {sweep}.")
+        raise refusal(message("sweep.unknown", "There is no sweep named {sweep}.", sweep=sweep))
     if found[0].kind != "refreeeval":
-        raise ValidationError(f"{sweep} is a sweep of {found[0].label}, not of ReFreeEval.")
+        raise refusal(
+            message(
+                "sweep.other-kind",
+                "{sweep} is a sweep of the kind {kind}, not of ReFreeEval.",
+                sweep=sweep,
+                kind=found[0].label,
+            )
+        )
     return found
 
 
@@ -69,12 +77,12 @@ def group(jobs: Sequence[TrainingJob]) -> list[Setting]:
 
 
 def accuracies(setting: Setting) -> Values:
-    """Accuracy on the test texts of the training, by seed."""
+    """Return accuracies on the test texts of the training, by seed."""
     return {seed: float(job.result["held_out"]["trained"]) for seed, job in setting.done.items()}
 
 
 def variations(setting: Setting) -> Values:
-    """Mean change of the sentence cosine by the perturbation (table 11), where a teacher ran."""
+    """Return mean changes of the sentence cosine by perturbation (table 11), with a teacher."""
     levels = {seed: job.result["levels"].get("sentence", {}) for seed, job in setting.done.items()}
     return {
         seed: float(level["variation"]) for seed, level in levels.items() if "variation" in level
@@ -82,7 +90,7 @@ def variations(setting: Setting) -> Values:
 
 
 def column(setting: Setting, values: Column) -> Values:
-    """Return values of metrics by the seed of the metric; those that have none are left out."""
+    """Return values of metrics by seed; metrics without a value are skipped."""
     named = {seed: job.metric.name for seed, job in setting.done.items() if job.metric}
     return {
         seed: values[name]
@@ -92,9 +100,9 @@ def column(setting: Setting, values: Column) -> Values:
 
 
 def compare(first: Values, second: Values | float) -> SeedComparison | None:
-    """Compare over the seeds that both have; a single number stands for a metric without seeds.
+    """Compare over common seeds; a single number is the value of a metric without seeds.
 
-    None with fewer than two seeds.
+    Returns None with fewer than two seeds.
     """
     seeds = sorted(first if isinstance(second, float) else first.keys() & second.keys())
     if len(seeds) < 2:
@@ -104,5 +112,5 @@ def compare(first: Values, second: Values | float) -> SeedComparison | None:
 
 
 def metrics_of(found: Iterable[Setting]) -> list[str]:
-    """Return the names of the metrics that came of the finished jobs."""
+    """Return the names of the metrics of the finished jobs."""
     return [job.metric.name for each in found for job in each.done.values() if job.metric]

@@ -1,17 +1,26 @@
-"""Values of a job as people read them."""
+"""Values of a job on pages."""
 
 from django import template
+from django.utils.translation import gettext as _
+
+from core.messages import sentences, translated
+from metaeval.messages import Message
 
 register = template.Library()
 
 
 @register.filter
 def figure(value: object) -> str:
-    """Write a value: numbers with four figures or thousands apart, yes and no, a dash for none."""
+    """Format a value: numbers with four digits or thousands separators, yes or no, – for none."""
     if value is None or value == "":
         return "–"
+    if isinstance(value, Message):
+        return translated(value)
+    if isinstance(value, list):
+        messages = [each for each in value if isinstance(each, Message)]
+        return sentences(messages) if messages else ", ".join(map(figure, value))
     if isinstance(value, bool):
-        return "yes" if value else "no"
+        return _("yes") if value else _("no")
     if isinstance(value, int):
         return f"{value:,}"
     return f"{value:.4g}" if isinstance(value, float) else str(value)

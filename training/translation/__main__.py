@@ -3,8 +3,8 @@
     torchrun --nproc-per-node 4 -m training.translation --corpus news.tsv:en:zh --output DIRECTORY
         [--set NAME=VALUE …]
 
-Without Django: the model that comes of it is a directory, which `manage.py translate --model` and
-the page take. Started again with the same directory it goes on.
+Without Django: the resulting model is a directory for `manage.py translate --model` and the page.
+Run it again with the same directory to continue.
 """
 
 import argparse
@@ -13,15 +13,17 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
+from metaeval.messages import message
 from metaeval.repeats import by_name, refuse_repeats
 from metrics.options import clean_all
 from training.contract import JobError, Work
-from training.jobs.folders import held
+from training.jobs.folders import locked
 from training.parallel.reading import ParallelError, read_named
 from training.refreeeval.processes import joined, rank
 from training.translation.options import OPTIONS, conflicts
 
 NAMES = [option.name for option in OPTIONS]
+COMMAND = message("folder.mt", "python -m training.translation")
 
 
 def main() -> int:
@@ -49,8 +51,8 @@ def _train(options: dict[str, Any], named: list[str], folder: Path) -> None:
     from training.translation.learning import job
 
     corpora = [read_named(each)[0] for each in named]
-    # The first process holds the folder for all.
-    with held(folder, "python -m training.translation") if rank() == 0 else nullcontext():
+    # The first process locks the folder for all.
+    with locked(folder, COMMAND) if rank() == 0 else nullcontext():
         found = job.run(Work(options, folder, corpora, _show)).result
     if rank() == 0:
         print(f"The model is in {found['model']}: {found['held_out']}")
@@ -60,10 +62,10 @@ def _options(pairs: list[str]) -> dict[str, Any]:
     given = by_name(pair.partition("=")[::2] for pair in pairs)
     unknown = sorted(set(given) - set(NAMES))
     if unknown:
-        raise ValueError(f"There is no setting {', '.join(unknown)}. Known: {', '.join(NAMES)}.")
+        raise ValueError(f"Unknown settings: {', '.join(unknown)}. Known: {', '.join(NAMES)}.")
     chosen: dict[str, Any] = dict(clean_all(OPTIONS, given))
-    if wrong := conflicts(chosen):
-        raise ValueError(" ".join(f"{name}: {message}" for name, message in wrong.items()))
+    if errors := conflicts(chosen):
+        raise JobError(*errors.values())
     return chosen
 
 

@@ -1,9 +1,11 @@
-"""What can be set of a translation model's training. No torch: pages and workers read it."""
+"""Settings of trainings of translation models. Imports no torch: pages and workers read this."""
 
 from collections.abc import Mapping
 from typing import Any
 
+from metaeval.messages import Message, message
 from metrics.options import Option
+from training.contract import SEED
 
 KIND = "mt"
 PLAIN, LENGTH_TOKEN, TARGET_EMBEDDING = "plain", "length-token", "target-embedding"
@@ -15,76 +17,137 @@ FORMS = ("int", "encoding", "forward-backward")
 OPTIONS = (
     Option(
         "control",
-        "Length control",
+        message("mt.control", "Length control"),
         "choice",
         PLAIN,
         choices=CONTROLS,
-        help="How the decoder is told the length: not at all, by the number of steps left "
-        "(target embedding), by a first token, or by positions that count towards the end.",
+        help=message(
+            "mt.control-help",
+            "How the decoder gets the target length: not at all, as the number of remaining steps "
+            "(target embedding), as a first token, or as positions that count towards the end.",
+        ),
     ),
     Option(
         "form",
-        "Form of the target embedding",
+        message("mt.form", "Form of the target embedding"),
         "choice",
         "int",
         choices=FORMS,
-        help="A learned table, sinusoids in place of positions, or beside them.",
+        help=message(
+            "mt.form-help",
+            "A learned table, sinusoids instead of positions, or sinusoids in addition to "
+            "positions.",
+        ),
         is_rare=True,
     ),
-    Option("cap", "Longest length told apart", "integer", 100, minimum=2, maximum=8191),
-    Option("layers", "Layers of each side", "integer", 6, minimum=1, maximum=24),
-    Option("width", "Width", "integer", 512, minimum=8, maximum=4096),
-    Option("heads", "Attention heads", "integer", 8, minimum=1, maximum=64),
-    Option("inner", "Width of the feed-forward layers", "integer", 2048, minimum=8),
-    Option("dropout", "Dropout", "number", 0.1, minimum=0, maximum=0.9),
-    Option("pieces", "Pieces", "choice", "bpe", choices=("bpe", "unigram")),
+    Option(
+        "cap", message("mt.cap", "Longest distinct length"), "integer", 100, minimum=2, maximum=8191
+    ),
+    Option("layers", message("mt.layers", "Layers per side"), "integer", 6, minimum=1, maximum=24),
+    Option("width", message("mt.width", "Width"), "integer", 512, minimum=8, maximum=4096),
+    Option("heads", message("mt.heads", "Attention heads"), "integer", 8, minimum=1, maximum=64),
+    Option(
+        "inner", message("mt.inner", "Width of the feed-forward layers"), "integer", 2048, minimum=8
+    ),
+    Option("dropout", message("mt.dropout", "Dropout"), "number", 0.1, minimum=0, maximum=0.9),
+    Option("pieces", message("mt.pieces", "Pieces"), "choice", "bpe", choices=("bpe", "unigram")),
     Option(
         "vocabulary",
-        "Size of the vocabulary",
+        message("mt.vocabulary", "Vocabulary size"),
         "integer",
         8000,
         minimum=20,
         maximum=128_000,
-        help="Pieces of both languages together; Han characters are pieces of their own.",
+        help=message(
+            "mt.vocabulary-help",
+            "Number of pieces for both languages together. Each Han character is a piece.",
+        ),
     ),
-    Option("longest", "Most pieces a side", "integer", 128, minimum=2, maximum=1000),
+    Option(
+        "longest",
+        message("mt.longest", "Maximum pieces per side"),
+        "integer",
+        128,
+        minimum=2,
+        maximum=1000,
+    ),
     Option(
         "imbalance",
-        "Greatest ratio of both lengths",
+        message("mt.imbalance", "Maximum ratio of lengths"),
         "number",
         1.5,
         minimum=0,
-        help="Pairs beyond it are left out; 0 leaves none out.",
+        help=message(
+            "mt.imbalance-help", "Pairs with a higher ratio are excluded; 0 excludes none."
+        ),
     ),
-    Option("reverse", "Translate the other way", "boolean", False),
-    Option("held_out", "Pairs held out", "integer", 500, minimum=2, maximum=20_000),
-    Option("steps", "Updates", "integer", 100_000, minimum=1),
-    Option("batch", "Pairs in a batch", "integer", 64, minimum=1, maximum=4096),
-    Option("accumulate", "Batches an update", "integer", 1, minimum=1, maximum=256),
-    Option("rate", "Highest learning rate", "number", 7e-4, minimum=1e-8, maximum=1),
-    Option("warmup", "Updates of warm-up", "integer", 4000, minimum=0),
-    Option("smoothing", "Label smoothing", "number", 0.1, minimum=0, maximum=0.9),
-    Option("evaluate_every", "Updates between evaluations", "integer", 1000, minimum=1),
+    Option("reverse", message("mt.reverse", "Reverse the direction"), "boolean", False),
+    Option(
+        "held_out",
+        message("mt.held-out", "Held-out pairs"),
+        "integer",
+        500,
+        minimum=2,
+        maximum=20_000,
+    ),
+    Option("steps", message("mt.steps", "Updates"), "integer", 100_000, minimum=1),
+    Option("batch", message("mt.batch", "Pairs per batch"), "integer", 64, minimum=1, maximum=4096),
+    Option(
+        "accumulate",
+        message("mt.accumulate", "Batches per update"),
+        "integer",
+        1,
+        minimum=1,
+        maximum=256,
+    ),
+    Option(
+        "rate", message("mt.rate", "Highest learning rate"), "number", 7e-4, minimum=1e-8, maximum=1
+    ),
+    Option("warmup", message("mt.warmup", "Warm-up updates"), "integer", 4000, minimum=0),
+    Option(
+        "smoothing",
+        message("mt.smoothing", "Label smoothing"),
+        "number",
+        0.1,
+        minimum=0,
+        maximum=0.9,
+    ),
+    Option(
+        "evaluate_every",
+        message("mt.evaluate-every", "Updates between evaluations"),
+        "integer",
+        1000,
+        minimum=1,
+    ),
     Option(
         "precision",
-        "Precision",
+        message("mt.precision", "Precision"),
         "choice",
         "auto",
         choices=("auto", "float32", "bfloat16"),
-        help="auto: bfloat16 where there is a GPU that has it.",
+        help=message("mt.precision-help", "auto uses bfloat16 on GPUs that support it."),
     ),
-    Option("seed", "Seed", "integer", 42, minimum=0, maximum=2**31 - 1),
+    Option("seed", SEED, "integer", 42, minimum=0, maximum=2**31 - 1),
 )
 MAIN = ("control", "layers", "width", "vocabulary", "reverse", "steps", "batch", "seed")
 
 
-def conflicts(chosen: Mapping[str, Any]) -> dict[str, str]:
-    """Return what does not go together, by the name of the setting."""
+def conflicts(chosen: Mapping[str, Any]) -> dict[str, Message]:
+    """Return the errors of settings that do not fit together, by the name of a setting."""
     found = {}
     if chosen["width"] % chosen["heads"]:
-        found["heads"] = f"a width of {chosen['width']} cannot be split into that many."
+        found["heads"] = message(
+            "mt.heads-do-not-divide",
+            "A width of {width} cannot be divided into {heads} heads.",
+            width=chosen["width"],
+            heads=chosen["heads"],
+        )
     if chosen["width"] % 2:
-        found["width"] = "sinusoids need an even width."
+        found["width"] = message("mt.width-odd", "The width must be even.")
     if chosen["form"] != "int" and chosen["control"] != TARGET_EMBEDDING:
-        found["form"] = f"it belongs to the control {TARGET_EMBEDDING}."
+        found["form"] = message(
+            "mt.form-without-control",
+            "This form can only be used with the length control {control}.",
+            control=TARGET_EMBEDDING,
+        )
     return found

@@ -1,4 +1,4 @@
-"""Pages of parallel text: the list, upload with a preview, one corpus."""
+"""Pages of parallel corpora: the list, upload with a preview, one corpus."""
 
 from typing import Any
 
@@ -8,6 +8,8 @@ from django.db.models import Count
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 from django.views.decorators.http import require_GET, require_http_methods
 
 from annotation.access import researcher_required, signed_in
@@ -17,10 +19,12 @@ from annotation.uploads.waiting import ExpiredError
 from annotation.views.uploads import is_too_large, too_large_sentence
 from annotation.web.errors import refuse
 from core import languages
+from core.messages import messages_of, sentences
+from metaeval.messages import Message
 from training.forms import CorpusForm
 from training.models import ParallelCorpus
 from training.parallel import corpora
-from training.parallel.reading import Cleaning, Row, clean
+from training.parallel.reading import Cleaning, Row, clean, reason_of
 
 PURPOSE = "training.parallel.corpora"
 SAMPLE = 20
@@ -30,7 +34,7 @@ Pairs = list[tuple[str, str]]
 @researcher_required
 @require_GET
 def corpus_list(request: HttpRequest) -> HttpResponse:
-    """All corpora with their sizes."""
+    """Show all corpora with their sizes."""
     rows = listed(ParallelCorpus.objects.all()).annotate(n_jobs=Count("jobs"))
     context = {"section": "training", "tab": "corpora", "corpora": rows}
     return render(request, "training/corpora.html", context)
@@ -39,9 +43,9 @@ def corpus_list(request: HttpRequest) -> HttpResponse:
 @researcher_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def corpus_upload(request: HttpRequest) -> HttpResponse:
-    """Send files; with `?check=token`, look at what is left after cleaning and confirm it."""
+    """Upload files; with `?check=token`, preview what remains after cleaning and confirm it."""
     if is_too_large(request):
-        return refuse(request, 413, "This upload is too large", too_large_sentence())
+        return refuse(request, 413, _("This upload is too large"), too_large_sentence())
     if token := request.GET.get("check", ""):
         return _confirm(request, token)
     form = CorpusForm(request.POST or None, request.FILES or None)
@@ -67,7 +71,7 @@ def _confirm(request: HttpRequest, token: str) -> HttpResponse:
         draft = waiting.recall(token, user_id=user.pk, purpose=PURPOSE)
     except ExpiredError:
         messages.error(
-            request, "This upload has expired or was finished already. Send the files again."
+            request, _("This upload has expired or was already completed. Send the files again.")
         )
         return redirect("corpus-upload")
     draft["rows"] = [Row(*row) for row in draft["rows"]]
@@ -84,17 +88,20 @@ def _store(request: HttpRequest, draft: dict[str, Any], token: str) -> HttpRespo
     try:
         corpus = corpora.add(**draft, user=user)
     except ValidationError as error:
-        messages.error(request, " ".join(error.messages))
+        messages.error(request, sentences(messages_of(error)))
         return redirect("corpus-upload")
     waiting.forget(token, user_id=user.pk, purpose=PURPOSE)
-    messages.success(request, f"{corpus.name} is stored: {corpus.n_pairs:,} pairs.")
+    notice = ngettext(
+        "Stored %(name)s with %(n)s pair.", "Stored %(name)s with %(n)s pairs.", corpus.n_pairs
+    )
+    messages.success(request, notice % {"name": corpus.name, "n": f"{corpus.n_pairs:,}"})
     return redirect(corpus)
 
 
 def _page(draft: dict[str, Any], pairs: Pairs, report: Cleaning) -> dict[str, Any]:
     return {
         "section": "training",
-        "report": report,
+        "report": report.as_json(),
         "reasons": _reasons(report.as_json()),
         "sample": pairs[:SAMPLE],
         "source": _attributes(draft["source_language"]),
@@ -102,23 +109,23 @@ def _page(draft: dict[str, Any], pairs: Pairs, report: Cleaning) -> dict[str, An
     }
 
 
-def _reasons(report: dict[str, Any]) -> list[tuple[str, int, str]]:
-    """Why pairs were left out: reason, how many, the first places."""
+def _reasons(report: dict[str, Any]) -> list[tuple[Message, int, list[str]]]:
+    """Return why pairs were excluded: reason, how many, the first places."""
     return [
-        (reason, count, ", ".join(report["examples"][reason]))
+        (reason_of(reason), count, report["examples"][reason])
         for reason, count in report["left_out"].items()
     ]
 
 
 def _attributes(code: str) -> dict[str, str]:
-    """The `lang` and `dir` of texts in a language."""
+    """Return `lang` and `dir` of texts in a language."""
     return {"lang": code, "dir": languages.direction(code)}
 
 
 @researcher_required
 @require_GET
 def corpus_detail(request: HttpRequest, name: str) -> HttpResponse:
-    """One corpus: its report, its first pairs, the jobs that read it."""
+    """Show one corpus: its report, its first pairs, the jobs that used it."""
     corpus = get_object_or_404(ParallelCorpus.objects.select_related("created_by"), name=name)
     context = {
         "section": "training",

@@ -1,4 +1,4 @@
-"""Pages of jobs: the list, one job, a sweep, starting and cancelling."""
+"""Pages of jobs: the list, one job, a sweep, start and cancel."""
 
 from typing import Any
 
@@ -6,6 +6,7 @@ from django.contrib import messages
 from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.utils.translation import gettext_lazy, ngettext
 from django.views.decorators.http import require_GET, require_http_methods
 
 from annotation.access import researcher_required, signed_in
@@ -32,7 +33,7 @@ SETS_SHOWN = 10
 
 PAGES = WorkPages(
     rows=lambda user: TrainingJob.objects.prefetch_related("corpora").select_related("metric"),
-    what="job",
+    ended=gettext_lazy("This job had already ended."),
     tab="jobs",
     cancelling=jobs.cancel,
     resuming=jobs.resume,
@@ -44,16 +45,16 @@ job_list, job_cancel, job_resume = PAGES.list(), PAGES.cancel(), PAGES.resume()
 @researcher_required
 @require_GET
 def job_detail(request: HttpRequest, pk: int) -> HttpResponse:
-    """One job; htmx asks for what changes alone."""
+    """Show one job; htmx requests only what changes."""
     rows = TrainingJob.objects.select_related("metric", "created_by")
     job = get_object_or_404(rows.prefetch_related("corpora"), pk=pk)
     context = {
         "section": "training",
         "job": job,
         "settings": presenting.settings_of(job),
-        "progress": presenting.show(_told(job)),
+        "progress": presenting.show(_progress(job)),
         "result": presenting.show(presenting.findings(job)),
-        # The card says what every host lacks.
+        # The card shows what every host lacks.
         "idle": [each for each in presenting.idle([job]) if each.reason != Reason.REFUSING],
         "test_sets": _sets_to_score(job) if job.metric else [],
     }
@@ -61,14 +62,14 @@ def job_detail(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 def _sets_to_score(job: TrainingJob) -> QuerySet[TestSet]:
-    """Those of the languages that were read; a head, which reads no corpus, fits all."""
+    """Return test sets of the languages of the corpora; all for a head, which reads no corpus."""
     pairs = [(corpus.source_language, corpus.target_language) for corpus in job.corpora.all()]
     is_reversed = bool(job.options.get("reverse"))
     return runs.sets_to_score({pair[::-1] if is_reversed else pair for pair in pairs})[:SETS_SHOWN]
 
 
-def _told(job: TrainingJob) -> dict[str, Any]:
-    """What the worker reports besides what the bar shows; a result says it all again."""
+def _progress(job: TrainingJob) -> dict[str, Any]:
+    """Return reported progress that the bar does not show; empty once there is a result."""
     if job.result:
         return {}
     shown = ("step", "total", "stage", "level")
@@ -82,7 +83,7 @@ def _told(job: TrainingJob) -> dict[str, Any]:
 @researcher_required
 @require_GET
 def sweep_detail(request: HttpRequest, sweep: str) -> HttpResponse:
-    """The jobs that were started together, beside each other."""
+    """Compare the jobs that were started together."""
     rows = list(TrainingJob.objects.filter(sweep=sweep).select_related("metric").order_by("pk"))
     if not rows:
         raise Http404
@@ -101,7 +102,7 @@ def sweep_detail(request: HttpRequest, sweep: str) -> HttpResponse:
 @researcher_required
 @require_GET
 def kind_list(request: HttpRequest) -> HttpResponse:
-    """Choose what to start."""
+    """Show the kinds of jobs to choose from."""
     context = {"section": "training", "kinds": [k for k in KINDS.values() if k.has_form]}
     return render(request, "training/kinds.html", context)
 
@@ -109,7 +110,7 @@ def kind_list(request: HttpRequest) -> HttpResponse:
 @researcher_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def job_start(request: HttpRequest, kind: str) -> HttpResponse:
-    """Set the options of a job, or of a sweep, and start it."""
+    """Show and check the options of a job or a sweep, and start it."""
     if kind not in KINDS or not KINDS[kind].has_form:
         raise Http404
     form = _form(request, KINDS[kind])
@@ -121,8 +122,10 @@ def job_start(request: HttpRequest, kind: str) -> HttpResponse:
             corpora=list(form.cleaned_data.get("corpora", ())),
             user=signed_in(request),
         )
-        messages.success(request, f"Started: {started[0].name}, {len(started)} jobs in all."
-                         if len(started) > 1 else f"Started: {started[0].name}.")  # fmt: skip
+        notice = ngettext(
+            "Started %(name)s.", "Started %(n)s jobs, the first is %(name)s.", len(started)
+        )
+        messages.success(request, notice % {"name": started[0].name, "n": len(started)})
         return redirect("sweep", started[0].sweep) if len(started) > 1 else redirect(started[0])
     context = {
         "section": "training",

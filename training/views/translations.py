@@ -1,10 +1,12 @@
-"""Pages of translations: the list, one of them, asking for one."""
+"""Pages of translations: the list, one translation, start."""
 
 from typing import Any
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_GET, require_http_methods
 
 from annotation.access import not_blinded, researcher_required, signed_in
@@ -12,6 +14,7 @@ from annotation.web.live import render_live
 from training.jobs import presenting
 from training.models import TrainingJob, Translation
 from training.translation import options
+from training.translation.requests import OF
 from training.translation.systems import starting
 from training.translation.systems.forms import TranslateForm
 from training.views.work import WorkPages
@@ -22,7 +25,7 @@ START, CHECK = "start", "check"
 
 PAGES = WorkPages(
     rows=lambda user: not_blinded(Translation.objects.select_related("test_set"), user),
-    what="translation",
+    ended=gettext_lazy("This translation had already ended."),
     tab="translations",
     cancelling=starting.cancel,
     resuming=starting.resume,
@@ -34,7 +37,7 @@ translation_cancel, translation_resume = PAGES.cancel(), PAGES.resume()
 @researcher_required
 @require_GET
 def translation_detail(request: HttpRequest, pk: int) -> HttpResponse:
-    """One translation; htmx asks for what changes alone."""
+    """Show one translation; htmx requests only what changes."""
     rows = Translation.objects.select_related("test_set", "job", "created_by", "system")
     row = get_object_or_404(not_blinded(rows, request.user), pk=pk)
     texts = row.texts.select_related("segment").order_by("segment__position")
@@ -42,6 +45,7 @@ def translation_detail(request: HttpRequest, pk: int) -> HttpResponse:
         "section": "training",
         "translation": row,
         "result": presenting.show(row.result),
+        "length_of": OF[row.request["of"]],
         "texts": texts[:TEXTS_SHOWN],
         "n_texts": texts.count(),
         "may_go_on": row.status in (row.Status.FAILED, row.Status.CANCELLED),
@@ -52,13 +56,14 @@ def translation_detail(request: HttpRequest, pk: int) -> HttpResponse:
 @researcher_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def translation_start(request: HttpRequest) -> HttpResponse:
-    """Say what is to be translated; look at what would be done; confirm it."""
+    """Show the form, preview what would be translated, and start it."""
     user = signed_in(request)
     sent = request.POST if request.method == "POST" else None
     form = TranslateForm(user, sent, initial=request.GET.dict())
     if form.is_valid() and form.plan and sent and START in sent:
         rows = starting.start(form.plan, user=user, queue=form.cleaned_data["queue"])
-        messages.success(request, f"Asked for: {', '.join(row.label for row in rows)}.")
+        names = ", ".join(row.label for row in rows)
+        messages.success(request, _("Started: %(names)s.") % {"names": names})
         return redirect(rows[0]) if len(rows) == 1 else redirect("translations")
     context = {
         "section": "training",
@@ -71,6 +76,6 @@ def translation_start(request: HttpRequest) -> HttpResponse:
 
 
 def _models() -> list[dict[str, Any]]:
-    """The trainings that have a model, newest first."""
+    """Return the trainings that have a model, newest first."""
     rows = TrainingJob.objects.filter(kind=options.KIND, status=TrainingJob.Status.DONE)
     return [{"pk": row.pk, "name": row.name} for row in rows]

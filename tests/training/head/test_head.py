@@ -22,7 +22,7 @@ from metrics.registry import configure
 from metrics.runs import scoring
 from metrics.runs import starting as runs
 from tests.extensions.neural.checkpoints import small
-from tests.training.doing import work_off
+from tests.training.doing import refused, run_job
 from tests.world import make_campaign, make_test_set, make_user
 from training.contract import JobError, Work
 from training.head import judged, training
@@ -55,7 +55,7 @@ def fit(campaign: Campaign, encoder: str, settings: Any, tmp_path: Path) -> Trai
     settings.TRAINED_DIR = tmp_path / "trained"
     given = {"campaign": campaign.slug, "encoder": encoder, "layers": "1,2"}
     job = jobs.start(kind="head", name="Head", given=given, enqueue=False)
-    work_off(job)
+    run_job(job)
     return TrainingJob.objects.get(pk=job.pk)
 
 
@@ -69,10 +69,11 @@ def test_a_head_finds_what_decides_the_scores(
     expected = found["head"]["value"] - found["unsupervised"]["value"]
     assert found["gain"]["value"] == pytest.approx(expected)
     assert (job.result["n_train"], job.result["n_held_out"]) == (34, 14)
-    assert "too high" in job.result["warnings"][0]
+    trained, few = job.result["warnings"]
+    assert trained["code"] == "head.trained-on-campaign"
     # Seven held-out texts: an interval over them would be far too narrow.
     assert set(found["head"]) == {"value"}
-    assert "7 held-out source texts are too few for intervals" in job.result["warnings"][1]
+    assert (few["code"], few["parameters"]["n"]) == ("head.too-few-for-intervals", 7)
 
 
 def test_the_page_has_the_correlations_as_a_table(
@@ -193,7 +194,7 @@ def test_features_are_those_of_the_definitions(encoder: str) -> None:
     ("changes", "message"),
     [
         ({"campaign": "none"}, "no campaign none"),
-        ({"layers": "two"}, "numbers and commas"),
+        ({"layers": "two"}, "numbers separated by commas"),
         ({"layers": "9"}, "layers must be within"),
         ({"encoder": "/nowhere"}, "no checkpoint in /nowhere"),
     ],
@@ -209,7 +210,7 @@ def test_what_cannot_be_fitted(
 
 def test_too_few_judgments(db: None) -> None:
     campaign = make_campaign(make_test_set())
-    with pytest.raises(JobError, match="0 source texts"):
+    with refused("head.too-few-judged", n=0):
         judged.split(campaign, 0.3, 1)
 
 

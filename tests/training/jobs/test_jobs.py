@@ -14,14 +14,15 @@ from django.test import Client
 from django.utils import timezone
 
 from core.work import processes, reconciling, sending, working
+from metaeval.messages import message
 from metrics import catalogue
 from metrics.options import Option
 from tests.extensions.neural.checkpoints import small
-from tests.training.doing import work_off
+from tests.training.doing import run_job
 from training import contract
 from training.contract import JobError, NewMetric, Outcome, TrainingKind, Work
 from training.jobs import starting
-from training.jobs.work import trainings
+from training.jobs.work import WORKER_ENDED, trainings
 from training.models import ParallelCorpus, TrainingJob
 from training.parallel import corpora
 from training.parallel.reading import Row, read_pairs
@@ -85,9 +86,9 @@ def test_the_first_pairs_are_those_of_the_whole(db: None) -> None:
 
 def test_a_job_is_done_once(corpus: ParallelCorpus) -> None:
     job = start(corpus)
-    work_off(job)
+    run_job(job)
     Counting.act = staticmethod(lambda work: pytest.fail("done twice"))
-    done = work_off(job)
+    done = run_job(job)
     assert (done.status, done.result) == ("done", {"pairs": 2})
     assert done.started_at <= done.finished_at
 
@@ -97,7 +98,7 @@ def test_its_metric_is_in_the_catalogue(corpus: ParallelCorpus, tmp_path: Path) 
     options = {"checkpoint": str(encoder), "layer": 1}
     metric = NewMetric("bertscore", "Trained", options)
     Counting.act = staticmethod(lambda work: Outcome({}, metric))
-    job = work_off(start(corpus))
+    job = run_job(start(corpus))
     name = f"count-it-{job.pk}"
     assert reread(job).metric == catalogue.ConfiguredMetric.objects.get(name=name)
     assert catalogue.get(name).label == "Trained"
@@ -112,13 +113,13 @@ def test_any_name_of_a_job_makes_one_of_a_metric(
     metric = NewMetric("bertscore", "Trained on " * 20, {"checkpoint": str(encoder), "layer": 1})
     Counting.act = staticmethod(lambda work: Outcome({}, metric))
     job = starting.start(kind="counting", name=name, given={}, corpora=[corpus], enqueue=False)
-    work_off(job)
+    run_job(job)
     assert (reread(job).status, reread(job).message) == ("done", "")
 
 
 def test_a_metric_that_cannot_be_registered_fails_the_job(corpus: ParallelCorpus) -> None:
     Counting.act = staticmethod(lambda work: Outcome({}, NewMetric("bertscore", "Bad", {})))
-    job = work_off(start(corpus))
+    job = run_job(start(corpus))
     assert (reread(job).status, reread(job).metric) == ("failed", None)
 
 
@@ -130,7 +131,7 @@ def test_cancelling_stops_the_worker_at_its_next_report(corpus: ParallelCorpus) 
         return pytest.fail("went on")
 
     Counting.act = staticmethod(act)
-    job = work_off(start(corpus))
+    job = run_job(start(corpus))
     stopped = reread(job)
     assert (stopped.status, stopped.progress) == ("cancelled", {"step": 1, "total": 2})
 
@@ -140,7 +141,7 @@ def test_a_worker_that_leaves_hands_the_job_back(
 ) -> None:
     Counting.act = staticmethod(lambda work: work.report({}))  # type: ignore[arg-type,return-value]
     monkeypatch.setattr(processes, "is_stopping", lambda: True)
-    waiting = work_off(start(corpus))
+    waiting = run_job(start(corpus))
     assert (waiting.status, waiting.attempts) == ("queued", 0)
 
 
@@ -152,9 +153,9 @@ def test_a_silent_worker_loses_the_job(corpus: ParallelCorpus) -> None:
         return pytest.fail("went on")
 
     Counting.act = staticmethod(act)
-    lost = work_off(start(corpus))
+    lost = run_job(start(corpus))
     assert (lost.status, lost.attempts) == ("queued", 1)
-    assert lost.message == "Its worker stopped answering."
+    assert lost.message == WORKER_ENDED
 
 
 def test_whoever_lost_the_job_stores_nothing(corpus: ParallelCorpus, tmp_path: Path) -> None:
@@ -164,7 +165,7 @@ def test_whoever_lost_the_job_stores_nothing(corpus: ParallelCorpus, tmp_path: P
         return Outcome({}, NewMetric("bertscore", "Trained", options))
 
     Counting.act = staticmethod(act)
-    lost = work_off(start(corpus))
+    lost = run_job(start(corpus))
     assert (lost.status, lost.result) == ("queued", {})
     assert not catalogue.ConfiguredMetric.objects.exists()
 
@@ -175,7 +176,7 @@ def test_lost_messages_are_sent_again_for_what_waits_in_a_queue(
     sent: list[int] = []
     monkeypatch.setattr(sending, "send", lambda kind, pk, queue: bool(sent.append(pk)))
     first, second, third = start(corpus), start(corpus), start(corpus)
-    work_off(first)
+    run_job(first)
     starting.cancel(third)
     reconciling.reconcile({"gpu"})
     assert sent == []
@@ -204,16 +205,17 @@ def test_an_unexpected_error_is_final_and_named(corpus: ParallelCorpus, logged: 
         raise ZeroDivisionError("by nothing")
 
     Counting.act = staticmethod(act)
-    job = work_off(start(corpus))
-    assert (job.status, job.message) == ("failed", "ZeroDivisionError: by nothing")
+    job = run_job(start(corpus))
+    assert (job.status, job.message.code) == ("failed", "work.unexpected")
+    assert job.message.parameters == {"kind": "ZeroDivisionError", "text": "by nothing"}
     assert "by nothing" in logged.getvalue()
 
 
 @pytest.mark.parametrize(
-    ("lacks", "sentence"),
+    ("lacks", "code", "name"),
     [
-        ({"packages": ("no_such_package",)}, "The package no_such_package is not installed"),
-        ({"checkpoints": lambda chosen: ["no/such"]}, "The checkpoint no/such is missing"),
+        ({"packages": ("no_such_package",)}, "host.missing-package", "no_such_package"),
+        ({"checkpoints": lambda chosen: ["no/such"]}, "host.missing-checkpoint", "no/such"),
     ],
 )
 def test_a_job_waits_for_a_host_that_has_what_it_needs_and_says_so(
@@ -221,7 +223,8 @@ def test_a_job_waits_for_a_host_that_has_what_it_needs_and_says_so(
     monkeypatch: pytest.MonkeyPatch,
     as_researcher: Client,
     lacks: dict[str, Any],
-    sentence: str,
+    code: str,
+    name: str,
 ) -> None:
     able = contract.KINDS["counting"]
     monkeypatch.setitem(contract.KINDS, "counting", replace(able, **lacks))
@@ -229,25 +232,28 @@ def test_a_job_waits_for_a_host_that_has_what_it_needs_and_says_so(
     assert working.do_one(trainings) is None
     waiting = reread(job)
     assert waiting.status == "queued"
-    assert sentence in waiting.lacks[socket.gethostname()][0]
-    assert sentence in as_researcher.get(job.get_absolute_url()).text
+    assert [each.code for each in waiting.lacking[socket.gethostname()]] == [code]
+    assert name in as_researcher.get(job.get_absolute_url()).text
     monkeypatch.setitem(contract.KINDS, "counting", able)
     assert working.do_one(trainings) == job
     assert (reread(job).status, reread(job).lacks) == ("done", {})
 
 
+FEW = message("test.few", "{n} pairs are too few.", n=2)
+
+
 def test_what_cannot_be_done_says_why(corpus: ParallelCorpus) -> None:
     def act(work: Work) -> Outcome:
-        raise JobError("Too few pairs: 2 of 100.")
+        raise JobError(FEW)
 
     Counting.act = staticmethod(act)
-    job = work_off(start(corpus))
-    assert (reread(job).status, reread(job).message) == ("failed", "Too few pairs: 2 of 100.")
+    job = run_job(start(corpus))
+    assert (reread(job).status, reread(job).message) == ("failed", FEW)
 
 
 @pytest.mark.parametrize(
     ("given", "message"),
-    [({"upto": 0}, "at least 1"), ({"upto": "x"}, "whole number"), ({"down": 1}, "no setting")],
+    [({"upto": 0}, "at least 1"), ({"upto": "x"}, "whole number"), ({"down": 1}, "down")],
 )
 def test_wrong_settings_are_named(corpus: ParallelCorpus, given: Any, message: str) -> None:
     with pytest.raises(ValidationError, match=message):

@@ -2,6 +2,7 @@
 
 import pytest
 
+from metaeval.messages import message
 from training.jobs import presenting
 from training.models import TrainingJob
 from training.sweeps.overview import compare
@@ -10,14 +11,14 @@ from training.sweeps.overview import compare
 def test_a_document_is_taken_apart() -> None:
     shown = presenting.show({
         "held_out": {"after": {"cosine": 0.5}},
-        "remarks": ["One.", "Two."],
+        "remarks": [{"code": "a", "pattern": "One.", "parameters": {}}],
         "layers": [8, 12],
         "curve": [{"found": 0.25, "pairs": 100}, {"found": 0.75, "pairs": 300}],
     })  # fmt: skip
     assert shown.facts == [
         ("held out after cosine", 0.5),
-        ("remarks", "One. Two."),
-        ("layers", "8, 12"),
+        ("remarks", [message("a", "One.")]),
+        ("layers", [8, 12]),
     ]
     assert (shown.tables[0].columns, shown.tables[0].rows) == (
         ["pairs", "found"],
@@ -59,11 +60,13 @@ def test_estimates_are_a_table_with_their_intervals() -> None:
     assert shown.facts == [("n train", 34)]
     (table,) = shown.tables
     assert table.has_heads
-    assert table.columns == ["measure", "head", "gain"]
-    assert table.rows == [
-        ["Pearson’s r", "0.500 (0.250 to 0.750)", "-0.125"],
-        ["Kendall’s τ-b", None, "0.500 (0.250 to 0.750)"],
+    assert [str(each) for each in table.columns] == ["measure", "head", "gain"]
+    shown_rows = [[each.code if each else None for each in row] for row in table.rows]
+    assert shown_rows == [
+        ["estimate.pearson", "estimate.interval", "estimate.value"],
+        ["estimate.kendall", None, "estimate.interval"],
     ]
+    assert table.rows[0][1].parameters == estimate
 
 
 def test_other_intervals_stay_facts() -> None:

@@ -13,8 +13,9 @@ from django.test import Client
 from django.utils import timezone
 
 from core.work import reconciling, sending, working
+from metaeval.messages import message
 from metrics.options import Option
-from tests.training.doing import work_off
+from tests.training.doing import refused, run_job
 from training import contract
 from training.contract import JobError, Outcome, StoppedError, TrainingKind, Work
 from training.jobs import folders, starting, work
@@ -48,7 +49,7 @@ def _doing(monkeypatch: pytest.MonkeyPatch, db: None) -> None:
     )
     monkeypatch.setitem(contract.KINDS, "doing", kind)
     monkeypatch.setattr(sending, "send", lambda *_: True)
-    monkeypatch.setattr(work, "PATIENCE_SECONDS", 0.0)
+    monkeypatch.setattr(work, "LOCK_SECONDS", 0.0)
     Doing.act = staticmethod(lambda work: Outcome({"done": True}))
     rows = [Row("1", "one", "eins")]
     corpora.add(name="small", source_language="en", target_language="de", rows=rows)
@@ -89,7 +90,9 @@ def test_no_worker_takes_what_a_command_works_off() -> None:
     assert job.status == "done"
 
 
-def test_a_killed_command_is_told_and_blocks_no_newer_job(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_killed_command_blocks_no_newer_job(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     sent: list[int] = []
     monkeypatch.setattr(sending, "send", lambda kind, pk, queue: bool(sent.append(pk)))
     job = left(expires_at=timezone.now() - timedelta(days=1))
@@ -106,17 +109,17 @@ def test_a_killed_command_is_told_and_blocks_no_newer_job(monkeypatch: pytest.Mo
 
 def test_the_same_command_goes_on_with_the_job() -> None:
     job = left()
-    assert f"job {job.pk}, it, goes on" in command()
+    assert f"job {job.pk}, it, continues" in command()
     (only,) = TrainingJob.objects.all()
     assert (only.pk, only.status, only.result) == (job.pk, "done", {"done": True})
-    assert "goes on" not in command()
+    assert "continues" not in command()
     assert TrainingJob.objects.count() == 2
 
 
 @pytest.mark.parametrize("changes", [{"option": ["upto=4"]}, {"name": "other"}])
 def test_another_command_begins_a_job_of_its_own(changes: dict[str, Any]) -> None:
     job = left()
-    assert "goes on" not in command(**changes)
+    assert "continues" not in command(**changes)
     job.refresh_from_db()
     assert job.status == "running"
     assert TrainingJob.objects.count() == 2
@@ -125,28 +128,29 @@ def test_another_command_begins_a_job_of_its_own(changes: dict[str, Any]) -> Non
 def test_the_same_command_is_refused_while_the_first_lives() -> None:
     job = left()
     message = rf"Job {job.pk}, it, is being trained by job .* on"
-    with folders.held(job.folder, f"job {job.pk}, it"), pytest.raises(CommandError, match=message):
+    with folders.locked(job.folder, job.title), pytest.raises(CommandError, match=message):
         command()
     assert TrainingJob.objects.get().owner == "x.1.1"
 
 
 def test_the_command_of_another_machine_is_left_alone_while_it_answers() -> None:
     left(worker="manage.py train on elsewhere")
-    with pytest.raises(CommandError, match="train on elsewhere gave its last sign of life at"):
+    with pytest.raises(CommandError, match="train on elsewhere last reported at"):
         command()
     TrainingJob.objects.update(expires_at=timezone.now() - timedelta(days=1))
-    assert "goes on" in command()
+    assert "continues" in command()
 
 
 def test_a_worker_finds_the_folder_in_use_and_says_by_whom() -> None:
     job = starting.start(
         kind="doing", name="it", given={}, corpora=corpora.ParallelCorpus.objects.all()
     )
-    with folders.held(job.folder, "python -m training.refreeeval"):
-        work_off(job)
+    with folders.locked(job.folder, message("test.other", "another job")):
+        run_job(job)
     job.refresh_from_db()
     assert job.status == "failed"
-    assert f"{job.folder} is in use by python -m training.refreeeval" in job.message
+    assert job.message.code == "folder.in-use"
+    assert job.message.parameters["holder"].parameters["name"].code == "test.other"
 
 
 def test_what_failed_goes_on_by_its_number_here_and_on_a_worker() -> None:
@@ -157,7 +161,7 @@ def test_what_failed_goes_on_by_its_number_here_and_on_a_worker() -> None:
     call_command("train", resume=job.pk, stdout=StringIO())
     job.refresh_from_db()
     assert (job.status, job.is_here, job.message) == ("queued", False, "")
-    work_off(job)
+    run_job(job)
     Doing.act = staticmethod(lambda work: Outcome({"done": True}))
     call_command("train", resume=job.pk, here=True, stdout=StringIO())
     job.refresh_from_db()
@@ -168,7 +172,7 @@ def test_what_failed_goes_on_by_its_number_here_and_on_a_worker() -> None:
     ("given", "message"),
     [
         ({"resume": 99}, "There is no job 99"),
-        ({"resume": 1, "name": "x"}, "give no kind and no name"),
+        ({"resume": 1, "name": "x"}, "kind or a name"),
         ({}, "Give a kind of job"),
     ],
 )
@@ -181,11 +185,11 @@ def test_what_is_done_or_under_way_does_not_go_on() -> None:
     job = starting.start(
         kind="doing", name="it", given={}, corpora=corpora.ParallelCorpus.objects.all()
     )
-    with pytest.raises(ValidationError, match=r"goes on already\. It waits for a worker"):
+    with refused("training.job-waits", ValidationError):
         starting.resume(job)
-    work_off(job)
+    run_job(job)
     job.refresh_from_db()
-    with pytest.raises(ValidationError, match="is done"):
+    with refused("training.job-done", ValidationError, name="it"):
         starting.resume(job)
 
 
@@ -196,15 +200,16 @@ def test_the_page_and_the_api_go_on(as_researcher: Client) -> None:
     )
     address = job.get_absolute_url()
     assert 'id="resume"' not in as_researcher.get(address).text
-    work_off(job)
+    run_job(job)
     assert 'id="resume"' in as_researcher.get(address).text
-    shown = as_researcher.post(f"{address}resume/", follow=True).text
-    assert "it goes on as soon as a worker is free" in shown
-    assert "goes on already" in as_researcher.post(f"{address}resume/", follow=True).text
+    for level in ("success", "error"):
+        page = as_researcher.post(f"{address}resume/", follow=True)
+        assert [each.level_tag for each in page.context["messages"]] == [level]
     starting.cancel(job)
     assert as_researcher.post(f"/api/jobs/{job.pk}/resume/").json()["status"] == "queued"
-    refused = as_researcher.post(f"/api/jobs/{job.pk}/resume/")
-    assert (refused.status_code, "goes on already" in refused.json()["error"]) == (409, True)
+    again = as_researcher.post(f"/api/jobs/{job.pk}/resume/")
+    codes = [each["code"] for each in again.json()["messages"]]
+    assert (again.status_code, codes[0]) == (409, "training.job-running")
 
 
 def test_an_interrupted_command_cancels_and_goes_on() -> None:
@@ -212,11 +217,11 @@ def test_an_interrupted_command_cancels_and_goes_on() -> None:
         raise KeyboardInterrupt
 
     Doing.act = staticmethod(interrupted)
-    with pytest.raises(CommandError, match="The same command goes on with it"):
+    with pytest.raises(CommandError, match="Interrupted"):
         command()
     assert TrainingJob.objects.get().status == "cancelled"
     Doing.act = staticmethod(lambda work: Outcome({}))
-    assert "goes on" in command()
+    assert "continues" in command()
 
 
 def test_a_job_that_is_cancelled_while_it_saves_keeps_a_whole_checkpoint() -> None:
@@ -232,9 +237,9 @@ def test_a_job_that_is_cancelled_while_it_saves_keeps_a_whole_checkpoint() -> No
     Doing.act = staticmethod(cancelled)
     with pytest.raises(CommandError, match="it: Cancelled"):
         command()
-    kept = current(TrainingJob.objects.get().folder, "last")
-    assert kept is not None
-    assert (kept / "meta.json").read_text() == "whole"
+    saved = current(TrainingJob.objects.get().folder, "last")
+    assert saved is not None
+    assert (saved / "meta.json").read_text() == "whole"
 
 
 def test_stopping_is_no_failure_here() -> None:

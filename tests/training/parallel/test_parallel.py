@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.training.doing import refused
 from training.parallel.reading import (
     ParallelError,
     clean,
@@ -70,8 +71,7 @@ def test_two_columns_of_other_titles_are_pairs():
     ],
 )
 def test_a_third_column_needs_titles(content):
-    told = r"corpus\.tsv, line 1: there is a third column.* src, tgt.* codes of the two languages"
-    with pytest.raises(ParallelError, match=told):
+    with refused("corpus.columns-unnamed", ParallelError, file="corpus.tsv", line=1):
         pairs(content, ("en", "de"))
 
 
@@ -88,45 +88,49 @@ def test_two_files_line_by_line():
 
 
 @pytest.mark.parametrize(
-    ("content", "message"),
+    ("content", "code", "line"),
     [
-        (b"", "corpus.tsv is empty"),
-        (b"one\teins\nno tab here\n", "corpus.tsv, line 2"),
-        (b"one\teins\ntwo\tz\xfcrich\n", "corpus.tsv, line 2: this is not UTF-8"),
-        (b"one ||| eins\ntwo zwei\n", "corpus.tsv, line 2"),
-        (b"one\teins\ntwo\tzwei\tdos\n", "corpus.tsv, line 2: there is a third column"),
-        (b"one\teins\ntwo\tzwei\rthree\tdrei\n", "corpus.tsv, line 2: a carriage return"),
-        (b"one ||| eins ||| uno\n", "corpus.tsv, line 1"),
+        (b"one\teins\nno tab here\n", "no-tab", 2),
+        (b"one\teins\ntwo\tz\xfcrich\n", "not-utf8", 2),
+        (b"one ||| eins\ntwo zwei\n", "bars", 2),
+        (b"one\teins\ntwo\tzwei\tdos\n", "columns-unnamed", 2),
+        (b"one\teins\ntwo\tzwei\rthree\tdrei\n", "carriage-return", 2),
+        (b"one ||| eins ||| uno\n", "bars", 1),
     ],
 )
-def test_what_is_no_parallel_text_is_refused_with_its_line(content, message):
-    with pytest.raises(ParallelError, match=message):
+def test_other_files_are_refused_with_the_line(content, code, line):
+    with refused(f"corpus.{code}", ParallelError, file="corpus.tsv", line=line):
         read_pairs("corpus.tsv", content)
 
 
+def test_an_empty_file_is_refused():
+    with refused("corpus.file-empty", ParallelError, file="corpus.tsv"):
+        read_pairs("corpus.tsv", b"")
+
+
 def test_files_of_different_length_are_refused():
-    with pytest.raises(ParallelError, match=r"c\.en has 2 lines and c\.de 1"):
+    with refused("corpus.lengths-differ", ParallelError, n_source=2, n_target=1):
         read_moses(("c.en", b"one\ntwo\n"), ("c.de", b"eins\n"))
 
 
-def test_cleaning_says_what_it_left_out_and_where():
+def test_cleaning_reports_excluded_pairs():
     content = "one\teins\none \teins\n\tzwei\nsame\tsame\n12\t13\nlong\t" + "x" * 5001 + "\n"
     kept, report = clean(read_pairs("c.tsv", content.encode()))
     assert kept == [("one", "eins")]
-    assert (report.read, report.kept) == (6, 1)
+    assert (report.read, report.usable) == (6, 1)
     assert report.left_out == {
-        "twice": 1,
-        "an empty side": 1,
-        "both sides equal": 1,
-        "no letter on one side": 1,
-        "longer than 5,000 characters": 1,
+        "repeated": 1,
+        "empty": 1,
+        "equal": 1,
+        "no-letter": 1,
+        "long": 1,
     }
-    assert report.examples["twice"] == ["c.tsv:2"]
+    assert report.examples["repeated"] == ["c.tsv:2"]
 
 
 def test_what_is_kept_reads_back(data_dir: Path):
     path = data_dir / "parallel" / "en-zh.tatoeba.tsv"
     kept, report = clean(read_pairs(path.name, path.read_bytes()))
     assert report.read == 8000  # The README of the data.
-    assert report.kept + sum(report.left_out.values()) == 8000
+    assert report.usable + sum(report.left_out.values()) == 8000
     assert parse_pairs(write_pairs(kept)) == kept

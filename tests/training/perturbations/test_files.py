@@ -1,7 +1,8 @@
-"""Files that say how texts are altered: what they hold, and errors with name, line and field."""
+"""Files for altering texts: contents, and errors with file, line and field."""
 
 import pytest
 
+from tests.training.doing import refused
 from training.perturbations.files import (
     GivenFile,
     LineError,
@@ -19,33 +20,31 @@ def test_the_first_translation_counts() -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "message"),
+    ("content", "code", "parameters"),
     [
-        (b"a\tb\nc d\n", "words.tsv, line 2: expected word, tab, translation; found 1 columns."),
-        (b"a\tb\tc\n", "words.tsv, line 1: expected word, tab, translation; found 3 columns."),
-        (b"a\tb\n\n \tb\n", "words.tsv, line 3, word: empty."),
-        (b"a\t\n", "words.tsv, line 1, translation: empty."),
-        (b"\n", "words.tsv: the dictionary is empty."),
-        (b"", "words.tsv: the dictionary is empty."),
-        (b"a\tb\nc\td\ncaf\xe9\tb\n", "words.tsv, line 3: this is not UTF-8."),
-        (b"\xef\xbb\xbfa\tb\nc\xe9\tb\n", "words.tsv, line 2: this is not UTF-8."),
-        (b"a\tb\na\0\tb\n", "words.tsv, line 2: holds a NUL character."),
+        (b"a\tb\nc d\n", "dictionary-columns", {"line": 2, "columns": 1}),
+        (b"a\tb\tc\n", "dictionary-columns", {"line": 1, "columns": 3}),
+        (b"a\tb\n\n \tb\n", "word-empty", {"line": 3}),
+        (b"a\t\n", "translation-empty", {"line": 1}),
+        (b"\n", "dictionary-empty", {}),
+        (b"", "dictionary-empty", {}),
+        (b"a\tb\nc\td\ncaf\xe9\tb\n", "not-utf8", {"line": 3}),
+        (b"\xef\xbb\xbfa\tb\nc\xe9\tb\n", "not-utf8", {"line": 2}),
+        (b"a\tb\na\0\tb\n", "nul", {"line": 2}),
     ],
 )
-def test_dictionaries_that_are_none(content: bytes, message: str) -> None:
-    with pytest.raises(LineError) as found:
+def test_wrong_dictionaries(content: bytes, code: str, parameters: dict[str, int]) -> None:
+    with refused(f"file.{code}", LineError, file="words.tsv", **parameters):
         read_dictionary(GivenFile("words.tsv", content))
-    assert str(found.value) == message
 
 
 @pytest.mark.parametrize(
-    ("line", "link"), [("0-0 1", "2: '1'"), ("a-b", "1: 'a-b'"), ("0-0-0", "1: '0-0-0'"),
-                       ("0-0 1-1 2--1", "3: '2--1'"), ("0-0 ١-1", "2: '١-1'")],
+    ("line", "number", "text"), [("0-0 1", 2, "1"), ("a-b", 1, "a-b"), ("0-0-0", 1, "0-0-0"),
+                                 ("0-0 1-1 2--1", 3, "2--1"), ("0-0 ١-1", 2, "١-1")],
 )  # fmt: skip
-def test_alignments_that_are_none(line: str, link: str) -> None:
-    with pytest.raises(LineError) as found:
+def test_wrong_alignments(line: str, number: int, text: str) -> None:
+    with refused("file.link", LineError, file="links", line=3, number=number, text=text):
         read_alignments(GivenFile("links", f"0-0 1-1\n\n{line}\n".encode()))
-    assert str(found.value) == f"links, line 3, link {link} is no pair of places such as 0-2."
 
 
 def test_one_line_a_segment() -> None:

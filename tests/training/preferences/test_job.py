@@ -10,7 +10,7 @@ from django.apps import apps
 from annotation.models import Reference, TestSet
 from core.work import processes
 from tests.metrics import fakes
-from tests.training.doing import work_off
+from tests.training.doing import run_job
 from tests.training.preferences.test_starting import TEXTS, start
 from training.jobs import starting
 from training.models import PreferenceResult, TrainingJob
@@ -30,18 +30,18 @@ def test_segments_of_one_document_are_one_unit(harbour: TestSet) -> None:
     for segment in harbour.segments.all():
         segment.document = f"d{segment.position // 2}"
         segment.save()
-    job = work_off(start(harbour)[0])
+    job = run_job(start(harbour)[0])
     row = PreferenceResult.objects.get(job=job, condition="texts", measure="ordered-output")
     assert (row.n, row.statistic, row.low, row.high) == (3, 1 / 3, None, None)
 
 
 def test_each_measure_under_each_condition_is_a_row(harbour: TestSet) -> None:
-    job = work_off(start(harbour)[0])
+    job = run_job(start(harbour)[0])
     assert job.status == "done", job.message
     rows = PreferenceResult.objects.filter(job=job)
     assert rows.count() == 4
     row = rows.get(condition="texts", measure="ordered-output")
-    # By hand: 6 words turned round, the same text, left out, and turned into order.
+    # By hand: 6 words reversed, the same text, excluded, and sorted.
     np.testing.assert_equal(differences("ordered", "texts", "ordered-output"), [-5, 0, np.nan, 2])
     assert (row.n, row.statistic, row.mean, row.median, row.ties) == (3, 1 / 3, -1, 0, 1 / 3)
     assert row.low == pytest.approx(0.0615, abs=5e-4)
@@ -54,7 +54,7 @@ def test_each_measure_under_each_condition_is_a_row(harbour: TestSet) -> None:
 
 
 def test_each_distinct_text_is_scored_once(harbour: TestSet) -> None:
-    work_off(start(harbour)[0])
+    run_job(start(harbour)[0])
     seen = [(each.source, each.hypothesis) for each in fakes.Counting.seen]
     assert len(seen) == len(set(seen))
 
@@ -62,7 +62,7 @@ def test_each_distinct_text_is_scored_once(harbour: TestSet) -> None:
 def test_other_references_are_what_a_metric_compares_with(harbour: TestSet) -> None:
     first = harbour.segments.first()
     Reference.objects.create(segment=first, name="B", text="second")
-    job = work_off(start(harbour, metrics=["compared"], conditions=["texts"])[0])
+    job = run_job(start(harbour, metrics=["compared"], conditions=["texts"])[0])
     assert job.status == "done", job.message
     assert {each.references for each in fakes.Counting.seen} == {("second",)}
     row = PreferenceResult.objects.get(measure="compared-output")
@@ -73,15 +73,18 @@ def test_other_references_are_what_a_metric_compares_with(harbour: TestSet) -> N
 
 
 def test_a_metric_that_cannot_answer_is_named_and_the_others_go_on(harbour: TestSet) -> None:
-    job = work_off(start(harbour, metrics=["speechless", "ordered"], conditions=["texts"])[0])
+    job = run_job(start(harbour, metrics=["speechless", "ordered"], conditions=["texts"])[0])
     assert job.status == "done"
-    assert job.result["remarks"] == ["speechless: Segment 4: Speechless: no word for it."]
-    assert set(PreferenceResult.objects.values_list("metric", flat=True)) == {"ordered"}
-    alone = work_off(start(harbour, metrics=["speechless"], conditions=["texts"])[0])
-    assert (alone.status, alone.message) == (
-        "failed",
-        "speechless: Segment 4: Speechless: no word for it.",
+    (warning,) = job.result["remarks"]
+    assert warning["code"] == "preferences.metric-failed"
+    failed = warning["parameters"]["error"]
+    assert (failed["code"], failed["parameters"]["segment"]) == (
+        "preferences.segment-failed",
+        "4",
     )
+    assert set(PreferenceResult.objects.values_list("metric", flat=True)) == {"ordered"}
+    alone = run_job(start(harbour, metrics=["speechless"], conditions=["texts"])[0])
+    assert (alone.status, alone.message.code) == ("failed", "preferences.metric-failed")
 
 
 def test_a_worker_that_goes_leaves_whole_results_and_the_next_goes_on(
@@ -89,14 +92,14 @@ def test_a_worker_that_goes_leaves_whole_results_and_the_next_goes_on(
 ) -> None:
     job, _ = start(harbour, metrics=["ordered", "speechless"], conditions=["reorder", "clauses"])
     stored = PreferenceResult.objects.filter(job=job)
-    # It is told to go once the first condition of the first metric is stored.
+    # It has to stop once the first condition of the first metric is stored.
     with monkeypatch.context() as stopping:
         stopping.setattr(processes, "is_stopping", stored.exists)
-        half = work_off(job)
+        half = run_job(job)
     assert (half.status, stored.count()) == ("queued", 2)
     before = set(stored.values_list("pk", flat=True))
     fakes.Counting.seen.clear()
-    assert work_off(job).status == "done"
+    assert run_job(job).status == "done"
     assert stored.count() == 8
     assert before < set(stored.values_list("pk", flat=True))
 
@@ -113,7 +116,7 @@ def test_a_job_that_was_cancelled_meanwhile_stores_nothing_more(
         return rows
 
     monkeypatch.setattr(judging.Judge, "compare", cancelled)
-    assert work_off(job).status == "cancelled"
+    assert run_job(job).status == "cancelled"
     assert not PreferenceResult.objects.exists()
 
 
@@ -125,11 +128,11 @@ def test_two_workers_store_once(harbour: TestSet, monkeypatch: pytest.MonkeyPatc
     def overtaken(self: Any, *rest: Any) -> Any:
         monkeypatch.setattr(judging.Judge, "compare", compare)
         TrainingJob.objects.update(status="queued", owner="")
-        assert work_off(job).status == "done"
+        assert run_job(job).status == "done"
         return compare(self, *rest)
 
     monkeypatch.setattr(judging.Judge, "compare", overtaken)
-    assert work_off(job).status == "done"
+    assert run_job(job).status == "done"
     assert PreferenceResult.objects.count() == 4
 
 
@@ -150,41 +153,41 @@ def test_source_order_by_our_own_aligner(harbour: TestSet) -> None:
         segment.source = row.source
         segment.save()
         segment.references.update(text=row.target)
-    job = work_off(start(harbour, conditions=["source-order"], files={}, corpora=[corpus])[0])
+    job = run_job(start(harbour, conditions=["source-order"], files={}, corpora=[corpus])[0])
     assert job.status == "done", job.message
-    (told,) = job.result["conditions"]
-    assert (told["original"], told["altered"]) == ("we see harbour", "we harbour see")
+    (found,) = job.result["conditions"]
+    assert (found["original"], found["altered"]) == ("we see harbour", "we harbour see")
     # Four sentences alone teach it nothing.
-    alone = work_off(start(harbour, conditions=["source-order"], files={})[0])
-    assert alone.message == "No reference of harbour could be altered by “Source order”."
+    alone = run_job(start(harbour, conditions=["source-order"], files={})[0])
+    assert alone.message.code == "preferences.none-altered"
 
 
 def test_a_condition_that_nobody_knows(harbour: TestSet) -> None:
     given = {"test_set": "harbour", "metrics": "ordered", "conditions": "upside-down"}
     job = starting.start(kind="preferences", name="odd", given=given, enqueue=False)
-    assert "There is no condition upside-down." in work_off(job).message
+    assert run_job(job).message.code == "preferences.unknown-condition"
     gone = starting.start(
         kind="preferences", name="odd", given=given | {"test_set": "gone"}, enqueue=False
     )
-    assert work_off(gone).message == "There is no test set gone."
+    assert run_job(gone).message.code == "preferences.no-test-set"
 
 
 def test_progress_reaches_its_end(harbour: TestSet, monkeypatch: pytest.MonkeyPatch) -> None:
-    job = work_off(start(harbour, metrics=["ordered", "speechless"], conditions=["reorder"])[0])
+    job = run_job(start(harbour, metrics=["ordered", "speechless"], conditions=["reorder"])[0])
     assert job.progress["step"] == job.progress["total"] == 2 * 2 * 3
 
 
 def test_the_seed_repeats_an_order(harbour: TestSet) -> None:
     found = []
     for seed in (3, 3, 4):
-        job = work_off(start(harbour, conditions=["reorder"], seed=seed)[0])
+        job = run_job(start(harbour, conditions=["reorder"], seed=seed)[0])
         found.append(job.result["conditions"][0]["altered"])
     assert found[0] == found[1] != found[2]
 
 
 def test_files_are_read_from_the_database(harbour: TestSet) -> None:
     words = GivenFile("w.tsv", "源文\tsource\n港口\tharbour\n".encode())
-    job = work_off(
+    job = run_job(
         start(harbour, conditions=["word-by-word"], files={"word-by-word": words, "texts": TEXTS})[
             0
         ]
@@ -194,8 +197,8 @@ def test_files_are_read_from_the_database(harbour: TestSet) -> None:
     assert 0 < told["coverage"] < 0.5
     for row in PreferenceResult.objects.filter(job=job):
         assert (row.n, row.statistic, row.coverage) == (0, None, told["coverage"])
-    (remark,) = job.result["remarks"]
-    assert f"knows {told['coverage']:.1%} of the source words" in remark
+    (warning,) = job.result["remarks"]
+    assert warning["parameters"]["coverage"] == told["coverage"]
     # What an older version stored is filled in from the job.
     PreferenceResult.objects.update(coverage=None)
     import_module("training.migrations.0008_dictionary_coverage").fill_in(apps, None)

@@ -13,11 +13,12 @@ from scipy import stats
 
 from annotation.models import TestSet
 from dashboards.documents.stored import settled
+from metaeval.messages import Message
 from metaeval.systems import preference
 from tests.world import World, make_test_set
 from training.models import PreferenceFile, PreferenceResult, TrainingJob
 from training.preferences import documents
-from training.preferences.figures import histograms
+from training.preferences.figures import SIDES, histograms
 
 
 def store(test_set: TestSet, differences: Sequence[float], **what: Any) -> PreferenceResult:
@@ -111,16 +112,18 @@ def test_a_dictionary_that_knows_few_words_defines_nothing(
     assert len(document.warnings) == 1
     address = reverse("preferences", args=[world.test_set.slug])
     page = as_researcher.get(address).text
-    assert "The dictionary knows 6.0% of the source words." in page
+    (warning,) = document.warnings
+    assert (warning.code, warning.parameters["coverage"]) == ("preferences.coverage", 0.06)
+    assert "6.0%" in page
     assert "1.000" not in page
     found = as_researcher.get(address.removesuffix("/") + ".json").json()
     assert [row["coverage"] for row in found["rows"]] == [0.5, 0.06]
     assert [row["differences"] for row in found["rows"]] == [[1, -1, -1, 0], [None] * 4]
-    assert found["warnings"] == list(document.warnings)
+    assert [each["code"] for each in found["warnings"]] == [warning.code]
     assert [row.label for row in documents.across("word-by-word").rows] == ["Beta"]
 
 
-def test_equal_labels_are_told_apart(world: World) -> None:
+def test_equal_labels_are_made_distinct(world: World) -> None:
     store(world.test_set, [1, 1, 1, 1])
     store(world.test_set, [1, 1, 1, 1], metric="other", measure="other-f")
     rows = documents.of_test_set(world.test_set).rows
@@ -138,10 +141,10 @@ def test_every_segment_is_in_the_figure(world: World) -> None:
     store(world.test_set, [0.25, -0.5, 0, 0])
     spec = histograms(documents.of_test_set(world.test_set), "word-by-word")
     assert spec is not None
-    counted: dict[str, int] = {}
+    counted: dict[Message, int] = {}
     for bar in spec["data"]["values"]:
         counted[bar["side"]] = counted.get(bar["side"], 0) + bar["segments"]
-    assert counted == {"altered preferred": 1, "reference preferred": 1, "no difference": 2}
+    assert counted == {SIDES["higher"]: 1, SIDES["lower"]: 1, SIDES["equal"]: 2}
 
 
 def test_tables_as_latex(world: World, as_researcher: Client) -> None:

@@ -45,7 +45,7 @@ def test_texts_by_people(texts: list[str], tmp_path: Path) -> None:
     file.write_text("f e d c b a\na b c d\n\na b c\n")
     out = run("--condition", "texts", "--texts", str(file), "--output", str(output), "--histogram")
     first, second, *_ = out.splitlines()
-    assert first == "3 segments, 1 left out."
+    assert first == "3 segments, 1 excluded."
     assert (
         second
         == "Output length: W2W 0.333 (0.061 to 0.792), mean d -1.0000, median +0.0000, ties 0.333"
@@ -59,7 +59,7 @@ def test_texts_by_people(texts: list[str], tmp_path: Path) -> None:
 
 def test_a_random_order_is_the_same_for_the_same_seed(texts: list[str]) -> None:
     out = run("--condition", "reorder")
-    assert out.startswith("3 segments, 1 left out.")
+    assert out.startswith("3 segments, 1 excluded.")
     assert run("--condition", "reorder", "--seed", "0") == out
     outs = {run("--condition", "reorder", "--seed", str(seed)) for seed in range(8)}
     assert len(outs) > 1
@@ -77,11 +77,11 @@ def test_source_order(texts: list[str], tmp_path: Path) -> None:
     file = tmp_path / "links"
     file.write_text("5-0 4-1 3-2 2-3 1-4 0-5\n0-0 1-1\n\n2-0 1-1 0-2\n")
     out = run("--condition", "source-order", "--alignments", str(file))
-    assert out.startswith("2 segments, 2 left out.")
+    assert out.startswith("2 segments, 2 excluded.")
     assert "W2W 0.500" in out
     assert "mean d -1.5000" in out
     file.write_text("0-0\n0-9\n\n\n")
-    with pytest.raises(CommandError, match="links, line 2, link 0-9: the text has 4 words, from 0"):
+    with pytest.raises(CommandError, match="links, line 2: the link 0-9"):
         run("--condition", "source-order", "--alignments", str(file))
 
 
@@ -91,18 +91,16 @@ def test_word_by_word(world: World, tmp_path: Path) -> None:
     given = GivenFile("words.tsv", file.read_bytes())
     altered = altering.alter(world.test_set, "word-by-word", file=given)
     assert altered.texts[0] == "source 第 0 句， harbour very quiet。"
-    assert "The dictionary knew 57.1% of source words." in run(
-        "--condition", "word-by-word", "--dictionary", str(file)
-    )
+    assert "57.1%" in run("--condition", "word-by-word", "--dictionary", str(file))
 
 
 def test_a_dictionary_that_knows_few_words(world: World, tmp_path: Path) -> None:
     """Of nine words it knows one; a number of such texts would say nothing of a metric."""
     file, out = tmp_path / "words.tsv", tmp_path / "d.json"
     file.write_text("港口\tharbour\n")
-    told = run("--condition", "word-by-word", "--dictionary", str(file), "--output", str(out))
-    assert "W2W undefined. The dictionary knows" in told
-    assert "at least 50%" in told
+    shown = run("--condition", "word-by-word", "--dictionary", str(file), "--output", str(out))
+    assert "W2W undefined" in shown
+    assert "50%" in shown
     document = json.loads(out.read_text())
     assert document["coverage"] == pytest.approx(1 / 9)
     for measure in document["measures"].values():
@@ -134,7 +132,7 @@ def test_xmoverscore_prefers_the_reference_to_itself_nowhere(
         (["--condition", "word-by-word"], "needs a file"),
         (["--condition", "texts", "--texts", "/nowhere"], "/nowhere cannot be read"),
         (["--condition", "reorder", "--metric", "bleu"], "no segment has a second one"),
-        (["--condition", "reorder", "--metric", "meteor"], "no metric 'meteor'"),
+        (["--condition", "reorder", "--metric", "meteor"], "no metric “meteor”"),
         (["--condition", "reorder", "--output", "/nowhere/x"], "/nowhere/x cannot be written"),
     ],
 )
@@ -146,7 +144,7 @@ def test_what_cannot_be_compared(texts: list[str], arguments: list[str], words: 
 def test_lines_must_be_as_many_as_segments(texts: list[str], tmp_path: Path) -> None:
     file = tmp_path / "texts"
     file.write_text("one\n")
-    with pytest.raises(CommandError, match="has 1 lines; the test set has 4 segments"):
+    with pytest.raises(CommandError, match=r"1 lines.* 4 segments"):
         run("--condition", "texts", "--texts", str(file))
 
 
@@ -159,5 +157,5 @@ def test_a_test_set_without_references() -> None:
 
 @pytest.mark.django_db
 def test_a_test_set_that_is_missing() -> None:
-    with pytest.raises(CommandError, match="no test set 'harbour'"):
+    with pytest.raises(CommandError, match="no test set “harbour”"):
         run("--condition", "reorder")

@@ -4,6 +4,7 @@ import pytest
 from django.core.exceptions import ValidationError
 
 from annotation.models import Reference, TestSet
+from tests.training.doing import refused
 from tests.world import make_test_set
 from training.models import PreferenceFile, TrainingJob
 from training.perturbations.files import GivenFile
@@ -44,33 +45,34 @@ def test_a_file_of_a_condition_that_was_not_chosen_is_not_stored(harbour: TestSe
 
 
 @pytest.mark.parametrize(
-    ("changes", "field", "message"),
+    ("changes", "field", "code"),
     [
-        ({"metrics": []}, "metrics", "Choose at least one metric."),
-        ({"metrics": ["meteor"]}, "metrics", "There is no metric meteor."),
-        ({"metrics": ["compared"]}, "metrics", "no segment has a second one"),
-        ({"conditions": []}, "conditions", "Choose at least one condition."),
-        ({"files": {}}, "texts", "“Texts by people” needs a file."),
-        ({"files": {"texts": GivenFile("t", b"one\n")}}, "texts", "t has 1 lines; the test set"),
+        ({"metrics": []}, "metrics", "no-metric-chosen"),
+        ({"metrics": ["meteor"]}, "metrics", "no-metric"),
+        ({"metrics": ["compared"]}, "metrics", "one-reference"),
+        ({"conditions": []}, "conditions", "no-condition-chosen"),
+        ({"files": {}}, "texts", "needs-file"),
+        ({"files": {"texts": GivenFile("t", b"one\n")}}, "texts", "file-length"),
         (
             {"conditions": ["word-by-word"], "files": {"word-by-word": GivenFile("w", b"a\t\n")}},
             "word-by-word",
-            "w, line 1, translation: empty.",
+            "translation-empty",
         ),
         (
             {"conditions": ["source-order"],
              "files": {"source-order": GivenFile("l", b"0-0\n0-9\n\n\n")}},
             "source-order",
-            "l, line 2, link 0-9: the text has 4 words, from 0.",
+            "link",
         ),
     ],
 )  # fmt: skip
 def test_what_does_not_fit_starts_nothing(
-    harbour: TestSet, changes: dict, field: str, message: str
+    harbour: TestSet, changes: dict, field: str, code: str
 ) -> None:
     with pytest.raises(ValidationError) as found:
         start(harbour, **changes)
-    assert message in " ".join(found.value.message_dict[field])
+    codes = [each.message.code for each in found.value.error_dict[field]]
+    assert [each.partition(".")[2] for each in codes] == [code]
     assert not TrainingJob.objects.exists()
     assert not PreferenceFile.objects.exists()
 
@@ -82,5 +84,5 @@ def test_a_second_reference_lets_metrics_compare(harbour: TestSet) -> None:
 
 @pytest.mark.django_db
 def test_without_references_there_is_nothing_to_alter() -> None:
-    with pytest.raises(ValidationError, match="has no references"):
+    with refused("preferences.no-references", ValidationError):
         start(make_test_set(references=False))

@@ -1,11 +1,12 @@
-"""The command line: what is wrong is said in a sentence, and a folder goes on."""
+"""The command line: errors, and continuing in a folder."""
 
 import sys
 from pathlib import Path
 
 import pytest
 
-from training.jobs.folders import held
+from metaeval.messages import message
+from training.jobs.folders import locked
 from training.parallel.reading import write_pairs
 from training.refreeeval import __main__ as command
 
@@ -26,8 +27,8 @@ def call(monkeypatch, corpus, tmp_path):
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        (["--set", "beta=1"], "no setting beta"),
-        (["--set", "layer=0"], "Layer: at least 1"),
+        (["--set", "beta=1"], "beta"),
+        (["--set", "layer=0"], "at least 1"),
         (["--recipe", "/nowhere.json"], "/nowhere.json"),
         (["--set", "encoder=/nowhere"], "no checkpoint in /nowhere"),
     ],
@@ -47,9 +48,9 @@ def test_wrong_text_is_named(call, capsys, name, message):
 
 
 def test_a_folder_in_use_is_refused_by_name(call, capsys, tmp_path):
-    with held(tmp_path / "out", "job 12, alphas"):
+    with locked(tmp_path / "out", message("test.other", "another job")):
         assert call() == 1
-    assert f"{tmp_path}/out is in use by job 12, alphas, process" in capsys.readouterr().err
+    assert f"{tmp_path}/out is in use by another job, process" in capsys.readouterr().err
 
 
 def test_a_training_from_the_command_line(call, recipe, capsys, tmp_path):

@@ -12,7 +12,7 @@ from metrics.base import SegmentInput
 from metrics.models import MetricRun
 from metrics.runs import scoring
 from metrics.runs import starting as runs
-from tests.training.doing import work_off
+from tests.training.doing import run_job
 from tests.world import make_campaign, make_test_set
 from training.jobs import starting as jobs
 from training.models import TrainingJob
@@ -31,7 +31,7 @@ def trained(
     job = jobs.start(
         kind="refreeeval", name="News", given=chosen.as_json(), corpora=[stored], enqueue=False
     )
-    work_off(job)
+    run_job(job)
     return TrainingJob.objects.get(pk=job.pk), corpus
 
 

@@ -232,15 +232,17 @@ def test_chinese_without_blanks_has_no_word_that_is_the_whole_text(encoder):
     assert set(segmented) == {-1, 0, 1, 2}
 
 
-def test_warm_up_longer_than_the_training_is_said(recipe, corpus, tmp_path):
+def test_warm_up_longer_than_the_training_is_reported(recipe, corpus, tmp_path):
     made = make_metric(recipe(variant="word-level", word_warmup=24), [corpus], tmp_path, quiet)
-    assert any("reached 25%" in warning for warning in made.manifest["warnings"])
+    found = {each.code: each.parameters for each in made.manifest["warnings"]}
+    assert found["refreeeval.within-warmup"]["share"] == 0.25
 
 
-def test_a_language_without_clause_marks_is_said(recipe, corpus, tmp_path):
+def test_a_language_without_clause_marks_is_reported(recipe, corpus, tmp_path):
     swahili = Corpus("sw", "de", "sw", corpus.pairs, "3")
     made = make_metric(recipe(variant="word-level"), [swahili], tmp_path, quiet)
-    assert any("known for sw" in warning for warning in made.manifest["warnings"])
+    found = {each.code: each.parameters for each in made.manifest["warnings"]}
+    assert found["refreeeval.no-clause-marks"] == {"language": "sw"}
 
 
 def test_long_texts_are_cut_and_keep_their_ends(encoder):
@@ -269,7 +271,7 @@ def test_four_held_out_texts_have_no_interval():
     found = compare([True] * 4, [True] * 4)
     assert found["gain"] == 0
     assert "low" not in found
-    assert found["interval"].startswith("4 held-out texts are too few for an interval")
+    assert found["interval"].text.startswith("4 ")
 
 
 def test_an_untrained_encoder_is_near_chance_and_dropout_is_off(recipe, corpus):
@@ -287,5 +289,5 @@ def test_the_job_returns_a_metric_of_the_family(recipe, corpus, tmp_path):
     outcome = job.run(Work(recipe(variant="fluency").as_json(), tmp_path, [corpus]))
     assert outcome.metric.family == "refreeeval"
     assert Path(outcome.metric.options["checkpoint"]).is_dir()
-    with pytest.raises(JobError, match="Layer"):
+    with pytest.raises(JobError, match=r"(?i)layer"):
         job.run(Work({"layer": 0}, tmp_path, [corpus]))

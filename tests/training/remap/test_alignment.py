@@ -44,7 +44,7 @@ def test_capitals_make_no_difference() -> None:
 
 
 def test_the_error_rate_is_the_published_one(gold: list[dict[str, str]]) -> None:
-    """awesome-align's own links: its README says 13.4 %, the data's notes 13.3."""
+    """awesome-align's own links: its README says 13.4%, the data's notes 13.3."""
     assert rate(gold, [links_of(row["awesome_align"]) for row in gold]) == pytest.approx(
         0.133, abs=0.0005
     )
@@ -69,7 +69,7 @@ def test_empty_sides_have_no_links() -> None:
 
 
 def test_grow_diag_final_and_by_hand() -> None:
-    """The middle is agreed on; (1, 1) grows from it, (3, 3) stands alone, (0, 2) is in nobody's
+    """The middle is agreed on; (1, 1) grows from it, (3, 3) is isolated, (0, 2) is in nobody's
     way only for one of its words."""
     forward = {(0, 0), (1, 1), (3, 3)}
     backward = {(0, 0), (0, 3)}

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from extensions.neural.xmoverscore.mapping import About
+from tests.training.doing import refused
 from training.remap import fitting
 from training.remap.fitting import Vectors
 
@@ -19,8 +20,8 @@ def sentences(n: int) -> list[tuple[tuple[str, ...], tuple[str, ...]]]:
 
 
 @pytest.fixture
-def turned() -> tuple[Vectors, np.ndarray]:
-    """Sources are targets turned round, through words and links."""
+def rotated() -> tuple[Vectors, np.ndarray]:
+    """Sources are rotated targets, through words and links."""
     generator, turn = np.random.default_rng(1), rotation(6)
     pairs, vectors = sentences(40), {}
     for source, target in pairs:
@@ -30,8 +31,8 @@ def turned() -> tuple[Vectors, np.ndarray]:
     return fitting.word_vectors(pairs, crossed, vectors), turn
 
 
-def test_a_known_rotation_is_recovered(turned: tuple[Vectors, np.ndarray]) -> None:
-    vectors, turn = turned
+def test_a_known_rotation_is_recovered(rotated: tuple[Vectors, np.ndarray]) -> None:
+    vectors, turn = rotated
     for kind in ("clp", "clp-unconstrained"):
         mapping = fitting.fit_to(kind, ABOUT, vectors)
         np.testing.assert_allclose(mapping.array, turn, atol=1e-8)
@@ -46,8 +47,8 @@ def test_a_known_shift_is_removed() -> None:
     np.testing.assert_allclose(mapping.array, shift / 5, atol=1e-10)
 
 
-def test_held_out_pairs_are_found_after_the_turn(turned: tuple[Vectors, np.ndarray]) -> None:
-    vectors, _ = turned
+def test_held_out_pairs_are_found_after_the_turn(rotated: tuple[Vectors, np.ndarray]) -> None:
+    vectors, _ = rotated
     mapping = fitting.fit_to("clp", ABOUT, vectors)
     before, after = fitting.measure(None, vectors), fitting.measure(mapping, vectors)
     assert after["cosine"] == pytest.approx(1)
@@ -79,7 +80,7 @@ def test_words_without_vectors_are_left_out() -> None:
 
 
 def test_too_little_is_refused() -> None:
-    with pytest.raises(ValueError, match="0 pairs of vectors are too few"):
+    with refused("remap.too-few-vectors", n=0):
         fitting.fit_to("clp", ABOUT, fitting.NONE)
 
 

@@ -1,10 +1,11 @@
 """Word alignments from a file: found by text, refused by line."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from training.contract import JobError
+from tests.training.doing import refused
 from training.remap import links
 
 
@@ -28,19 +29,21 @@ def test_a_corpus_turned_round_has_its_links_turned(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "message"),
+    ("text", "code", "parameters"),
     [
-        ("a\tb\t0-0\na b\tc\n", "line 2: three columns"),
-        ("a\tb\t0:0\n", "line 1: a link is two numbers"),
-        ("a\tb\t0-1\n", "line 1: there is no pair of words for the link 0-1"),
-        ("", "is empty"),
+        ("a\tb\t0-0\na b\tc\n", "columns", {"line": 2, "columns": 2}),
+        ("a\tb\t0:0\n", "link", {"line": 1}),
+        ("a\tb\t0-1\n", "no-words", {"line": 1, "link": "0-1"}),
+        ("", "empty", {}),
     ],
 )
-def test_a_wrong_file_is_refused_by_line(tmp_path: Path, text: str, message: str) -> None:
-    with pytest.raises(JobError, match=message):
+def test_a_wrong_file_is_refused_by_line(
+    tmp_path: Path, text: str, code: str, parameters: dict[str, Any]
+) -> None:
+    with refused(f"alignments.{code}", **parameters):
         links.read(file(tmp_path, text))
 
 
 def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
-    with pytest.raises(JobError, match="nowhere"):
+    with refused("alignments.unreadable", file=str(tmp_path / "nowhere")):
         links.read(tmp_path / "nowhere")

@@ -1,4 +1,4 @@
-"""Settings of a sweep against the first: the tests are scipy's, what is missing is said."""
+"""Settings of a sweep against the first: tests as in scipy, and warnings."""
 
 from typing import Any
 
@@ -47,7 +47,7 @@ def test_the_tests_are_those_of_scipy(corpus: ParallelCorpus) -> None:
     # Every quantile of the setting lies above that of the first.
     assert row.epsilon < 0.2
     assert (same.t, same.wilcoxon, same.difference) == (None, None, 0)
-    assert differences.NO_SPREAD in found.notes
+    assert differences.NO_SPREAD in found.warnings
 
 
 def test_a_setting_with_one_common_seed_is_not_tested(corpus: ParallelCorpus) -> None:

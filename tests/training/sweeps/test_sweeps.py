@@ -14,11 +14,13 @@ from scipy import stats
 
 from annotation.models import Output, PublishedScore, TestSet
 from core.work import sending
+from metaeval.results import plain
 from metrics import catalogue
 from metrics.runs import scoring
 from metrics.runs import starting as runs
 from metrics.scores import system_scores
 from tests.extensions.neural.checkpoints import small
+from tests.training.doing import refused
 from tests.world import make_campaign, make_test_set
 from training.jobs import presenting
 from training.models import ParallelCorpus, TrainingJob
@@ -74,9 +76,9 @@ def test_a_job_for_every_combination_and_seed(corpus: ParallelCorpus) -> None:
     ("vary", "seeds", "message"),
     [
         ({"alpha": (0, -1)}, SEEDS, "at least 0"),
-        ({"beta": (0, 1)}, SEEDS, "no setting beta"),
-        ({"alpha": (0, 1)}, range(101), "202 jobs"),
-        ({}, (), "0 jobs"),
+        ({"beta": (0, 1)}, SEEDS, "beta"),
+        ({"alpha": (0, 1)}, range(101), "202"),
+        ({}, (), "0"),
     ],
 )
 def test_a_wrong_sweep_starts_nothing(
@@ -101,7 +103,7 @@ def test_settings_stand_in_the_order_of_the_form(corpus: ParallelCorpus) -> None
     found = sweeps.trainings_of("alphas")
     assert [list(each.varied) for each in sweeps.group(found)] == [["negatives", "alpha"]] * 4
     assert overview.compare(found).settings == ["negatives", "alpha", "seed"]
-    assert [label for label, _ in presenting.settings_of(found[0])][:3] == [
+    assert [str(label) for label, _ in presenting.settings_of(found[0])][:3] == [
         "Encoder", "Sentence encoder", "Variant"
     ]  # fmt: skip
 
@@ -201,7 +203,7 @@ def test_relative_ranks(scored: tuple[TestSet, list[str]], tmp_path: Path) -> No
     shown = results("alphas", "--darr", str(path), "--test-set", "harbour")
     assert "daRR τ" in shown
     test_set.source_language = "zh"
-    with pytest.raises(columns.ColumnError, match="zh-en"):
+    with refused("column.pair", columns.ColumnError, pair="zh-en"):
         columns.relative_ranks(path, test_set, names)
 
 
@@ -221,7 +223,7 @@ def test_marked_errors(scored: tuple[TestSet, list[str]], tmp_path: Path) -> Non
         both = [(gold[sev], cells[s, key]) for s, key, sev in errors if s != "human"]
         expected = stats.kendalltau(*zip(*both, strict=True)).statistic
         assert found[name] == pytest.approx(expected)
-    with pytest.raises(columns.ColumnError, match="no system HT"):
+    with refused("column.systems", columns.ColumnError, systems=["HT"]):
         columns.error_scores(path, test_set, names, ["HT"])
 
 
@@ -241,7 +243,7 @@ def test_a_campaign_and_a_metric_to_beat(scored: tuple[TestSet, list[str]]) -> N
     scoring.work_off(run.pk, worker="test")
     shown = results("alphas", "--campaign", campaign.slug, "--against", "chrf")
     assert "segment τ-b" in shown
-    assert "which no seed changes" in shown
+    assert "tested against" in shown
 
 
 @pytest.mark.parametrize(
@@ -273,7 +275,7 @@ def test_a_sweep_from_the_command_line(
     for name in ("my-sweep", "my-sweep-2"):
         out = StringIO()
         call_command("train_sweep", "My_sweep!", *given, stdout=out)
-        assert f"4 jobs; then: manage.py train_results {name}\n" in out.getvalue()
+        assert f"manage.py train_results {name}\n" in out.getvalue()
         assert [each.varied["alpha"] for each in settings_of(name)] == [0.0, 30.0]
     assert as_researcher.get("/training/").status_code == 200
     for wrong, message in (
@@ -291,9 +293,10 @@ def test_the_page_says_why_a_gain_has_no_interval(
     as_researcher: Client, corpus: ParallelCorpus
 ) -> None:
     for n, job in enumerate(sweep(corpus)[:4]):
-        job.result = {"held_out": compare([False] * 4, [True] * n + [False] * (4 - n))}
+        gains = compare([False] * 4, [True] * n + [False] * (4 - n))
+        job.result = plain({"held_out": gains})
         job.status = TrainingJob.Status.DONE
         job.save()
-    page = as_researcher.get("/training/sweeps/alphas/").text
-    assert "gain on held-out texts: 4 held-out texts are too few for an interval" in page
-    assert "held out low" not in page
+    page = as_researcher.get("/training/sweeps/alphas/")
+    assert len(page.context["compared"].methods) == 1
+    assert "held out low" not in page.text

@@ -1,4 +1,4 @@
-"""What a decoder is told of the length, against the specification and formulas written out."""
+"""Length inputs of decoders, against the specification and explicit formulas."""
 
 import math
 from typing import Any

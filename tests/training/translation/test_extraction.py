@@ -181,7 +181,7 @@ def test_extracts_tear_no_character(model: fluency.LanguageModel, language: str)
     text = {"th": "ท่าเรือเงียบ", "my": "ဆိပ်ကမ်းငြိမ်"}[language]
     (found,) = Extractor(model, language, [text]).shorten([text], [0.5])
     assert 0 < len(found) < len(text)
-    # A mark (Unicode's category M) stands behind what it stood behind, and none is left behind.
+    # A mark (Unicode's category M) stays after its character, and none is lost.
     assert clusters(found)
     assert set(clusters(found)) <= set(clusters(text))
 

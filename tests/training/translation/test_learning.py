@@ -15,6 +15,7 @@ from safetensors.torch import load_file
 from transformers import MarianMTModel
 
 from tests.small_disk import SmallDisk
+from tests.training.doing import refused
 from tests.training.translation.copying import N_WORDS, SMALL, WORDS, pairs, shorten, work
 from training.contract import Corpus, JobError, Outcome, StoppedError, Work
 from training.jobs.saving import current
@@ -97,13 +98,13 @@ def test_loss_falls(one_thread: None, tmp_path: Path) -> None:
     assert all(row["held_out_chrf"] >= 0 and row["training_loss"] > 0 for row in curve)
 
 
-@pytest.mark.parametrize(("losses", "kept"), [([2.0, 1.0], 13), ([1.0, 2.0], 10)])
+@pytest.mark.parametrize(("losses", "best"), [([2.0, 1.0], 13), ([1.0, 2.0], 10)])
 def test_updates_after_the_last_interval_count(
     one_thread: None,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     losses: list[float],
-    kept: int,
+    best: int,
 ) -> None:
     told, measure = iter(losses), trainer.measure
     monkeypatch.setattr(
@@ -111,14 +112,14 @@ def test_updates_after_the_last_interval_count(
     )
     result = job.run(work(tmp_path, pairs(100), steps=13, evaluate_every=10, **TINY)).result
     assert [row["step"] for row in result["curve"]] == [10, 13]
-    assert (result["updates"], result["updates_of_kept_weights"]) == (13, kept)
+    assert (result["updates"], result["updates_of_kept_weights"]) == (13, best)
     assert result["held_out"]["loss"] == 1
     own = load_file(Path(result["model"]) / "model.safetensors")
     for step in (10, 13):
         saved = load_file(tmp_path / "updates" / f"checkpoint-{step}" / "model.safetensors")
         shared = own.keys() & saved.keys()
         assert shared
-        assert all(torch.equal(own[name], saved[name]) for name in shared) == (step == kept)
+        assert all(torch.equal(own[name], saved[name]) for name in shared) == (step == best)
 
 
 KILLED = """
@@ -227,24 +228,24 @@ def test_batches_hold_each_pair_once_and_lengths_are_alike() -> None:
 
 
 @pytest.mark.parametrize(
-    ("texts", "options", "message"),
+    ("texts", "options", "code"),
     [
-        (pairs(3), {}, "too few to learn"),
-        (pairs(40), {"longest": 2, "held_out": 5}, "No pair is left: .* over 2 pieces"),
+        (pairs(3), {}, "mt.too-few-sources"),
+        (pairs(40), {"longest": 2, "held_out": 5}, "mt.no-pairs"),
         (pairs(40), {"rate": 1e12, "held_out": 5, "batch": 8, "warmup": 0, "steps": 20,
-                     "evaluate_every": 10}, "The loss is no number"),
+                     "evaluate_every": 10}, "mt.loss-undefined"),
     ],
 )  # fmt: skip
 def test_refusals(
-    tmp_path: Path, texts: list[tuple[str, str]], options: dict[str, Any], message: str
+    tmp_path: Path, texts: list[tuple[str, str]], options: dict[str, Any], code: str
 ) -> None:
-    with pytest.raises(JobError, match=message):
+    with refused(code):
         job.run(work(tmp_path, texts, **{"steps": 5, **options}))
 
 
 def test_corpora_of_two_directions_are_refused(tmp_path: Path) -> None:
     corpora = [Corpus(n, n, "de", pairs(20), n) for n in ("en", "fr")]
-    with pytest.raises(JobError, match="different languages"):
+    with refused("mt.languages-differ"):
         job.run(Work(DEFAULTS | SMALL, tmp_path, corpora))
 
 

@@ -108,14 +108,14 @@ def test_equal_to_prism(tmp_path: Path, kind: str, codes: tuple[str, str]) -> No
 
 @pytest.mark.parametrize("control", ["plain", "length-token", "target-embedding"])
 def test_a_model_that_was_trained_here(tmp_path: Path, control: str) -> None:
-    """One that is told a length is told that of the text itself."""
+    """A model with a length control gets the length of the text."""
     folder = untrained(tmp_path / control, control)
     inputs = [SegmentInput("ka to mi", "KA TO", ()), SegmentInput("ka re", "KA TO MI NO", ())]
     metric = make(folder, ("en", "de"), direction=FAITHFULNESS)
     model = load(folder, "en", "de", "cpu")
     pieces = [model.pieces(each.hypothesis) for each in inputs]
     rows = [metric._read((each.source, each.hypothesis))[0] for each in inputs]
-    assert [row.told for row in rows] == (
+    assert [row.target_length for row in rows] == (
         [None, None] if control == "plain" else [len(each) for each in pieces]
     )
     totals = [
@@ -168,7 +168,7 @@ def test_endless_texts_have_scores(bart: Path) -> None:
     [
         (lambda folder: foreign.KINDS["gpt2"](folder), "has no encoder"),
         (lambda folder: small.bert(folder, foreign.TEXTS), "has no decoder"),
-        (lambda folder: untrained(folder), "does not know the pair de-de; it has learned en-de"),
+        (lambda folder: untrained(folder), "en-de"),
     ],
 )
 def test_what_has_no_such_likelihood_says_so(

@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from metaeval.messages import message
 from tests.training.translation.copying import SMALL, pairs
-from training.jobs.folders import held
+from training.jobs.folders import locked
 from training.parallel.reading import write_pairs
 from training.translation import __main__ as command
 
@@ -43,10 +44,10 @@ def call(monkeypatch: pytest.MonkeyPatch, arguments: list[str]) -> Call:
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        (["--set", "beta=1"], "There is no setting beta"),
+        (["--set", "beta=1"], "beta"),
         (["--set", "layers=0"], "at least 1"),
-        (["--set", "heads=3"], "heads: a width of 16 cannot be split into that many"),
-        (["--set", "form=encoding"], "form: it belongs to the control target-embedding"),
+        (["--set", "heads=3"], "3 heads"),
+        (["--set", "form=encoding"], "target-embedding"),
         (["--corpus", "text.tsv"], "FILE:SOURCE:TARGET"),
         (["--corpus", "/no/text.tsv:en:de"], "No such file"),
     ],
@@ -61,9 +62,9 @@ def test_what_is_wrong_is_named(
 def test_a_folder_in_use_is_refused(
     call: Call, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    with held(tmp_path / "out", "job 3, le"):
+    with locked(tmp_path / "out", message("test.other", "another job")):
         assert call() == 1
-    assert "is in use by job 3, le" in capsys.readouterr().err
+    assert "is in use by another job" in capsys.readouterr().err
 
 
 def test_two_processes_share_the_pairs_and_make_one_model(

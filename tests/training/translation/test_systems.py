@@ -20,6 +20,7 @@ from annotation.uploads import SegmentDraft, SystemDraft, TestSetDraft, store
 from core.work import sending, working
 from tests.extensions.neural.checkpoints import small
 from tests.shared import SharedRows
+from tests.training.doing import refused
 from tests.training.translation.copying import SMALL, pairs, untrained
 from tests.world import make_user
 from training.models import TrainingJob, TranslatedText, Translation
@@ -27,6 +28,7 @@ from training.parallel import corpora
 from training.parallel.reading import Row
 from training.translation.decoding import checkpoints
 from training.translation.lengths import wanted
+from training.translation.requests import ORACLE
 from training.translation.systems import starting, translating
 from training.translation.systems.work import translations
 
@@ -90,17 +92,17 @@ def begin(
     return starting.start(plan)[0]
 
 
-def work_off(row: Translation) -> Translation:
+def run_job(row: Translation) -> Translation:
     working.do_one(translations, Translation.objects.filter(pk=row.pk))
     return Translation.objects.get(pk=row.pk)
 
 
 def test_the_command_makes_systems_of_a_training(site: Site) -> None:
-    told = manage("port", "--system", "le", "--model", str(site.job.pk), "--ratio", "0.8",
-                  "--ratio", "50%", "--here")  # fmt: skip
-    assert "le@0.8: 6 segments, control, 0.8 of the reference in pieces" in told
-    assert "warning: The wanted lengths are shares of the reference" in told
-    assert "le@0.5 is stored in port. Mean deviation from the wanted length:" in told
+    shown = manage("port", "--system", "le", "--model", str(site.job.pk), "--ratio", "0.8",
+                   "--ratio", "50%", "--here")  # fmt: skip
+    assert "le@0.8: 6 segments, control, 0.8 of the reference in pieces" in shown
+    assert f"warning: {ORACLE}" in shown
+    assert "le@0.5 in port" in shown
     systems = System.objects.filter(test_set=site.test_set, name="le")
     assert sorted(systems.values_list("length_ratio", flat=True)) == [
         Decimal("0.5"),
@@ -118,16 +120,15 @@ def test_the_command_makes_systems_of_a_training(site: Site) -> None:
 
 
 def test_a_dry_run_stores_nothing(site: Site) -> None:
-    told = manage("port", "--system", "le", "--model", site.models["plain"], "--dry-run")
-    assert "le: 6 segments, plain" in told
-    assert "Dry run: nothing is translated." in told
+    shown = manage("port", "--system", "le", "--model", site.models["plain"], "--dry-run")
+    assert "le: 6 segments, plain" in shown
     assert not Translation.objects.exists()
 
 
 @pytest.mark.parametrize("of", ["reference", "source", "plain"])
 @pytest.mark.parametrize("unit", ["pieces", "characters"])
 def test_exact_outputs_have_the_share_that_was_asked_for(site: Site, of: str, unit: str) -> None:
-    row = work_off(begin(site, of=of, unit=unit, method="exact", beam=1))
+    row = run_job(begin(site, of=of, unit=unit, method="exact", beam=1))
     assert (row.status, row.message) == ("done", "")
     assert row.result["lengths"] == {
         "mean_deviation": 0.0, "exactly_as_wanted": 1.0, "within_a_tenth": 1.0, "bias": 0.0,
@@ -137,14 +138,15 @@ def test_exact_outputs_have_the_share_that_was_asked_for(site: Site, of: str, un
         text = TEXTS[0][0]
         n = len(text.replace(" ", "")) if unit == "characters" else len(text.split())
         assert asked["s0"] == wanted(0.5, n)
-    assert any("an oracle" in each for each in row.result["warnings"]) == (of == "reference")
+    codes = [each["code"] for each in row.result["warnings"]]
+    assert codes == ([ORACLE.code] if of == "reference" else [])
 
 
 def test_a_killed_worker_loses_a_part_and_stores_nothing_half(
     site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(translating, "PART", 4)
-    whole = work_off(begin(site, method="exact"))
+    whole = run_job(begin(site, method="exact"))
     expected = list(whole.texts.order_by("segment").values_list("text", "wanted", "pieces"))
     System.objects.all().delete()
     row, plain, calls = begin(site, method="exact"), translating.decode, []
@@ -157,11 +159,11 @@ def test_a_killed_worker_loses_a_part_and_stores_nothing_half(
 
     monkeypatch.setattr(translating, "decode", die)
     with pytest.raises(SystemExit):
-        work_off(row)
+        run_job(row)
     row.refresh_from_db()
     assert (row.status, row.texts.count()) == ("queued", 4)
     assert not System.objects.filter(name="le").exists()
-    row = work_off(row)
+    row = run_job(row)
     assert row.status == "done"
     assert [len(given[1]) for given in calls] == [4, 2, 2]
     assert list(row.texts.order_by("segment").values_list("text", "wanted", "pieces")) == expected
@@ -178,24 +180,24 @@ def test_a_cancelled_translation_stores_no_system_and_can_go_on(
         return plain(*given)
 
     monkeypatch.setattr(translating, "decode", cancel)
-    row = work_off(row)
+    row = run_job(row)
     assert (row.status, row.texts.count()) == ("cancelled", 0)
     assert not System.objects.filter(name="le").exists()
     monkeypatch.setattr(translating, "decode", plain)
     starting.resume(row)
-    assert work_off(row).status == "done"
-    with pytest.raises(ValidationError, match="is done"):
+    assert run_job(row).status == "done"
+    with refused("translation.done", ValidationError):
         starting.resume(row)
 
 
-def test_a_system_that_came_meanwhile_is_told_and_kept(site: Site) -> None:
+def test_a_system_that_was_stored_meanwhile_stays(site: Site) -> None:
     row = begin(site, method="exact")
     other = {"s0": "mine"}
     draft = TestSetDraft("port", "Port", "en", "de", systems=[SystemDraft("le", "0.5", other)])
     store(draft)
-    row = work_off(row)
+    row = run_job(row)
     assert row.status == "failed"
-    assert "s0" in row.message
+    assert "s0" in str(row.message)
     assert Output.objects.get(system__name="le", segment__key="s0").text == "mine"
     assert Output.objects.filter(system__name="le").count() == 1
 
@@ -204,9 +206,9 @@ def test_extracts_of_plain_translations(site: Site) -> None:
     row = begin(
         site, method="extract", language_model=site.models["gpt2"], unit="words", of="plain"
     )
-    row = work_off(row)
+    row = run_job(row)
     assert (row.status, row.message) == ("done", "")
-    plain = work_off(begin(site, shares=("1",), method="plain"))
+    plain = run_job(begin(site, shares=("1",), method="plain"))
     full = dict(plain.texts.values_list("segment", "text"))
     for text in row.texts.all():
         words = iter(full[text.segment_id].split())
@@ -238,48 +240,47 @@ def test_a_metric_of_this_installation_ranks(site: Site, monkeypatch: pytest.Mon
 
 
 @pytest.mark.parametrize(
-    ("changed", "field", "message"),
+    ("changed", "field", "code"),
     [
-        ({"model": ""}, "model", "Give the number of a training"),
-        ({"model": "999999"}, "model", "no training of a translation model 999999"),
-        ({"model": "bert"}, "model", "has no decoder: it cannot translate"),
-        ({"shares": ("0",)}, "share", "share of 0.05 to 5"),
-        ({"shares": ()}, "share", "at least one length ratio"),
-        ({"method": "control"}, "method", "was not trained to be told a length"),
-        ({"model": "target-embedding", "method": "plain", "shares": ("1",)}, "method", "ask for"),
-        ({"model": "target-embedding", "of": "plain"}, "of", "no plain translation"),
-        ({"model": "nobody/knows"}, "method", "is not on this machine: say by which method"),
-        ({"method": "extract"}, "language_model", "need a causal language model"),
-        ({"method": "exact", "metric": "chrf"}, "metric", "that needs no reference"),
-        ({"beam": 0}, "beam", "1 to 64 beams"),
-        ({"unit": "bytes"}, "unit", "Choose one of pieces"),
+        ({"model": ""}, "model", "translation.no-model"),
+        ({"model": "999999"}, "model", "translation.no-training"),
+        ({"model": "bert"}, "model", "translation.no-decoder"),
+        ({"shares": ("0",)}, "share", "request.ratio-out-of-range"),
+        ({"shares": ()}, "share", "translation.no-ratio"),
+        ({"method": "control"}, "method", "translation.no-control"),
+        ({"model": "target-embedding", "method": "plain", "shares": ("1",)}, "method",
+         "translation.needs-length"),
+        ({"model": "target-embedding", "of": "plain"}, "of", "translation.no-plain-length"),
+        ({"model": "nobody/knows"}, "method", "translation.choose-method"),
+        ({"method": "extract"}, "language_model", "request.no-language-model"),
+        ({"method": "exact", "metric": "chrf"}, "metric", "translation.no-such-metric"),
+        ({"beam": 0}, "beam", "request.beams"),
+        ({"unit": "bytes"}, "unit", "request.choice"),
     ],
 )  # fmt: skip
-def test_what_cannot_be_asked_is_said_by_field(
-    site: Site, changed: dict[str, Any], field: str, message: str
-) -> None:
-    with pytest.raises(ValidationError) as refused:
+def test_refusals_are_by_field(site: Site, changed: dict[str, Any], field: str, code: str) -> None:
+    with pytest.raises(ValidationError) as caught:
         begin(site, **changed)
-    assert any(message in each for each in refused.value.message_dict[field])
+    assert code in [each.message.code for each in caught.value.error_dict[field]]
     assert not Translation.objects.exists()
 
 
 def test_names_that_are_there_or_on_their_way(site: Site) -> None:
     begin(site, method="exact")
-    with pytest.raises(ValidationError, match=r"le@0\.5 is being translated"):
+    with refused("translation.system-running", ValidationError, system="le@0.5"):
         begin(site, method="exact")
     systems = [SystemDraft("le", "0.8", {"s0": "x"})]
     store(TestSetDraft("port", "Port", "en", "de", systems=systems))
-    with pytest.raises(ValidationError, match="is stored already"):
+    with refused("translation.system-exists", ValidationError):
         begin(site, shares=("0.8",), method="exact")
 
 
 def test_texts_that_are_not_there(site: Site) -> None:
     segments = [SegmentDraft("a", "ka to"), SegmentDraft("b", "[source not published]")]
     store(TestSetDraft("bare", "Bare", "en", "de", segments=segments))
-    with pytest.raises(CommandError, match="no source in segment b"):
+    with pytest.raises(CommandError, match="no source: b"):
         manage("bare", "--system", "x", "--model", site.models["plain"], "--ratio", "0.5")
-    with pytest.raises(CommandError, match="Segment a has no reference to take a share of"):
+    with pytest.raises(CommandError, match="Segment a has no reference"):
         manage("bare", "--system", "x", "--model", site.models["plain"], "--ratio", "0.5",
                "--of", "reference")  # fmt: skip
     with pytest.raises(CommandError, match="There is no test set nowhere"):
@@ -298,9 +299,9 @@ def test_only_who_may_add_to_a_test_set_translates_it(site: Site) -> None:
 def test_a_pair_that_the_model_does_not_know_ends_the_work(site: Site) -> None:
     TestSet.objects.filter(pk=site.test_set.pk).update(target_language="fr")
     french = replace(site, test_set=TestSet.objects.get(pk=site.test_set.pk))
-    row = work_off(begin(french, method="exact"))
+    row = run_job(begin(french, method="exact"))
     assert row.status == "failed"
-    assert "does not know the pair en-fr" in row.message
+    assert row.message.code == "translation.unknown-pair"
     assert not TranslatedText.objects.exists()
 
 
@@ -308,15 +309,17 @@ def test_a_host_without_the_checkpoint_leaves_it_to_others_and_says_so(site: Sit
     row = begin(site, "nobody/knows", method="exact")
     assert working.take(translations, translations.fit(Translation.objects.all())) is None
     row.refresh_from_db()
-    (lacks,) = row.lacks.values()
-    assert "The checkpoint nobody/knows is missing" in lacks[0]
+    (lacks,) = row.lacking.values()
+    assert lacks[0].code == "host.missing-checkpoint"
+    assert lacks[0].parameters["checkpoint"] == "nobody/knows"
 
 
 def test_longer_than_a_model_knows(site: Site, tmp_path: Path) -> None:
     model = untrained(tmp_path / "le", "length-token")
-    row = work_off(begin(site, model, shares=("5",), of="source"))
+    row = run_job(begin(site, model, shares=("5",), of="source"))
     assert row.status == "failed"
-    assert "knows lengths up to 20" in row.message
+    assert row.message.code == "translation.length-too-long"
+    assert row.message.parameters["longest"] == 20
 
 
 def test_the_page_checks_first_and_then_asks(site: Site, client: Client) -> None:
@@ -326,9 +329,8 @@ def test_the_page_checks_first_and_then_asks(site: Site, client: Client) -> None
     assert f'value="{site.job.pk}"' in form
     sent = {"test_set": "port", "model": site.job.pk, "name": "le", "ratios": "80%, 0.5",
             "method": "auto", "unit": "pieces", "beam": "2", "queue": "cpu"}  # fmt: skip
-    checked = client.post(address, sent | {"check": "yes"}).content.decode()
-    assert "6 segments of Port would be translated as le@0.8, le@0.5" in checked
-    assert "an oracle" in checked
+    plan = client.post(address, sent | {"check": "yes"}).context["plan"]
+    assert (plan.n_segments, plan.labels, plan.warnings) == (6, ["le@0.8", "le@0.5"], [ORACLE])
     assert not Translation.objects.exists()
     assert client.post(address, sent | {"start": "yes"})["Location"] == "/training/translations/"
     rows = list(Translation.objects.order_by("pk"))
@@ -339,9 +341,10 @@ def test_the_page_checks_first_and_then_asks(site: Site, client: Client) -> None
     assert refused.status_code == 422
     assert "is no length ratio" in refused.content.decode()
     again = client.post(address, sent | {"start": "yes"})
-    assert "le@0.8 is being translated" in again.content.decode()
-    shown = client.get(work_off(rows[0]).get_absolute_url()).content.decode()
-    assert "The system le@0.8 is stored in" in shown
+    errors = again.context["form"].errors.as_data()["name"]
+    assert {each.message.code for each in errors} == {"translation.system-running"}
+    shown = client.get(run_job(rows[0]).get_absolute_url()).content.decode()
+    assert "le@0.8" in shown
     assert "mean deviation" in shown
     client.post(f"{rows[1].get_absolute_url()}cancel/")
     client.post(f"{rows[1].get_absolute_url()}resume/")
@@ -368,8 +371,8 @@ def test_from_parallel_text_to_systems(site: Site, tmp_path: Path, settings: Any
     assert "le is done." in out.getvalue()
     job = TrainingJob.objects.latest("pk")
     assert job.result["languages"] == "en-de"
-    told = manage("port", "--system", "le", "--model", str(job.pk), "--ratio", "0.8", "--here")
-    assert "le@0.8 is stored in port" in told
+    shown = manage("port", "--system", "le", "--model", str(job.pk), "--ratio", "0.8", "--here")
+    assert "le@0.8 in port" in shown
     row = Translation.objects.get(job=job)
     assert (row.result["control"], row.result["model_hash"]) == (
         "length-token", job.result["model_hash"],
@@ -391,7 +394,7 @@ def test_programs_ask_watch_and_cancel(site: Site, client: Client) -> None:
     rows = made.json()["translations"]
     assert (made.status_code, [row["share"] for row in rows]) == (201, ["0.800", "0.500"])
     first, second = (row["id"] for row in rows)
-    work_off(Translation.objects.get(pk=first))
+    run_job(Translation.objects.get(pk=first))
     assert client.get(f"/api/translations/{first}/").json()["system"] == "le@0.8"
     assert post(f"{first}/cancel/").status_code == 409
     assert post(f"{second}/cancel/").json()["status"] == "cancelled"

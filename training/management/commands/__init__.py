@@ -1,1 +1,1 @@
-"""Parallel text in, jobs and sweeps started, preferences analysed: one command a file."""
+"""Commands that import parallel text, start jobs and sweeps, and analyse preferences."""

@@ -1,4 +1,4 @@
-"""`manage.py import_parallel`: the upload page's cleaning and storing, from files on disk."""
+"""`manage.py import_parallel`: clean and store parallel text from files on disk."""
 
 from argparse import ArgumentParser
 from pathlib import Path
@@ -14,25 +14,39 @@ from annotation.management.command_line import BaseCommand
 from core import disk
 from training.forms import RESERVED
 from training.parallel import corpora
-from training.parallel.reading import Languages, ParallelError, Row, clean, read_moses, read_pairs
+from training.parallel.reading import (
+    Languages,
+    ParallelError,
+    Row,
+    clean,
+    read_moses,
+    read_pairs,
+    reason_of,
+)
 
 SIDES = "source", "target"
 
 
 class Command(BaseCommand):
-    help = "Import parallel text: one file of pairs, or two with a side each."
+    help = "Import parallel text: one file of pairs, or two files with one side each."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("name", metavar="NAME", help="in addresses and commands")
-        parser.add_argument("file", metavar="FILE", type=Path, help="TSV, source ||| target")
+        parser.add_argument(
+            "name", metavar="NAME", help="name of the corpus in addresses and commands"
+        )
+        parser.add_argument(
+            "file", metavar="FILE", type=Path, help="TSV, or lines source ||| target"
+        )
         parser.add_argument("target", metavar="FILE2", type=Path, nargs="?", help="target side")
         parser.add_argument("--source-language", required=True)
         parser.add_argument("--target-language", required=True)
-        parser.add_argument("--dry-run", action="store_true", help="check, store nothing")
+        parser.add_argument(
+            "--dry-run", action="store_true", help="check the files and store nothing"
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         if options["name"] in RESERVED:
-            raise CommandError(f"{options['name']} is an address of pages: choose another name.")
+            raise CommandError(f"{options['name']} is the address of a page. Choose another name.")
         language = LanguageField()
         try:
             source, target = (language.clean(options[f"{side}_language"]) for side in SIDES)
@@ -56,14 +70,14 @@ class Command(BaseCommand):
             if sentence is None:
                 raise
             raise CommandError(f"{sentence} Nothing was stored.") from error
-        self.stdout.write(f"{corpus.name} is stored: {corpus.n_pairs:,} pairs.")
+        self.stdout.write(f"Stored {corpus.name} with {corpus.n_pairs:,} pairs.")
 
     def _report(self, rows: list[Row]) -> None:
         _, report = clean(rows)
-        self.stdout.write(f"{report.read:,} pairs read, {report.kept:,} kept.")
+        self.stdout.write(f"Read {report.read:,} pairs, {report.usable:,} are usable.")
         for reason, n in report.left_out.items():
             places = ", ".join(report.examples[reason])
-            self.stderr.write(f"  left out, {reason}: {n:,}, such as {places}")
+            self.stderr.write(f"  excluded, {reason_of(reason)}: {n:,}, such as {places}")
 
 
 def _read(file: Path, target: Path | None, languages: Languages) -> list[Row]:

@@ -1,4 +1,4 @@
-"""`manage.py preferences`: do metrics prefer texts that are worse by construction?"""
+"""`manage.py preferences`: test whether metrics prefer texts that are worse by construction."""
 
 import json
 from argparse import ArgumentParser
@@ -23,8 +23,8 @@ BAR = 40
 
 class Command(BaseCommand):
     help = (
-        "Compare each reference with an altered text under metrics: W2W is the share of segments "
-        "in which the altered text scores higher, best 0."
+        "Compare each reference with an altered text under metrics. W2W is the share of segments "
+        "in which the altered text scores higher; 0 is best."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -38,17 +38,20 @@ class Command(BaseCommand):
         )  # fmt: skip
         file = parser.add_mutually_exclusive_group()
         for option, text in (
-            ("--dictionary", "for word-by-word: lines of word, tab, translation"),
+            ("--dictionary", "dictionary for word-by-word: lines of word, tab, translation"),
             (
                 "--alignments",
-                "for source-order: a line of 0-0 1-2 … for each segment; else aligned",
+                "alignments for source-order: one line per segment, such as 0-0 1-2; without it, "
+                "words are aligned automatically",
             ),
-            ("--texts", "for texts: a line for each segment, as people wrote them"),
+            ("--texts", "texts by annotators, for texts: one line per segment"),
         ):
             file.add_argument(option, dest="file", type=Path, metavar="FILE", help=text)
-        parser.add_argument("--seed", type=int, default=0, help="of random conditions")
-        parser.add_argument("--histogram", action="store_true", help="show how d is distributed")
-        parser.add_argument("--output", type=Path, metavar="FILE", help="write d of all as JSON")
+        parser.add_argument("--seed", type=int, default=0, help="seed of random conditions")
+        parser.add_argument("--histogram", action="store_true", help="print the distribution of d")
+        parser.add_argument(
+            "--output", type=Path, metavar="FILE", help="write d of all segments as JSON"
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         test_set = _find(options["test_set"])
@@ -56,7 +59,7 @@ class Command(BaseCommand):
         known = catalogue.infos()
         for name in metrics:
             if name not in known:
-                raise CommandError(f"There is no metric {name!r}. Known: {', '.join(known)}.")
+                raise CommandError(f"There is no metric “{name}”. Known: {', '.join(known)}.")
         try:
             altered = altering.alter(
                 test_set,
@@ -75,14 +78,14 @@ class Command(BaseCommand):
             _write(options["output"], test_set, condition, options["seed"], altered, rows)
 
     def _report(self, altered: Altered, rows: list[Row], *, histogram: bool) -> None:
-        self.stdout.write(f"{len(altered.keys)} segments, {altered.n_left_out} left out.")
+        self.stdout.write(f"{len(altered.keys)} segments, {altered.n_excluded} excluded.")
         if altered.coverage is not None:
-            self.stdout.write(f"The dictionary knew {altered.coverage:.1%} of source words.")
+            self.stdout.write(f"The dictionary has {altered.coverage:.1%} of the source words.")
         for row in rows:
             result, ends = row.result, row.result.interval
             shown = f" ({ends.low:.3f} to {ends.high:.3f})" if ends else ""
             if not result.n:
-                sentences = " ".join(warning.message for warning in result.warnings)
+                sentences = " ".join(str(warning.message) for warning in result.warnings)
                 self.stdout.write(f"{row.label}: W2W undefined. {sentences}")
                 continue
             self.stdout.write(
@@ -105,7 +108,7 @@ def _find(slug: str) -> TestSet:
         return TestSet.objects.get(slug=slug)
     except TestSet.DoesNotExist:
         known = ", ".join(TestSet.objects.values_list("slug", flat=True)[:20]) or "none"
-        raise CommandError(f"There is no test set {slug!r}. Known: {known}.") from None
+        raise CommandError(f"There is no test set “{slug}”. Known: {known}.") from None
 
 
 def _read(path: Path | None) -> GivenFile | None:

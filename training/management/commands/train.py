@@ -1,4 +1,4 @@
-"""`manage.py train`: start a job as the page does, on workers or here."""
+"""`manage.py train`: start a job on a worker or in this process."""
 
 import time
 from argparse import ArgumentParser
@@ -19,15 +19,15 @@ POLL_SECONDS = 0.5
 
 class Command(BaseCommand):
     help = (
-        "Fit a projection, or train a metric or a translation model; `manage.py train KIND` lists "
-        "what can be set."
+        "Fit a projection, or train a metric or a translation model. `manage.py train KIND` lists "
+        "the settings."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument(
             "kind", metavar="KIND", nargs="?", choices=sorted(KINDS), help=", ".join(KINDS)
         )
-        parser.add_argument("--name", help="what comes of it is named after it")
+        parser.add_argument("--name", help="name of the resulting metric or model")
         parser.add_argument(
             "--corpus", action="append", default=[], metavar="NAME", help="may be repeated"
         )
@@ -35,11 +35,13 @@ class Command(BaseCommand):
             "--option", action="append", default=[], metavar="KEY=VALUE", help="may be repeated"
         )
         parser.add_argument(
-            "--resume", type=int, metavar="JOB", help="go on with a job that ended early"
+            "--resume", type=int, metavar="JOB", help="resume a job that ended early"
         )
         place = parser.add_mutually_exclusive_group()
-        place.add_argument("--wait", action="store_true", help="stay until a worker is done")
-        place.add_argument("--here", action="store_true", help="in this process, no worker")
+        place.add_argument("--wait", action="store_true", help="wait until a worker is done")
+        place.add_argument(
+            "--here", action="store_true", help="run in this process, without a worker"
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         if not (options["kind"] or options["resume"]):
@@ -57,7 +59,7 @@ class Command(BaseCommand):
             self._wait(job)
 
     def _start(self, options: dict[str, Any]) -> TrainingJob:
-        """A new job; or, here, the one that the same command left unfinished."""
+        """Start a job; with --here, resume the one that the same command did not finish."""
         wanted: dict[str, Any] = {
             "kind": options["kind"],
             "name": options["name"],
@@ -65,22 +67,24 @@ class Command(BaseCommand):
             "corpora": [_corpus(name) for name in options["corpus"]],
         }
         if options["here"] and (left := starting.left_by_command(**wanted)):
-            return self._go_on(left, here=True)
+            return self._continue(left, here=True)
         job = starting.start(**wanted, here=options["here"])
         self.stdout.write(f"{job.label}: job {job.pk}, {job.name}")
         return job
 
     def _resume(self, options: dict[str, Any]) -> TrainingJob:
         if options["kind"] or options["name"]:
-            raise CommandError("--resume takes the job's own settings: give no kind and no name.")
+            raise CommandError(
+                "--resume uses the settings of the job. Do not give a kind or a name."
+            )
         job = TrainingJob.objects.filter(pk=options["resume"]).first()
         if job is None:
             raise CommandError(f"There is no job {options['resume']}.")
-        return self._go_on(job, here=options["here"])
+        return self._continue(job, here=options["here"])
 
-    def _go_on(self, job: TrainingJob, *, here: bool) -> TrainingJob:
+    def _continue(self, job: TrainingJob, *, here: bool) -> TrainingJob:
         starting.resume(job, here=here)
-        self.stdout.write(f"{job.label}: job {job.pk}, {job.name}, goes on from what it saved")
+        self.stdout.write(f"{job.label}: job {job.pk}, {job.name}, continues from what it saved")
         return job
 
     def _explain(self, kind: TrainingKind) -> None:
@@ -93,10 +97,10 @@ class Command(BaseCommand):
             work.work_here(job)
         except KeyboardInterrupt:
             starting.cancel(job)
-            message = "Interrupted; the job is cancelled. The same command goes on with it."
+            message = "Interrupted; the job is cancelled. Run the same command to resume it."
             raise CommandError(message, returncode=130) from None
         except (OperationalError, InterfaceError) as error:
-            message = f"The database stopped answering: {error}. The same command goes on with it."
+            message = f"The database stopped responding: {error}. Run the same command to resume."
             raise CommandError(message) from error
         self._report(job)
 
@@ -106,16 +110,16 @@ class Command(BaseCommand):
                 time.sleep(POLL_SECONDS)
                 job.refresh_from_db()
         except KeyboardInterrupt:
-            message = f"Interrupted; job {job.pk} goes on at its worker."
+            message = f"Interrupted; job {job.pk} continues on its worker."
             raise CommandError(message, returncode=130) from None
         self._report(job)
 
     def _report(self, job: TrainingJob) -> None:
-        """Say how it ended; fail where it did not end well."""
+        """Print how it ended; raise CommandError if it is not done."""
         job.refresh_from_db()
         if job.status != TrainingJob.Status.DONE:
             raise CommandError(f"{job.name}: {job.get_status_display()}. {job.message}".strip())
-        made = f" The metric {job.metric.name} came of it." if job.metric else ""
+        made = f" It made the metric {job.metric.name}." if job.metric else ""
         self.stdout.write(f"{job.name} is done.{made}")
 
 
@@ -124,4 +128,4 @@ def _corpus(name: str) -> ParallelCorpus:
         return ParallelCorpus.objects.get(name=name)
     except ParallelCorpus.DoesNotExist:
         known = ", ".join(ParallelCorpus.objects.values_list("name", flat=True)[:20]) or "none"
-        raise CommandError(f"There is no corpus {name!r}. Known: {known}.") from None
+        raise CommandError(f"There is no corpus “{name}”. Known: {known}.") from None

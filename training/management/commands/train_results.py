@@ -1,4 +1,4 @@
-"""`manage.py train_results`: what the trainings of a sweep found, side by side and tested."""
+"""`manage.py train_results`: compare and test the results of the trainings of a sweep."""
 
 from argparse import ArgumentParser
 from collections.abc import Sequence
@@ -22,20 +22,26 @@ from training.sweeps.table import Setting, Values
 class Command(BaseCommand):
     help = (
         "Tabulate a sweep: mean and standard deviation over seeds of the accuracy on held-out "
-        "texts and, where asked for, of the agreement with human judgments; each setting is "
-        "tested against the first, or against a metric."
+        "texts and, optionally, of the agreement with human judgments. Each setting is tested "
+        "against the first, or against a metric."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("sweep", metavar="SWEEP")
         human = parser.add_mutually_exclusive_group()
-        human.add_argument("--campaign", metavar="SLUG", help="segment τ-b and r with its humans")
-        human.add_argument("--darr", type=Path, metavar="FILE", help="WMT's relative ranks")
-        human.add_argument("--mqm", type=Path, metavar="FILE", help="marked errors, as published")
-        parser.add_argument("--test-set", metavar="SLUG", help="whose outputs the file judges")
+        human.add_argument(
+            "--campaign",
+            metavar="SLUG",
+            help="segment τ-b and r with the human scores of a campaign",
+        )
+        human.add_argument("--darr", type=Path, metavar="FILE", help="file of WMT's relative ranks")
+        human.add_argument(
+            "--mqm", type=Path, metavar="FILE", help="file of marked errors, as published"
+        )
+        parser.add_argument("--test-set", metavar="SLUG", help="test set of the judged outputs")
         parser.add_argument(
             "--without", action="append", default=[], metavar="SYSTEM",
-            help="with --mqm: leave out a system, such as a human translation; may be repeated",
+            help="with --mqm: exclude a system, such as a human translation; may be repeated",
         )  # fmt: skip
         parser.add_argument(
             "--against", metavar="METRIC", help="test every setting against this metric"
@@ -79,11 +85,13 @@ class Command(BaseCommand):
                 tested = table.compare(values, first)
             self.stdout.write(f"  {setting.label:<24} {_summary(values)}{_test(tested)}")
         if baseline is not None:
-            self.stdout.write(f"  tested against {baseline:+.4f}, which no seed changes")
+            self.stdout.write(
+                f"  tested against {baseline:+.4f}, which does not depend on the seed"
+            )
 
 
 def _columns(options: dict[str, Any], wanted: Sequence[str]) -> dict[str, dict[str, float]]:
-    """Columns by their titles: the value of every metric that has one."""
+    """Return columns by title: the value of every metric that has one."""
     if options["campaign"]:
         return _of_campaign(options["campaign"], wanted)
     path: Path | None = options["darr"] or options["mqm"]
@@ -100,7 +108,7 @@ def _columns(options: dict[str, Any], wanted: Sequence[str]) -> dict[str, dict[s
 def _of_campaign(slug: str, wanted: Sequence[str]) -> dict[str, dict[str, float]]:
     campaign = Campaign.objects.filter(slug=slug).first()
     if campaign is None:
-        raise CommandError(f"There is no campaign {slug!r}.")
+        raise CommandError(f"There is no campaign “{slug}”.")
     keys = {catalogue.get(name).table_measures[0] for name in wanted}
     rows = [row for row in correlate(campaign).rows if row.key in keys]
     return {
@@ -111,7 +119,7 @@ def _of_campaign(slug: str, wanted: Sequence[str]) -> dict[str, dict[str, float]
 
 def _known(name: str) -> str:
     if name not in catalogue.infos(retired=True):
-        raise CommandError(f"There is no metric {name!r}.")
+        raise CommandError(f"There is no metric “{name}”.")
     return name
 
 
@@ -119,7 +127,7 @@ def _baseline(values: dict[str, float], against: str | None) -> float | None:
     if not against:
         return None
     if against not in values:
-        raise CommandError(f"{against} has no scores there; manage.py score makes them.")
+        raise CommandError(f"{against} has no scores there. Compute them with manage.py score.")
     return float(values[against])
 
 

@@ -1,4 +1,4 @@
-"""`manage.py train_sweep`: start the trainings that a table of the paper varies, or any others."""
+"""`manage.py train_sweep`: start the trainings of a table of the paper, or others."""
 
 from argparse import ArgumentParser
 from collections.abc import Sequence
@@ -13,21 +13,23 @@ from training.sweeps import starting
 
 
 class Command(BaseCommand):
-    help = "Train ReFreeEval under several settings and seeds, as jobs over the workers."
+    help = "Train ReFreeEval with several settings and seeds, as jobs for workers."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("sweep", metavar="SWEEP", help="its name; a taken one gets a number")
+        parser.add_argument(
+            "sweep", metavar="SWEEP", help="name of the sweep; a name in use gets a number"
+        )
         parser.add_argument("--corpus", action="append", required=True, help="may be repeated")
         parser.add_argument(
             "--table",
             choices=list(starting.TABLES),
-            help="what a table of the paper varies; of c2, five values of the paper's seven",
+            help="settings of a table of the paper; for c2, five of its seven values",
         )
         parser.add_argument(
             "--vary", action="append", default=[], metavar="NAME=A,B,…", help="may be repeated"
         )
         parser.add_argument(
-            "--set", action="append", default=[], metavar="NAME=VALUE", help="the same for all"
+            "--set", action="append", default=[], metavar="NAME=VALUE", help="a setting of all jobs"
         )
         seeds = ",".join(map(str, starting.SEEDS))
         parser.add_argument("--seeds", default=seeds, help=f"default: {seeds}")
@@ -43,13 +45,15 @@ class Command(BaseCommand):
         except ValidationError as error:
             raise CommandError(" ".join(error.messages)) from error
         if sweep := started[0].sweep:
-            self.stdout.write(f"{len(started)} jobs; then: manage.py train_results {sweep}")
+            self.stdout.write(
+                f"Started {len(started)} jobs. When they are done: manage.py train_results {sweep}"
+            )
         else:
-            self.stdout.write(f"One job, which is no sweep: {started[0].name}")
+            self.stdout.write(f"Started one job, so there is no sweep: {started[0].name}")
 
 
 def _values(options: dict[str, Any]) -> dict[str, Sequence[Any]]:
-    """The values of every setting that is given, the seed last."""
+    """Return the values of every given setting, the seed last."""
     varied: dict[str, Sequence[Any]] = dict(starting.TABLES.get(options["table"] or "", {}))
     varied |= {name: value.split(",") for name, value in _pairs(options["vary"]).items()}
     fixed = {name: [value] for name, value in _pairs(options["set"]).items()}
@@ -72,7 +76,9 @@ def _seeds(given: str) -> list[int]:
     try:
         return list(dict.fromkeys(int(seed) for seed in given.split(",")))
     except ValueError:
-        raise CommandError(f"--seeds {given}: expected whole numbers and commas.") from None
+        raise CommandError(
+            f"--seeds {given}: expected whole numbers separated by commas."
+        ) from None
 
 
 def _corpora(names: list[str]) -> list[ParallelCorpus]:
@@ -80,5 +86,5 @@ def _corpora(names: list[str]) -> list[ParallelCorpus]:
     for name in names:
         if name not in found:
             known = ", ".join(ParallelCorpus.objects.values_list("name", flat=True)) or "none"
-            raise CommandError(f"There is no corpus {name!r}. Known: {known}.")
+            raise CommandError(f"There is no corpus “{name}”. Known: {known}.")
     return [found[name] for name in names]

@@ -1,4 +1,4 @@
-"""`manage.py translate`: translate a test set to wanted lengths, as the page does."""
+"""`manage.py translate`: translate a test set to target lengths."""
 
 import time
 from argparse import ArgumentParser
@@ -20,35 +20,46 @@ POLL_SECONDS = 0.5
 
 
 class Command(BaseCommand):
-    help = "Translate a test set with a trained model or any checkpoint; systems come of it."
+    help = "Translate a test set with a trained model or any checkpoint, and store the systems."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("test_set", metavar="TESTSET", help="slug of the test set")
-        parser.add_argument("--system", required=True, help="what the systems are called")
+        parser.add_argument("--system", required=True, help="name of the systems")
         parser.add_argument(
             "--model", required=True, metavar="JOB|CHECKPOINT",
-            help="the number of a training, or a checkpoint by its hub name or directory",
+            help="the number of a training, a name on the Hugging Face hub, or a directory",
         )  # fmt: skip
         parser.add_argument(
             "--ratio", action="append", metavar="RATIO",
-            help="wanted length as a share, 0.8 or 80%%; may be repeated; 1 if not given",
+            help="length ratio, 0.8 or 80%%; may be repeated; default 1",
         )  # fmt: skip
-        parser.add_argument("--of", default="", choices=["", *OF], help="share of what")
-        parser.add_argument("--unit", default="", choices=["", *UNITS], help="pieces if not given")
+        parser.add_argument("--of", default="", choices=["", *OF], help="what the ratio refers to")
+        parser.add_argument(
+            "--unit", default="", choices=["", *UNITS], help="unit of lengths; default pieces"
+        )
         parser.add_argument(
             "--method", default=AUTO, choices=[AUTO, *METHODS],
-            help="auto: as the model was trained, or exact",
+            help="auto: the length control of the model if it has one, else exact",
         )  # fmt: skip
         parser.add_argument("--beam", type=int, default=4)
-        parser.add_argument("--metric", default="", help="for n-best: what ranks the outputs")
         parser.add_argument(
-            "--language-model", default="", metavar="CHECKPOINT", help="for extract: a causal model"
+            "--metric", default="", help="for n-best: the metric that ranks the outputs"
+        )
+        parser.add_argument(
+            "--language-model",
+            default="",
+            metavar="CHECKPOINT",
+            help="for extract: a causal language model",
         )
         parser.add_argument("--queue", default="gpu", choices=["gpu", "cpu"])
-        parser.add_argument("--dry-run", action="store_true", help="check, translate nothing")
+        parser.add_argument(
+            "--dry-run", action="store_true", help="check the request and translate nothing"
+        )
         place = parser.add_mutually_exclusive_group()
-        place.add_argument("--wait", action="store_true", help="stay until a worker is done")
-        place.add_argument("--here", action="store_true", help="in this process, no worker")
+        place.add_argument("--wait", action="store_true", help="wait until a worker is done")
+        place.add_argument(
+            "--here", action="store_true", help="run in this process, without a worker"
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
@@ -57,7 +68,7 @@ class Command(BaseCommand):
             raise CommandError(" ".join(error.messages)) from error
         self._show(plan)
         if options["dry_run"]:
-            self.stdout.write("Dry run: nothing is translated.")
+            self.stdout.write("Dry run: nothing was translated.")
             return
         rows = starting.start(plan, queue=options["queue"], here=options["here"])
         for row in rows:
@@ -88,8 +99,8 @@ class Command(BaseCommand):
             self.stderr.write(f"warning: {warning}")
         for name, request in zip(plan.labels, plan.requests, strict=True):
             wanted = f", {request.share} of the {request.of} in {request.unit}"
-            told = wanted if request.asks_for_length else ""
-            self.stdout.write(f"{name}: {plan.n_segments:,} segments, {request.method}{told}")
+            length = wanted if request.asks_for_length else ""
+            self.stdout.write(f"{name}: {plan.n_segments:,} segments, {request.method}{length}")
 
     def _here(self, row: Translation) -> None:
         try:
@@ -97,7 +108,7 @@ class Command(BaseCommand):
         except KeyboardInterrupt:
             starting.cancel(row)
             raise CommandError(
-                "Interrupted; what was translated is kept.", returncode=130
+                "Interrupted; translated texts stay stored.", returncode=130
             ) from None
         self._report(row)
 
@@ -107,7 +118,7 @@ class Command(BaseCommand):
                 time.sleep(POLL_SECONDS)
                 row.refresh_from_db()
         except KeyboardInterrupt:
-            message = f"Interrupted; {row.label} goes on at its worker."
+            message = f"Interrupted; {row.label} continues on its worker."
             raise CommandError(message, returncode=130) from None
         self._report(row)
 
@@ -116,9 +127,9 @@ class Command(BaseCommand):
         if row.status != Translation.Status.DONE:
             raise CommandError(f"{row.label}: {row.get_status_display()}. {row.message}".strip())
         lengths = row.result.get("lengths")
-        told = (
-            f" Mean deviation from the wanted length: {lengths['mean_deviation']:.4f}."
+        deviation = (
+            f" Mean deviation from the target length: {lengths['mean_deviation']:.4f}."
             if lengths
             else ""
         )
-        self.stdout.write(f"{row.label} is stored in {row.test_set.slug}.{told}")
+        self.stdout.write(f"Stored {row.label} in {row.test_set.slug}.{deviation}")

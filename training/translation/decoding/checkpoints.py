@@ -1,4 +1,4 @@
-"""Any checkpoint with a decoder, loaded: what it reads, what it may write, where outputs end."""
+"""Load any checkpoint with a decoder; its limits, allowed tokens and ends of outputs."""
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -21,8 +21,9 @@ from training.translation.decoding import languages
 from training.translation.models import marian, vocabulary
 from training.translation.models.vocabulary import length_token
 from training.translation.options import LENGTH_TOKEN, PLAIN
+from training.translation.requests import no_decoder, not_loaded
 
-# Where neither tokenizer nor configuration says how long a text may be.
+# The limit if neither tokenizer nor configuration has one.
 LONGEST = 512
 
 
@@ -43,22 +44,22 @@ class Checkpoint:
 
     @property
     def is_causal(self) -> bool:
-        """Whether it continues a prompt."""
+        """Return True if it continues a prompt."""
         return not self.model.config.is_encoder_decoder
 
     @property
     def device(self) -> Any:
-        """Where the model is."""
+        """Return the device of the model."""
         return self.model.device
 
     @property
-    def is_told(self) -> bool:
-        """Whether it was trained to be told a length."""
+    def has_control(self) -> bool:
+        """Return True if it was trained with a length control."""
         return bool(self.control["control"] != PLAIN)
 
     @cached_property
     def limit(self) -> int:
-        """How many pieces a source may have, and an output."""
+        """Return the maximum pieces of a source and of an output."""
         config = self.model.config
         names = ("max_position_embeddings", "n_positions", "max_source_positions")
         known = [getattr(config, name, None) for name in names]
@@ -67,7 +68,7 @@ class Checkpoint:
 
     @cached_property
     def tokens(self) -> list[str]:
-        """All tokens as text; what stands before a word is a blank."""
+        """Return all tokens as text; the mark of the start of a word becomes a space."""
         n = self.model.get_output_embeddings().weight.shape[0]
         names = [str(x) for x in self.tokenizer.convert_ids_to_tokens(range(len(self.tokenizer)))]
         if any(name.startswith("Ġ") for name in names):
@@ -76,22 +77,25 @@ class Checkpoint:
 
     @cached_property
     def ends(self) -> list[int]:
-        """The tokens with which an output ends; a causal model's ends with its line."""
-        told = self.model.config.eos_token_id
-        ends = {*(told if isinstance(told, list) else [told]), self.tokenizer.eos_token_id}
+        """Return the tokens that end an output; for a causal model, a line break, too."""
+        configured = self.model.config.eos_token_id
+        ends = {
+            *(configured if isinstance(configured, list) else [configured]),
+            self.tokenizer.eos_token_id,
+        }
         known = {end for end in ends if end is not None and end < len(self.tokens)}
         lines = [n for n, token in enumerate(self.tokens) if self.is_causal and _is_line(token)]
         return sorted({*known, *lines})
 
     @property
     def end(self) -> int:
-        """The token that is an end and nothing else."""
+        """Return the end token of the tokenizer."""
         found = self.tokenizer.eos_token_id
         return int(found) if found in self.ends else self.ends[0]
 
     @cached_property
     def banned(self) -> list[int]:
-        """The tokens that no output may hold: special ones, and those beyond the vocabulary."""
+        """Return the tokens that no output may contain: special ones, and beyond the vocabulary."""
         n_tokens = len(self.tokens)
         special = {n for n in self.tokenizer.all_special_ids if n is not None and n < n_tokens}
         beyond = range(len(self.tokenizer), len(self.tokens))
@@ -100,14 +104,13 @@ class Checkpoint:
 
     @property
     def padding(self) -> int:
-        """The token that fills a batch up."""
+        """Return the token that pads a batch."""
         found = self.tokenizer.pad_token_id
         return self.end if found is None else int(found)
 
     def read(self, text: str) -> list[int]:
         """Return the pieces of a source, or of the prompt with it."""
-        told = self.template.format(text=text)
-        ids: list[int] = self.tokenizer(told).input_ids
+        ids: list[int] = self.tokenizer(self.template.format(text=text)).input_ids
         return ids
 
     def pieces(self, text: str) -> list[int]:
@@ -116,7 +119,7 @@ class Checkpoint:
         return ids
 
     def source_pieces(self, text: str) -> list[int]:
-        """Return the pieces of a source without what stands around it."""
+        """Return the pieces of a source without the text around it."""
         ids: list[int] = self.tokenizer(text, add_special_tokens=False).input_ids
         return ids
 
@@ -130,7 +133,7 @@ class Checkpoint:
 
 
 def load(name: str, source: str, target: str, device: str = "") -> Checkpoint:
-    """Load a checkpoint for a pair of languages; JobError says what keeps it from translating."""
+    """Load a checkpoint for a pair of languages; JobError says why it cannot translate."""
     try:
         folder = Path(places.find(name))
         places.check(name, folder)
@@ -140,28 +143,28 @@ def load(name: str, source: str, target: str, device: str = "") -> Checkpoint:
     except MetricError as error:
         raise JobError(error.message) from error
     except (OSError, ValueError, RuntimeError, KeyError, TypeError, ImportError) as error:
-        raise JobError(f"{name} cannot be loaded: {summary(error)}") from error
+        raise JobError(not_loaded(name, summary(error))) from error
     model.to(device or best_device()).eval()
     found = Checkpoint(name, model, tokenizer, places.fingerprint(folder))
     if found.is_causal:
         return replace(found, template=languages.prompt(source, target))
-    told = languages.tell(name, tokenizer, config, source, target)
-    if told.source:
-        tokenizer.src_lang, tokenizer.tgt_lang = told.source, told.target
+    formatting = languages.formatting(name, tokenizer, config, source, target)
+    if formatting.source:
+        tokenizer.src_lang, tokenizer.tgt_lang = formatting.source, formatting.target
     return replace(
         found,
-        template=told.template,
-        prefix=_prefix(config, told.first),
+        template=formatting.template,
+        prefix=_prefix(config, formatting.first),
         control=marian.control_of(config),
     )
 
 
 def _require_decoder(name: str, config: Any) -> None:
-    """BERT and its like would load as decoders that never learned to write."""
+    """Refuse BERT and similar models, which would load as untrained decoders."""
     written = " ".join(config.architectures or ())
     writes = any(part in written for part in ("CausalLM", "LMHead", "Marian", "ForConditional"))
     if not (config.is_encoder_decoder or writes):
-        raise JobError(f"{name} has no decoder: it cannot translate.")
+        raise JobError(no_decoder(name))
 
 
 def _prefix(config: Any, first: int | None) -> tuple[int, ...]:
@@ -192,10 +195,10 @@ def _is_line(token: str) -> bool:
 
 
 def has_length_tokens(checkpoint: Checkpoint) -> bool:
-    """Whether a length is its first token."""
+    """Return True if the first token of an output is its length."""
     return bool(checkpoint.control["control"] == LENGTH_TOKEN)
 
 
 def no_gradients() -> Any:
-    """What every pass of a finished model runs in."""
+    """Return the context of every pass of a finished model."""
     return torch.inference_mode()

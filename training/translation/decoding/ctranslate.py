@@ -70,8 +70,11 @@ def _search(checkpoint: Checkpoint, rows: Sequence[Row], beam: Beam) -> list[Fou
     limit is that of all rows, and one beside which a piece was found that no output may hold.
     """
     served, limits = _served(checkpoint), [limit_of(checkpoint, row) for row in rows]
-    told = has_length_tokens(checkpoint)
-    first = [served.names([checkpoint.length_token(row.told or 0)]) if told else [] for row in rows]
+    has_tokens = has_length_tokens(checkpoint)
+    first = [
+        served.names([checkpoint.length_token(row.target_length or 0)]) if has_tokens else []
+        for row in rows
+    ]
     banned = set(served.names(checkpoint.banned))
     results = served.translator.translate_batch(
         [served.names(row.source) for row in rows],

@@ -24,7 +24,7 @@ class Units:
 
 
 def units_of(checkpoint: Checkpoint, unit: str) -> Units:
-    """Return what tokens add in a unit; syllables are counted in each piece by itself."""
+    """Return the length of tokens in a unit; syllables are counted per piece."""
     texts = checkpoint.tokens
     if unit == lengths.PIECES:
         first = later = [1] * len(texts)

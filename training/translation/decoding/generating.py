@@ -22,14 +22,14 @@ ROOM = {"cpu": 6_000, "cuda": 60_000}
 
 @dataclass(frozen=True)
 class Row:
-    """A source's pieces, and what is asked of its output.
+    """The pieces of a source, and the requirements of its output.
 
-    `told` is the length in pieces that a trained control is told, `forced` the one that ends it in
-    units of the search, `reward` what every unit adds to the score.
+    `target_length` is the input of a length control in pieces. `forced` is the length in units of
+    the search at which the output ends. `reward` is added to the score for every unit.
     """
 
     source: tuple[int, ...]
-    told: int | None = None
+    target_length: int | None = None
     forced: int | None = None
     reward: float = 0.0
 
@@ -69,14 +69,16 @@ def limit_of(checkpoint: Checkpoint, row: Row) -> int:
     if checkpoint.is_causal:
         room = max(1, room - len(row.source))
     usual = 3 * len(row.source) + 30
-    asked = max(row.told or 0, row.forced or 0)
+    asked = max(row.target_length or 0, row.forced or 0)
     return min(room, max(usual, 2 * asked + 10))
 
 
 def _batches(checkpoint: Checkpoint, rows: Sequence[Row], beam: Beam) -> Iterator[list[int]]:
     """Rows of about one length together, the longest first."""
     room = ROOM["cuda" if "cuda" in str(checkpoint.device) else "cpu"]
-    order = sorted(range(len(rows)), key=lambda n: (-len(rows[n].source), -(rows[n].told or 0)))
+    order = sorted(
+        range(len(rows)), key=lambda n: (-len(rows[n].source), -(rows[n].target_length or 0))
+    )
     batch: list[int] = []
     for n in order:
         longest = len(rows[batch[0]].source) if batch else 0
@@ -133,12 +135,12 @@ def _inputs(checkpoint: Checkpoint, rows: Sequence[Row]) -> dict[str, Tensor]:
         return given
     prefix = [list(checkpoint.prefix) for _ in rows]
     if has_length_tokens(checkpoint):
-        prefix = [[*own, checkpoint.length_token(int(row.told or 0))]
+        prefix = [[*own, checkpoint.length_token(int(row.target_length or 0))]
                   for own, row in zip(prefix, rows, strict=True)]  # fmt: skip
     given["decoder_input_ids"] = torch.tensor(prefix, device=checkpoint.device)
-    if checkpoint.is_told and not has_length_tokens(checkpoint):
-        told = [int(row.told or 0) for row in rows]
-        given["wanted_lengths"] = torch.tensor(told, device=checkpoint.device)
+    if checkpoint.has_control and not has_length_tokens(checkpoint):
+        wanted = [int(row.target_length or 0) for row in rows]
+        given["wanted_lengths"] = torch.tensor(wanted, device=checkpoint.device)
     return given
 
 
@@ -179,7 +181,7 @@ BATCH = 32
 def log_probabilities(
     checkpoint: Checkpoint, rows: Sequence[Row], outputs: Sequence[Sequence[int]]
 ) -> list[float]:
-    """Return ln p of each output with its end, given its row's source and told length."""
+    """Return ln p of each output with its end, given its row's source and target length."""
     found: list[float] = []
     for start in range(0, len(rows), BATCH):
         part = slice(start, start + BATCH)
@@ -209,13 +211,17 @@ def _score(
 def _before(checkpoint: Checkpoint, row: Row) -> list[int]:
     if checkpoint.is_causal:
         return list(row.source)
-    told = [checkpoint.length_token(int(row.told or 0))] if has_length_tokens(checkpoint) else []
-    return [*checkpoint.prefix, *told]
+    first = (
+        [checkpoint.length_token(int(row.target_length or 0))]
+        if has_length_tokens(checkpoint)
+        else []
+    )
+    return [*checkpoint.prefix, *first]
 
 
 def _sources(checkpoint: Checkpoint, rows: Sequence[Row]) -> dict[str, torch.Tensor]:
     given = padded(checkpoint, [row.source for row in rows])
-    if checkpoint.is_told and not has_length_tokens(checkpoint):
-        told = [int(row.told or 0) for row in rows]
-        given["wanted_lengths"] = torch.tensor(told, device=checkpoint.device)
+    if checkpoint.has_control and not has_length_tokens(checkpoint):
+        wanted = [int(row.target_length or 0) for row in rows]
+        given["wanted_lengths"] = torch.tensor(wanted, device=checkpoint.device)
     return given

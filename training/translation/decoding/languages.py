@@ -1,6 +1,6 @@
-"""How checkpoints are told the languages: by tokens, by a task in words, or not at all.
+"""Pass languages to checkpoints: as tokens, as a task in English, or not at all.
 
-No torch: tokenizers are asked for what they know.
+Imports no torch: tokenizers give the languages that they support.
 """
 
 from collections.abc import Iterable, Mapping
@@ -10,14 +10,17 @@ from typing import Any
 from langcodes import Language
 
 from core.languages import display_name
+from metaeval.messages import Message, message, truncated
 from training.contract import JobError
+
+SHOWN = 8
 
 
 @dataclass(frozen=True)
-class Told:
-    """What stands around a source, and the token that begins an output, where there is one.
+class Formatting:
+    """The text around a source, and the token that begins an output, if any.
 
-    `source` and `target` are the codes by which the tokenizer knows the languages.
+    `source` and `target` are the codes of the languages in the tokenizer.
     """
 
     template: str = "{text}"
@@ -26,18 +29,18 @@ class Told:
     first: int | None = None
 
 
-def tell(name: str, tokenizer: Any, config: Any, source: str, target: str) -> Told:
-    """Return how a checkpoint with an encoder is told a pair; JobError where it knows it not."""
+def formatting(name: str, tokenizer: Any, config: Any, source: str, target: str) -> Formatting:
+    """Return how a checkpoint with an encoder takes a pair; JobError if it does not support it."""
     codes = _codes(tokenizer)
     if codes:
         found = [_find(codes, language) for language in (source, target)]
         _require(name, source, target, found, codes)
-        return Told(source=str(found[0]), target=str(found[1]), first=codes[str(found[1])])
+        return Formatting(source=str(found[0]), target=str(found[1]), first=codes[str(found[1])])
     if config.model_type in ("t5", "mt5", "umt5"):
-        return Told(_task(name, config, source, target))
+        return Formatting(_task(name, config, source, target))
     if config.model_type == "marian":
         return _of_marian(name, tokenizer, source, target)
-    return Told()
+    return Formatting()
 
 
 def prompt(source: str, target: str) -> str:
@@ -47,7 +50,7 @@ def prompt(source: str, target: str) -> str:
 
 
 def _codes(tokenizer: Any) -> dict[str, int]:
-    """The language tokens of mBART, M2M-100 and NLLB by the code that their tokenizers take."""
+    """Return the language tokens of mBART, M2M-100 and NLLB by the code of their tokenizers."""
     known: Mapping[str, int] = getattr(tokenizer, "lang_code_to_id", None) or {}
     if known:
         return dict(known)
@@ -60,7 +63,7 @@ def _codes(tokenizer: Any) -> dict[str, int]:
 
 
 def _find(codes: Iterable[str], language: str) -> str | None:
-    """The code of a language: `zh`, `zh_CN` or `zho_Hans`."""
+    """Return the code of a language: `zh`, `zh_CN` or `zho_Hans`; None if it is missing."""
     wanted = Language.get(language).maximize()
     two, three = wanted.language or "", wanted.to_alpha3() if wanted.language else ""
     names = (language, language.replace("-", "_"), f"{two}_{wanted.territory}",
@@ -73,34 +76,50 @@ def _require(
 ) -> None:
     missing = [code for code, own in zip((source, target), found, strict=True) if own is None]
     if missing:
-        some = ", ".join(sorted(codes)[:8])
-        raise JobError(f"{name} does not know the language {missing[0]}; it knows {some}, …")
+        raise JobError(_unknown(name, missing[0], codes))
 
 
 def _task(name: str, config: Any, source: str, target: str) -> str:
-    """T5 is told in English what to do; which pairs it has learned stands in its configuration."""
+    """Return the English instruction for T5; its configuration lists the pairs that it learned."""
     tasks = {key: value.get("prefix", "") for key, value in
              (config.task_specific_params or {}).items()}  # fmt: skip
     two = [Language.get(language).language or language for language in (source, target)]
     prefix = tasks.get(f"translation_{two[0]}_to_{two[1]}")
     if prefix is None and tasks:
-        known = ", ".join(key.removeprefix("translation_") for key in sorted(tasks))
-        raise JobError(f"{name} does not know the pair {source}-{target}; its tasks are {known}.")
+        known = [key.removeprefix("translation_") for key in sorted(tasks)]
+        raise JobError(
+            message(
+                "translation.unknown-task",
+                "{model} does not support the pair {pair}. Its tasks are: {tasks}.",
+                model=name,
+                pair=f"{source}-{target}",
+                tasks=known,
+            )
+        )
     names = f"translate {display_name(source)} to {display_name(target)}: "
     return (prefix or names) + "{text}"
 
 
-def _of_marian(name: str, tokenizer: Any, source: str, target: str) -> Told:
-    """A token before the source names the target where a model has several."""
+def _of_marian(name: str, tokenizer: Any, source: str, target: str) -> Formatting:
+    """Put a token for the target before the source if a model has several targets."""
     targets = [piece for piece in tokenizer.get_vocab() if _is_target(piece)]
     if not targets:
         _check_pair(name, tokenizer, source, target)
-        return Told()
+        return Formatting()
     found = _find([piece[2:-2] for piece in targets], target)
     if found is None:
-        some = ", ".join(sorted(targets)[:8])
-        raise JobError(f"{name} does not know the language {target}; it knows {some}, …")
-    return Told(f">>{found}<< {{text}}")
+        raise JobError(_unknown(name, target, targets))
+    return Formatting(f">>{found}<< {{text}}")
+
+
+def _unknown(name: str, language: str, codes: Iterable[str]) -> Message:
+    return message(
+        "translation.unknown-language",
+        "{model} does not support the language {language}. It supports: {languages}.",
+        model=name,
+        language=language,
+        languages=truncated(sorted(codes), SHOWN),
+    )
 
 
 def _is_target(piece: str) -> bool:
@@ -108,15 +127,22 @@ def _is_target(piece: str) -> bool:
 
 
 def _check_pair(name: str, tokenizer: Any, source: str, target: str) -> None:
-    """Refuse another pair than the tokenizer's, where its languages are known."""
+    """Refuse another pair than that of the tokenizer, if its languages are known."""
     own = (getattr(tokenizer, "source_lang", None), getattr(tokenizer, "target_lang", None))
     if not all(own):
         return
     if [_short(code) for code in own] != [_short(code) for code in (source, target)]:
-        raise JobError(f"{name} does not know the pair {source}-{target}; it has learned "
-                       f"{own[0]}-{own[1]}.")  # fmt: skip
+        raise JobError(
+            message(
+                "translation.unknown-pair",
+                "{model} does not support the pair {pair}. It supports: {own}.",
+                model=name,
+                pair=f"{source}-{target}",
+                own=f"{own[0]}-{own[1]}",
+            )
+        )
 
 
 def _short(code: Any) -> str:
-    """`en` of `eng`, `en-GB` and `en`."""
+    """Return `en` for `eng`, `en-GB` and `en`."""
     return Language.get(str(code).replace("_", "-")).language or str(code)

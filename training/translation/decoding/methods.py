@@ -1,47 +1,75 @@
-"""Outputs of a wanted length by one of the methods, whatever the checkpoint."""
+"""Translate to target lengths by one of the methods, with any checkpoint."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
+from metaeval.messages import Message, message
 from training.contract import JobError
 from training.translation import lengths
 from training.translation.decoding.checkpoints import Checkpoint, has_length_tokens
 from training.translation.decoding.ctranslate import best
 from training.translation.decoding.generating import Beam, Found, Row, log_probabilities, search
-from training.translation.requests import CONTROL, EXACT, N_BEST, PLAIN, SOFT, Request
+from training.translation.requests import (
+    CONTROL,
+    EXACT,
+    N_BEST,
+    PLAIN,
+    SOFT,
+    Request,
+    needs_length,
+    no_control,
+)
 
-# A reward per unit beyond which no search for one goes, and how often it is halved.
+# The strongest reward per unit that is tried, and how often the range is halved.
 STRONGEST, HALVINGS = 8.0, 9
 REWARDS = (-2.0, -1.0, -0.5, 0.0, 0.5, 1.0, 2.0)
-# Scores of (source, output) pairs, higher better.
+# Scores of (source, output) pairs; higher is better.
 Rank = Callable[[Sequence[tuple[str, str]]], Sequence[float]]
 
 
 @dataclass(frozen=True)
 class Output:
-    """A translation: its length in pieces as they were written, and in the unit of the request."""
+    """A translation with its length in generated pieces and in the unit of the request."""
 
     text: str
     pieces: int
     length: int
 
 
-def refusals(checkpoint: Checkpoint, request: Request, wanted: Sequence[int | None]) -> list[str]:
-    """Say what of a request a checkpoint cannot do; nothing where it can."""
+def refusals(
+    checkpoint: Checkpoint, request: Request, wanted: Sequence[int | None]
+) -> list[Message]:
+    """Return why a checkpoint cannot do a request; empty if it can."""
     name, found = checkpoint.name, []
-    if request.method == CONTROL and not checkpoint.is_told:
-        found.append(f"{name} was not trained to be told a length: choose another method.")
-    if checkpoint.is_told and not request.asks_for_length:
-        found.append(f"{name} was trained to be told a length: ask for one.")
-    if checkpoint.is_told and request.unit != lengths.PIECES:
-        found.append(f"{name} was trained to count pieces: ask for pieces.")
+    if request.method == CONTROL and not checkpoint.has_control:
+        found.append(no_control(name))
+    if checkpoint.has_control and not request.asks_for_length:
+        found.append(needs_length(name))
+    if checkpoint.has_control and request.unit != lengths.PIECES:
+        found.append(
+            message(
+                "translation.control-unit",
+                "{model} was trained to count pieces. Choose pieces as the unit.",
+                model=name,
+            )
+        )
     known = [n for n in wanted if n is not None]
     if any(n < 1 for n in known):
-        found.append("A wanted length of 0 cannot be translated to: the shortest is 1.")
+        found.append(
+            message("translation.length-zero", "The target length must be at least 1, not 0.")
+        )
     longest = _longest(checkpoint)
     if any(n > longest for n in known):
         found.append(
-            f"{max(known)} {request.unit} are wanted; {name} knows lengths up to {longest}."
+            message(
+                "translation.length-too-long",
+                "The longest target length is {wanted} (in {unit}), but {model} supports lengths "
+                "up to {longest}.",
+                wanted=max(known),
+                unit=request.unit,
+                model=name,
+                longest=longest,
+            )
         )
     return found
 
@@ -59,12 +87,12 @@ def decode(
     request: Request,
     rank: Rank | None = None,
 ) -> list[Output]:
-    """Translate texts to the wanted lengths; `rank` scores candidates of an n-best list.
+    """Translate texts to the target lengths; `rank` scores candidates of an n-best list.
 
-    Raises JobError where the checkpoint cannot do it.
+    Raises JobError if the checkpoint cannot do it.
     """
-    if wrong := refusals(checkpoint, request, wanted):
-        raise JobError(" ".join(wrong))
+    if errors := refusals(checkpoint, request, wanted):
+        raise JobError(*errors)
     rows = [_row(checkpoint, text, n) for text, n in zip(sources, wanted, strict=True)]
     beam = Beam(request.beam, request.unit)
     found = {
@@ -78,7 +106,7 @@ def decode(
 
 
 def output_of(checkpoint: Checkpoint, found: Found, unit: str) -> Output:
-    """Return the text of what a search found, with its lengths."""
+    """Return the text that a search found, with its lengths."""
     text = checkpoint.write(list(found.pieces))
     n = len(found.pieces)
     return Output(text, n, n if unit == lengths.PIECES else lengths.counter(unit)(text))
@@ -87,9 +115,17 @@ def output_of(checkpoint: Checkpoint, found: Found, unit: str) -> Output:
 def _row(checkpoint: Checkpoint, text: str, wanted: int | None) -> Row:
     ids = checkpoint.read(text)
     if len(ids) > checkpoint.limit:
-        raise JobError(f"A source has {len(ids):,} pieces; {checkpoint.name} reads at most "
-                       f"{checkpoint.limit:,}: “{text[:60]}…”")  # fmt: skip
-    return Row(tuple(ids), wanted if checkpoint.is_told else None)
+        raise JobError(
+            message(
+                "translation.source-too-long",
+                "A source has {pieces} pieces, but {model} reads at most {limit}: “{text}…”",
+                pieces=len(ids),
+                model=checkpoint.name,
+                limit=checkpoint.limit,
+                text=text[:60],
+            )
+        )
+    return Row(tuple(ids), wanted if checkpoint.has_control else None)
 
 
 def _forced(rows: Sequence[Row], wanted: Sequence[int | None]) -> list[Row]:

@@ -20,7 +20,7 @@ from training.translation.extraction.search import Floats, Mask, Sentence, objec
 # parts words, stand within words.
 _INVISIBLE = r"[\p{Default_Ignorable_Code_Point}--\p{L}]"
 _WITHIN = rf"[{_INVISIBLE}--\u200b]"
-# A grapheme cluster with every mark behind it, also those of Burmese that Unicode lets stand alone.
+# A grapheme cluster with all marks after it, also those of Burmese that Unicode keeps separate.
 _CLUSTER = rf"(?!\s|{_INVISIBLE})\X\p{{M}}*"
 _LETTER, _JOINERS = r"[\p{L}\p{M}\p{N}]", r"\u200c\u200d"
 _RUN = rf"(?:\p{{GCB=Prepend}}*(?!{_INVISIBLE}){_LETTER}[{_LETTER}{_JOINERS}]*)"
@@ -33,7 +33,7 @@ _PUNCTUATION = regex.compile(rf"(?:[\p{{P}}\p{{S}}][\p{{M}}{_INVISIBLE}]*)+", re
 def cut(text: str, *, by_character: bool) -> list[str]:
     """Return the words and punctuation of a text; of Chinese its characters.
 
-    A character is a grapheme cluster of Unicode; what is invisible is nothing by itself.
+    A character is a grapheme cluster of Unicode; an invisible one is not counted alone.
     """
     found: list[str] = (_SIGN if by_character else _TOKEN).findall(text)
     return found

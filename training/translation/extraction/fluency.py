@@ -11,10 +11,12 @@ from torch import Tensor
 from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer
 
 from extensions.neural.encoding.encoders import best_device, summary
+from metaeval.messages import message
 from metrics.base import MetricError
 from metrics.checkpoints import places
 from training.contract import JobError
 from training.translation.extraction.search import Floats
+from training.translation.requests import not_loaded
 
 # Pieces of texts that are read at once.
 ROOM = {"cpu": 16_000, "cuda": 120_000}
@@ -31,7 +33,7 @@ class LanguageModel:
         self.table: Tensor = model.get_input_embeddings().weight.detach()
 
     def pieces(self, word: str, *, has_blank: bool) -> list[int]:
-        """Return the pieces of a word as it stands in a text, with the blank before it."""
+        """Return the pieces of a word in a text, with the space before it."""
         ids: list[int] = self.tokenizer(
             f" {word}" if has_blank else word, add_special_tokens=False
         ).input_ids
@@ -73,19 +75,23 @@ class LanguageModel:
 
 
 def load(name: str, device: str = "") -> LanguageModel:
-    """Load a language model; JobError says what keeps it from being one."""
+    """Load a causal language model; JobError says why it cannot be used."""
     try:
         folder = Path(places.find(name))
         places.check(name, folder)
         config = AutoConfig.from_pretrained(folder, local_files_only=True)
         if config.is_encoder_decoder:
-            raise JobError(f"{name} is no causal language model.")
+            raise JobError(
+                message(
+                    "translation.not-causal", "{model} is not a causal language model.", model=name
+                )
+            )
         read: Any = AutoTokenizer.from_pretrained
         tokenizer = read(folder, local_files_only=True)
         model: Any = AutoModelForCausalLM.from_pretrained(folder, local_files_only=True)
     except MetricError as error:
         raise JobError(error.message) from error
     except (OSError, ValueError, RuntimeError, KeyError, ImportError) as error:
-        raise JobError(f"{name} cannot be loaded: {summary(error)}") from error
+        raise JobError(not_loaded(name, summary(error))) from error
     model.to(device or best_device()).eval()
     return LanguageModel(model, tokenizer, places.fingerprint(folder))

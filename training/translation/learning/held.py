@@ -19,7 +19,7 @@ MOST, BATCH = 200, 64
 @dataclass(frozen=True)
 class Measured:
     """Loss a piece without smoothing; mean deviation from the reference's length in pieces, which
-    a trained control is told; share of outputs equal to the reference; chrF."""
+    a trained control gets; share of outputs equal to the reference; chrF."""
 
     loss: float
     length_error: float
@@ -31,7 +31,7 @@ def measure(checkpoint: Checkpoint, pairs: Pairs, collator: Collator) -> Measure
     """Measure a model greedily on the first pairs of a held-out set."""
     rows = pairs.rows[:MOST]
     asked = [
-        Row(tuple(source), len(target) - 1 if checkpoint.is_told else None)
+        Row(tuple(source), len(target) - 1 if checkpoint.has_control else None)
         for source, target in rows
     ]
     outputs = [found[0].pieces for found in search(checkpoint, asked, Beam(size=1))]

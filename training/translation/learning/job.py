@@ -1,19 +1,20 @@
-"""The training of a translation model as a job: vocabulary, pairs, updates, the model's folder.
+"""Train a translation model as a job: vocabulary, pairs, updates, and the folder of the model.
 
-Transformers of Marian's form, stored in Marian's format, with one SentencePiece vocabulary for both
-languages. Texts are not tokenised before, unlike the study's English (Moses). The weights with the
-lowest held-out loss are kept. Of a wanted length L the decoder is told, at step t,
+Models are Transformers of Marian's architecture in Marian's format, with one SentencePiece
+vocabulary for both languages. Texts are not tokenised before, unlike the English of the study
+(Moses). The weights with the lowest held-out loss are stored. For a target length L, the decoder
+gets at step t:
 
-- ``target-embedding`` (Niehues 2020): r = L + 1 − t, the steps left, at most ``cap``. ``int``:
-  relu(W [word + position ; table(r)] + b); ``encoding``: the sinusoid of r in place of positions;
-  ``forward-backward``: (word + position) · √d + the sinusoid, which is learned slowly. ``int`` is
-  told steps beyond the cap as the cap.
+- ``target-embedding`` (Niehues 2020): r = L + 1 − t, the remaining steps, at most ``cap``. ``int``:
+  relu(W [word + position ; table(r)] + b); ``encoding``: the sinusoid of r instead of positions;
+  ``forward-backward``: (word + position) · √d + the sinusoid, which learns slowly. For ``int``,
+  steps beyond the cap count as the cap.
 - ``length-token`` (Cheng et al. 2023): a first token ``<len_L>``, forced when decoding; one beyond
   the cap is refused.
 - ``length-difference``, ``length-ratio`` (Takase and Okazaki 2019): sinusoids of L − t, or of t
-  with L in place of 10,000.
-- ``progress-ratio`` (Botcazou et al. 2025): cos and sin of (t / L) · width/2 · x, beside positions,
-  with noise in training.
+  with L instead of 10,000.
+- ``progress-ratio`` (Botcazou et al. 2025): cos and sin of (t / L) · width/2 · x, in addition to
+  positions, with noise in training.
 """
 
 import json
@@ -24,9 +25,11 @@ from pathlib import Path
 from typing import Any
 
 from extensions.neural.encoding.encoders import best_device
+from metaeval.messages import Message, message
 from metrics.checkpoints import places
-from training.contract import JobError, Outcome, Work
-from training.jobs.saving import current, save_whole, told, write_whole
+from training.contract import JobError, Outcome, Work, other_training
+from training.jobs.folders import NOT_TRAINED
+from training.jobs.saving import current, disk_errors, save_whole, write_whole
 from training.refreeeval.processes import first_alone
 from training.translation.decoding.checkpoints import Checkpoint
 from training.translation.learning import pairs as texts
@@ -37,37 +40,41 @@ from training.translation.options import LENGTH_TOKEN
 
 PACKAGES = ("torch", "transformers", "accelerate", "sentencepiece")
 UPDATES, VOCABULARY, MODEL = "updates", "vocabulary", "model"
+RESUMABLE = message(
+    "mt.resumable", "What was saved before is complete; the training can continue from it."
+)
 
 
 def run(work: Work) -> Outcome:
-    """Train, or go on with what was saved; raises JobError or StoppedError."""
+    """Train, or continue from what was saved; raises JobError or StoppedError."""
     options = dict(work.options)
     first_alone(lambda: _take(work))
     languages = texts.languages(work.corpora, options)
     split = texts.split(work.corpora, options)
-    work.report({"stage": "making the vocabulary"})
+    work.report({"stage": message("stage.vocabulary", "building the vocabulary")})
     tokenizer = vocabulary.load(first_alone(lambda: _vocabulary(work, split, languages)))
-    work.report({"stage": "cutting texts into pieces"})
+    work.report({"stage": message("stage.pieces", "splitting texts into pieces")})
     parts = tuple(Pairs(each, tokenizer, options) for each in (split.train, split.held_out))
     if min(map(len, parts)) < 1:
-        raise JobError(f"No pair is left: {_counted(parts[0].counts)}.")
+        raise JobError(_no_pairs(parts[0].counts))
     checkpoint = _checkpoint(work, tokenizer, options)
     start = checkpoint.model.config.decoder_start_token_id
     collator = Collator(tokenizer, start, checkpoint.control)
-    with told(work.folder, "What was saved before is whole; the training can go on from it."):
+    with disk_errors(work.folder, RESUMABLE):
         state = train(
             checkpoint, (parts[0], parts[1]), collator, options, work.folder / UPDATES, work.report
         )
-    work.report({"step": state.global_step, "total": state.max_steps, "stage": "writing it"})
-    kept = _best(curve(state))
+    writing = message("stage.writing", "writing the model")
+    work.report({"step": state.global_step, "total": state.max_steps, "stage": writing})
+    best = _best(curve(state))
     result = {
-        "held_out": _measured(kept),
+        "held_out": _measured(best),
         "languages": "-".join(languages),
         "pieces": len(tokenizer),
         "parameters": sum(each.numel() for each in checkpoint.model.parameters()),
         "pairs": {"training": parts[0].counts, "held out": parts[1].counts},
         "updates": state.global_step,
-        "updates_of_kept_weights": kept["step"],
+        "updates_of_kept_weights": best["step"],
         "curve": curve(state),
         "versions": {name: version(name) for name in PACKAGES},
         "data_hash": [corpus.sha256 for corpus in work.corpora],
@@ -77,8 +84,8 @@ def run(work: Work) -> Outcome:
 
 
 def _take(work: Work) -> None:
-    """Note what is trained in the folder; JobError where that was something else."""
-    with told(work.folder, "Nothing was trained."):
+    """Record what is trained in the folder; JobError if it has another training."""
+    with disk_errors(work.folder, NOT_TRAINED):
         work.folder.mkdir(parents=True, exist_ok=True)
     path = work.folder / "training.json"
     document = {"options": dict(work.options), "corpora": [c.sha256 for c in work.corpora]}
@@ -86,7 +93,7 @@ def _take(work: Work) -> None:
     if not path.exists():
         write_whole(path, lambda file: file.write(text.encode()))
     elif path.read_text(encoding="utf-8") != text:
-        raise JobError(f"{work.folder} holds a training with other settings or other text.")
+        raise JobError(other_training(work.folder))
 
 
 def _vocabulary(work: Work, split: Split, languages: tuple[str, str]) -> Path:
@@ -116,18 +123,18 @@ def _checkpoint(work: Work, tokenizer: Any, options: Mapping[str, Any]) -> Check
 
 
 def _best(rows: list[dict[str, Any]]) -> dict[str, Any]:
-    """Return the row of the weights that were kept."""
+    """Return the row of the weights with the lowest held-out loss."""
     return min(rows, key=lambda row: float(row["held_out_loss"]))
 
 
 def _measured(row: Mapping[str, Any]) -> dict[str, Any]:
-    """What weights made of held-out text."""
+    """Return the measures on held-out text."""
     return {key.removeprefix("held_out_"): value for key, value in row.items()
             if key.startswith("held_out_")}  # fmt: skip
 
 
 def _keep(work: Work, checkpoint: Checkpoint, result: Mapping[str, Any]) -> Path:
-    """Write the model as Marian's checkpoints are, with its manifest, once."""
+    """Write the model once, as a checkpoint of Marian with a manifest."""
 
     def write(path: Path) -> None:
         checkpoint.model.save_pretrained(path)
@@ -140,5 +147,14 @@ def _keep(work: Work, checkpoint: Checkpoint, result: Mapping[str, Any]) -> Path
     return current(work.folder, MODEL) or save_whole(work.folder, MODEL, write)
 
 
-def _counted(counts: Mapping[str, int]) -> str:
-    return ", ".join(f"{n:,} {reason}" for reason, n in counts.items())
+def _no_pairs(counts: Mapping[str, int]) -> Message:
+    """Return that no pair remains; the first count is that of all pairs."""
+    n_pairs, n_long, *rest = counts.values()
+    return message(
+        "mt.no-pairs",
+        "No pair remains of {pairs}: {long} are too long, and {uneven} have a length ratio above "
+        "the maximum.",
+        pairs=n_pairs,
+        long=n_long,
+        uneven=sum(rest),
+    )

@@ -1,4 +1,4 @@
-"""Pairs of pieces to learn from and to measure on, and the batches that they make."""
+"""Pairs of pieces for training and for measures, and their batches."""
 
 import random
 from collections.abc import Iterator, Mapping, Sequence
@@ -9,48 +9,60 @@ import torch
 from torch import Tensor
 from torch.utils.data import Dataset, Sampler
 
+from metaeval.messages import message
 from training.contract import Corpus, JobError
 from training.translation.models.vocabulary import length_token
 from training.translation.options import LENGTH_TOKEN
 
 IGNORED = -100
-# Batches among which pairs of about one length are gathered.
+# Batches over which pairs of similar length are collected.
 POOL = 50
 Text = tuple[str, str]
 
 
 @dataclass(frozen=True)
 class Split:
-    """Texts to learn from and texts that are held out; no source is in both."""
+    """Training texts and held-out texts; no source is in both."""
 
     train: list[Text]
     held_out: list[Text]
 
 
 def split(corpora: Sequence[Corpus], options: Mapping[str, Any]) -> Split:
-    """Hold sources out by the seed; JobError where too little is left."""
+    """Hold out sources by the seed; JobError if there are too few."""
     texts = [pair for corpus in corpora for pair in corpus.pairs]
     if options["reverse"]:
         texts = [(target, source) for source, target in texts]
     sources = sorted({source for source, _ in texts})
     n_held = min(int(options["held_out"]), len(sources) // 5)
     if not n_held:
-        raise JobError(f"{len(sources)} sources are too few to learn to translate.")
+        raise JobError(
+            message(
+                "mt.too-few-sources",
+                "{n} different sources are too few to train a translation model.",
+                n=len(sources),
+            )
+        )
     held = set(random.Random(options["seed"]).sample(sources, n_held))
     return Split(*([pair for pair in texts if (pair[0] in held) == is_held] for is_held in (0, 1)))
 
 
 def languages(corpora: Sequence[Corpus], options: Mapping[str, Any]) -> tuple[str, str]:
-    """Return source and target of all corpora; JobError where they differ."""
+    """Return source and target language of all corpora; JobError if they differ."""
     pairs = {(corpus.source_language, corpus.target_language) for corpus in corpora}
     if len(pairs) != 1:
-        raise JobError("The corpora have different languages: one pair at a time can be learned.")
+        raise JobError(
+            message(
+                "mt.languages-differ",
+                "The corpora have different languages. Choose corpora of one language pair.",
+            )
+        )
     source, target = pairs.pop()
     return (target, source) if options["reverse"] else (source, target)
 
 
 class Pairs(Dataset[dict[str, Any]]):
-    """Pairs as pieces. `counts` says how many there were, and why some are left out."""
+    """Pairs as pieces. `counts` has the number of pairs, then of excluded ones by reason."""
 
     def __init__(self, texts: Sequence[Text], tokenizer: Any, options: Mapping[str, Any]) -> None:
         self.rows: list[tuple[list[int], list[int]]] = []
@@ -80,14 +92,14 @@ class Pairs(Dataset[dict[str, Any]]):
 
 
 class Collator:
-    """Makes a batch: sources, labels, what the decoder reads and how long it is to write."""
+    """Make a batch: sources, labels, decoder inputs and target lengths."""
 
     def __init__(self, tokenizer: Any, start: int, control: Mapping[str, Any]) -> None:
         self.padding, self.start = tokenizer.pad_token_id, start
-        self.cap, self.is_told = control["cap"], control["control"]
+        self.cap, self.control = control["cap"], control["control"]
         self.tokens = [
             tokenizer.convert_tokens_to_ids(length_token(n + 1)) for n in range(self.cap)
-        ] if self.is_told == LENGTH_TOKEN else []  # fmt: skip
+        ] if self.control == LENGTH_TOKEN else []  # fmt: skip
 
     def __call__(self, rows: Sequence[Mapping[str, Any]]) -> dict[str, Tensor]:
         labels = [self._labels(row) for row in rows]
@@ -98,7 +110,7 @@ class Collator:
             "labels": _fill(labels, IGNORED),
             "decoder_input_ids": _fill([[self.start, *each[:-1]] for each in labels], self.padding),
         }
-        if self.is_told not in ("plain", LENGTH_TOKEN):
+        if self.control not in ("plain", LENGTH_TOKEN):
             batch["wanted_lengths"] = torch.tensor([row["length"] for row in rows])
         return batch
 
@@ -117,16 +129,16 @@ def _fill(rows: Sequence[Sequence[int]], padding: int) -> Tensor:
 
 
 class Batches(Sampler[int]):
-    """The order of an epoch: pairs of about one length together, batches in random order.
+    """The order of an epoch: pairs of similar length together, batches in random order.
 
-    It follows from seed and epoch alone, so that a training that goes on reads what it would have.
+    It depends on seed and epoch only, so that a resumed training reads the same pairs.
     """
 
     def __init__(self, lengths: Sequence[int], size: int, seed: int) -> None:
         self.lengths, self.size, self.seed, self.epoch = lengths, size, seed, 0
 
     def set_epoch(self, epoch: int) -> None:
-        """Say which epoch begins."""
+        """Set the current epoch."""
         self.epoch = epoch
 
     def __len__(self) -> int:
@@ -140,7 +152,7 @@ class Batches(Sampler[int]):
         for start in range(0, len(order), pool):
             near = sorted(order[start : start + pool], key=lambda n: self.lengths[n])
             batches += [near[n : n + self.size] for n in range(0, len(near), self.size)]
-        # A short batch stands last: the loader cuts the order into batches of one size.
+        # A short batch comes last: the loader cuts the order into batches of one size.
         short = [batch for batch in batches if len(batch) < self.size]
         full = [batch for batch in batches if len(batch) == self.size]
         drawn.shuffle(full)

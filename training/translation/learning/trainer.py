@@ -1,6 +1,6 @@
-"""transformers' trainer: what it is told, what is measured meanwhile, and how it stops and goes on.
+"""Run the trainer of transformers: its arguments, evaluation, stopping and resuming.
 
-Its checkpoints are whole or removed: a mark is written last.
+Incomplete checkpoints are removed: a file that marks a complete one is written last.
 """
 
 import math
@@ -22,6 +22,7 @@ from transformers import (
 )
 from transformers.trainer_callback import PrinterCallback
 
+from metaeval.messages import message
 from training.contract import JobError, StoppedError
 from training.jobs.saving import write_whole
 from training.refreeeval.processes import first_alone, world
@@ -81,11 +82,11 @@ def require_room(folder: Path, n_bytes: int) -> None:
         (folder / "probe").unlink(missing_ok=True)
 
 
-class Telling(TrainerCallback):
+class Reporting(TrainerCallback):
     """Reports each second, stops where the job is to stop, and marks what is saved as whole."""
 
     def __init__(self, report: Report) -> None:
-        self.report, self.stopped, self.told_at = report, False, 0.0
+        self.report, self.stopped, self.reported_at = report, False, 0.0
 
     def on_step_end(
         self, args: Any, state: TrainerState, control: TrainerControl, **kwargs: Any
@@ -93,22 +94,28 @@ class Telling(TrainerCallback):
         """Measure the last weights, which an interval may miss, and tell how far it is."""
         if state.global_step >= state.max_steps:
             control.should_log = control.should_evaluate = True
-        if time.monotonic() - self.told_at < REPORT_SECONDS:
+        if time.monotonic() - self.reported_at < REPORT_SECONDS:
             return
         try:
             self.report(progress(state))
-            self.told_at = time.monotonic()
+            self.reported_at = time.monotonic()
         except StoppedError:
             self.stopped = control.should_save = control.should_training_stop = True
 
     def on_log(
         self, args: Any, state: TrainerState, control: TrainerControl, logs: Any = None, **_: Any
     ) -> None:
-        """End what has failed."""
+        """Raise JobError if the loss is not finite."""
         loss = (logs or {}).get("loss", 0.0)
         if not math.isfinite(loss):
-            raise JobError(f"The loss is no number after {state.global_step} updates: choose a "
-                           "lower learning rate or a longer warm-up.")  # fmt: skip
+            raise JobError(
+                message(
+                    "mt.loss-undefined",
+                    "The loss is not a number after {n} updates. Choose a lower learning rate or a "
+                    "longer warm-up.",
+                    n=state.global_step,
+                )
+            )
 
     def on_save(
         self, args: Any, state: TrainerState, control: TrainerControl, **kwargs: Any
@@ -123,7 +130,7 @@ class Telling(TrainerCallback):
 def progress(state: TrainerState) -> dict[str, Any]:
     """Return how far a training is, with its curve."""
     found = {"step": state.global_step, "total": state.max_steps, "curve": curve(state)}
-    return found | {"stage": "training"}
+    return found | {"stage": message("stage.training", "training")}
 
 
 def curve(state: TrainerState) -> list[dict[str, Any]]:
@@ -146,24 +153,24 @@ def train(
     folder: Path,
     report: Report,
 ) -> TrainerState:
-    """Train, or go on with what lies in the folder; the model has the best weights afterwards.
+    """Train, or continue from the folder; the model has the best weights afterwards.
 
     Best is the lowest held-out loss. Raises JobError, and StoppedError with everything saved.
     """
-    telling = Telling(report)
+    reporting = Reporting(report)
     trainer = Trainer(
         model=checkpoint.model,
         args=arguments(options, folder),
         data_collator=collator,
         train_dataset=pairs[0],
         eval_dataset=pairs[1],
-        callbacks=[telling],
+        callbacks=[reporting],
     )
     trainer.remove_callback(PrinterCallback)
     trainer.pairs, trainer.held_out = pairs
     trainer.collator, trainer.checkpoint = collator, checkpoint
     trainer.train(resume_from_checkpoint=first_alone(lambda: last_whole(folder)))
-    if telling.stopped:
+    if reporting.stopped:
         raise StoppedError
     checkpoint.model.eval()
     state: TrainerState = trainer.state
@@ -182,7 +189,7 @@ def last_whole(folder: Path) -> str | None:
 
 
 def arguments(options: dict[str, Any], folder: Path) -> Seq2SeqTrainingArguments:
-    """Return what transformers' trainer is told."""
+    """Return the arguments of the trainer of transformers."""
     every = min(options["evaluate_every"], options["steps"])
     return Seq2SeqTrainingArguments(
         output_dir=str(folder),
@@ -205,7 +212,7 @@ def arguments(options: dict[str, Any], folder: Path) -> Seq2SeqTrainingArguments
         # With 1, what is saved when a training stops early would be removed at its end.
         save_total_limit=2,
         logging_steps=max(1, every // 10),
-        # Else a loss that is no number would be told as the mean of those before.
+        # Otherwise a loss of nan would be reported as the mean of those before.
         logging_nan_inf_filter=False,
         load_best_model_at_end=True,
         metric_for_best_model="loss",
@@ -225,5 +232,5 @@ def arguments(options: dict[str, Any], folder: Path) -> Seq2SeqTrainingArguments
 def _is_half(precision: str) -> bool:
     has_gpu = torch.cuda.is_available()
     if precision == "bfloat16" and not has_gpu:
-        raise JobError("bfloat16 needs a GPU here.")
+        raise JobError(message("mt.bfloat16", "bfloat16 needs a GPU."))
     return has_gpu and precision != "float32" and torch.cuda.is_bf16_supported()

@@ -1,5 +1,6 @@
-"""Likelihood under a translation model. Neither Django nor torch: web and workers read it."""
+"""The metric family of likelihoods under a translation model. Imports neither Django nor torch."""
 
+from metaeval.messages import Message, message
 from metrics.base import MetricInfo, one_measure
 from metrics.families import references
 from metrics.options import PRECISION, Family, Option, Options, clean
@@ -10,28 +11,53 @@ FAITHFULNESS, PRECISION_OF, RECALL, BOTH = (
 )
 DIRECTIONS = (FAITHFULNESS, PRECISION_OF, RECALL, BOTH)
 MEAN, SUM = "mean", "sum"
-TOLD = {
-    FAITHFULNESS: "of the output, given the source (Prism-src)",
-    PRECISION_OF: "of the output, given the reference",
-    RECALL: "of the reference, given the output",
-    BOTH: "of output and reference, each given the other: the mean of both (Prism-ref)",
-}
+
+
+def _measured(direction: str, model: str) -> Message:
+    match direction:
+        case _ if direction == FAITHFULNESS:
+            return message(
+                "likelihood.output-given-source",
+                "Log-probability of the output given the source (Prism-src), under {model}.",
+                model=model,
+            )
+        case _ if direction == PRECISION_OF:
+            return message(
+                "likelihood.output-given-reference",
+                "Log-probability of the output given the reference, under {model}.",
+                model=model,
+            )
+        case _ if direction == RECALL:
+            return message(
+                "likelihood.reference-given-output",
+                "Log-probability of the reference given the output, under {model}.",
+                model=model,
+            )
+    return message(
+        "likelihood.both",
+        "Mean of two log-probabilities (Prism-ref): output given reference and reference given "
+        "output, under {model}.",
+        model=model,
+    )
 
 
 def describe(name: str, label: str, options: Options) -> MetricInfo:
     """Describe a log-probability: never above 0, higher is better."""
     direction = str(options["direction"])
     from_source = direction == FAITHFULNESS
-    told, model = TOLD[direction], options["checkpoint"]
-    of_token = f"Mean log-probability of a token {told}, under {model}."
-    of_text = f"Log-probability {told}, under {model}."
+    description = [
+        _measured(direction, str(options["checkpoint"])),
+        message("likelihood.mean", "Averaged over tokens.")
+        if options["length"] == MEAN
+        else message("likelihood.sum", "Summed over tokens."),
+    ]
     return one_measure(
         name,
         label,
         needs_source=from_source,
         needs_reference=not from_source,
         queue="gpu",
-        description=of_token if options["length"] == MEAN else of_text,
+        description=" ".join(map(str, description)),
         citation="Thompson and Post 2020, Prism; Yuan et al. 2021, BARTScore",
         checkpoint=str(options["checkpoint"]),
         family="likelihood",
@@ -42,26 +68,43 @@ def describe(name: str, label: str, options: Options) -> MetricInfo:
 FAMILY = Family(
     key="likelihood",
     label="Likelihood (Prism, BARTScore)",
-    description="How probable a sequence-to-sequence model finds a text: released ones, and those "
-    "trained here.",
+    description=message(
+        "likelihood.about",
+        "The probability of a text under a sequence-to-sequence model, released or trained here.",
+    ),
     scorer="training.translation.likelihood.scorer:Likelihood",
     options=(
         Option(
             "checkpoint",
-            "Model",
+            message("likelihood.checkpoint", "Model"),
             "checkpoint",
-            help="A hub's name or a directory: BART, T5, mBART, M2M-100, NLLB, Marian, or the "
-            "model of a training here. From references it must know the target language on both "
-            "sides.",
+            help=message(
+                "likelihood.checkpoint-help",
+                "A name on the Hugging Face hub or a folder: BART, T5, mBART, M2M-100, NLLB, "
+                "Marian, "
+                "or a model trained here. With references it must support the target language on "
+                "both "
+                "sides.",
+            ),
         ),
-        Option("direction", "Direction", "choice", BOTH, choices=DIRECTIONS),
+        Option(
+            "direction",
+            message("likelihood.direction", "Direction"),
+            "choice",
+            BOTH,
+            choices=DIRECTIONS,
+        ),
         Option(
             "length",
-            "Over tokens",
+            message("likelihood.length", "Over tokens"),
             "choice",
             MEAN,
             choices=(MEAN, SUM),
-            help="mean: a token's share, as Prism and BARTScore have it; sum: of the whole text.",
+            help=message(
+                "likelihood.length-help",
+                "mean: the average per token, as in Prism and BARTScore; sum: the total of the "
+                "text.",
+            ),
             is_rare=True,
         ),
         references.option("mean"),

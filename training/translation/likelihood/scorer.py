@@ -3,8 +3,8 @@
 ln p of a text with its end, given another, under any checkpoint with an encoder and a decoder:
 of the output given the source or a reference, of the reference given the output, or both. As
 in Prism, a token that names the language is given and does not count; as in BARTScore, a begin
-token that the model writes does. Texts are cut to 512 pieces. A model that is told lengths is told
-the text's own.
+token that the model writes does. Texts are cut to 512 pieces. A model with a length control
+gets the length of the text.
 
 Prism's own checkpoint and BARTScore's ``bart.pth`` are files of other programs, and do not load:
 take a multilingual model (NLLB, mBART-50, M2M-100), or convert them.
@@ -19,6 +19,7 @@ import torch
 from extensions.neural.encoding import encoders, memory, precision
 from extensions.neural.encoding.memory import ModelSpec
 from extensions.neural.encoding.placing import placed
+from metaeval.messages import message
 from metrics import truncation
 from metrics.base import (
     MeanOfSegments,
@@ -118,11 +119,11 @@ class Likelihood(MeanOfSegments):
         if len(written) > room:
             truncation.note(pair[1])
             written = written[:room]
-        return Row(tuple(given), self._told(len(written))), [*self.begin, *written]
+        return Row(tuple(given), self._target_length(len(written))), [*self.begin, *written]
 
-    def _told(self, length: int) -> int | None:
-        """A model that was trained to be told a length is told the text's own."""
-        if not self.loaded.is_told:
+    def _target_length(self, length: int) -> int | None:
+        """Return the length of the text for a model with a length control."""
+        if not self.loaded.has_control:
             return None
         cap = int(self.loaded.control["cap"])
         return max(1, min(length, cap)) if has_length_tokens(self.loaded) else length
@@ -161,8 +162,12 @@ def _load(name: str, languages: Pair, device: str, chosen: str) -> Checkpoint:
     try:
         found = checkpoints.load(name, *languages, "cpu")
     except JobError as error:
-        raise MetricError(str(error), permanent=True) from error
+        raise MetricError(error.message, permanent=True) from error
     if found.is_causal:
-        message = f"{name} has no encoder: its likelihood is not that of a translation."
-        raise MetricError(message, permanent=True)
+        no_encoder = message(
+            "likelihood.no-encoder",
+            "{model} has no encoder, so its likelihood is not that of a translation.",
+            model=name,
+        )
+        raise MetricError(no_encoder, permanent=True)
     return replace(found, model=placed(found.model, device, chosen))

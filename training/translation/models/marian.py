@@ -57,7 +57,7 @@ class ControlledDecoder(MarianDecoder):  # type: ignore[no-untyped-call]
 
 
 class LengthControlledMarian(MarianMTModel):  # type: ignore[no-untyped-call]
-    """Marian's model that is told, as `wanted_lengths` (batch,), how long its output is to be."""
+    """Marian's model with target lengths as input: `wanted_lengths` (batch,)."""
 
     # As Marian's: transformers' trainer would otherwise pass on how many pieces an update has.
     accepts_loss_kwargs = False
@@ -69,7 +69,7 @@ class LengthControlledMarian(MarianMTModel):  # type: ignore[no-untyped-call]
 
     def forward(self, *args: Any, wanted_lengths: Tensor | None = None, **kwargs: Any) -> Any:
         if wanted_lengths is None:
-            raise ValueError("wanted_lengths: this model has to be told a length")
+            raise ValueError("wanted_lengths: this model needs target lengths")
         self.model.decoder.lengths = wanted_lengths
         return super().forward(*args, **kwargs)
 

@@ -1,4 +1,4 @@
-"""A joint vocabulary of both languages as Marian's tokenizer reads it, made by SentencePiece."""
+"""Build a joint vocabulary of both languages with SentencePiece, for Marian's tokenizer."""
 
 import io
 import json
@@ -13,6 +13,7 @@ import regex  # type: ignore[import-untyped]
 import sentencepiece
 from transformers import MarianTokenizer
 
+from metaeval.messages import Message, message
 from training.contract import JobError
 
 END, UNKNOWN, PADDING = "</s>", "<unk>", "<pad>"
@@ -23,7 +24,7 @@ _MOST = re.compile(r"value <= (\d+)")
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """SentencePiece's model, and how many pieces it could be given of those asked for."""
+    """The model of SentencePiece, its number of pieces and the requested number."""
 
     model: bytes
     n_pieces: int
@@ -31,10 +32,9 @@ class Vocabulary:
 
 
 def train(texts: Iterable[str], kind: str, size: int) -> Vocabulary:
-    """Learn pieces; JobError where the text cannot give any.
+    """Learn pieces; JobError if the text gives none.
 
-    Characters of Chinese writing are pieces of their own. Where the text has fewer pieces than
-    asked for, as many are made as there are.
+    Each Chinese character is a piece. If the text has fewer pieces than requested, all are made.
     """
     lines = list(texts)
     han = sorted({sign for line in lines for sign in _HAN.findall(line)})
@@ -47,15 +47,23 @@ def train(texts: Iterable[str], kind: str, size: int) -> Vocabulary:
             continue
         made = sentencepiece.SentencePieceProcessor(model_proto=model)
         return Vocabulary(model, made.get_piece_size(), size)
-    raise JobError(f"No vocabulary could be made of this text: {found}")
+    raise JobError(_no_vocabulary(found))
 
 
 def _most(refusal: str) -> int:
-    """The largest size that SentencePiece's refusal names."""
-    told = _MOST.search(refusal)
-    if told is None:
-        raise JobError(f"No vocabulary could be made of this text: {refusal}")
-    return int(told[1])
+    """Return the largest size, which the error of SentencePiece names."""
+    match = _MOST.search(refusal)
+    if match is None:
+        raise JobError(_no_vocabulary(refusal))
+    return int(match[1])
+
+
+def _no_vocabulary(reason: str) -> Message:
+    return message(
+        "mt.no-vocabulary",
+        "No vocabulary could be built from this text: {reason}",
+        reason=reason,
+    )
 
 
 def _train(lines: Sequence[str], kind: str, size: int, single: Sequence[str]) -> bytes:
@@ -67,7 +75,7 @@ def _train(lines: Sequence[str], kind: str, size: int, single: Sequence[str]) ->
         vocab_size=size,
         user_defined_symbols=list(single),
         character_coverage=1.0,
-        # Corpora are in NFC with single blanks; NFKC would make Chinese punctuation Latin.
+        # Corpora are in NFC with single spaces; NFKC would make Chinese punctuation Latin.
         normalization_rule_name="identity",
         num_threads=1,
         bos_id=-1,
@@ -79,7 +87,7 @@ def _train(lines: Sequence[str], kind: str, size: int, single: Sequence[str]) ->
 def write(
     vocabulary: Vocabulary, folder: Path, languages: tuple[str, str], n_lengths: int = 0
 ) -> None:
-    """Write the files of Marian's tokenizer; `n_lengths` tokens stand for lengths from 1 on."""
+    """Write the files of Marian's tokenizer, with tokens for lengths 1 to `n_lengths`."""
     made = sentencepiece.SentencePieceProcessor(model_proto=vocabulary.model)
     pieces = [made.id_to_piece(n) for n in range(made.get_piece_size())]
     rest = [piece for piece in pieces if piece not in (END, UNKNOWN)]
@@ -111,6 +119,6 @@ def length_token(length: int) -> str:
 def load(folder: Path) -> Any:
     """Return the tokenizer of a folder."""
     with warnings.catch_warnings():
-        # It would have sacremoses change punctuation before pieces are cut.
+        # It would use sacremoses to change punctuation before splitting into pieces.
         warnings.filterwarnings("ignore", "Recommended: pip install sacremoses")
         return MarianTokenizer.from_pretrained(folder, local_files_only=True)

@@ -1,4 +1,4 @@
-"""Translations for programs: ask for them, look first, watch, cancel, go on."""
+"""The API of translations: preview, start, show, cancel, resume."""
 
 from collections.abc import Mapping
 from typing import Any, ClassVar
@@ -12,18 +12,20 @@ from annotation.access import not_blinded
 from annotation.api.parameters import Texts
 from annotation.filters import FilterError
 from annotation.models import TestSet
-from training.api import WorkViewSet
+from core.messages import as_json
+from training.api import MessageSerializer, WorkViewSet
 from training.models import Translation
 from training.translation.systems import starting
 from training.translation.systems.forms import TranslateForm
 
 
 class TranslationSerializer(serializers.ModelSerializer[Translation]):
-    """A translation of a test set to one wanted length, and the system that came of it."""
+    """A translation of a test set to one target length, and the system that it made."""
 
     test_set = serializers.CharField(source="test_set.slug")
     share = serializers.DecimalField(max_digits=6, decimal_places=3)
     system = serializers.SerializerMethodField()
+    message = MessageSerializer(read_only=True)
 
     class Meta:
         model = Translation
@@ -32,15 +34,17 @@ class TranslationSerializer(serializers.ModelSerializer[Translation]):
                   "finished_at")  # fmt: skip
 
     def get_system(self, row: Translation) -> str | None:
-        """The label of the system, once it is stored."""
+        """Return the name of the system, once it is stored."""
         return row.label if row.system_id else None
 
 
 class TranslationStartSerializer(serializers.Serializer[object]):
-    """What the page asks: a test set, a model, the name of the systems and their length ratios."""
+    """A test set, a model, the name of the systems and their length ratios."""
 
     test_set = serializers.SlugField()
-    model = serializers.CharField(help_text="Number of a training, hub name, or directory.")
+    model = serializers.CharField(
+        help_text="The number of a training, a name on the Hugging Face hub, or a folder."
+    )
     name = serializers.CharField()
     ratios = serializers.CharField(default="1", help_text="0.8, 0.5 or 80%, 50%")
     of = serializers.CharField(required=False)
@@ -54,22 +58,22 @@ class TranslationStartSerializer(serializers.Serializer[object]):
 
 
 class TranslationsSerializer(serializers.Serializer[object]):
-    """What was asked for, one of each length ratio."""
+    """The started translations, one per length ratio."""
 
     translations = TranslationSerializer(many=True)
 
 
 class TranslationPlanSerializer(serializers.Serializer[object]):
-    """What would be done."""
+    """What would be translated; `warnings` are messages."""
 
     systems = serializers.ListField(child=serializers.CharField())
     n_segments = serializers.IntegerField()
-    warnings = serializers.ListField(child=serializers.CharField())
+    warnings = serializers.ListField(child=serializers.DictField())
 
 
 @extend_schema(tags=["training"])
 class TranslationViewSet(WorkViewSet[Translation]):
-    """Translations, newest first; `?test_set=slug` for those of one test set."""
+    """Translations, newest first; `?test_set=slug` selects those of one test set."""
 
     takes: ClassVar[Mapping[str, Texts]] = {"list": {"test_set": "The slug of a test set."}}
     serializer_class = TranslationSerializer
@@ -79,8 +83,8 @@ class TranslationViewSet(WorkViewSet[Translation]):
         """Cancel a translation."""
         return starting.cancel(row)
 
-    def go_on(self, row: Translation) -> None:
-        """Go on with a translation."""
+    def continue_row(self, row: Translation) -> None:
+        """Resume a translation."""
         starting.resume(row)
 
     def get_queryset(self) -> Any:
@@ -88,7 +92,7 @@ class TranslationViewSet(WorkViewSet[Translation]):
         slug = self.request.query_params.get("test_set")
         rows = not_blinded(super().get_queryset(), self.request.user)
         if slug and not TestSet.objects.filter(slug=slug).exists():
-            raise FilterError(f"test_set: there is no test set {slug!r}")
+            raise FilterError(f"test_set: there is no test set named “{slug}”")
         return rows.filter(test_set__slug=slug) if slug else rows
 
     @extend_schema(
@@ -96,17 +100,17 @@ class TranslationViewSet(WorkViewSet[Translation]):
         responses={200: TranslationPlanSerializer, 201: TranslationsSerializer},
     )
     def create(self, request: Request, format: str | None = None) -> Response:
-        """Translate to every ratio; with `dry_run` say what would come of it."""
+        """Translate to every ratio; with `dry_run` only report what would be translated."""
         sent = TranslationStartSerializer(data=request.data)
         sent.is_valid(raise_exception=True)
         form = TranslateForm(request.user, sent.validated_data)
         if not form.is_valid() or form.plan is None:
-            wrong = {name: [str(each) for each in said] for name, said in form.errors.items()}
-            raise serializers.ValidationError(wrong)
+            errors = {name: list(map(str, found)) for name, found in form.errors.items()}
+            raise serializers.ValidationError(errors)
         if sent.validated_data["dry_run"]:
             plan = form.plan
             found = {"systems": plan.labels, "n_segments": plan.n_segments}
-            return Response(found | {"warnings": plan.warnings})
+            return Response(found | {"warnings": [as_json(each) for each in plan.warnings]})
         rows = starting.start(form.plan, user=request.user, queue=form.cleaned_data["queue"])
         made = self.get_serializer(rows, many=True).data
         return Response({"translations": made}, status=status.HTTP_201_CREATED)

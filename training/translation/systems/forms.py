@@ -1,4 +1,4 @@
-"""What a translation is asked with on its page."""
+"""The form that starts translations of a test set."""
 
 from collections.abc import Mapping
 from decimal import Decimal
@@ -6,57 +6,75 @@ from typing import Any
 
 from django import forms
 from django.core.exceptions import ValidationError
+from django.utils.translation import gettext_lazy as _
 
 from annotation.models import TestSet
 from annotation.uploads.submissions import parse_ratio
+from core.messages import translated
+from training.contract import reason_of
+from training.jobs.starting import refusal
 from training.translation.lengths import UNITS
 from training.translation.requests import METHODS, OF
 from training.translation.systems import starting
 from training.translation.systems.starting import AUTO, Plan
 
 FIELDS = ("method", "of", "unit", "beam", "metric", "language_model")
-# What :func:`starting.plan` calls what is named otherwise here.
+# Fields of :func:`starting.plan` that have another name here.
 NAMES = {"share": "ratios", "system": "name"}
 
 
 class TranslateForm(forms.Form):
-    """A test set, a model and the wanted lengths. After `is_valid`, `plan` is the dry run."""
+    """A test set, a model and the target lengths. After `is_valid`, `plan` is the dry run."""
 
     test_set = forms.ModelChoiceField(
-        TestSet.objects.all(), to_field_name="slug", label="Test set", empty_label=None
+        TestSet.objects.all(), to_field_name="slug", label=_("Test set"), empty_label=None
     )
     model = forms.CharField(
         max_length=500,
-        label="Model",
-        help_text="The number of a training, or a checkpoint by its hub name or directory.",
+        label=_("Model"),
+        help_text=_("The number of a training, a name on the Hugging Face hub, or a folder."),
         widget=forms.TextInput(attrs={"list": "known-models", "autocomplete": "off"}),
     )
     name = forms.CharField(
-        max_length=120, label="Name of the system", help_text="Its lengths are added: name@0.8."
+        max_length=120,
+        label=_("Name of the system"),
+        help_text=_("The length ratio is added to the name: name@0.8."),
     )
     ratios = forms.CharField(
         max_length=100,
-        label="Length ratios",
+        label=_("Length ratios"),
         initial="0.8, 0.5",
-        help_text="Shares or per cent, separated by commas. 1 without a length control.",
+        help_text=_("Ratios or percentages, separated by commas. Use 1 without a length control."),
     )
     of = forms.ChoiceField(
-        choices=[("", "the reference where there is one, else the source"), *OF.items()],
+        choices=lambda: [
+            ("", _("the reference if there is one, else the source")),
+            *((key, translated(about)) for key, about in OF.items()),
+        ],
         required=False,
-        label="Share of what",
+        label=_("Relative to the length of"),
     )
     method = forms.ChoiceField(
-        choices=[(AUTO, "as the model was trained; else exact"), *METHODS.items()], initial=AUTO
+        choices=lambda: [
+            (AUTO, _("the length control of the model if it has one, else exact")),
+            *((key, translated(about)) for key, about in METHODS.items()),
+        ],
+        initial=AUTO,
+        label=_("Method"),
     )
-    unit = forms.ChoiceField(choices=[(unit, unit) for unit in UNITS], label="Counted in")
-    beam = forms.IntegerField(min_value=1, max_value=64, initial=4, label="Beams")
+    unit = forms.ChoiceField(choices=[(unit, unit) for unit in UNITS], label=_("Length counted in"))
+    beam = forms.IntegerField(min_value=1, max_value=64, initial=4, label=_("Beams"))
     metric = forms.CharField(
-        required=False, help_text="For several rewards: a metric without references that ranks."
+        required=False,
+        label=_("Metric"),
+        help_text=_("For the method n-best: a metric without references that ranks the outputs."),
     )
     language_model = forms.CharField(
-        required=False, label="Language model", help_text="For extracts: a causal model."
+        required=False,
+        label=_("Language model"),
+        help_text=_("For the method extract: a causal language model."),
     )
-    queue = forms.ChoiceField(choices=[("gpu", "gpu"), ("cpu", "cpu")], label="Whose workers do it")
+    queue = forms.ChoiceField(choices=[("gpu", "gpu"), ("cpu", "cpu")], label=_("Queue"))
 
     def __init__(
         self, user: Any, data: Any = None, initial: Mapping[str, Any] | None = None
@@ -67,26 +85,26 @@ class TranslateForm(forms.Form):
 
     @property
     def main(self) -> list[forms.BoundField]:
-        """What is shown at once."""
+        """Return the fields that are always shown."""
         return [self[name] for name in ("test_set", "model", "name", "ratios", "of", "method")]
 
     @property
     def advanced(self) -> list[forms.BoundField]:
-        """What is folded."""
+        """Return the fields that are folded."""
         return [self[name] for name in ("unit", "beam", "metric", "language_model", "queue")]
 
     @property
     def has_folded_errors(self) -> bool:
-        """Whether what is folded has to be seen."""
+        """Return True if a folded field has an error."""
         return any(field.errors for field in self.advanced)
 
     def clean_ratios(self) -> list[Decimal]:
-        """Read shares and per cent."""
+        """Read ratios and percentages."""
         parts = [part.strip() for part in self.cleaned_data["ratios"].split(",") if part.strip()]
         try:
             return [parse_ratio(part) for part in parts]
         except ValueError as error:
-            raise ValidationError(f"{error}.") from error
+            raise refusal(reason_of(error)) from error
 
     def clean(self) -> dict[str, Any]:
         """Check all that can be checked without loading the model."""
@@ -103,6 +121,6 @@ class TranslateForm(forms.Form):
                 user=self.user,
             )
         except ValidationError as error:
-            for field, messages in error.message_dict.items():
-                self.add_error(NAMES.get(field, field), messages)
+            for field, errors in error.error_dict.items():
+                self.add_error(NAMES.get(field, field), ValidationError(errors))
         return data

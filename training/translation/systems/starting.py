@@ -1,4 +1,4 @@
-"""Ask for translations of a test set: checked before any row exists, one row a wanted length."""
+"""Plan and start translations of a test set: one row per target length."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -19,6 +19,7 @@ from core.text import key
 from core.work import claims
 from core.work.models import Now
 from core.work.sending import send_on_commit
+from metaeval.messages import Message, message, truncated, untranslated
 from metrics import catalogue
 from metrics.stock import inventory
 from training.models import TrainingJob, Translation
@@ -32,22 +33,27 @@ from training.translation.requests import (
     SOURCE,
     TRANSLATION,
     Request,
+    needs_length,
+    no_control,
+    no_decoder,
 )
 
 AUTO = "auto"
 SHOWN = 3
+# Errors by field.
+Errors = dict[str, list[Message]]
 
 
 @dataclass(frozen=True)
 class Model:
-    """A checkpoint, and the training that it came from, where it is one of ours."""
+    """A checkpoint, and the training that made it, if it was trained here."""
 
     name: str
     job: TrainingJob | None = None
 
     @property
-    def is_told(self) -> bool | None:
-        """Whether it was trained to be told a length; None where its configuration is not here."""
+    def has_control(self) -> bool | None:
+        """Return True if it was trained with a length control; None if its config is not here."""
         if self.job is not None:
             return bool(self.job.options["control"] != training_options.PLAIN)
         config = _config(self.name)
@@ -55,15 +61,15 @@ class Model:
             return None
         return bool(config.get("length_control", {}).get("control", PLAIN) != PLAIN)
 
-    def refusal(self) -> str:
-        """Say why it cannot translate, where that is seen without loading it; else nothing."""
+    def refusal(self) -> Message | None:
+        """Say why it cannot translate, as far as its config shows; None if it does not."""
         config = _config(self.name)
         if config is None or config.get("is_encoder_decoder"):
-            return ""
+            return None
         written = " ".join(config.get("architectures") or ())
         if any(part in written for part in ("CausalLM", "LMHead", "Conditional", "Marian", "T5")):
-            return ""
-        return f"{self.name} has no decoder: it cannot translate."
+            return None
+        return no_decoder(self.name)
 
 
 def _config(name: str) -> dict[str, Any] | None:
@@ -79,37 +85,59 @@ def _config(name: str) -> dict[str, Any] | None:
 
 
 def model_of(given: str) -> Model:
-    """Return the model of a training's number, or the checkpoint of a name or directory.
+    """Return the model of the training with a number, or the checkpoint of a name or folder.
 
-    ValidationError where the training has none.
+    ValidationError if there is no such training or it has no model.
     """
     given = given.strip()
     if not given:
-        raise ValidationError({"model": "Give the number of a training, or a checkpoint."})
+        raise _refusal(
+            "model",
+            message("translation.no-model", "Enter the number of a training, or a checkpoint."),
+        )
     if not given.isdecimal():
         return Model(given)
     job = TrainingJob.objects.filter(pk=key(given), kind=training_options.KIND).first()
     if job is None:
-        raise ValidationError({"model": f"There is no training of a translation model {given}."})
+        raise _refusal(
+            "model",
+            message(
+                "translation.no-training",
+                "There is no training of a translation model with the number {number}.",
+                number=given,
+            ),
+        )
     if "model" not in job.result:
-        raise ValidationError({"model": f"Job {job.pk}, {job.name}, has no model yet."})
+        raise _refusal(
+            "model",
+            message(
+                "translation.no-model-yet",
+                "Job {number}, {name}, has no model yet.",
+                number=str(job.pk),
+                name=job.name,
+            ),
+        )
     return Model(str(job.result["model"]), job)
+
+
+def _refusal(field: str, *errors: Message) -> ValidationError:
+    return ValidationError({field: ValidationError(list(errors))})
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What would be done: a request for each wanted length, and what a reader should know."""
+    """What would be translated: a request for each target length, and warnings."""
 
     test_set: TestSet
     name: str
     model: Model
     requests: list[Request]
     n_segments: int
-    warnings: list[str]
+    warnings: list[Message]
 
     @property
     def labels(self) -> list[str]:
-        """The systems that would come of it."""
+        """Return the names of the systems that would be stored."""
         return [label(self.name, request.share) for request in self.requests]
 
 
@@ -124,23 +152,32 @@ def plan(
 ) -> Plan:
     """Check everything that can be checked without loading the model: the dry run.
 
-    `given` are fields of :class:`Request`; the method may be `auto`. ValidationError names fields.
+    `given` are fields of :class:`Request`; the method may be `auto`. ValidationError has the
+    errors by field.
     """
-    chosen, wrong = model_of(model), dict[str, list[str]]()
+    chosen, errors = model_of(model), Errors()
     if refusal := chosen.refusal():
-        wrong["model"] = [refusal]
+        errors["model"] = [refusal]
     if user is not None and not may_change_test_set(user, test_set):
-        wrong["test_set"] = [test_set_refusal(test_set)]
-    requests = [_request(test_set, chosen, share, given, wrong) for share in dict.fromkeys(shares)]
+        errors["test_set"] = [untranslated(test_set_refusal(test_set))]
+    requests = [_request(test_set, chosen, share, given, errors) for share in dict.fromkeys(shares)]
     if not requests:
-        wrong["share"] = ["Give at least one length ratio."]
-    _check_texts(test_set, requests, wrong)
-    _check_names(test_set, name.strip(), requests, wrong)
+        errors["share"] = [message("translation.no-ratio", "Enter at least one length ratio.")]
+    _check_texts(test_set, requests, errors)
+    _check_names(test_set, name.strip(), requests, errors)
     metric = str(given.get("metric") or "")
     if metric and (metric not in catalogue.infos() or catalogue.get(metric).needs_reference):
-        wrong["metric"] = [f"There is no metric {metric} here that needs no reference."]
-    if wrong:
-        raise ValidationError({field: list(dict.fromkeys(each)) for field, each in wrong.items()})
+        errors["metric"] = [
+            message(
+                "translation.no-such-metric",
+                "There is no metric {metric} that works without references.",
+                metric=metric,
+            )
+        ]
+    if errors:
+        raise ValidationError(
+            {field: ValidationError(list(dict.fromkeys(each))) for field, each in errors.items()}
+        )
     warnings = [ORACLE] if any(r.of == REFERENCE and r.asks_for_length for r in requests) else []
     n_segments = test_set.segments.count()
     return Plan(test_set, name.strip(), chosen, requests, n_segments, warnings)
@@ -151,82 +188,111 @@ def _request(
     model: Model,
     share: Decimal,
     given: Mapping[str, Any],
-    wrong: dict[str, list[str]],
+    errors: Errors,
 ) -> Request:
     values = {key: value for key, value in given.items() if value not in ("", None)}
     if values.get("method", AUTO) == AUTO:
-        values["method"] = _method(model, share, wrong)
+        values["method"] = _method(model, share, errors)
     request = Request(share=share, **values)
     if not given.get("of"):
         has_references = Reference.objects.filter(segment__test_set=test_set).exists()
         request = Request(**vars(request) | {"of": REFERENCE if has_references else SOURCE})
-    for field, message in request.wrong().items():
-        wrong.setdefault(field, []).append(message[:1].upper() + message[1:])
-    if model.is_told and request.of == TRANSLATION:
-        wrong["of"] = [
-            "A model that is told lengths gives no plain translation to take a share of."
+    for field, error in request.errors().items():
+        errors.setdefault(field, []).append(error)
+    if model.has_control and request.of == TRANSLATION:
+        errors["of"] = [
+            message(
+                "translation.no-plain-length",
+                "A model with a length control makes no plain translation. Choose the source or "
+                "the reference.",
+            )
         ]
-    if model.is_told is False and request.method == CONTROL:
-        wrong["method"] = [f"{model.name} was not trained to be told a length."]
-    if model.is_told and request.method == PLAIN:
-        wrong["method"] = [f"{model.name} was trained to be told a length: ask for one."]
+    if model.has_control is False and request.method == CONTROL:
+        errors["method"] = [no_control(model.name)]
+    if model.has_control and request.method == PLAIN:
+        errors["method"] = [needs_length(model.name)]
     return request
 
 
-def _method(model: Model, share: Decimal, wrong: dict[str, list[str]]) -> str:
-    if model.is_told is None:
-        wrong["method"] = [
-            f"{model.name} is not on this machine: say by which method to translate."
+def _method(model: Model, share: Decimal, errors: Errors) -> str:
+    if model.has_control is None:
+        errors["method"] = [
+            message(
+                "translation.choose-method",
+                "{model} is not on this machine. Choose a method of translation.",
+                model=model.name,
+            )
         ]
         return EXACT
-    if model.is_told:
+    if model.has_control:
         return CONTROL
     return PLAIN if share == 1 else EXACT
 
 
-def _check_texts(
-    test_set: TestSet, requests: Sequence[Request], wrong: dict[str, list[str]]
-) -> None:
+def _check_texts(test_set: TestSet, requests: Sequence[Request], errors: Errors) -> None:
     rows = Segment.objects.filter(test_set=test_set)
     found = rows.filter(source__regex=r"^\s*$") | rows.filter(source=NO_SOURCE)
-    if empty := list(found.values_list("key", flat=True)[: SHOWN + 1]):
-        more = " and others" if len(empty) > SHOWN else ""
-        wrong.setdefault("test_set", []).append(
-            f"Nothing can be translated: no source in segment {', '.join(empty[:SHOWN])}{more}."
+    if empty := list(found.values_list("key", flat=True)):
+        errors.setdefault("test_set", []).append(
+            message(
+                "translation.no-sources",
+                "This test set cannot be translated. These segments have no source: {segments}.",
+                segments=truncated(empty, SHOWN),
+            )
         )
     if not rows.exists():
-        wrong.setdefault("test_set", []).append("This test set has no segments.")
+        errors.setdefault("test_set", []).append(
+            message("translation.no-segments", "This test set has no segments.")
+        )
     needs = any(request.of == REFERENCE and request.asks_for_length for request in requests)
     without = rows.filter(references__isnull=True).values_list("key", flat=True).first()
     if needs and without is not None:
-        wrong["of"] = [f"Segment {without} has no reference to take a share of."]
+        errors["of"] = [
+            message(
+                "translation.no-reference",
+                "Segment {segment} has no reference, so it has no target length.",
+                segment=without,
+            )
+        ]
 
 
-def _check_names(
-    test_set: TestSet, name: str, requests: Sequence[Request], wrong: dict[str, list[str]]
-) -> None:
-    """The upload's own dry run, with sources for outputs; and that none is there or on its way."""
+def _check_names(test_set: TestSet, name: str, requests: Sequence[Request], errors: Errors) -> None:
+    """Run the dry run of uploads with sources as outputs; refuse systems that exist already."""
     own = System.objects.filter(test_set=test_set, name=name)
     stored = set(own.values_list("length_ratio", flat=True))
-    told = [f"The system {label(name, share)} is stored already." for share in stored
-            if any(request.share == share for request in requests)]  # fmt: skip
+    found = [
+        message(
+            "translation.system-exists",
+            "The system {system} already exists.",
+            system=label(name, share),
+        )
+        for share in stored
+        if any(request.share == share for request in requests)
+    ]
     active = Translation.objects.filter(test_set=test_set, name=name, status__in=Translation.ACTIVE)
-    under_way = {row.share for row in active}
-    told += [f"{label(name, request.share)} is being translated." for request in requests
-             if request.share in under_way]  # fmt: skip
+    running = {row.share for row in active}
+    found += [
+        message(
+            "translation.system-running",
+            "The system {system} is already being translated.",
+            system=label(name, request.share),
+        )
+        for request in requests
+        if request.share in running
+    ]
     texts = dict(test_set.segments.values_list("key", "source")[:SHOWN])
     new = {request.share: texts for request in requests if request.share not in stored}
     report = Report()
     check_draft(draft_of(test_set, name, new), report)
-    told += [str(problem) for problem in report.errors]
-    if told:
-        wrong.setdefault("system", []).extend(told)
+    found += [problem.message for problem in report.errors]
+    if found:
+        errors.setdefault("system", []).extend(found)
 
 
 def draft_of(
     test_set: TestSet, name: str, outputs: Mapping[Decimal, Mapping[str, str]]
 ) -> TestSetDraft:
-    """Return systems of a stored test set as an upload has them."""
+    """Return systems of a stored test set in the form of an upload."""
     return TestSetDraft(
         slug=test_set.slug,
         name=test_set.name,
@@ -240,7 +306,7 @@ def draft_of(
 def start(
     chosen: Plan, *, user: Any = None, queue: str = "gpu", here: bool = False
 ) -> list[Translation]:
-    """Ask for what a plan says; with `here` the caller's own process does it."""
+    """Start the translations of a plan; if `here`, the process of the caller runs them."""
     rows = [
         Translation.objects.create(
             test_set=chosen.test_set,
@@ -260,7 +326,7 @@ def start(
 
 
 def cancel(row: Translation) -> bool:
-    """Cancel a translation; its worker stops after the texts in hand. What it has is kept."""
+    """Cancel a translation; its worker stops after the current texts, and what it has stays."""
     rows = Translation.objects.filter(pk=row.pk)
     with transaction.atomic():
         return bool(claims.cancel(rows) and rows.update(finished_at=Now()))
@@ -268,12 +334,19 @@ def cancel(row: Translation) -> bool:
 
 @transaction.atomic
 def resume(row: Translation, *, here: bool = False) -> None:
-    """Have a translation go on that failed or was cancelled; ValidationError for any other."""
+    """Resume a translation that failed or was cancelled; ValidationError for any other."""
     ended = (Translation.Status.FAILED, Translation.Status.CANCELLED)
     rows = Translation.objects.filter(pk=row.pk, status__in=ended)
-    goes_on = rows.update(is_here=here, finished_at=None)
+    resumed = rows.update(is_here=here, finished_at=None)
     row.refresh_from_db()
-    if not goes_on:
-        state = "is done" if row.status == Translation.Status.DONE else "goes on already"
-        raise ValidationError(f"{row.label} {state}.")
+    if not resumed:
+        raise ValidationError([_not_resumed(row)])
     claims.ask([row])
+
+
+def _not_resumed(row: Translation) -> Message:
+    if row.status == Translation.Status.DONE:
+        return message("translation.done", "{system} is already done.", system=row.label)
+    return message(
+        "translation.running", "{system} is already queued or running.", system=row.label
+    )

@@ -1,4 +1,4 @@
-"""The work of a translation: wanted lengths, texts in small parts, and the system at the end."""
+"""Translate a test set: target lengths, texts in small parts, and the system at the end."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -12,9 +12,12 @@ from django.db import transaction
 
 from annotation.models import Segment, System
 from annotation.uploads import Report, check_draft, store
+from core.messages import messages_of
 from core.work.claims import finish, hold
 from core.work.kinds import Lease
 from core.work.models import Now
+from metaeval.messages import message
+from metaeval.results import plain
 from metaeval.systems import length_deviation
 from metrics import catalogue
 from metrics.base import SegmentInput
@@ -36,7 +39,7 @@ from training.translation.requests import (
 )
 from training.translation.systems.starting import draft_of
 
-# Segments whose translations are stored at once; fewer are lost where a worker dies.
+# Segments whose translations are stored at once; few are lost if a worker dies.
 PART = 64
 
 
@@ -50,41 +53,43 @@ class Text:
     references: tuple[str, ...]
 
 
-Tell = Callable[[dict[str, Any]], None]
+ReportProgress = Callable[[dict[str, Any]], None]
 Translator = Callable[[Sequence[Text], Sequence[int | None]], list[Output]]
 
 
 def translate(row: Translation, lease: Lease) -> None:
-    """Translate what is not translated yet, then store the system.
+    """Translate the remaining texts, then store the system.
 
-    Raises JobError, and StoppedError where the row is cancelled or the worker is to end.
+    Raises JobError, and StoppedError if the row is cancelled or the worker has to stop.
     """
     request, test_set = from_json(row.request), row.test_set
-    tell = partial(_tell, row, lease)
-    tell({"stage": "loading the model"})
+    report = partial(_report, row, lease)
+    report({"stage": message("stage.loading", "loading the model")})
     languages = test_set.source_language, test_set.target_language
     checkpoint = checkpoints.load(row.model, *languages)
     texts = _texts(row)
     wanted = dict(
-        zip([t.pk for t in texts], _wanted(checkpoint, texts, request, tell), strict=True)
+        zip([t.pk for t in texts], _wanted(checkpoint, texts, request, report), strict=True)
     )
-    if wrong := refusals(checkpoint, request, list(wanted.values())):
-        raise JobError(" ".join(wrong))
-    translator = _translator(checkpoint, texts, request, languages, tell)
+    if errors := refusals(checkpoint, request, list(wanted.values())):
+        raise JobError(*errors)
+    translator = _translator(checkpoint, texts, request, languages, report)
+    stage = message("stage.translating", "translating")
     done = set(row.texts.values_list("segment_id", flat=True))
     left = [text for text in texts if text.pk not in done]
     for start in range(0, len(left), PART):
         part = left[start : start + PART]
-        tell({"step": len(done) + start, "total": len(texts), "stage": "translating"})
+        report({"step": len(done) + start, "total": len(texts), "stage": stage})
         outputs = translator(part, [wanted[text.pk] for text in part])
         _keep(row, part, [wanted[text.pk] for text in part], outputs)
-    tell({"step": len(texts), "total": len(texts), "stage": "storing the system"})
+    storing = message("stage.storing", "storing the system")
+    report({"step": len(texts), "total": len(texts), "stage": storing})
     _store(row, texts, checkpoint, request)
 
 
-def _tell(row: Translation, lease: Lease, progress: dict[str, Any]) -> None:
+def _report(row: Translation, lease: Lease, progress: dict[str, Any]) -> None:
     lease.progress()
-    if lease.should_stop or not hold(row, progress=progress):
+    if lease.should_stop or not hold(row, progress=plain(progress)):
         raise StoppedError
 
 
@@ -101,12 +106,12 @@ def _wanted(
     checkpoint: Checkpoint,
     texts: Sequence[Text],
     request: Request,
-    tell: Tell,
+    report: ReportProgress,
 ) -> list[int | None]:
-    """Return the wanted length of each text, None for plain translations."""
+    """Return the target length of each text, None for plain translations."""
     if request.method == PLAIN:
         return [None] * len(texts)
-    full = _full_lengths(checkpoint, texts, request, tell)
+    full = _full_lengths(checkpoint, texts, request, report)
     return [lengths.wanted(float(request.share), length) for length in full]
 
 
@@ -114,27 +119,28 @@ def _full_lengths(
     checkpoint: Checkpoint,
     texts: Sequence[Text],
     request: Request,
-    tell: Tell,
+    report: ReportProgress,
 ) -> list[float]:
-    """Return the lengths of which shares are wanted; of several references their mean."""
+    """Return the lengths that ratios refer to; the mean of several references."""
     if request.of == REFERENCE:
         count = _count(checkpoint, request.unit, is_target=True)
         return [float(np.mean([count(each) for each in text.references])) for text in texts]
     if request.of == SOURCE:
         count = _count(checkpoint, request.unit, is_target=False)
         return [float(count(text.source)) for text in texts]
-    return [float(each.length) for each in _plain(checkpoint, texts, request, tell)]
+    return [float(each.length) for each in _plain(checkpoint, texts, request, report)]
 
 
 def _plain(
-    checkpoint: Checkpoint, texts: Sequence[Text], request: Request, tell: Tell
+    checkpoint: Checkpoint, texts: Sequence[Text], request: Request, report: ReportProgress
 ) -> list[Output]:
-    """Translate all texts without a wanted length."""
-    plain, found = replace(request, method=PLAIN, share=Decimal(1)), list[Output]()
+    """Translate all texts without a target length."""
+    unlimited, found = replace(request, method=PLAIN, share=Decimal(1)), list[Output]()
+    stage = message("stage.translating-plain", "translating without a target length")
     for start in range(0, len(texts), PART):
-        tell({"step": start, "total": len(texts), "stage": "translating in full"})
+        report({"step": start, "total": len(texts), "stage": stage})
         part = [text.source for text in texts[start : start + PART]]
-        found += decode(checkpoint, part, [None] * len(part), plain)
+        found += decode(checkpoint, part, [None] * len(part), unlimited)
     return found
 
 
@@ -150,10 +156,10 @@ def _translator(
     texts: Sequence[Text],
     request: Request,
     languages: tuple[str, str],
-    tell: Tell,
+    report: ReportProgress,
 ) -> Translator:
     if request.method == EXTRACT:
-        return _extracting(checkpoint, texts, request, languages[1], tell)
+        return _extracting(checkpoint, texts, request, languages[1], report)
     rank = _rank(request, languages) if request.metric else None
 
     def by_search(part: Sequence[Text], wanted: Sequence[int | None]) -> list[Output]:
@@ -163,10 +169,14 @@ def _translator(
 
 
 def _extracting(
-    checkpoint: Checkpoint, texts: Sequence[Text], request: Request, language: str, tell: Tell
+    checkpoint: Checkpoint,
+    texts: Sequence[Text],
+    request: Request,
+    language: str,
+    report: ReportProgress,
 ) -> Translator:
-    """Translate all in full first: how rare a word is follows from all translations."""
-    outputs = _plain(checkpoint, texts, request, tell)
+    """Translate all without a target length first: word frequencies come from all of them."""
+    outputs = _plain(checkpoint, texts, request, report)
     plain = dict(zip([text.pk for text in texts], outputs, strict=True))
     every = [each.text for each in outputs]
     extractor = Extractor.load(request.language_model, language, every, request.seed)
@@ -215,30 +225,30 @@ def _keep(
 def _store(
     row: Translation, texts: Sequence[Text], checkpoint: Checkpoint, request: Request
 ) -> None:
-    """Store the system as any upload is stored, with the end of the work; both or neither."""
+    """Store the system like any upload and end the job, both or neither."""
     own = {each.segment_id: each for each in row.texts.all()}
     outputs = {text.key: own[text.pk].text for text in texts}
     draft = draft_of(row.test_set, row.name, {request.share: outputs})
     report = Report()
     check_draft(draft, report, user=row.created_by)
     result = _provenance(checkpoint, request, list(own.values()))
-    result["warnings"] += [f"{problem}." for problem in report.warnings]
+    result["warnings"] += [problem.message for problem in report.warnings]
     try:
         with transaction.atomic():
             test_set = store(draft, user=row.created_by).test_set
             system = System.objects.get(
                 test_set=test_set, name=row.name, length_ratio=request.share
             )
-            if not finish(row, result=result, system=system, finished_at=Now()):
+            if not finish(row, result=plain(result), system=system, finished_at=Now()):
                 transaction.set_rollback(True)
     except ValidationError as error:
-        raise JobError(" ".join(error.messages)) from error
+        raise JobError(*messages_of(error)) from error
 
 
 def _provenance(
     checkpoint: Checkpoint, request: Request, texts: Sequence[TranslatedText]
 ) -> dict[str, Any]:
-    """What the system came from, and how far its outputs are from the wanted lengths."""
+    """Return the origin of the system, and how far its outputs are from the target lengths."""
     asked = [each for each in texts if each.wanted is not None]
     result: dict[str, Any] = {
         "model": checkpoint.name,

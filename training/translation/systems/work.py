@@ -1,7 +1,7 @@
-"""Translations as work (`core.work`): texts are stored as they come, the system at the end.
+"""Translations as background jobs (`core.work`): texts first, the system at the end.
 
-A worker that takes one up again goes on with what is not there yet. No output is stored in the test
-set before all are there.
+Texts are stored as they are translated, and a worker that resumes translates the rest. The test
+set gets the outputs when all are complete.
 """
 
 import logging
@@ -14,10 +14,11 @@ from core.work.claims import fail, give_back
 from core.work.kinds import Lease, WorkKind
 from core.work.models import Now
 from core.work.working import do_one
+from metaeval.messages import Message
 from metrics.base import MetricError
-from metrics.stock import hosts, inventory
+from metrics.stock import inventory
 from training.contract import JobError, StoppedError
-from training.jobs.work import INSTALL, tell
+from training.jobs.work import missing_checkpoint, missing_package, store_lacks, unexpected
 from training.models import Translation
 
 logger = logging.getLogger(__name__)
@@ -25,56 +26,54 @@ PACKAGES = ("torch", "transformers", "sentencepiece")
 
 
 class Translations(WorkKind[Translation]):
-    """Test sets that are translated."""
+    """Translations of test sets."""
 
     name = "translation"
     model = Translation
     max_attempts = 5
     soft_seconds = hard_seconds = None
-    # Longer than a checkpoint takes to load, or a batch.
+    # Longer than loading a checkpoint or translating a batch.
     hang_seconds = 3600.0
     is_long = True
 
     def fit(self, rows: QuerySet[Translation]) -> QuerySet[Translation]:
-        """Leave out those of commands, and those for which this host lacks something."""
+        """Exclude those of commands, and those for which this host lacks something."""
         ours = rows.filter(is_here=False)
-        return ours.exclude(pk__in=[row.pk for row in ours if tell(row, list(lacking(row)))])
+        return ours.exclude(pk__in=[row.pk for row in ours if store_lacks(row, list(lacking(row)))])
 
     def do(self, row: Translation, lease: Lease) -> None:
-        """Translate; what cannot be translated ends it with a sentence."""
+        """Translate; JobError and MetricError end the translation with their message."""
         from training.translation.systems import translating
 
         try:
             translating.translate(row, lease)
         except StoppedError:
             give_back(row)
-        except JobError as error:
-            fail(row, str(error))
-        except MetricError as error:
+        except (JobError, MetricError) as error:
             fail(row, error.message)
 
     def failed(self, row: Translation, error: Exception) -> None:
-        """Whatever it was would come again."""
-        fail(row, f"{type(error).__name__}: {error}")
+        """Fail: the same error would occur again."""
+        fail(row, unexpected(error))
 
     def ended(self, row: Translation) -> None:
-        """Note when."""
+        """Record when it ended."""
         Translation.objects.filter(pk=row.pk).update(finished_at=Now())
 
 
 translations = Translations()
 
 
-def lacking(row: Translation) -> Iterator[str]:
-    """Say what this host lacks for a translation: a sentence with the command for each."""
+def lacking(row: Translation) -> Iterator[Message]:
+    """Yield what this host lacks for a translation, with the command that would fix it."""
     for package in PACKAGES:
         if find_spec(package) is None:
-            yield f"The package {package} is not installed: {INSTALL}"
+            yield missing_package(package)
     for name in (row.model, row.request.get("language_model")):
         if name and inventory.find(name) is None:
-            yield f"The checkpoint {name} is missing: {hosts.fetch_command(name)}"
+            yield missing_checkpoint(name)
 
 
 def work_here(row: Translation) -> None:
-    """Translate in the process of the command that asked."""
+    """Translate in the process of the command that started it."""
     do_one(translations, Translation.objects.filter(pk=row.pk, is_here=True))
