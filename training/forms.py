@@ -12,7 +12,7 @@ from metaeval.messages import Message, message
 from metrics import options
 from metrics.forms.families import PREFIX, field_of
 from metrics.options import Option
-from training.contract import TrainingKind
+from training.contract import TrainingKind, reason_of
 from training.jobs.starting import LONGEST_NAME, NO_CORPUS, refusal, slug_of
 from training.models import ParallelCorpus
 from training.parallel.reading import ParallelError, Row, read_moses, read_pairs
@@ -165,8 +165,9 @@ class JobForm(forms.Form):
             try:
                 found.append(options.clean_all([option], {option.name: text})[option.name])
             except ValueError as error:
-                reason = str(error).removeprefix(f"{option.label}: ")
-                self.add_error(PREFIX + option.name, reason[:1].upper() + reason[1:])
+                # Without the name of the option: the field shows the error.
+                problem = getattr(error, "problem", reason_of(error))
+                self.add_error(PREFIX + option.name, refusal(problem))
         return list(dict.fromkeys(found))
 
 

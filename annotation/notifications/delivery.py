@@ -1,8 +1,8 @@
-"""One e-mail or one webhook, delivered or refused; whether another try helps is in the error.
+"""Deliver one e-mail or one webhook; the type of the error says whether a retry may help.
 
 An admin chooses the address of a webhook, and the server calls it from inside its network. So
 only public addresses are called, and exactly the one that was checked: the name is not resolved
-a second time, no redirect is followed, and no proxy is asked.
+a second time, redirects are not followed, and no proxy is used.
 """
 
 import hashlib
@@ -22,24 +22,26 @@ from django.core.mail import EmailMessage, get_connection, send_mail
 from django.utils.crypto import salted_hmac
 
 from annotation.web.addresses import is_public
+from metaeval.messages import Message, MessageError, message
 
 SIGNATURE = "X-Touchstone-Signature"
-# Answers of a server that will answer otherwise later.
+# Answers of a server that may change later.
 PASSING = {408, 425, 429}
-# Control and format characters, and every kind of blank.
+# Control and format characters, and all kinds of spaces.
 UNSEEN = frozenset({"Cc", "Cf", "Zs", "Zl", "Zp"})
+NO_ADDRESS = message("webhook.no-address", "This is not a web address.")
 
 
-class DeliveryError(Exception):
-    """Not delivered, and trying again does not help."""
+class DeliveryError(MessageError):
+    """Not delivered, and a retry does not help."""
 
 
 class TemporaryError(DeliveryError):
-    """Not delivered; trying again may help."""
+    """Not delivered; a retry may help."""
 
 
 class UnsureError(DeliveryError):
-    """Handed over, and no answer came: it may arrive or not."""
+    """Handed over without an answer: it may arrive or not."""
 
 
 def secret_of(slug: str) -> str:
@@ -53,22 +55,37 @@ def signature(secret: str, body: bytes) -> str:
 
 
 def check_url(url: str) -> SplitResult:
-    """Return the parts of an address that may be called, as far as it can be told from the text.
+    """Return the parts of an address that may be called, judging by its text.
 
-    Raises DeliveryError with a sentence.
+    Raises DeliveryError.
     """
-    # urlsplit drops some of them in silence: what was checked would not be what was typed.
+    # urlsplit silently drops some of them, so the checked address would not be the given one.
     if any(unicodedata.category(character) in UNSEEN for character in url):
-        raise DeliveryError("The address of a webhook may not hold blanks or control characters.")
+        raise DeliveryError(
+            message(
+                "webhook.characters",
+                "The address of a webhook must not contain spaces or control characters.",
+            )
+        )
     try:
         parts = urlsplit(url)
         port = parts.port
     except ValueError:
-        raise DeliveryError("This is no web address.") from None
+        raise DeliveryError(NO_ADDRESS) from None
     if parts.scheme not in ("http", "https") or not parts.hostname or port == 0:
-        raise DeliveryError("A webhook needs an address that begins with https:// or http://.")
+        raise DeliveryError(
+            message(
+                "webhook.scheme",
+                "The address of a webhook must begin with https:// or http://.",
+            )
+        )
     if parts.username is not None or parts.password is not None:
-        raise DeliveryError("The address of a webhook may not hold a user name or password.")
+        raise DeliveryError(
+            message(
+                "webhook.password",
+                "The address of a webhook must not contain a user name or password.",
+            )
+        )
     return parts
 
 
@@ -76,7 +93,7 @@ def post(url: str, body: bytes, *, secret: str) -> None:
     """Send a signed JSON body; anything but a 2xx answer raises DeliveryError."""
     parts = check_url(url)
     connection = _connection(parts, _public_address(parts))
-    # The timeout holds for each packet; a server that drips them is cut off by the clock.
+    # The timeout applies to each packet; the timer stops servers that send slowly.
     watchdog = Timer(3 * settings.WEBHOOK_TIMEOUT_SECONDS, connection.cut)
     watchdog.daemon = True
     watchdog.start()
@@ -90,11 +107,17 @@ def post(url: str, body: bytes, *, secret: str) -> None:
         connection.request("POST", path, body=body, headers=headers)
         status = connection.getresponse().status
     except ssl.SSLCertVerificationError as error:
-        raise DeliveryError(f"The certificate is refused: {error.verify_message}.") from error
+        refused = message(
+            "webhook.certificate",
+            "The certificate was refused: {reason}.",
+            reason=error.verify_message,
+        )
+        raise DeliveryError(refused) from error
     except (OSError, HTTPException) as error:
-        raise TemporaryError(f"No answer: {type(error).__name__}.") from error
+        silent = message("webhook.silent", "No answer: {error}.", error=type(error).__name__)
+        raise TemporaryError(silent) from error
     except ValueError as error:
-        raise DeliveryError("This is no web address.") from error
+        raise DeliveryError(NO_ADDRESS) from error
     finally:
         watchdog.cancel()
         connection.close()
@@ -104,11 +127,18 @@ def post(url: str, body: bytes, *, secret: str) -> None:
 def _judge(status: int) -> None:
     if 200 <= status < 300:
         return
+    answer = message("webhook.answer", "The server answered {status}.", status=str(status))
     if status in PASSING or status >= 500:
-        raise TemporaryError(f"The server answered {status}.")
+        raise TemporaryError(answer)
     if 300 <= status < 400:
-        raise DeliveryError(f"The server answered {status}; redirects are not followed.")
-    raise DeliveryError(f"The server answered {status}.")
+        raise DeliveryError(
+            message(
+                "webhook.redirect",
+                "The server answered {status}. Redirects are not followed.",
+                status=str(status),
+            )
+        )
+    raise DeliveryError(answer)
 
 
 def _public_address(parts: SplitResult) -> str:
@@ -117,18 +147,24 @@ def _public_address(parts: SplitResult) -> str:
     try:
         found = socket.getaddrinfo(parts.hostname, port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError) as error:
-        raise TemporaryError(f"The host {parts.hostname} has no address.") from error
+        unknown = message(
+            "webhook.unknown-host", "The host {host} has no address.", host=parts.hostname
+        )
+        raise TemporaryError(unknown) from error
     addresses = [str(entry[4][0]) for entry in found]
     if not settings.WEBHOOK_ALLOW_PRIVATE and not all(map(is_public, addresses)):
         raise DeliveryError(
-            f"The host {parts.hostname} is in a private network. "
-            "Set WEBHOOK_ALLOW_PRIVATE to allow that."
+            message(
+                "webhook.private",
+                "The host {host} is in a private network. Set WEBHOOK_ALLOW_PRIVATE to allow that.",
+                host=parts.hostname,
+            )
         )
     return addresses[0]
 
 
 class _Pinned(HTTPConnection):
-    """A connection to one address, whatever the name means by now."""
+    """A connection to one address, even if the name resolves to another one now."""
 
     def __init__(self, host: str, port: int | None, address: str, timeout: float) -> None:
         super().__init__(host, port, timeout=timeout)
@@ -176,7 +212,7 @@ def mail_server() -> Any:
 
 
 def hand_over(server: Any, subject: str, text: str, address: str) -> None:
-    """Send an e-mail once; raises DeliveryError, UnsureError where the server fell silent."""
+    """Send an e-mail once; raises DeliveryError, or UnsureError if the server does not answer."""
     try:
         EmailMessage(subject, text, None, [address], connection=server).send()
     except (OSError, SMTPException) as error:
@@ -184,16 +220,18 @@ def hand_over(server: Any, subject: str, text: str, address: str) -> None:
 
 
 def _refusal(error: Exception) -> DeliveryError | None:
-    """What an answer of the mail server means; None where there was none."""
+    """Return the error for an answer of the mail server; None without an answer."""
     if isinstance(error, SMTPRecipientsRefused):
         codes = {code for code, _ in error.recipients.values()}
         kind = TemporaryError if any(code < 500 for code in codes) else DeliveryError
-        return kind("The mail server refused the recipient.")
+        return kind(message("mail.recipient", "The mail server refused the recipient."))
     if isinstance(error, SMTPResponseException):
         kind = DeliveryError if error.smtp_code >= 500 else TemporaryError
-        return kind(f"The mail server answered {error.smtp_code}.")
+        return kind(
+            message("mail.answer", "The mail server answered {code}.", code=str(error.smtp_code))
+        )
     return None
 
 
-def _silent(error: Exception) -> str:
-    return f"No mail server: {type(error).__name__}."
+def _silent(error: Exception) -> Message:
+    return message("mail.silent", "No mail server: {error}.", error=type(error).__name__)

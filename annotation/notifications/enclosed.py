@@ -1,4 +1,4 @@
-"""The links that letters enclose: made while sending, taken back where one is refused."""
+"""Make the links of letters while sending, and take them back if a letter is refused."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -11,11 +11,12 @@ from annotation.accounts import managing
 from annotation.entry import places
 from annotation.models import AccountLink, Annotator, Campaign, Letter
 from annotation.models.people import hash_token
+from metaeval.messages import message
 
 
 @dataclass(frozen=True)
 class MadeLink:
-    """A link; `undo` lets the one of before work again, unless a newer one has been made."""
+    """A link; `undo` restores the previous one, unless a newer one has been made."""
 
     address: str
     undo: Callable[[], None]
@@ -24,7 +25,7 @@ class MadeLink:
 def make(letter: Letter) -> MadeLink:
     """Make the link of a letter, in a transaction.
 
-    Raises ValidationError where the person is to get none any more.
+    Raises ValidationError if the person may no longer get one.
     """
     if letter.annotator_id is None:
         return _of_account(letter)
@@ -32,16 +33,24 @@ def make(letter: Letter) -> MadeLink:
 
 
 def _personal(letter: Letter, pk: int) -> MadeLink:
-    """The lock keeps newcomers by access links from taking this place meanwhile."""
+    """Make a personal link; the lock keeps others from taking this annotator meanwhile."""
     annotator = Annotator.objects.select_related("user").get(pk=pk)
     campaign = Campaign.objects.select_for_update().get(pk=annotator.campaign_id)
     annotator.refresh_from_db(
         fields=["access_link", "excluded_at", "token_hash", "token_expires_at"]
     )
     if campaign.status == Campaign.Status.CLOSED:
-        raise ValidationError("This campaign is closed.")
+        raise ValidationError([message("letter.campaign-closed", "This campaign is closed.")])
     if annotator.access_link_id is not None or annotator.excluded_at is not None:
-        raise ValidationError("Somebody came by an access link, or this annotator is excluded.")
+        raise ValidationError(
+            [
+                message(
+                    "letter.annotator-taken",
+                    "Somebody joined by an access link as this annotator, or the annotator is "
+                    "excluded.",
+                )
+            ]
+        )
     before = {"token_hash": annotator.token_hash, "token_expires_at": annotator.token_expires_at}
     token = places.renew(annotator=annotator, expires_at=letter.link_expires_at).token
 
@@ -53,10 +62,17 @@ def _personal(letter: Letter, pk: int) -> MadeLink:
 
 
 def _of_account(letter: Letter) -> MadeLink:
-    """`reset` notes it in the changes, and refuses who may not any more."""
+    """Make a link for an account; `reset` records it, and refuses those who may not."""
     user, actor = letter.account, letter.asked_by
     if user is None or actor is None or not actor.is_active or not is_site_admin(actor):
-        raise ValidationError("Whoever asked for it is no site admin any more.")
+        raise ValidationError(
+            [
+                message(
+                    "letter.no-admin",
+                    "The person who requested this e-mail is no longer a site admin.",
+                )
+            ]
+        )
     before = AccountLink.objects.filter(user=user).values("token_hash", "expires_at").first()
     token = managing.reset(actor=actor, user=user)
 

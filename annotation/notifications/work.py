@@ -1,4 +1,4 @@
-"""Notifications and letters as work (`core.work`): tried again for about an hour, or given up."""
+"""Notifications and letters as background jobs (`core.work`), retried for about an hour."""
 
 import time
 from typing import Any
@@ -12,9 +12,11 @@ from annotation import notices
 from annotation.models import AuditEntry, Campaign, Letter, Notification
 from annotation.notifications import delivery, enclosed
 from annotation.notifications import letters as mails
+from core.messages import messages_of
 from core.work.claims import fail, finish, hold, retry
 from core.work.kinds import Lease, WorkKind
 from core.work.sending import send_on_commit
+from metaeval.messages import message
 
 FIRST_WAIT_SECONDS = 30
 LOOK_SECONDS = 60.0
@@ -22,7 +24,7 @@ Channel = Notification.Channel
 
 
 class Notifications(WorkKind[Notification]):
-    """A row for each channel, so that a webhook that fails repeats no e-mail."""
+    """One row per channel, so that a failed webhook does not repeat an e-mail."""
 
     name = "notification"
     model = Notification
@@ -31,24 +33,24 @@ class Notifications(WorkKind[Notification]):
     looked_at = -LOOK_SECONDS
 
     def do(self, row: Notification, lease: Lease) -> None:
-        """Deliver; another try comes after 30 s, 60 s, … where that may help."""
+        """Deliver; retry after 30 s, 60 s, … if that may help."""
         try:
             _deliver(row)
         except delivery.TemporaryError as error:
-            retry(row, str(error), seconds=FIRST_WAIT_SECONDS * 2**row.attempts)
+            retry(row, error.message, seconds=FIRST_WAIT_SECONDS * 2**row.attempts)
         except delivery.DeliveryError as error:
-            fail(row, str(error))
+            fail(row, error.message)
         else:
             with transaction.atomic():
                 if finish(row):
                     _record(row)
 
     def ended(self, row: Notification) -> None:
-        """Say in the audit trail why it was given up."""
-        _record(row, row.message)
+        """Record in the audit trail why it failed."""
+        _record(row, str(row.message))
 
     def tidy(self) -> None:
-        """Look for campaigns that have become complete, also where a crash left that untold."""
+        """Look for campaigns that have become complete, also after a crash."""
         if time.monotonic() - self.looked_at >= LOOK_SECONDS:
             self.looked_at = time.monotonic()
             notices.check_all()
@@ -58,7 +60,7 @@ notifications = Notifications()
 
 
 class Letters(WorkKind[Letter]):
-    """Handed over once at most: one that a mail server may have is never sent a second time."""
+    """Handed over at most once: one that a mail server may have is never sent again."""
 
     name = "letter"
     model = Letter
@@ -66,7 +68,7 @@ class Letters(WorkKind[Letter]):
     soft_seconds, hard_seconds = 120.0, 150.0
 
     def do(self, row: Letter, lease: Lease) -> None:
-        """Send it with a new link. Where it is refused, the link of before goes on working."""
+        """Send it with a new link. If it is refused, the previous link still works."""
         if row.begun_at is not None or mails.missing():
             fail(row, UNSURE if row.begun_at else mails.missing())
             return
@@ -79,20 +81,21 @@ class Letters(WorkKind[Letter]):
             if (link := _begin(row)) is not None:
                 _hand_over(row, server, link)
         except ValidationError as error:
-            fail(row, " ".join(error.messages))
+            fail(row, messages_of(error)[0])
         finally:
             server.close()
 
 
 letters = Letters()
-UNSURE = (
-    "It was handed to the mail server, and no answer came: it may have arrived. Ask before you "
-    "send another, which replaces the link."
+UNSURE = message(
+    "mail.unsure",
+    "The mail server did not answer, so the e-mail may have arrived. Ask before you send another "
+    "one: it replaces the link.",
 )
 
 
 def _begin(row: Letter) -> enclosed.MadeLink | None:
-    """Make the link and say so in the row; None where the row is no longer ours."""
+    """Make the link and record that; None if another process has the row now."""
     with transaction.atomic():
         if not hold(row, begun_at=timezone.now()):
             return None
@@ -116,21 +119,21 @@ def _hand_over(row: Letter, server: Any, link: enclosed.MadeLink) -> None:
 
 def _try_again(row: Letter, error: delivery.DeliveryError) -> None:
     if isinstance(error, delivery.TemporaryError):
-        retry(row, str(error), seconds=FIRST_WAIT_SECONDS * 2**row.attempts)
+        retry(row, error.message, seconds=FIRST_WAIT_SECONDS * 2**row.attempts)
     else:
-        fail(row, str(error))
+        fail(row, error.message)
 
 
 @shared_task(name="annotation.tasks.notify")  # type: ignore[untyped-decorator]
 def take_over(campaign_id: int, channel: str, subject: str, body: str) -> None:
-    """Take over a message of the time when notifications had no rows: an upgrade loses none."""
+    """Take over a notification of a version without rows, so that an upgrade loses none."""
     if Campaign.objects.filter(pk=campaign_id).exists():
         about = {"channel": channel, "subject": subject, "body": body, "queue": notices.QUEUE}
         send_on_commit([Notification.objects.create(campaign_id=campaign_id, **about)])
 
 
 def _deliver(row: Notification) -> None:
-    """To the addresses of today: who took theirs away is told nothing more."""
+    """Deliver to the current addresses of the campaign."""
     campaign = row.campaign
     if row.channel == Channel.EMAIL and campaign.notify_email:
         delivery.mail(row.subject, row.body, [campaign.notify_email])

@@ -22,7 +22,7 @@ from metrics import imported
 from metrics.runs import scoring
 from metrics.runs import starting as runs
 from tests.metrics.fleet import found, make_worker
-from tests.training.doing import work_off
+from tests.training.doing import run_job
 from tests.world import World, make_campaign, make_demo, make_world
 from training.models import PreferenceResult, TrainingJob, TranslatedText, Translation
 from training.parallel import corpora
@@ -131,7 +131,7 @@ def make_preferences(world: World) -> None:
     wanted = {"test_set": world.test_set, "metrics": ["yisi-0"], "files": {}, "enqueue": False}
     Reference.objects.create(segment=world.test_set.segments.first(), name="B", text="A quiet one.")
     job, _ = starting.start(**wanted, conditions=["reorder", "clauses"])
-    work_off(job)
+    run_job(job)
     assert PreferenceResult.objects.count() == 2
     starting.start(**wanted, conditions=["repeat"])
 

@@ -152,27 +152,23 @@ def test_several_values_start_a_sweep(as_researcher: Client, corpus: ParallelCor
 
 
 @pytest.mark.parametrize(
-    ("changes", "field", "message"),
+    ("changes", "field"),
     [
-        ({"option-layer": "8, x"}, "option-layer", "'x' is not a whole number"),
-        ({"option-pairs": "0"}, "option-pairs", "At least 1"),
-        ({"option-checkpoint": ""}, "option-checkpoint", "A value is needed"),
-        ({"option-alignments": "here.txt"}, "option-alignments", "Give an absolute path"),
-        ({"corpora": ""}, "corpora", "Choose a parallel corpus"),
-        ({"corpora": "nowhere"}, "corpora", "nowhere"),
-        ({"name": "!!"}, "name", "letters"),
+        ({"option-layer": "8, x"}, "option-layer"),
+        ({"option-pairs": "0"}, "option-pairs"),
+        ({"option-checkpoint": ""}, "option-checkpoint"),
+        ({"option-alignments": "here.txt"}, "option-alignments"),
+        ({"corpora": ""}, "corpora"),
+        ({"corpora": "nowhere"}, "corpora"),
+        ({"name": "!!"}, "name"),
     ],
 )
-def test_errors_stand_at_their_field(
-    as_researcher: Client,
-    corpus: ParallelCorpus,
-    changes: dict[str, str],
-    field: str,
-    message: str,
+def test_errors_are_at_their_field(
+    as_researcher: Client, corpus: ParallelCorpus, changes: dict[str, str], field: str
 ) -> None:
     answer = start(as_researcher, **changes)
     assert answer.status_code == 422
-    assert message in str(answer.context["form"].errors[field].data)
+    assert set(answer.context["form"].errors) == {field}
     assert not TrainingJob.objects.exists()
 
 

@@ -14,9 +14,9 @@ from django.utils.text import slugify
 from core.work import claims
 from core.work.models import Now
 from core.work.sending import send_on_commit
-from metaeval.messages import Message, message, untranslated
+from metaeval.messages import Message, message
 from metrics import options
-from training.contract import KINDS
+from training.contract import KINDS, reason_of
 from training.jobs import folders
 from training.jobs.work import command_here
 from training.models import ParallelCorpus, TrainingJob
@@ -49,7 +49,7 @@ def check(kind: str, given: Mapping[str, Any]) -> dict[str, Any]:
         try:
             cleaned |= options.clean_all([option], given)
         except ValueError as error:
-            errors[option.name] = untranslated(error)
+            errors[option.name] = reason_of(error)
     errors = errors or chosen.conflicts(cleaned)
     if errors:
         raise ValidationError({name: refusal(error) for name, error in errors.items()})

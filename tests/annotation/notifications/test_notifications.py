@@ -302,7 +302,7 @@ def test_another_try_comes_later_and_later(world: World, receiver: Receiver) -> 
     ("status", "sentence"),
     [
         (404, "The server answered 404."),
-        (302, "The server answered 302; redirects are not followed."),
+        (302, "The server answered 302. Redirects are not followed."),
     ],
 )
 def test_what_will_not_pass_is_not_tried_again(

@@ -23,7 +23,7 @@ from dashboards.documents.stored import encoded, unpack
 from dashboards.models import Analysis
 from tests.addresses import fill, routes
 from tests.dashboards.documents.working import compute_waiting
-from tests.training.doing import work_off
+from tests.training.doing import run_job
 from tests.training.sweeps.test_sweeps import finish, sweep
 from training.models import PreferenceResult
 from training.parallel import corpora
@@ -133,7 +133,7 @@ def trained(studied: Campaign) -> Campaign:
         test_set=studied.test_set, metrics=["yisi-0"], files={}, conditions=["reorder"],
         enqueue=False,
     )  # fmt: skip
-    work_off(job)
+    run_job(job)
     assert PreferenceResult.objects.filter(condition="reorder", n__gt=0).exists()
     return studied
 

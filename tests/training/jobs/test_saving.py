@@ -8,7 +8,7 @@ import torch
 from safetensors.torch import save_file
 
 from tests.small_disk import SmallDisk
-from tests.training.doing import refused
+from tests.training.doing import parts_of, refused
 from training.contract import JobError
 from training.jobs.saving import Stream, current, save_whole, write_whole
 
@@ -51,10 +51,10 @@ def test_whoever_writes_a_full_disk_is_a_sentence(small_disk: SmallDisk, write) 
     small_disk.leave(ROOM)
     with pytest.raises(JobError) as refused:
         save_whole(folder, "last", write, 400_000)
-    told = str(refused.value)
-    assert small_disk.told in told
-    assert "Needed: about 0.4 MB." in told
-    assert "The checkpoint last could not be saved; nothing of it was kept." in told
+    reason, consequence = parts_of(refused.value.message)
+    assert small_disk.told in str(reason)
+    assert "0.4 MB" in str(reason)
+    assert consequence.code == "saving.checkpoint"
     assert current(folder, "last") is None
     assert list(folder.iterdir()) == []
 

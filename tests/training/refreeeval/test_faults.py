@@ -10,7 +10,7 @@ import torch
 from safetensors.torch import load_file
 
 from tests.small_disk import SmallDisk
-from tests.training.doing import refused
+from tests.training.doing import parts_of, refused
 from training.contract import Corpus, JobError, StoppedError
 from training.jobs.saving import current
 from training.refreeeval import loop
@@ -67,11 +67,12 @@ def test_a_full_disk_leaves_the_old_checkpoint_whole(
     weights = sum(each.stat().st_size for each in Path(chosen.encoder).glob("*.safetensors"))
     full = Full(small_disk, int(share * weights))
     monkeypatch.setattr(WordLevel, "validate", lambda self: Validation(1.0, [False]))
-    with pytest.raises(JobError) as refused:
+    with pytest.raises(JobError) as stopped:
         make_metric(chosen, [corpus], small_disk.folder / "job", full)
-    assert small_disk.told in str(refused.value)
-    assert "Needed: about" in str(refused.value)
-    assert "the one before, last-2, is whole" in str(refused.value)
+    reason, consequence = parts_of(stopped.value.message)
+    assert small_disk.told in str(reason)
+    assert consequence.code == "saving.checkpoint-kept"
+    assert consequence.parameters["before"] == "last-2"
     word = small_disk.folder / "job" / "word"
     kept = current(word, "last")
     assert json.loads((kept / "meta.json").read_text())["step"] == 2

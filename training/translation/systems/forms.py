@@ -11,7 +11,7 @@ from django.utils.translation import gettext_lazy as _
 from annotation.models import TestSet
 from annotation.uploads.submissions import parse_ratio
 from core.messages import translated
-from metaeval.messages import message, untranslated
+from training.contract import reason_of
 from training.jobs.starting import refusal
 from training.translation.lengths import UNITS
 from training.translation.requests import METHODS, OF
@@ -104,8 +104,7 @@ class TranslateForm(forms.Form):
         try:
             return [parse_ratio(part) for part in parts]
         except ValueError as error:
-            reason = untranslated(getattr(error, "message", error))
-            raise refusal(message("ratio.invalid", "{reason}.", reason=reason)) from error
+            raise refusal(reason_of(error)) from error
 
     def clean(self) -> dict[str, Any]:
         """Check all that can be checked without loading the model."""
