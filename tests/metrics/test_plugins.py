@@ -128,7 +128,7 @@ def test_one_of_another_contract_is_off_and_stops_nothing(as_admin: Client) -> N
     now = timezone.now()
     fields = {"uid": "w", "name": "w", "host": "h", "pid": 1, "started_at": now, "seen_at": now}
     Worker.objects.create(plugins=[off.as_data()], **fields)
-    assert "old 0.1: it is written for contract 9." in as_admin.get("/metrics/add/").text
+    assert "old 0.1: It was written for contract 9" in as_admin.get("/metrics/add/").text
     assert as_admin.get("/metrics/add/old--main/").status_code == 404
     with everything_known():
         assert not registry.has_family("old--main")

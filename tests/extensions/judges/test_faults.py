@@ -121,7 +121,7 @@ def test_what_does_not_pass_ends_the_run_and_shows_no_key(
         assert server.keys == {f"Bearer {KEY}"}
     assert run.status == Status.FAILED
     assert run.message.parameters["status"] == str(status)
-    assert KEY not in run.message + logged.getvalue()
+    assert KEY not in str(run.message) + logged.getvalue()
     assert not any(KEY in reply.body for reply in JudgeReply.objects.all())
     assert KEY not in run.signature.signature  # type: ignore[union-attr]
 

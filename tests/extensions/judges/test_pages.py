@@ -38,7 +38,7 @@ def test_from_an_endpoint_to_a_run_by_pages_alone(
         assert as_admin.post("/metrics/add/judge/", form).status_code == 302
         address = f"/testsets/{world.test_set.slug}/score/"
         start = as_admin.get(address).text
-        assert "a rough guess" in start
+        assert "a rough estimate" in start
         systems = list(world.test_set.systems.values_list("pk", flat=True))
         chosen = {"metrics": ["gem"], "systems": systems}
         refused = as_admin.post(address, chosen, follow=True).text
@@ -136,7 +136,7 @@ def test_its_own_family_is_named(as_admin: Client, world: World, settings: Any) 
         as_admin.post(f"/testsets/{world.test_set.slug}/score/", chosen)
         run = drain(MetricRun.objects.get())
     page = as_admin.get(f"/runs/{run.pk}/").text
-    assert "its own family of models: GPT-4o." in page
+    assert "related to the systems GPT-4o." in page
     assert "100.0%" in page  # flawless
     assert "all scores, or all lengths, are the same" in page
 
