@@ -4,6 +4,8 @@ from functools import partial
 from typing import Any
 
 from django import forms
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
 
 from annotation.forms.uploads import LanguagesForm, OneFileField
 from annotation.imports.ends import CHOICES
@@ -13,8 +15,8 @@ from annotation.uploads import InputFile
 # What a campaign's segments name.
 RECORDINGS = partial(
     OneFileField,
-    label="Recordings and pictures",
-    help_text="Optional: a ZIP archive of the files that the campaign names.",
+    label=_("Recordings and pictures"),
+    help_text=_("Optional: a ZIP archive of the files that the campaign names."),
 )
 
 
@@ -25,8 +27,10 @@ class StudyField(forms.SlugField):
         super().__init__(
             required=False,
             max_length=80,
-            help_text="Optional: campaigns of one study are shown side by side and averaged. "
-            "Letters, digits, hyphens and underscores.",
+            help_text=_(
+                "Optional: campaigns of one study are shown side by side and averaged. Use "
+                "letters, digits, hyphens and underscores."
+            ),
         )
 
 
@@ -37,9 +41,11 @@ class QuestionField(forms.CharField):
         super().__init__(
             required=False,
             max_length=2_000,
-            label="Question to the annotators",
-            help_text="Optional: as the study asked it. Empty: that of the files, or of the "
-            "protocol.",
+            label=_("Question to the annotators"),
+            help_text=_(
+                "Optional: as the study asked it. Leave blank to use the question of the files or "
+                "the protocol."
+            ),
         )
 
 
@@ -51,7 +57,7 @@ class ToolForm(forms.Form):
     """
 
     tool = ""
-    title = ""
+    title: str | Promise = ""
     about = ""
     roles: tuple[str, ...] = ()
     first: tuple[str, ...] = ()
@@ -78,7 +84,7 @@ class ToolForm(forms.Form):
         data = super().clean() or self.cleaned_data
         for role in self.roles:
             if role not in getattr(self, "optional", ()) and not data.get(role):
-                self.add_error(role, "Choose a file.")
+                self.add_error(role, _("Choose a file."))
         return data
 
 
@@ -86,25 +92,31 @@ class AppraiseForm(ToolForm):
     """Batches, manifest and perhaps scores."""
 
     tool = APPRAISE
-    title = "From Appraise"
+    title = _("From Appraise")
     roles = ("batches", "manifest", "scores")
     optional = ("scores",)
     prefix = APPRAISE
 
-    batches = OneFileField(label="Batches", help_text="JSON: a list of tasks with items.")
-    manifest = OneFileField(label="Manifest", help_text="JSON with CAMPAIGN_NAME and the rest.")
+    batches = OneFileField(label=_("Batches"), help_text=_("JSON: a list of tasks with items."))
+    manifest = OneFileField(
+        label=_("Manifest"), help_text=_("JSON with CAMPAIGN_NAME and other settings.")
+    )
     scores = OneFileField(
-        label="Scores",
-        help_text="CSV exported from Appraise, without header. Optional: the campaign is then "
-        "finished and holds these judgments.",
+        label=_("Scores"),
+        help_text=_(
+            "Optional: CSV exported from Appraise, without a header. The campaign is then finished "
+            "and has these judgments."
+        ),
     )
     name = forms.CharField(
-        required=False, max_length=120, help_text="Optional: another name than the manifest’s."
+        required=False,
+        max_length=120,
+        help_text=_("Optional: a name that replaces the manifest’s."),
     )
     study = StudyField()
     question = QuestionField()
     ends = forms.ChoiceField(
-        required=False, label="Ends of errors marked beforehand", choices=CHOICES
+        required=False, label=_("Ends of errors marked beforehand"), choices=CHOICES
     )
 
 
@@ -112,36 +124,41 @@ class PearmutForm(ToolForm, LanguagesForm):
     """One campaign file; it does not say the languages."""
 
     tool = PEARMUT
-    title = "From Pearmut"
+    title = _("From Pearmut")
     roles = ("campaign", "log", "recordings")
     optional = ("log", "recordings")
     prefix = PEARMUT
 
     campaign = OneFileField(
-        label="Campaign", help_text="JSON with info, campaign_id and data, or a list of such."
+        label=_("Campaign"),
+        help_text=_("JSON with info, campaign_id and data, or a list of such objects."),
     )
     log = OneFileField(
-        label="Answers",
-        help_text="Optional: its log or downloaded answers. The campaign is then finished.",
+        label=_("Judgments"),
+        help_text=_(
+            "Optional: the log or the downloaded judgments. The campaign is then finished."
+        ),
     )
     recordings = RECORDINGS()
     name = forms.CharField(
-        required=False, max_length=120, help_text="Optional: another name than the campaign_id."
+        required=False,
+        max_length=120,
+        help_text=_("Optional: a name that replaces the campaign_id."),
     )
     study = StudyField()
     question = QuestionField()
     ends = forms.ChoiceField(
         required=False,
-        label="Ends of errors marked beforehand",
+        label=_("Ends of errors marked beforehand"),
         choices=CHOICES,
     )
     breaks = forms.ChoiceField(
         required=False,
-        label="Line breaks in offsets",
+        label=_("Line breaks in offsets"),
         choices=[
-            ("", "as the marks of what is missing say"),
-            ("counted", "count as one place (Pearmut from 1.1.5 on)"),
-            ("uncounted", "do not count (Pearmut up to 1.1.4)"),
+            ("", _("inferred from the marks of omissions")),
+            ("counted", _("count as one character (Pearmut 1.1.5 and later)")),
+            ("uncounted", _("do not count (Pearmut up to 1.1.4)")),
         ],
     )
 
@@ -149,23 +166,25 @@ class PearmutForm(ToolForm, LanguagesForm):
 class GoldForm(forms.Form):
     """One table of gold and practice items."""
 
-    table = OneFileField(label="Table", help_text="TSV, CSV, XLSX or JSON.")
+    table = OneFileField(label=_("Table"), help_text=_("TSV, CSV, XLSX or JSON."))
 
     def clean_table(self) -> Any:
         """Ask for a file."""
         if not self.cleaned_data["table"]:
-            raise forms.ValidationError("Choose a file.")
+            raise forms.ValidationError(_("Choose a file."))
         return self.cleaned_data["table"]
 
 
 class CampaignFileForm(forms.Form):
     """A whole campaign in one file of ours."""
 
-    campaign_file = forms.FileField(label="Campaign file", help_text="JSON, as Export makes it.")
+    campaign_file = forms.FileField(
+        label=_("Campaign file"), help_text=_("JSON, as written by Export.")
+    )
     recordings = RECORDINGS()
     slug = forms.SlugField(
         required=False,
         max_length=80,
-        label="Short name of a copy",
-        help_text="Where the campaign of the file is here already.",
+        label=_("Short name of a copy"),
+        help_text=_("Needed if the campaign of the file is already stored."),
     )
