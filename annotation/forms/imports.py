@@ -15,8 +15,8 @@ from annotation.uploads import InputFile
 # Files that a campaign's segments refer to.
 RECORDINGS = partial(
     OneFileField,
-    label=_("Recordings and images"),
-    help_text=_("Optional: a ZIP archive of the files that the campaign refers to."),
+    label=_("Recordings and pictures"),
+    help_text=_("Optional: a ZIP archive of the files that the campaign names."),
 )
 
 
@@ -27,10 +27,9 @@ class StudyField(forms.SlugField):
         super().__init__(
             required=False,
             max_length=80,
-            label=_("Study"),
             help_text=_(
-                "Optional: campaigns of one study are shown side by side and averaged. Letters, "
-                "digits, hyphens and underscores."
+                "Optional: campaigns of one study are shown side by side and averaged. Use "
+                "letters, digits, hyphens and underscores."
             ),
         )
 
@@ -42,10 +41,10 @@ class QuestionField(forms.CharField):
         super().__init__(
             required=False,
             max_length=2_000,
-            label=_("Question for the annotators"),
+            label=_("Question to the annotators"),
             help_text=_(
-                "Optional: the question as the study asked it. Leave blank to use the question "
-                "of the files or of the protocol."
+                "Optional: as the study asked it. Leave blank to use the question of the files or "
+                "the protocol."
             ),
         )
 
@@ -105,19 +104,20 @@ class AppraiseForm(ToolForm):
     scores = OneFileField(
         label=_("Scores"),
         help_text=_(
-            "Optional: a CSV file exported from Appraise, without header. The imported campaign "
-            "then contains these judgments and is closed."
+            "Optional: CSV exported from Appraise, without a header. The campaign is then finished "
+            "and has these judgments."
         ),
     )
     name = forms.CharField(
         required=False,
-        label=_("Name"),
         max_length=120,
         help_text=_("Optional: a name that replaces the manifest’s."),
     )
     study = StudyField()
     question = QuestionField()
-    ends = forms.ChoiceField(required=False, label=_("Ends of pre-marked errors"), choices=CHOICES)
+    ends = forms.ChoiceField(
+        required=False, label=_("Ends of errors marked beforehand"), choices=CHOICES
+    )
 
 
 class PearmutForm(ToolForm, LanguagesForm):
@@ -134,16 +134,14 @@ class PearmutForm(ToolForm, LanguagesForm):
         help_text=_("JSON with info, campaign_id and data, or a list of such objects."),
     )
     log = OneFileField(
-        label=_("Answers"),
+        label=_("Judgments"),
         help_text=_(
-            "Optional: the campaign’s log or downloaded answers. The imported campaign is then "
-            "closed."
+            "Optional: the log or the downloaded judgments. The campaign is then finished."
         ),
     )
     recordings = RECORDINGS()
     name = forms.CharField(
         required=False,
-        label=_("Name"),
         max_length=120,
         help_text=_("Optional: a name that replaces the campaign_id."),
     )
@@ -151,16 +149,16 @@ class PearmutForm(ToolForm, LanguagesForm):
     question = QuestionField()
     ends = forms.ChoiceField(
         required=False,
-        label=_("Ends of pre-marked errors"),
+        label=_("Ends of errors marked beforehand"),
         choices=CHOICES,
     )
     breaks = forms.ChoiceField(
         required=False,
         label=_("Line breaks in offsets"),
         choices=[
-            ("", _("as the marks of omissions indicate")),
+            ("", _("inferred from the marks of omissions")),
             ("counted", _("count as one character (Pearmut 1.1.5 and later)")),
-            ("uncounted", _("do not count (Pearmut 1.1.4 and earlier)")),
+            ("uncounted", _("do not count (Pearmut up to 1.1.4)")),
         ],
     )
 
@@ -181,12 +179,12 @@ class CampaignFileForm(forms.Form):
     """A whole campaign in one file."""
 
     campaign_file = forms.FileField(
-        label=_("Campaign file"), help_text=_("JSON, as downloaded from the page Export.")
+        label=_("Campaign file"), help_text=_("JSON, as written by Export.")
     )
     recordings = RECORDINGS()
     slug = forms.SlugField(
         required=False,
         max_length=80,
         label=_("Short name of a copy"),
-        help_text=_("Needed if the campaign of the file is already stored here."),
+        help_text=_("Needed if the campaign of the file is already stored."),
     )

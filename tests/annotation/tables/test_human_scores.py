@@ -132,15 +132,18 @@ def test_scores_of_a_stored_test_set(world: World) -> None:
 @pytest.mark.parametrize(
     ("table", "message"),
     [
-        ("segment\tsystem\tda\n9\tstrong\t1\n", "row 2, segment: the test set has no segment “9”"),
-        ("segment\tsystem\tda\n1\tnone\t1\n", "row 2, system: the test set has no system “none”"),
-        ("system\tda\nnone\t1\n", "own.tsv, row 2, system: the test set has no system “none”"),
+        ("segment\tsystem\tda\n9\tstrong\t1\n", "row 2, segment: The test set has no segment “9”"),
+        ("segment\tsystem\tda\n1\tnone\t1\n", "row 2, system: The test set has no system “none”"),
+        ("system\tda\nnone\t1\n", "own.tsv, row 2, system: The test set has no system “none”"),
         ("segment\tsystem\tda\n1\tweak\tx\n", "own.tsv, row 2, da: “x” is no number"),
-        ("segment\tsystem\tda\n1\tweak\t1\n1\tweak\t2\n", "row 3, da: segment “1” of “weak” has"),
-        ("segment\tsystem\tda\n1\t\t1\n", "own.tsv, row 2, system: it is not said which system"),
-        ("segment\tsystem\tda\n\tweak\t1\n", "own.tsv, row 2, segment: it is not said which"),
-        ("segment\tsystem\tbleu\n1\tweak\t1\n", "no column is known to hold human scores. Say"),
-        ("segment\tmt\tda\n1\tweak\t1\n", "no column is known to hold the names of systems. Say"),
+        (
+            "segment\tsystem\tda\n1\tweak\t1\n1\tweak\t2\n",
+            "row 3, da: “weak” has a different score of segment “1”",
+        ),
+        ("segment\tsystem\tda\n1\t\t1\n", "own.tsv, row 2, system: The system is missing"),
+        ("segment\tsystem\tda\n\tweak\t1\n", "own.tsv, row 2, segment: The segment is missing"),
+        ("segment\tsystem\tbleu\n1\tweak\t1\n", "No column was recognised as human scores"),
+        ("segment\tmt\tda\n1\tweak\t1\n", "No column was recognised as the system"),
     ],
 )
 def test_wrong_scores_are_named(world: World, table: str, message: str) -> None:
@@ -151,7 +154,7 @@ def test_a_score_needs_an_output(db: None) -> None:
     table = "segment\tsystem\tda\tsource\tmt\n1\talpha\t1\tEins\tOne\n"
     files = as_files(own_tsv=table, systems_tsv="system\tda\nbeta\t1\n")
     assert errors_of(files, **DE_EN) == [
-        "systems.tsv, row 2, system: “beta” has a score, but no output"
+        "systems.tsv, row 2, system: “beta” has a score, but no outputs."
     ]
 
 
@@ -163,7 +166,7 @@ def test_other_scores_under_the_same_name_are_refused(world: World) -> None:
     assert store_campaign(campaign, world.test_set).is_new
     assert not store_campaign(campaign, world.test_set).is_new
     other = CampaignDraft(**{**vars(campaign), "system_scores": {"strong": 0.5}})
-    with pytest.raises(ValidationError, match="with other published scores is stored already"):
+    with pytest.raises(ValidationError, match="already stored with other published scores"):
         store_campaign(other, world.test_set)
     assert Campaign.objects.filter(slug="whole").count() == 1
 

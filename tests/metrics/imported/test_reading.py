@@ -81,16 +81,19 @@ def test_score_files_of_wmt_go_by_the_order_of_segments(world: World) -> None:
 @pytest.mark.parametrize(
     ("row", "wanted"),
     [
-        ("9\tstrong\tCOMET\t1", "row 4, segment: the test set has no segment “9”"),
-        ("01\tstrong\tCOMET\t1", "row 4, segment: the test set has no segment “01”; “1” is there"),
-        ("1\tother\tCOMET\t1", "row 4, system: the test set has no system “other”; there are "),
-        ("1\t STRONG\tCOMET\t1", "the test set has no system “STRONG”; “strong"),
-        ("\tstrong\tCOMET\t1", "row 4, segment: no segment is named"),
-        ("3\tstrong\t\t1", "row 4, metric: no metric is named"),
+        ("9\tstrong\tCOMET\t1", "row 4, segment: The test set has no segment “9”"),
+        (
+            "01\tstrong\tCOMET\t1",
+            "row 4, segment: The test set has no segment “01”, but it has “1”",
+        ),
+        ("1\tother\tCOMET\t1", "row 4, system: The test set has no system “other”. "),
+        ("1\t STRONG\tCOMET\t1", "The test set has no system “STRONG”, but it has “strong"),
+        ("\tstrong\tCOMET\t1", "row 4, segment: The segment is missing"),
+        ("3\tstrong\t\t1", "row 4, metric: The metric is missing"),
         ("3\tstrong\tCOMET\thigh", "row 4, score: “high” is no number"),
         ("3\tstrong\tCOMET\t0,5", "“0,5” is no number: write a decimal point"),
         ("3\tstrong\tCOMET\t1_0", "“1_0” is no number"),
-        ("2\tstrong\tCOMET\t1", "row 4, score: this output has a score of “COMET” already, in"),
+        ("2\tstrong\tCOMET\t1", "row 4, score: This output already has a score of “COMET” in"),
         ("3\tstrong\tCOMET", "row 4: the row has 3 cells, the header has 4"),
     ],
 )

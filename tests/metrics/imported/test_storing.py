@@ -63,7 +63,7 @@ def test_other_scores_of_the_same_name_stand_alone(world: World) -> None:
     old = imported.store(world.test_set, "COMET-refA", row_of(world, "strong", 0.5, 0.25), {})
     found = imported.store(world.test_set, "COMET-refA", row_of(world, "strong", 0.5, 9.0), {})
     assert found.plan.change == "replaced"
-    assert "1 of 2 stored scores differ" in found.plan.sentence
+    assert "1 of 2 stored scores differ" in found.plan.message.text
     found = imported.store(world.test_set, "COMET-refA", row_of(world, "strong", 0.75), {})
     assert system_scores(world.test_set).measures[COMET].n_missing == 7
     assert ImportedScores.objects.filter(signature=old.signature).exists()
@@ -75,13 +75,13 @@ def test_it_is_said_how_many_scores_are_shown_no_more(world: World) -> None:
     imported.store(world.test_set, "COMET-refA", stored, {})
     imported.store(world.test_set, "TER", stored, {})
     found = imported.store(world.test_set, "COMET-refA", row_of(world, "strong", 9.0), {})
-    assert found.plan.sentence == (
+    assert found.plan.message.text == (
         "1 of 3 stored scores differ and 2 stored scores are not in the file: these scores "
         "replace all of them, which are kept under their signature"
     )
     part = row_of(world, "strong", 0.5, 0.25)
     turned = imported.store(world.test_set, "TER", part, {}, higher_is_better=False)
-    assert "direction and 1 stored score is not in the file" in turned.plan.sentence
+    assert "direction and 1 stored score is not in the file" in turned.plan.message.text
 
 
 def test_a_withdrawn_metric_is_shown_no_more_and_comes_back(world: World) -> None:
@@ -104,7 +104,7 @@ def test_the_other_direction_is_another_metric_in_its_place(world: World) -> Non
     imported.store(elsewhere, "TER", scores, {})
     found = imported.store(world.test_set, "TER", scores, {}, higher_is_better=False)
     assert found.plan.change == "replaced"
-    assert "other direction" in found.plan.sentence
+    assert "other direction" in found.plan.message.text
     measures = system_scores(world.test_set).measures
     assert {key: each.higher_is_better for key, each in measures.items()} == {
         "imported-ter-lower": False
@@ -117,10 +117,10 @@ def test_the_other_direction_is_another_metric_in_its_place(world: World) -> Non
     [
         ({("other", "1"): 1.0}, {}, "no system other"),
         ({("strong", "99"): 1.0}, {}, "no segment 99"),
-        ({("strong", "1"): float("inf")}, {}, "Infinite scores: strong 1"),
-        ({}, {"strong": float("-inf")}, "Infinite scores: strong"),
-        ({("strong", "1"): float("nan")}, {}, "There is no score"),
-        ({}, {}, "There is no score"),
+        ({("strong", "1"): float("inf")}, {}, "Scores of strong 1 are infinite"),
+        ({}, {"strong": float("-inf")}, "Scores of strong are infinite"),
+        ({("strong", "1"): float("nan")}, {}, "There are no scores"),
+        ({}, {}, "There are no scores"),
     ],
 )
 def test_what_does_not_fit_is_refused(

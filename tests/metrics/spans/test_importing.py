@@ -96,17 +96,17 @@ def test_lists_and_json(test_set: TestSet, name: str, text: str) -> None:
 @pytest.mark.parametrize(
     ("row", "message"),
     [
-        ("strong\t1\t9\t9\tminor\t\t\t", "row 2: the span [9, 9) is empty"),
-        ("strong\t1\tx\t9\tminor\t\t\t", "row 2: start and end are whole numbers"),
+        ("strong\t1\t9\t9\tminor\t\t\t", "row 2: The span [9, 9) is empty"),
+        ("strong\t1\tx\t9\tminor\t\t\t", "row 2: Start and end must be whole numbers"),
         pytest.param(
             f"strong\t1\t1\t{'9' * 5000}\tminor\t\t\t",
-            "row 2: start and end are whole numbers",
+            "row 2: Start and end must be whole numbers",
             id="5000 digits",
         ),
-        ("strong\t1\t1\t9\t\t\t\t\nstrong\t2\t1\t9\t" + "m" * 21 + "\t\t\t", "row 3: the severity"),
-        ("strong\t1\t1 2\t9\tminor\t\t\t", "row 2, start: 2 starts, 1 ends"),
-        ("strong\t1\t1\t9\tminor\t\tmiddle\t", "row 2: the side “middle”"),
-        ("strong\t1\t1\t9\tminor\t\t\t1.5", "row 2: the confidence"),
+        ("strong\t1\t1\t9\t\t\t\t\nstrong\t2\t1\t9\t" + "m" * 21 + "\t\t\t", "row 3: The severity"),
+        ("strong\t1\t1 2\t9\tminor\t\t\t", "row 2, start: The row has 2 starts, 1 ends"),
+        ("strong\t1\t1\t9\tminor\t\tmiddle\t", "row 2: The side “middle”"),
+        ("strong\t1\t1\t9\tminor\t\t\t1.5", "row 2: The confidence"),
         ("nobody\t1\t1\t9\tminor\t\t\t", "no system “nobody”"),
         ("strong\t77\t1\t9\tminor\t\t\t", "no segment “77”"),
     ],
@@ -125,12 +125,12 @@ def test_what_is_wrong_is_named_and_nothing_stored(
 @pytest.mark.parametrize(
     ("name", "text", "message"),
     [
-        ("s.tsv", "system\tsegment\nstrong\t1\n", "row 1: no column start"),
-        ("s.tsv", "system\tsegment\terrors\nstrong\t1\t{\n", "row 2, errors: a JSON list of spans"),
-        ("s.tsv", "system\tsegment\terrors\nstrong\t1\t[7]\n", "row 2, errors: a JSON list"),
-        ("s.tsv", "system\tsegment\terrors\tscore\nstrong\t1\t[]\tgood\n", "“good” is no score"),
+        ("s.tsv", "system\tsegment\nstrong\t1\n", "row 1: The column start is missing"),
+        ("s.tsv", "system\tsegment\terrors\nstrong\t1\t{\n", "row 2, errors: Spans must be a JSON list"),
+        ("s.tsv", "system\tsegment\terrors\nstrong\t1\t[7]\n", "row 2, errors: Spans must be a JSON list"),
+        ("s.tsv", "system\tsegment\terrors\tscore\nstrong\t1\t[]\tgood\n", "“good” is not a number"),
         ("s.tsv", "system\tsegment\terrors\tscore\n" + "strong\t1\t[]\t1\nstrong\t1\t[]\t2\n",
-         "row 3, score: “2” is no score, or another than in a row before"),
+         "row 3, score: “2” is not a number, or differs"),
     ],
 )  # fmt: skip
 def test_tables_of_another_kind_are_refused_by_column(
