@@ -140,7 +140,9 @@ def grouped(messages: Iterable[Message]) -> list[Message]:
 
 def _together(alike: Sequence[Message]) -> Sequence[Message]:
     first = alike[0]
-    values = {name: [each.parameters.get(name) for each in alike] for name in first.parameters}
+    values: dict[str, list[Any]] = {
+        name: [each.parameters.get(name) for each in alike] for name in first.parameters
+    }
     differing = {name: found for name, found in values.items() if len({*map(repr, found)}) > 1}
     texts = [name for name, found in differing.items() if not _are_numbers(found)]
     if len(alike) < ALIKE or len(texts) != 1:
@@ -149,12 +151,7 @@ def _together(alike: Sequence[Message]) -> Sequence[Message]:
     known: dict[str, Parameter] = {name: truncated(list(dict.fromkeys(values[name])))}
     for each, found in differing.items():
         if each != name:
-            known[each] = message(
-                "list.range",
-                "{low} to {high}",
-                low=min(found, key=float),
-                high=max(found, key=float),
-            )
+            known[each] = message("list.range", "{low} to {high}", low=min(found), high=max(found))
     return [replace(first, parameters=first.parameters | known, text="")]
 
 

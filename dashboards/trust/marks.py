@@ -79,7 +79,7 @@ def refusal(trust: CampaignTrust | None, asked: OfQuestion) -> Message | None:
     if asked.is_of_draws:
         return OVER_HYBRIDS
     n = trust.n_systems if trust else 0
-    is_over_systems = asked.level == SYSTEM.text and asked.statistic != LIMIT
+    is_over_systems = asked.level == SYSTEM and asked.statistic != LIMIT
     if is_over_systems and n < MIN_SYSTEMS:
         return message(
             "marks.few-systems",

@@ -235,7 +235,7 @@ def printed(document: CorrelationsOfStudy, table: Table) -> latex.Table:
         caption,
         f"study-{table.statistic}",
         document.columns,
-        by_family(table.rows, document.families),
+        by_family(table.rows, {key: str(name) for key, name in document.families.items()}),
     )
 
 

@@ -139,7 +139,7 @@ def no_decoder(model: str) -> Message:
     )
 
 
-def not_loaded(model: str, reason: str) -> Message:
+def not_loaded(model: str, reason: Message | str) -> Message:
     """Return that a checkpoint cannot be loaded."""
     return message(
         "translation.not-loaded", "{model} cannot be loaded: {reason}", model=model, reason=reason
