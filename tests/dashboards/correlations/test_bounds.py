@@ -115,8 +115,8 @@ def test_every_page_shows_them_where_the_address_says_so(
     assert "Baseline: random" in as_researcher.get(address, {"bounds": "shown"}).text
     for fmt in ("csv", "tex"):
         data = reverse(f"{name}-data", args=[rated.slug, fmt])
-        assert b"Baseline: " in as_researcher.get(data, {"bounds": "shown"}).getvalue()
-        assert b"Baseline: " not in as_researcher.get(data).getvalue()
+        assert b"aseline" in as_researcher.get(data, {"bounds": "shown"}).getvalue()
+        assert b"aseline" not in as_researcher.get(data).getvalue()
     assert as_researcher.get(address, {"bounds": "perhaps"}).status_code == 400
 
 
@@ -160,7 +160,7 @@ def test_floors_and_people_on_the_same_points(rated: Campaign, as_researcher: Cl
     address = reverse("scatter-data", args=[rated.slug, "csv"])
     plain, bounded = (rows_of(as_researcher, address, query) for query in ({}, shown))
     assert {row["side"] for row in plain} == {"metric higher", "metric lower"}
-    of_z = {each.label: each for each in scatter.compute(rated, ScatterChoice()).bounds}
+    of_z = {str(each.label): each for each in scatter.compute(rated, ScatterChoice()).bounds}
     added = {row["label"]: row for row in bounded[len(plain) :]}
     assert set(added) == set(of_z)
     for label, row in added.items():

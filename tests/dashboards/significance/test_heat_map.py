@@ -18,12 +18,15 @@ from dashboards.comparisons.document import Comparison
 from dashboards.panel.panel import read_panel
 from dashboards.significance.page import MANY, short_p
 from metaeval.correlation import kendall
+from metaeval.messages import message
 from metaeval.significance import compare_metrics
 from tests.dashboards import typed
 from tests.dashboards.clicking import make_clicked
 from tests.dashboards.tex import problems
 from tests.shared import SharedRows
 from tests.world import World, make_dataset, make_user, score
+
+TEST = message("test.perm", "one-sided PERM-BOTH")
 
 # Pearson with human_z over outputs and over systems, from the README of the data set.
 PUBLISHED = {"pearson": {"sentbleu": 0.4145, "chrf": 0.5159}, "systems": {"bleu": 0.9076}}
@@ -158,7 +161,7 @@ def many(size: int) -> Comparison:
                metric="bertscore-xlmr", signature="x" * 200, low=0.1, high=0.4)
         for n, value in enumerate(values.tolist())
     ]  # fmt: skip
-    return typed.comparison(n=500, n_permutations=100_000, test_label="one-sided PERM-BOTH",
+    return typed.comparison(n=500, n_permutations=100_000, test_label=TEST,
                       metrics=metrics, **matrices)  # fmt: skip
 
 
@@ -217,7 +220,7 @@ def test_a_statistic_without_a_value_is_no_table_of_dashes(
     assert "Only one system has human scores." in page
     assert "Choose a cell" not in page
     assert "<td" not in page
-    assert "Look at the annotators" in page
+    assert "Review annotators" in page
 
 
 def test_over_two_systems_no_page_says_a_correlation(world: World, as_researcher: Client) -> None:
