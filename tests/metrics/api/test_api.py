@@ -42,7 +42,7 @@ def test_a_refusal_leaves_the_others(world: World, as_researcher: Client) -> Non
     make_test_set("bare", references=False)
     response = start(as_researcher, test_set="bare", metrics=["chrf"])
     assert response.status_code == 200
-    assert "reference" in response.json()["refused"][0]
+    assert response.json()["refused"][0]["code"] == "run.no-references"
 
 
 def test_annotators_may_not(world: World, client: Client) -> None:
@@ -59,7 +59,7 @@ def test_a_run_tells_what_its_workers_did(world: World, as_researcher: Client) -
     assert (worker["name"], worker["device"], worker["segments"]) == ("w1@host", "cpu", 8)
     assert worker["peak_bytes"] > 0
     assert worker["rate"] > 0
-    assert worker["state"] == "left"
+    assert worker["state"]["code"] == "run.worker-state-finished"
 
 
 def test_the_list_costs_the_same_for_many_runs(

@@ -72,7 +72,7 @@ def test_an_admin_has_hashes_compared(as_admin: Client) -> None:
     make_worker("gpu0@one", checkpoints={NAME: found()})
     assert "data-live" not in as_admin.get("/models/").text
     response = as_admin.post("/models/check/", {"name": NAME}, follow=True)
-    assert f"{NAME} " in response.text
+    assert f"Started checking {NAME} on one." in response.text
     assert "data-live" in response.text
     assert checks.under_way() == {("one", NAME)}
     again = as_admin.get("/models/", **FRAGMENT)
