@@ -76,7 +76,7 @@ def test_the_choice_is_a_thing_to_look_at() -> None:
     _, report = read(wild(), WILD, unmatched="leave-out")
     (told,) = said(report)
     assert "360 CHK items repeat no TGT of their task" in told
-    assert told.endswith("they are left out")
+    assert told.endswith("Your choice: they are skipped.")
 
 
 def test_checks_that_repeat_a_target_stay_what_they_are(db: None) -> None:
@@ -208,8 +208,8 @@ def sent(client: Client) -> str:
 @pytest.mark.parametrize(
     ("unmatched", "done", "items"),
     [
-        ("targets", "they are imported as targets", 500),
-        ("leave-out", "they are left out", 140),
+        ("targets", "Your choice: they are imported as targets.", 500),
+        ("leave-out", "Your choice: they are skipped.", 140),
     ],
 )
 def test_the_page_offers_both_ways(
