@@ -40,7 +40,7 @@ def test_pairs_are_split_into_languages(text: str, codes: tuple[str, str]) -> No
 
 @pytest.mark.parametrize("text", ["", "en", "wmt17", "en-", "en-q1", "Hans-en", "README"])
 def test_what_is_no_pair_is_refused(text: str) -> None:
-    with pytest.raises(ValueError, match="is no language pair"):
+    with pytest.raises(ValueError, match="is not a language pair"):
         split_pair(text)
 
 

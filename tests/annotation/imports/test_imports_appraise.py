@@ -257,7 +257,7 @@ def test_every_problem_is_listed_at_once() -> None:
     ("batches", "message"),
     [
         ("[{]", "batches.json, row 1: this is no JSON"),
-        (b"[\xff]", "batches.json, row 1: byte 0xFF (byte 2 of the file) is not UTF-8"),
+        (b"[\xff]", "batches.json, row 1: Byte 0xFF (byte 2 of the file) is not UTF-8"),
         ({"items": []}, "batches.json: a list of tasks is expected, not an object"),
         ([], "batches.json: there is no task"),
         (tasks([item(1)], [item(2)]), "the file has 2 tasks, but the manifest announces 1"),

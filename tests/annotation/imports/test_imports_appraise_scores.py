@@ -142,7 +142,7 @@ def test_impossible_times_are_dropped_and_the_judgment_is_kept(
         (plain().replace('"deu"', '"ces"'), "src: eng-ces is no language pair of the"),
         (row("a", "b"), "row 1: the row has 2 cells; Appraise writes 9, 11 or 12"),
         ("", "the file is empty"),
-        ('"open', "the CSV cannot be read"),
+        ('"open', "The CSV cannot be read"),
     ],
 )  # fmt: skip
 def test_wrong_rows_are_named_and_nothing_is_read(scores: str, message: str) -> None:

@@ -208,8 +208,8 @@ def sent(client: Client) -> str:
 @pytest.mark.parametrize(
     ("unmatched", "done", "items"),
     [
-        ("targets", "they are imported as targets", 500),
-        ("leave-out", "they are left out", 140),
+        ("targets", "Your choice: they are imported as targets.", 500),
+        ("leave-out", "Your choice: they are skipped.", 140),
     ],
 )
 def test_the_page_offers_both_ways(
@@ -227,7 +227,7 @@ def test_the_page_offers_both_ways(
     assert decided.status_code == 302
     preview = as_admin.get(decided.url)
     assert preview.status_code == 200
-    assert f"Chosen: {done}" in preview.text
+    assert f"{done}" in preview.text
     assert f"<dd>{items}: " in preview.text
     assert f'name="unmatched" value="{unmatched}"' not in preview.text
     as_admin.post(decided.url)
