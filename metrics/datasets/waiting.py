@@ -16,7 +16,7 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from annotation.uploads import InputFile, Report
-from annotation.uploads.problems import Place, Problem, Report
+from annotation.uploads.problems import Place, Problem
 from core.messages import as_json, messages_of
 from core.work.claims import ask, fail, finish
 from core.work.kinds import Lease, WorkKind
