@@ -77,17 +77,17 @@ def test_what_is_wrong_is_named(world: World, rows: str, message: str) -> None:
 def test_wrong_columns_are_named(world: World) -> None:
     _, errors = read(world.campaign, "kind\tsegmnt\ntutorial\t1\n")
     assert errors == [
-        "gold.tsv, row 1: the column “text” is missing",
-        "gold.tsv, row 1: there is neither a column “segment” nor “source”",
-        "gold.tsv, row 1: unknown columns: segmnt (there are kind, segment, source, reference, "
-        "text, low, high, feedback)",
+        "gold.tsv, row 1: The column “text” is missing.",
+        "gold.tsv, row 1: A column “segment” or “source” is needed.",
+        "gold.tsv, row 1: Unknown columns: segmnt. Use kind, segment, source, reference, text, "
+        "low, high and feedback.",
     ]
 
 
 def test_a_protocol_without_scores_takes_no_range(world: World) -> None:
     world.campaign.protocol = "mqm"
     assert read(world.campaign, HEAD + GOLD)[1] == [
-        "gold.tsv, row 2, low: this protocol takes no score, so there is no range"
+        "gold.tsv, row 2, low: This protocol has no score, so there is no range of scores."
     ]
 
 
