@@ -9,6 +9,7 @@ from typing import Any
 from annotation.uploads.checks import character
 from annotation.uploads.files import InputFile, read_text
 from annotation.uploads.problems import Place, Report
+from metaeval.messages import Message, message
 
 ESCAPES = re.compile(r"\\u(?:0000|d[89a-f])", re.IGNORECASE)
 TABLES = (".csv", ".tsv", ".jsonl")
@@ -37,18 +38,34 @@ def read_json(file: InputFile, report: Report, *, is_checked: bool = True) -> An
     except json.JSONDecodeError as error:
         report.error(_no_json(file.name, error), Place(file.name, error.lineno))
     except (ValueError, RecursionError) as error:
-        report.error(f"this JSON cannot be used: {error}", Place(file.name))
+        report.error(
+            message("json.unusable", "This JSON cannot be used: {reason}.", reason=str(error)),
+            Place(file.name),
+        )
     else:
         for path, sign in unstorable(values) if is_checked and ESCAPES.search(text) else ():
-            report.error(f"the text contains {character(sign)}", Place(file.name, None, path))
+            refusal = message(
+                "json.character",
+                "The text contains the character {character}, which is not allowed.",
+                character=character(sign),
+            )
+            report.error(refusal, Place(file.name, None, path))
         return values
     return None
 
 
-def _no_json(name: str, error: json.JSONDecodeError) -> str:
+def _no_json(name: str, error: json.JSONDecodeError) -> Message:
     if name.lower().endswith(TABLES):
-        return "this is no JSON. Import › A table of judgments takes it, or import_judgments"
-    return f"this is no JSON: {error.msg} at character {error.colno}"
+        return message(
+            "json.is-table",
+            "This file is not JSON. Use Import › A table of judgments, or import_judgments.",
+        )
+    return message(
+        "json.invalid",
+        "This file is not JSON: {reason} at character {column}.",
+        reason=error.msg,
+        column=error.colno,
+    )
 
 
 def parse(text: str) -> Any:

@@ -83,8 +83,10 @@ def _directions(text: str, report: Report) -> dict[str, str]:
     """Read a JSON object of names and directions."""
     found = read_columns(text, report)
     if wrong := [each for each in found.values() if each not in (LOWER, HIGHER)]:
-        message = f"“{wrong[0]}” is neither {LOWER} nor {HIGHER}"
-        report.error(message, Place(field="directions"))
+        refusal = message(
+            "judgments.unknown-direction", "“{text}” is neither lower nor higher.", text=wrong[0]
+        )
+        report.error(refusal, Place(field="directions"))
     return found
 
 

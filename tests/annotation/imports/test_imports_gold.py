@@ -60,12 +60,12 @@ def test_a_segment_may_be_named_by_its_source(world: World) -> None:
         ("gold\t9\tx\t0\t20\t\n", "row 2, segment: The test set has no segment “9”"),
         ("trap\t1\tx\t0\t20\t\n", "row 2, kind: “trap” is neither gold nor tutorial"),
         ("gold\t1\t\t0\t20\t\n", "row 2, text: “text” is empty"),
-        ("gold\t1\tx\t30\t20\t\n", "row 2, low: 30 is more than 20"),
-        ("gold\t1\tx\t0\t101\t\n", "row 2, high: “101” is no whole number from 0 to 100"),
-        ("gold\t1\tx\t-1\t20\t\n", "row 2, low: “-1” is no whole number from 0 to 100"),
-        ("gold\t1\tx\t\t20\t\n", "row 2, low: a gold item needs the range of right scores"),
-        (GOLD * 2, "row 3, text: this item is there already (row 2)"),
-        ("gold\t1\n", "row 2: The row has 2 cells; the header has 6"),
+        ("gold\t1\tx\t30\t20\t\n", "row 2, low: The lowest right score (30) is higher"),
+        ("gold\t1\tx\t0\t101\t\n", "row 2, high: “101” is not a whole number from 0 to 100"),
+        ("gold\t1\tx\t-1\t20\t\n", "row 2, low: “-1” is not a whole number from 0 to 100"),
+        ("gold\t1\tx\t\t20\t\n", "row 2, low: A gold item needs the range of right scores"),
+        (GOLD * 2, "row 3, text: This item is already in row 2."),
+        ("gold\t1\n", "row 2: the row has 2 cells, the header has 6"),
     ],
 )
 def test_what_is_wrong_is_named(world: World, rows: str, message: str) -> None:
@@ -77,17 +77,17 @@ def test_what_is_wrong_is_named(world: World, rows: str, message: str) -> None:
 def test_wrong_columns_are_named(world: World) -> None:
     _, errors = read(world.campaign, "kind\tsegmnt\ntutorial\t1\n")
     assert errors == [
-        "gold.tsv, row 1: the column “text” is missing",
-        "gold.tsv, row 1: there is neither a column “segment” nor “source”",
-        "gold.tsv, row 1: unknown columns: segmnt (there are kind, segment, source, reference, "
-        "text, low, high, feedback)",
+        "gold.tsv, row 1: The column “text” is missing.",
+        "gold.tsv, row 1: A column “segment” or “source” is needed.",
+        "gold.tsv, row 1: Unknown columns: segmnt. Use kind, segment, source, reference, text, "
+        "low, high and feedback.",
     ]
 
 
 def test_a_protocol_without_scores_takes_no_range(world: World) -> None:
     world.campaign.protocol = "mqm"
     assert read(world.campaign, HEAD + GOLD)[1] == [
-        "gold.tsv, row 2, low: this protocol takes no score, so there is no range"
+        "gold.tsv, row 2, low: This protocol has no score, so there is no range of scores."
     ]
 
 
@@ -110,7 +110,7 @@ def test_the_page_adds_all_or_nothing_and_deletes(world: World, as_admin: Client
     assert not Item.objects.exists()
     assert as_admin.post(address, {}).status_code == 422
     page = as_admin.post(address, {"table": upload(HEAD + GOLD + PRACTICE)}, follow=True)
-    assert "Added 2 items." in page.text
+    assert "2 items were added." in page.text
     assert "All is there." in page.text
     delete = reverse("campaign-items-delete", args=[world.campaign.slug])
     as_admin.post(delete, {"item": Item.objects.first().pk})
