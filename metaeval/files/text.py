@@ -139,7 +139,7 @@ class Table:
         self.path = Path(path)
         grid = _parted(self.path) if blanks else _grid(self.path)
         if not grid.header:
-            raise FormatError(self.path, None, message("file.path-empty", "The file is empty."))
+            raise FormatError(self.path, None, message("file.empty", "The file is empty."))
         self.header = grid.header
         self.columns: dict[str, int] = {}
         self._find(required, optional)
