@@ -22,9 +22,9 @@ READ_ALOUD = frozenset({"alt", "title", "aria-label", "placeholder", "data-of", 
 VOID = frozenset({"input", "img", "br", "meta", "link", "hr", "wbr", "col", "source"})
 # Names of methods, people, programs and places of work; a translation has them, too.
 _NAMES = """
-Touchstone Appraise Benjamini bert Bonferroni Brackets Celery Cohen cpu distilbert English gpu Graham
-Hochberg Holm JSON judges documents clp umd Kendall Krippendorff Markdown mqm Parquet Pearmut Pearson
-Prism Python roberta Spearman Unbabel Unicode Wilson xlm
+Touchstone Appraise Benjamini bert Bonferroni Brackets Celery Cohen cpu distilbert English gpu
+Graham Hochberg Holm JSON judges documents clp umd Kendall Krippendorff Markdown mqm Parquet
+Pearmut Pearson Prism Python roberta Spearman Unbabel Unicode Wilson xlm
 """
 NAMES = frozenset(_NAMES.split())
 WORD = re.compile(
