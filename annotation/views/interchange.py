@@ -45,7 +45,7 @@ from annotation.forms.tables import (
     JudgmentsForm,
     changed,
 )
-from annotation.imports import appraise, human_scores, sources
+from annotation.imports import human_scores, sources
 from annotation.imports.drafts import CampaignDraft
 from annotation.imports.gold import add_gold, delete_gold, read_gold, require_draft, uploaded
 from annotation.imports.launch import examine, launch
@@ -187,7 +187,7 @@ def _confirm(request: HttpRequest, token: str) -> HttpResponse:
         "report": report,
         "shown": report.errors[:SHOWN],
         "warnings": report.warnings[:SHOWN],
-        "has_unmatched": any(each.code == appraise.CODE for each in report.problems),
+        "has_unmatched": any(each.code == "appraise.unmatched" for each in report.problems),
         "decided": sent.words.get(sources.UNMATCHED, ""),
         "token": token,
         "reading": reading,
