@@ -59,7 +59,7 @@ class Contents:
                 text or NO_SOURCE,
                 document=str(value.get("doc_id", document))[:200],
                 references={"A": reference} if reference else {},
-                beside=beside,
+                attachments=beside,
             )
             self.segments[key, source], self.paths[segment.key] = segment, path
         return self.segments[key, source]
@@ -74,13 +74,13 @@ class Contents:
         """Keep what is to be said of a segment beside it: no item will be there to hold it."""
         if note:
             (segment,) = (each for each in self.segments.values() if each.key == key)
-            segment.beside = {"instructions": note, **(segment.beside or {})}
+            segment.attachments = {"instructions": note, **(segment.attachments or {})}
 
     def keys(self) -> dict[tuple[str, str], str]:
         """Return segments by item_id and source, as the file has it and as we write it."""
         found = {key: segment.key for key, segment in self.segments.items()}
         for (own_id, _), each in self.segments.items():
-            found[own_id, write_source(each.source, each.beside)["src"]] = each.key
+            found[own_id, write_source(each.source, each.attachments)["src"]] = each.key
         return found
 
     def systems(self) -> list[SystemDraft]:

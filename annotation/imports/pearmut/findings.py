@@ -7,6 +7,7 @@ from typing import Any
 
 from annotation.imports.jsonfiles import NAMES
 from annotation.uploads.problems import Place, Report
+from metaeval.messages import Message
 
 TYPES = {"an object": dict, "a list": list, "text": str}
 
@@ -35,7 +36,7 @@ class Findings:
         """Where the value at a path stands."""
         return Place(self.file, None, f"{self.prefix}{path}")
 
-    def error(self, path: str, message: str) -> None:
+    def error(self, path: str, message: Message | str) -> None:
         """Report something about the value at a path."""
         self.report.error(message, self.place(path))
 

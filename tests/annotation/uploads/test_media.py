@@ -70,13 +70,13 @@ def test_files_of_an_archive_stand_beside_their_segments(db: None) -> None:
     first, second = Segment.objects.order_by("position")
     # Without a source text the transcript is what metrics read.
     assert first.source == "Guten Morgen."
-    name = first.beside.pop("file")
-    assert first.beside == {
+    name = first.attachments.pop("file")
+    assert first.attachments == {
         "kind": "audio", "type": "audio/wav", "start": 0.5, "end": 2.25, "is_source": True,
         "transcript": "Guten Morgen.", "glossary": "Morgen = morning",
     }  # fmt: skip
     assert path_of(name).read_bytes() == wav()
-    assert set(second.beside) == {"file", "kind", "type"}
+    assert set(second.attachments) == {"file", "kind", "type"}
     again = check(TWO, archive(talks__one_wav=wav(), more__two_wav=wav(pitch=2)))
     assert (errors(again), again.changes.is_empty) == ([], True)
     others = check(TWO, archive(talks__one_wav=wav(pitch=3), more__two_wav=wav(pitch=2)))
@@ -126,7 +126,7 @@ def test_faults_of_fields_and_archives(db: None, settings: object) -> None:
 
 def test_a_file_that_is_gone_is_not_referred_to(db: None) -> None:
     checked = check(TWO, archive(talks__one_wav=wav(pitch=5), two_wav=wav(pitch=6)))
-    path_of(checked.draft.segments[0].beside["file"]).unlink()
+    path_of(checked.draft.segments[0].attachments["file"]).unlink()
     with pytest.raises((ValidationError, uploads.OutdatedError)):
         uploads.store(checked.draft)
     assert not TestSet.objects.exists()
