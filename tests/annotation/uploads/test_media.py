@@ -70,13 +70,13 @@ def test_files_of_an_archive_stand_beside_their_segments(db: None) -> None:
     first, second = Segment.objects.order_by("position")
     # Without a source text the transcript is what metrics read.
     assert first.source == "Guten Morgen."
-    name = first.attachments.pop("file")
-    assert first.attachments == {
+    name = first.beside.pop("file")
+    assert first.beside == {
         "kind": "audio", "type": "audio/wav", "start": 0.5, "end": 2.25, "is_source": True,
         "transcript": "Guten Morgen.", "glossary": "Morgen = morning",
     }  # fmt: skip
     assert path_of(name).read_bytes() == wav()
-    assert set(second.attachments) == {"file", "kind", "type"}
+    assert set(second.beside) == {"file", "kind", "type"}
     again = check(TWO, archive(talks__one_wav=wav(), more__two_wav=wav(pitch=2)))
     assert (errors(again), again.changes.is_empty) == ([], True)
     others = check(TWO, archive(talks__one_wav=wav(pitch=3), more__two_wav=wav(pitch=2)))
