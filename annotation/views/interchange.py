@@ -205,8 +205,8 @@ def _decide(request: HttpRequest, sent: sources.Sent, token: str) -> HttpRespons
     user = signed_in(request).pk
     try:
         decided = sources.decide(sent, request.POST[sources.UNMATCHED])
-    except ValueError as error:
-        return refuse(request, 400, gettext("This cannot be chosen"), str(error))
+    except sources.ChoiceError as error:
+        return refuse(request, 400, gettext("This cannot be chosen"), translated(error.message))
     kept = sources.keep(decided, user)
     sources.forget(token, user)
     return redirect(f"{reverse('campaign-import')}?check={kept}")
@@ -233,6 +233,7 @@ def _summary(test_set: TestSetDraft, campaign: CampaignDraft) -> dict[str, Any]:
             question=campaign.question, length_ratio=campaign.length_ratio
         ).question_text,
         "protocol": protocols.get(campaign.protocol).label,
+        "shown_text": campaign.shown_text.label,
         "kinds": [(Item.Kind(kind).label, number) for kind, number in kinds.most_common()],
         "batches": len({item.batch for item in campaign.items if item.batch}),
         "annotators": len(annotators) if campaign.is_finished else campaign.places,
