@@ -17,7 +17,7 @@ from dashboards.panel.choice import general
 from dashboards.panel.floors import floor_panel
 from dashboards.panel.panel import Panel, read_panel
 from metaeval.correlation.coefficients import system_correlation
-from metaeval.messages import Message, untranslated
+from metaeval.messages import Message
 from metaeval.replication import questions
 from metaeval.replication.questions.statistics import SYSTEM
 from metaeval.results import StatisticsWarning
@@ -95,7 +95,7 @@ def compute(campaign: Campaign, filters: Filters, question: str = DEFAULT) -> Co
             campaign, filters, asked, panel, _rows(campaign, filters, found.rows, metrics)
         ),
         floors=_floors(campaign, filters, panel, asked) if found.rows else (),
-        warnings=without_repeats(found.warnings, map(untranslated, notes)),
+        warnings=without_repeats(found.warnings, notes),
     )
 
 

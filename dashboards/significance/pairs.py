@@ -20,7 +20,7 @@ from dashboards.comparisons.document import (
 )
 from dashboards.significance.figures import step
 from dashboards.trust import marks
-from metaeval.messages import Message, message, untranslated
+from metaeval.messages import Message, message
 
 # The steps of p, smallest first, of cells that are significant after the correction.
 SIGNIFICANT = "abcde"
@@ -64,16 +64,16 @@ def choose(document: Comparison, query: QueryDict) -> Shown:
     )
 
 
-def _correction(correction: str, scope: str) -> Message:
+def _correction(correction: str, scope: str) -> Message | str:
     """Return the label of a correction with the family of tests that it covers."""
-    label = untranslated(selection.CORRECTIONS[correction])
+    label = selection.CORRECTIONS[correction]
     if correction == "none":
         return label
     return message(
         "significance.correction",
         "{correction}, family: {family}",
         correction=label,
-        family=untranslated(selection.SCOPES[scope]),
+        family=selection.SCOPES[scope],
     )
 
 
