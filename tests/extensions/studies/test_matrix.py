@@ -21,7 +21,7 @@ TRUSTED = CampaignTrust(
     verdict=Verdict.NO_LIMITS, label="", summary="", reasons=(), campaign="", name="",
     n_systems=9, n_segments=90, n_informative=90,
 )  # fmt: skip
-# By key: value, low, high. The best, one that is not told from it, one that is, one at chance.
+# By key: value, low, high. The best, an indistinguishable one, a worse one, one at chance.
 VALUES = {
     "a": (0.6, 0.5, 0.7),
     "b": (0.55, 0.4, 0.6),
