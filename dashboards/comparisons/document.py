@@ -168,7 +168,7 @@ class Shown(Compared):
     steps: Sequence[str]
     n_significant: int
     floors: Sequence[Floored] = ()
-    floor_marks: Sequence[Message] = ()
+    baseline_marks: Sequence[Message] = ()
     bounds: Bounds | None = None
 
 

@@ -59,7 +59,7 @@ class Correlations(OfMetrics):
 
     `comparison` is the analysis `significance` of the same question, None until it is computed;
     `intervals_note` warns where it uses other data. `marks` explain what is bold, or why nothing
-    is; `floor_marks` name the metrics that are not above the baselines. `floors` are the rows of
+    is; `baseline_marks` name the metrics that are not above the baselines. `floors` are the rows of
     the baselines, and `shown_bounds` the bounds where the reader wants their rows.
     """
 
@@ -70,7 +70,7 @@ class Correlations(OfMetrics):
     comparison: Comparison | None = None
     intervals_note: Message | None = None
     marks: Sequence[Message] = ()
-    floor_marks: Sequence[Message] = ()
+    baseline_marks: Sequence[Message] = ()
     shown_bounds: Bounds | None = None
 
 

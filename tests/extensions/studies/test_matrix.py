@@ -146,11 +146,11 @@ def test_published_columns_are_as_printed(data_dir: Path, statistic: str, table:
     specs = json.loads((data_dir.parent / "specs" / "study-tables.json").read_text("utf-8"))
     printed = [row for row in specs[table][2:] if row[1]]
     found = matrix_of([], [], [], beside_of("cheng2023", statistic, ()))
-    assert found.beside is not None
-    assert len(found.beside.heads) == 5
+    assert found.published is not None
+    assert len(found.published.heads) == 5
     assert [re.sub("<.*?>", "", row[0]) for row in printed] == [row.label for row in found.rows]
     for row, cells in zip(found.rows, printed, strict=True):
-        shown = [f"<b>{c.value:.4f}</b>" if c.is_best else f"{c.value:.4f}" for c in row.beside]
+        shown = [f"<b>{c.value:.4f}</b>" if c.is_best else f"{c.value:.4f}" for c in row.published]
         assert shown == cells[1:]
 
 
