@@ -157,7 +157,7 @@ def test_published_columns_are_as_printed(data_dir: Path, statistic: str, table:
 def test_published_columns_are_those_of_the_directions_shown() -> None:
     found = beside_of("cheng2023", "tau-b", {"en-zh"})
     assert found is not None
-    assert found.heads == ["En-Zh 80 %", "En-Zh 50 %", AVERAGE]
+    assert found.heads == ["En-Zh 80%", "En-Zh 50%", AVERAGE]
     # Half of the table has another average than the whole.
     assert found.values["bleurt-20"] == [0.4611, 0.4348, pytest.approx((0.4611 + 0.4348) / 2)]
     assert beside_of("cheng2023", "spearman", ()) is None
