@@ -34,7 +34,7 @@ class SpanFilesForm(forms.Form):
 
     @property
     def ends_included(self) -> bool | None:
-        """What the person said of ends."""
+        """Return True if ends are included, None if the person did not choose."""
         return {"included": True, "excluded": False}.get(self.cleaned_data["ends"])
 
     def sent(self) -> list[InputFile]:

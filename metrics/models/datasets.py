@@ -12,7 +12,7 @@ class DatasetImport(Work):
 
     Work that is done twice where somebody looks in between: checked, and then stored. The web
     process keeps what was sent in `content`, an archive, and shows the row. `choice` is what a
-    person wants of it. `report` lists what is wrong or doubtful as [severity, message, [file, row,
+    person wants of it. `report` lists errors, warnings and notes as [severity, message, [file, row,
     field]], `found` says what would be stored, `stored` what was. `content` is emptied where the
     import has ended.
     """
