@@ -60,7 +60,7 @@ class AnnotatorState:
 
 STATES = {
     "new": message("annotator.new", "not started"),
-    "working": message("annotator.working", "active"),
+    "working": message("annotator.working", "at work"),
     "idle": message("annotator.idle", "idle"),
     "done": message("annotator.done", "finished"),
     "excluded": message("annotator.excluded", "excluded"),

@@ -48,7 +48,7 @@ def test_fields_follow_the_choices(visitor: Visitors) -> None:
     expect(most).to_have_value("40")
     assert page.evaluate(width) == 360
     page.get_by_role("button", name="Next: people").click()
-    page.get_by_role("button", name="Open campaign").wait_for()
+    page.get_by_role("button", name="Open campaign", exact=True).wait_for()
     campaign = Campaign.objects.get(protocol="side-by-side")
     assert (campaign.items_per_annotator, campaign.question) == (40, question)
 
@@ -60,7 +60,7 @@ def test_without_the_script_everything_is_there(visitor: Visitors) -> None:
     expect(page.get_by_label("Systems per screen")).to_be_visible()
     expect(page.get_by_label("Minutes until an unanswered item")).to_be_visible()
     page.get_by_role("button", name="Next: people").click()
-    page.get_by_role("button", name="Open campaign").wait_for()
+    page.get_by_role("button", name="Open campaign", exact=True).wait_for()
     assert Campaign.objects.filter(protocol="mqm").count() == 1
 
 

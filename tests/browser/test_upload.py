@@ -52,7 +52,7 @@ def test_a_table_of_odd_names(visitor: Callable[..., Visitor], table: Path, widt
     page = sign_in(visitor, width)
     fill(page, table)
 
-    expect(page.get_by_text("Is English (en) or")).to_be_visible()
+    expect(page.get_by_text("The closest are English (en)")).to_be_visible()
     expect(page.get_by_label("Table: haus.csv")).to_be_checked()
     expect(page.get_by_label("Description")).to_have_value("By hand")
     assert violations(page) == []
@@ -85,7 +85,7 @@ def test_a_table_of_odd_names(visitor: Callable[..., Visitor], table: Path, widt
     expect(store).to_be_visible()
     page.get_by_label("Decode HTML entities").check()
     page.get_by_role("button", name="Read again").click()
-    expect(page.get_by_text("HTML entities of 2 texts are decoded")).to_be_visible()
+    expect(page.get_by_text("Decoded HTML entities in 2 texts")).to_be_visible()
     assert violations(page) == []
     no_sideways_scrolling(page)
 

@@ -82,7 +82,7 @@ def open_campaign(page: Page) -> None:
     for number in (1, 2, 3):
         page.get_by_label(f"annotator-{number}").check()
     page.get_by_role("button", name="Add annotators", exact=True).click()
-    page.get_by_role("button", name="Open campaign").click()
+    page.get_by_role("button", name="Open campaign", exact=True).click()
     expect(page.get_by_text("The campaign is open")).to_be_visible()
 
 
