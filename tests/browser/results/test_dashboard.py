@@ -67,14 +67,14 @@ def test_newer_numbers_come_by_themselves_and_take_no_focus(
     page, address = reader.page, f"/campaigns/{campaign.slug}/dashboard/"
     page.clock.install()
 
-    def said(status: int) -> Callable[[Response], bool]:
+    def answered(status: int) -> Callable[[Response], bool]:
         return lambda answer: answer.url.endswith(address) and answer.status == status
 
     page.on("response", lambda one: one.url.endswith(address) and answers.append(one.status))
-    with page.expect_response(said(304)):
+    with page.expect_response(answered(304)):
         reader.open(address)
     answers.clear()
-    with page.expect_response(said(304)):
+    with page.expect_response(answered(304)):
         page.reload()
     assert answers == [200, 304], "the first look knows what is shown"
     button = page.locator("[data-document]").get_by_role("button").first
@@ -84,10 +84,10 @@ def test_newer_numbers_come_by_themselves_and_take_no_focus(
     # Nothing is taken from under somebody's hands, and nothing is missed by that.
     expect(button).to_be_focused()
     button.blur()
-    with page.expect_response(said(200)):
+    with page.expect_response(answered(200)):
         page.clock.run_for(10_000)
     shows(page, campaign, Filters())
-    with page.expect_response(said(304)):
+    with page.expect_response(answered(304)):
         page.clock.run_for(10_000)
 
 
@@ -114,7 +114,7 @@ def test_what_if_is_sorted_and_read_by_keyboard(visitor: Callable[..., Visitor])
     changes = {one.left_out: one.tau.change for one in document.scenarios}
     largest = max(changes, key=lambda name: abs(changes[name]))
     expect(table.locator("tbody tr").first.locator("th")).to_have_text(largest)
-    button = table.get_by_role("button", name="Left out")
+    button = table.get_by_role("button", name="Excluded")
     button.focus()
     page.keyboard.press("Enter")
     names = table.locator("tbody th").all_inner_texts()

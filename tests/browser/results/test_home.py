@@ -97,7 +97,7 @@ def test_a_good_campaign_answers(reader: Visitor) -> None:
 
 def test_a_sparse_campaign_says_what_limits_it(reader: Visitor) -> None:
     page = opened(reader, "sparse")
-    # Which metric, and how sure: a name with its interval, or that none can be told.
+    # Which metric, and how sure: a name with its interval, or that none can be named.
     data = page.request.get(f"{reader.address}/campaigns/sparse/results.json").json()
     said = page.locator("h2.answer").inner_text() + page.locator("p.detail").first.inner_text()
     assert any(row["label"] in said for row in data["rows"]) or "cannot tell" in said

@@ -48,9 +48,9 @@ def reader(
     return enter
 
 
-def work_off() -> None:
+def run_jobs() -> None:
     for job in TrainingJob.objects.filter(status="queued"):
-        doing.work_off(job)
+        doing.run_job(job)
 
 
 def choose(page: Page, *conditions: str) -> None:
@@ -81,8 +81,8 @@ def test_from_the_form_to_the_histograms(
     start(page)
     expect(page.locator("#messages")).to_contain_text("Started an analysis of 1 metric.")
     expect(page.locator("#jobs")).to_contain_text("Queued")
-    work_off()
-    # The page looks by itself and comes anew once the job has ended.
+    run_jobs()
+    # The page polls, and is replaced once the job has ended.
     row = page.locator("section", has_text="Texts by people").locator(
         "tr[data-measure=ordered-output]"
     )
@@ -106,7 +106,7 @@ def test_files_hold_what_the_page_shows(reader: Callable[..., Visitor]) -> None:
     choose(visitor.page, "Random order")
     start(visitor.page)
     expect(visitor.page.locator("#jobs")).to_contain_text("Queued")
-    work_off()
+    run_jobs()
     visitor.page.get_by_role("link", name="CSV").wait_for()
     get = visitor.page.request.get
     address = f"{visitor.address}/testsets/harbour/preferences"

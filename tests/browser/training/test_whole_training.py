@@ -56,9 +56,9 @@ def upload(page: Page, name: str, *files: Path) -> None:
     page.get_by_role("button", name="Check the files").click()
 
 
-def work_off() -> None:
+def run_jobs() -> None:
     for job in TrainingJob.objects.filter(status="queued"):
-        doing.work_off(job)
+        doing.run_job(job)
     for run in MetricRun.objects.filter(status="queued"):
         scoring.drain(run.pk, worker="test")
 
@@ -103,7 +103,7 @@ def expect_beside_bleu(page: Page, measure: str) -> None:
         box.check()
     page.get_by_role("button", name="Start", exact=True).click()
     page.get_by_role("heading", name="Metric runs").wait_for()
-    work_off()
+    run_jobs()
     page.goto(f"{page.url.split('/runs')[0]}/campaigns/demo-zh-en-80/correlations/")
     for name in ("bleu", f"{metric}-{measure}"):
         cell = page.locator(f"tr[data-measure='{name}'] td[data-name=value]")
@@ -117,7 +117,7 @@ def test_from_parallel_text_to_a_row_beside_bleu(
     upload_news(researcher, tmp_path)
     settings = {"Encoder": encoder, "Layer": "1", "Sentence pairs": "200"}
     start_job(researcher, "Projection for XMoverScore", settings, "Curve of held-out cosines")
-    work_off()
+    run_jobs()
     job = researcher.locator("#job")
     expect(job).to_contain_text("XMoverScore CLP zh-en layer 1")
     expect(job).to_contain_text("held out after cosine")
@@ -146,7 +146,7 @@ def test_a_training_without_judgments_to_a_row_beside_bleu(
             "Updates between validations": "3",
         },
     )
-    work_off()
+    run_jobs()
     job = researcher.locator("#job")
     expect(job).to_contain_text("ReFreeEval full (seed 42)")
     expect(job).to_contain_text("held out trained")
