@@ -49,7 +49,7 @@ def test_the_way_from_a_missing_encoder_to_a_metric(admin: Page, models: Path) -
     expect(admin.locator("#messages")).to_contain_text("Added BERTScore Harbour.")
     admin.get_by_role("link", name="Rename, copy, archive or delete this metric").click()
     admin.get_by_role("button", name="Archive").click()
-    expect(admin.locator("#messages")).to_contain_text("is archived")
+    expect(admin.locator("#messages")).to_contain_text("Archived BERTScore Harbour.")
     assert ConfiguredMetric.objects.get().retired_at is not None
 
 
