@@ -34,14 +34,15 @@ class Place(NamedTuple):
         """The place as people read it: `a.tsv, row 3, source`."""
         label: str | Message = self.file
         if self.row is not None:
-            label = _within(label, message("place.row", "row {row:d}", row=self.row))
-        return _within(label, self.field)
+            label = within(label, message("place.row", "row {row:d}", row=self.row))
+        return within(label, self.field)
 
     def __str__(self) -> str:
         return str(self.label)
 
 
-def _within(whole: str | Message, part: str | Message) -> str | Message:
+def within(whole: str | Message, part: str | Message) -> str | Message:
+    """Return a position within another one: `a.tsv, row 3`."""
     if not whole or not part:
         return whole or part
     return message("place.within", "{whole}, {part}", whole=whole, part=part)

@@ -190,7 +190,7 @@ def test_an_open_pool_wants_what_nobody_has_claimed(world: World) -> None:
     campaign.refresh_from_db()
     items = list(campaign.items.filter(kind="target"))
     for number, item in enumerate(items):
-        # Two items a screen; what a screen still needs stands on its first item.
+        # Two items a screen; the first item of a screen has what it still needs.
         item.screen, item.place, item.wanted = number // 2, number % 2, 3 * (number % 2 == 0)
         item.save()
     assert monitor.wanted(campaign) == (0, 3 * len(items), False)

@@ -1,4 +1,4 @@
-"""What stands beside a segment: for its annotator alone, in parts, and logged when it plays."""
+"""Attachments of segments: for their annotator alone, in ranges, and logged when played."""
 
 import io
 import json
