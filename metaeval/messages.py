@@ -106,9 +106,9 @@ def untranslated(text: object) -> Message:
 class MessageError(Exception):
     """An error that tells people what is wrong; as a string, it is the English text."""
 
-    def __init__(self, message: Message | str) -> None:
-        super().__init__(str(message))
-        self.message = untranslated(message)
+    def __init__(self, message: Message) -> None:
+        super().__init__(message.text)
+        self.message = message
 
 
 def truncated(names: Sequence[Parameter], limit: int = SHOWN) -> list[Parameter]:
