@@ -9,6 +9,7 @@ from django.core.exceptions import ValidationError
 from annotation.imports.tables import read_table
 from core import languages
 from core.text import join_truncated
+from metaeval.messages import Message
 
 
 @dataclass(frozen=True)
@@ -35,7 +36,7 @@ class DataSet:
     that holds all pairs in one table names it and its column as `index` instead.
     """
 
-    about: str
+    about: Message
     reader: str
     folder: str
     unnamed: str = ""
