@@ -115,7 +115,7 @@ class Report:
     def _add(self, severity: Severity, text: Message | str, place: Place, code: str = "") -> None:
         place = place._replace(file=printable(place.file), field=_printable(place.field))
         known = _printable(untranslated(text))
-        if code and known.code == "text":
+        if code and known.code == "text.untranslated":
             known = replace(known, code=code)
         self.problems.append(Problem(severity, known, place))
 
@@ -153,7 +153,7 @@ class Report:
         for problem in self.problems:
             place = problem.place
             # Text that has no code yet is its own cause.
-            cause = problem.message if problem.code == "text" else problem.code
+            cause = problem.message if problem.code == "text.untranslated" else problem.code
             causes.setdefault((problem.severity, place.file, place.field, cause), []).append(
                 problem
             )

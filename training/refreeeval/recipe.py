@@ -141,10 +141,10 @@ def checkpoints(chosen: Mapping[str, Any]) -> list[str]:
 OPTIONS = (
     Option(
         "encoder",
-        message("refreeeval.encoder", "Encoder"),
+        message("refreeeval.recipe-encoder", "Encoder"),
         "checkpoint",
         "xlm-roberta-base",
-        help=message("refreeeval.encoder-help", "The model that is trained."),
+        help=message("refreeeval.recipe-encoder-help", "The model that is trained."),
     ),
     Option(
         "teacher",
