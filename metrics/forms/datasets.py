@@ -9,10 +9,17 @@ from django.utils.translation import gettext_lazy as _
 from annotation.forms.imports import QuestionField, StudyField
 from annotation.forms.uploads import FilesField, FilesInput, OneFileField
 from annotation.uploads import InputFile
-from metaeval.messages import message
+from metaeval.messages import Message, message
 from metrics.datasets import mtme
 
 ALL, NONE = "all", "none"
+
+
+def not_a_pair(pair: str) -> Message:
+    """Return the refusal of a text that does not name two languages."""
+    return message(
+        "dataset.not-a-pair", "“{pair}” is not a language pair. Enter one such as en-de.", pair=pair
+    )
 
 
 class FolderInput(FilesInput):
@@ -73,22 +80,19 @@ class MtmeForm(forms.Form):
         """Refuse text that does not name two languages."""
         pair: str = self.cleaned_data["language_pair"].strip()
         if pair and not mtme.is_pair(pair):
-            raise forms.ValidationError(
-                [
-                    message(
-                        "mtme.not-a-pair",
-                        "“{pair}” is not a language pair. Enter one such as en-de.",
-                        pair=pair,
-                    )
-                ]
-            )
+            raise forms.ValidationError([not_a_pair(pair)])
         return pair
 
     def clean(self) -> dict[str, Any]:
         """Ask for an archive or a folder, and not for both."""
         data = super().clean() or self.cleaned_data
         if bool(data.get("archive")) == bool(data.get("folder")):
-            self.add_error("archive", _("Choose an archive or a folder."))
+            self.add_error(
+                "archive",
+                forms.ValidationError(
+                    [message("dataset.archive-or-folder", "Choose an archive or a folder.")]
+                ),
+            )
         return data
 
     def choice(self) -> dict[str, Any]:

@@ -97,7 +97,9 @@ def check(
         if each.side == "target"
     )
     if not report.errors and not collected.spans:
-        report.error(message("spans.file-has-none", "The files have no spans and no outputs without spans."))
+        report.error(
+            message("spans.file-has-none", "The files have no spans and no outputs without spans.")
+        )
     if ends_included is None and ends.n:
         report.error(
             message(
