@@ -226,7 +226,7 @@ def test_files_in_the_layout_of_wmt_without_texts_are_not_guessed(
     error, command = StringIO(), ("import_mtme", str(folder / "out" / SET), "--name")
     with pytest.raises(CommandError):
         call_command(*command, SET, stdout=StringIO(), stderr=error)
-    assert "which segments they are of is not known" in error.getvalue()
+    assert "so their segments are unknown" in error.getvalue()
     call_command(*command, "another", stdout=StringIO(), stderr=error)
     assert TestSet.objects.get(slug="another-en-de").is_in_file_order
 
