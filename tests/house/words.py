@@ -122,7 +122,7 @@ def files(paths: list[str]) -> Iterator[Path]:
         ["git", "ls-files", *paths], cwd=ROOT, capture_output=True, text=True, check=True
     ).stdout.split("\n")
     for name in listed:
-        if name.endswith((".py", ".html", ".md", ".txt")) and not OUT.search(name):
+        if name.endswith((".py", ".html", ".md")) and not OUT.search(name):
             yield ROOT / name
 
 
