@@ -144,7 +144,7 @@ def test_impossible_times_are_dropped_and_the_judgment_is_kept(
         (plain().replace('"deu"', '"ces"'), "row 1, src", "appraise.unknown-pair"),
         (row("a", "b"), "row 1", "appraise.cells"),
         ("", "", "appraise.no-scores"),
-        ('"open', "row 1", "grid.csv"),
+        ('"open', "row 1", "table.csv"),
     ],
 )
 def test_wrong_rows_are_named_and_nothing_is_read(scores: str, place: str, code: str) -> None:
