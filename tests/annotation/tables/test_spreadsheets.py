@@ -22,7 +22,8 @@ from tests.annotation.tables.reading import (
 
 
 def test_a_spreadsheet_that_separates_by_semicolons(db: None) -> None:
-    text = '\ufeffannotator;seg;system;score;comment\r\nR1;1;alpha;80;"a; ""b"""\r\nR1;2;alpha;7;a, b\r\n'
+    head = "\ufeffannotator;seg;system;score;comment\r\n"
+    text = f'{head}R1;1;alpha;80;"a; ""b"""\r\nR1;2;alpha;7;a, b\r\n'
     reading, report = read(as_files(own_csv=text), **DE_EN)
     assert report.errors == []
     assert ("own.csv, row 1", "table.separator") in found(report.notes)
