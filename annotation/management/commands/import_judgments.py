@@ -53,7 +53,7 @@ class Command(BaseCommand):
         finish(self, reading.drafts, report, options)
 
     def words_of(self, options: dict[str, Any]) -> dict[str, str]:
-        """Return what was said beside the tables."""
+        """Return the options that describe the tables."""
         words = {name: str(options[name]) for name in self.words if options.get(name)}
         return words | {"columns": json.dumps(_columns(options["column"]))}
 
