@@ -128,20 +128,24 @@ def changed(path: str, value: Any) -> dict[str, Any]:
         (changed("texts/source_language", "Elvish"), "texts.source_language", "language.unknown"),
         (
             changed("texts/systems/0/length_ratio", "long"),
-            "texts.systems[0].length_ratio",
-            "json.type",
+            "system X@NaN",
+            "ratio.not-a-number",
         ),
         (changed("texts/systems/0/outputs/c", "No."), "", "segment.unknown"),
         (changed("task/colour", "red"), "task", "json.keys-unknown"),
         (changed("task/speed_rule", "fast"), "task.speed_rule", "json.choice"),
         (changed("task/protocol", "guess"), "task.protocol", "json.choice"),
         (changed("task/systems", ["Y"]), "task.systems", "form.invalid_choice"),
-        (changed("task/shown_text", "reference"), "task.shown_text", "x"),
+        (changed("task/shown_text", "reference"), "task.shown_text", "design.omissions"),
         (changed("task/annotators_per_item", 99), "task.annotators_per_item", "form.max_value"),
-        (changed("checks/traps_per_annotator", 9), "checks.traps_per_annotator", "x"),
+        (
+            changed("checks/traps_per_annotator", 9),
+            "checks.traps_per_annotator",
+            "controls.too-few-traps",
+        ),
         (changed("instructions/xx", {}), "instructions.xx", "campaign-file.language"),
-        (changed("items", [{"kind": "gold", "segment": "z"}]), "Item 1 of", "x"),
-        (changed("people", 1), "", "x"),
+        (changed("items", [{"kind": "gold", "segment": "z"}]), "", "campaign.items"),
+        (changed("people", 1), "", "design.too-few-annotators"),
     ],
 )
 def test_what_is_wrong_is_named_and_nothing_is_stored(
@@ -150,7 +154,9 @@ def test_what_is_wrong_is_named_and_nothing_is_stored(
     text = values if isinstance(values, str) else json.dumps(values)
     report = Report()
     open_file(InputFile.holding("c.json", text.encode()), report, Wish())
-    errors = [(str(each.place).removeprefix("c.json, "), each.code) for each in report.errors]
+    errors = [
+        (str(each.place).removeprefix("c.json").lstrip(", "), each.code) for each in report.errors
+    ]
     assert (place, code) in errors
     assert (Campaign.objects.count(), TestSet.objects.count()) == (0, 0)
 
