@@ -100,7 +100,7 @@ def test_the_first_items_hold_nothing_planted() -> None:
 
 
 def test_a_false_error_stands_on_whole_words_that_nobody_doubts() -> None:
-    text = "The old harbour was quiet all morning, and nobody came to look after the boats."
+    text = "The old harbour was quiet all morning, and nobody came to sit beside the boats."
     taken = [Span("target", 4, 15, "minor"), Span("target", 68, 73, "major")]
     real = [Span("target", 0, 5, "minor"), Span("target", 0, 12, "major")]
     found = [
