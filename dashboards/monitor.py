@@ -88,7 +88,7 @@ def monitor_remarks(request: HttpRequest, slug: str) -> HttpResponse:
     if annotator and not campaign.annotators.filter(label=annotator).exists():
         raise FilterError(
             message(
-                "filter.no-annotator",
+                "monitor.no-annotator",
                 "annotator: this campaign has no annotator “{annotator}”.",
                 annotator=annotator,
             )

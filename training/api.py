@@ -15,6 +15,7 @@ from rest_framework.response import Response
 
 from annotation.api.parameters import TakesParameters, Texts
 from annotation.filters import FilterError
+from annotation.filters.choice import quoted
 from core.messages import as_json, refusal_as_json
 from metaeval.messages import Message, message
 from metrics.api.runs import MayRun
@@ -216,7 +217,9 @@ class JobViewSet(WorkViewSet[TrainingJob]):
         if not sweep:
             return rows
         if not TrainingJob.objects.filter(sweep=sweep).exists():
-            raise FilterError(f"sweep: there is no sweep named “{sweep}”")
+            raise FilterError(
+                message("jobs.no-sweep", "There is no sweep “{sweep}”.", sweep=quoted(sweep))
+            )
         return rows.filter(sweep=sweep)
 
     @extend_schema(request=JobStartSerializer, responses={201: JobSerializer})

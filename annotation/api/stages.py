@@ -27,10 +27,12 @@ from annotation.access import (
 from annotation.api.parameters import LEAVING_OUT, TakesParameters, Texts
 from annotation.campaign_files import to_values
 from annotation.filters import FilterError, Filters
+from annotation.filters.choice import quoted
 from annotation.filters.rows import filtered
 from annotation.models import Campaign, ErrorSpan, Judgment, Output, Segment, System, TestSet
 from annotation.test_sets import NOT_YOURS, set_human
 from annotation.web.parameters import SECRET, wants_secret
+from metaeval.messages import message
 
 
 class SystemSerializer(serializers.ModelSerializer[System]):
@@ -332,10 +334,22 @@ class JudgmentViewSet(TakesParameters, mixins.ListModelMixin, viewsets.GenericVi
         query = self.request.query_params
         filters, slug = Filters.from_query(query), query.get("campaign")
         if not slug and filters.words:
-            raise FilterError(f"{'; '.join(map(str, filters.words))}: filters need a campaign")
+            raise FilterError(
+                message(
+                    "judgments.filters-need-campaign",
+                    "Filters need a campaign: {filters}.",
+                    filters=list(filters.words),
+                )
+            )
         if not slug:
             return rows
         campaign = visible.filter(slug=slug).first()
         if campaign is None:
-            raise FilterError(f"campaign: there is none {slug!r} that you may read")
+            raise FilterError(
+                message(
+                    "judgments.no-campaign",
+                    "There is no campaign “{slug}” that you can read.",
+                    slug=quoted(slug),
+                )
+            )
         return filtered(rows.filter(assignment__annotator__campaign=campaign), campaign, filters)

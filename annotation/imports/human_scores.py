@@ -49,7 +49,12 @@ USUAL = Wanted("score", SCORE.label, (
 # The column of numbers that are given to segments here.
 NUMBER = " number"
 NUMBERED = ("mqm", "esa", "da")
-LABELS = ("Score", "Segment", "System", "Value")
+LABELS = (
+    message("human-scores.label-score", "Score"),
+    message("human-scores.label-segment", "Segment"),
+    message("human-scores.label-system", "System"),
+    message("human-scores.label-value", "Value"),
+)
 
 
 @dataclass
@@ -172,7 +177,7 @@ def _ask(sheets: Iterable[Sheet], options: Options, report: Report) -> None:
 
 
 def _rows(sheet: Sheet, options: Options, report: Report) -> list[Row]:
-    """Return a row for each score; missing cells are left out, and counted for each column."""
+    """Return a row for each score; missing cells are skipped, and counted for each column."""
     columns = [column for column, name in sheet.fields.items() if name == SCORE.name]
     names = [(c, name) for c, name in sheet.fields.items() if name and name != SCORE.name]
     rows: list[Row] = []

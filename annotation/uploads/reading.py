@@ -99,7 +99,7 @@ class Reading:
         if self._first_decoded:
             text = plural(
                 "upload.decoded",
-                "Decoded HTML entities in {n} text, which is here.",
+                "Decoded HTML entities in {n} text.",
                 "Decoded HTML entities in {n} texts; the first is here.",
                 n=self._decoded,
             )

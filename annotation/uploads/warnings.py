@@ -100,8 +100,8 @@ def warn_of_entities(draft: TestSetDraft, report: Report) -> int:
     if found:
         text = plural(
             "texts.entities",
-            "{n} segment contains HTML entities such as {entities}; it is here. They are stored "
-            "unchanged unless you choose to decode them.",
+            "{n} segment contains HTML entities such as {entities}. They are stored unchanged "
+            "unless you choose to decode them.",
             "{n} segments contain HTML entities such as {entities}; the first is here. They are "
             "stored unchanged unless you choose to decode them.",
             n=len(found),

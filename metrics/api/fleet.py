@@ -15,6 +15,7 @@ from rest_framework.response import Response
 from annotation.access import is_researcher, is_site_admin
 from annotation.api.parameters import TakesParameters, Texts
 from annotation.filters import FilterError
+from annotation.filters.choice import quoted
 from core.messages import as_json
 from metaeval.messages import message
 from metrics import catalogue
@@ -109,7 +110,13 @@ class MetricViewSet(TakesParameters, viewsets.GenericViewSet[Any]):
         """List them."""
         retired = request.query_params.get("retired") or "no"
         if retired not in ("yes", "no"):
-            raise FilterError(f"retired must be yes or no, not {retired!r}")
+            raise FilterError(
+                message(
+                    "metrics.retired",
+                    "retired must be yes or no, not “{value}”.",
+                    value=quoted(retired),
+                )
+            )
         infos = catalogue.infos(retired=retired == "yes")
         page = self.paginate_queryset(list(infos.values()))
         return self.get_paginated_response(self.get_serializer(page, many=True).data)

@@ -16,6 +16,7 @@ from rest_framework.response import Response
 from annotation.access import is_researcher, not_blinded, test_set_for_reader
 from annotation.api.parameters import TakesParameters, Texts
 from annotation.filters import FilterError
+from annotation.filters.choice import quoted
 from annotation.models import System, TestSet
 from core.messages import as_json
 from metaeval.messages import Message, message, plural
@@ -303,7 +304,9 @@ class OfTestSetViewSet(
         if not slug:
             return rows
         if not TestSet.objects.filter(slug=slug).exists():
-            raise FilterError(f"test_set: there is no test set {slug!r}")
+            raise FilterError(
+                message("runs.no-test-set", "There is no test set “{slug}”.", slug=quoted(slug))
+            )
         return rows.filter(test_set__slug=slug)
 
 

@@ -71,8 +71,14 @@ def _filtered(form: FilterForm) -> QuerySet[MetricRun]:
     )
     if form.errors:
         name, errors = next(iter(form.errors.as_data().items()))
-        problem = translated(messages_of(errors[0])[0])
-        raise FilterError(f"{name}: {problem.rstrip('.')}")
+        raise FilterError(
+            message(
+                "runs.wrong-filter",
+                "{name}: {problem}",
+                name=name,
+                problem=messages_of(errors[0])[0],
+            )
+        )
     if form.cleaned_data["testset"]:
         rows = rows.filter(test_set=form.cleaned_data["testset"])
     if form.cleaned_data["status"]:

@@ -25,7 +25,7 @@ function showP(number) {
 }
 
 function sentence(row) {
-  const interval = row.low === null ? "" : `, 95 % interval ${show(row.low)} to ${show(row.high)}`;
+  const interval = row.low === null ? "" : `, 95% interval ${show(row.low)} to ${show(row.high)}`;
   const after = row.adjusted === null ? "" : `, corrected ${showP(row.adjusted)}`;
   return `${row.label} against ${row.other_label}: Δ ${show(row.difference)}${interval}, p ${showP(row.pvalue)}${after}.`;
 }

@@ -29,7 +29,7 @@ def test_fields_follow_the_choices(visitor: Visitors) -> None:
     page = form(visitor(360, 800))
     width = "document.documentElement.scrollWidth"
     systems = page.get_by_label("Systems per screen")
-    most = page.get_by_label("Most items an annotator", exact=True)
+    most = page.get_by_label("Maximum items per annotator", exact=True)
     assert page.evaluate(width) == 360
     unfold(page, "protocol", "compared", "ratings")
     expect(systems).to_be_hidden()
@@ -48,7 +48,7 @@ def test_fields_follow_the_choices(visitor: Visitors) -> None:
     expect(most).to_have_value("40")
     assert page.evaluate(width) == 360
     page.get_by_role("button", name="Next: people").click()
-    page.get_by_role("button", name="Open campaign").wait_for()
+    page.get_by_role("button", name="Open campaign", exact=True).wait_for()
     campaign = Campaign.objects.get(protocol="side-by-side")
     assert (campaign.items_per_annotator, campaign.question) == (40, question)
 
@@ -60,7 +60,7 @@ def test_without_the_script_everything_is_there(visitor: Visitors) -> None:
     expect(page.get_by_label("Systems per screen")).to_be_visible()
     expect(page.get_by_label("Minutes until an unanswered item")).to_be_visible()
     page.get_by_role("button", name="Next: people").click()
-    page.get_by_role("button", name="Open campaign").wait_for()
+    page.get_by_role("button", name="Open campaign", exact=True).wait_for()
     assert Campaign.objects.filter(protocol="mqm").count() == 1
 
 
@@ -69,8 +69,13 @@ def test_what_the_controls_find_out_is_told_while_typing(visitor: Visitors) -> N
     unfold(page, "protocol", "checks")
     traps = page.get_by_label("Traps per annotator")
     bad = page.get_by_label("Bad references per annotator")
-    none, few = page.get_by_text("Without control items nobody"), page.get_by_text("So few control")
-    expect(page.get_by_text("too small for a verdict by traps: 4 of its segments")).to_be_visible()
+    none, few = (
+        page.get_by_text("Without control items annotators"),
+        page.get_by_text("There are too few control items"),
+    )
+    expect(
+        page.get_by_text("too small to assess annotators by traps: 4 of its segments")
+    ).to_be_visible()
     expect(none).to_be_visible()
     traps.fill("4")
     expect(few).to_be_visible()
@@ -78,10 +83,10 @@ def test_what_the_controls_find_out_is_told_while_typing(visitor: Visitors) -> N
     traps.fill("5")
     expect(few).to_be_hidden()
     page.get_by_label("Multidimensional Quality").check()
-    expect(page.get_by_text("this protocol gives no score")).to_be_visible()
+    expect(page.get_by_text("this protocol has no score")).to_be_visible()
     expect(none).to_be_visible()
     bad.fill("5")
-    expect(page.get_by_text("5 bad references can show that somebody reads")).to_be_visible()
+    expect(page.get_by_text("With 5 bad references")).to_be_visible()
     bad.fill("10")
     expect(page.get_by_text("random clicking would")).to_have_count(3)
     for sentence in page.get_by_text("random clicking would").all():

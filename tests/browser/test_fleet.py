@@ -42,14 +42,14 @@ def test_the_way_from_a_missing_encoder_to_a_metric(admin: Page, models: Path) -
     expect(admin.get_by_role("alert")).to_contain_text("Nothing was added.")
     encoder(models / "acme" / "harbour", layers=6)
     admin.get_by_role("button", name="Preview").click()
-    preview = admin.get_by_role("region", name="BERTScore Harbour would be")
+    preview = admin.get_by_role("region", name="Preview of BERTScore Harbour")
     expect(preview).to_contain_text("BERTScore Harbour 5-F1")
     expect(preview).to_contain_text("21 values per segment")
-    admin.get_by_role("button", name="Add the metric").click()
-    expect(admin.locator("#messages")).to_contain_text("BERTScore Harbour can be run now.")
-    admin.get_by_role("link", name="Rename, copy, archive or delete it").click()
+    admin.get_by_role("button", name="Add metric").click()
+    expect(admin.locator("#messages")).to_contain_text("Added BERTScore Harbour.")
+    admin.get_by_role("link", name="Rename, copy, archive or delete this metric").click()
     admin.get_by_role("button", name="Archive").click()
-    expect(admin.locator("#messages")).to_contain_text("is archived")
+    expect(admin.locator("#messages")).to_contain_text("Archived BERTScore Harbour.")
     assert ConfiguredMetric.objects.get().retired_at is not None
 
 
@@ -60,7 +60,7 @@ def test_the_page_of_workers_follows_what_happens(
     someone = visitor()
     someone.enter("researcher")
     page = someone.open("/workers/")
-    expect(page.get_by_text("No worker has reported yet.")).to_be_visible()
+    expect(page.get_by_text("There are no workers.")).to_be_visible()
     row = make_worker("gpu0@one", lacks={"comet": ["It has no GPU."]})
     table = page.get_by_role("region", name="Workers")
     expect(table).to_contain_text("gpu0@one")
@@ -73,7 +73,7 @@ def test_the_page_of_workers_follows_what_happens(
     expect(link).to_be_focused()
     expect(page.get_by_text("It has no GPU.")).to_be_visible()
     Worker.objects.all().delete()
-    expect(page.get_by_text("No worker has reported yet.")).to_be_visible()
+    expect(page.get_by_text("There are no workers.")).to_be_visible()
 
 
 def test_a_comparison_of_hashes_shows_its_end_by_itself(admin: Page, models: Path) -> None:

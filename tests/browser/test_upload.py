@@ -52,7 +52,7 @@ def test_a_table_of_odd_names(visitor: Callable[..., Visitor], table: Path, widt
     page = sign_in(visitor, width)
     fill(page, table)
 
-    expect(page.get_by_text("Is English (en) or")).to_be_visible()
+    expect(page.get_by_text("The closest are English (en)")).to_be_visible()
     expect(page.get_by_label("Table: haus.csv")).to_be_checked()
     expect(page.get_by_label("Description")).to_have_value("By hand")
     assert violations(page) == []
@@ -60,7 +60,9 @@ def test_a_table_of_odd_names(visitor: Callable[..., Visitor], table: Path, widt
     page.get_by_label("Target language").fill("English")
     page.get_by_role("button", name="Check the files").click()
 
-    expect(page.get_by_text("not used: the columns human ref, Online-B, opus")).to_be_visible()
+    expect(
+        page.get_by_text("The columns human ref, Online-B and opus are not used.")
+    ).to_be_visible()
     expect(page.get_by_label("docid")).to_have_value("document")
     assert violations(page) == []
     no_sideways_scrolling(page)
@@ -71,8 +73,10 @@ def test_a_table_of_odd_names(visitor: Callable[..., Visitor], table: Path, widt
     page.get_by_label("opus").select_option("outputs of the system “opus”")
     page.get_by_role("button", name="Read again").click()
 
-    expect(page.get_by_text("1 segment holds HTML entities such as &quot;")).to_be_visible()
-    store, read = (page.get_by_role("button", name=name) for name in ("Store it", "Read again"))
+    expect(page.get_by_text("1 segment contains HTML entities such as &quot;")).to_be_visible()
+    store, read = (
+        page.get_by_role("button", name=name) for name in ("Store test set", "Read again")
+    )
     expect(store).to_be_visible()
     expect(read).to_be_hidden()
     page.get_by_label("Decode HTML entities").check()
@@ -81,7 +85,7 @@ def test_a_table_of_odd_names(visitor: Callable[..., Visitor], table: Path, widt
     expect(store).to_be_visible()
     page.get_by_label("Decode HTML entities").check()
     page.get_by_role("button", name="Read again").click()
-    expect(page.get_by_text("HTML entities of 2 texts are decoded")).to_be_visible()
+    expect(page.get_by_text("Decoded HTML entities in 2 texts")).to_be_visible()
     assert violations(page) == []
     no_sideways_scrolling(page)
 
@@ -91,9 +95,11 @@ def test_a_table_of_odd_names(visitor: Callable[..., Visitor], table: Path, widt
     expect(page.get_by_label("Table: haus.csv")).to_be_checked()
     page.get_by_label("Name").fill("Haus 2")
     page.get_by_role("button", name="Check the files").click()
-    page.get_by_role("button", name="Store it; next: the task").click()
+    page.get_by_role("button", name="Store test set and set up a campaign").click()
 
-    expect(page.get_by_text("Created “Haus 2”: 3 segments, 2 systems, 6 outputs.")).to_be_visible()
+    expect(
+        page.get_by_text("Created “Haus 2”. Segments: 3, systems: 2, outputs: 6.")
+    ).to_be_visible()
     assert TestSet.objects.get().name == "Haus 2"
     assert Output.objects.filter(text='He says "yes"', system__name="Online-B").exists()
 
@@ -107,9 +113,11 @@ def test_the_browsers_way_back_keeps_what_was_typed(
     page.get_by_label("Target language").fill("English")
     page.get_by_label("Tables").set_input_files(table)
     page.get_by_role("button", name="Check the files").click()
-    page.get_by_text("not used: the columns").wait_for()
+    page.get_by_text("The columns human ref").wait_for()
     page.go_back()
     expect(page.get_by_label("Name")).to_have_value("Haus")
     expect(page.get_by_label("Source language")).to_have_value("German")
     page.get_by_role("button", name="Check the files").click()
-    expect(page.get_by_text("not used: the columns human ref, Online-B, opus")).to_be_visible()
+    expect(
+        page.get_by_text("The columns human ref, Online-B and opus are not used.")
+    ).to_be_visible()

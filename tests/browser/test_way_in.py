@@ -58,16 +58,16 @@ def test_a_newcomer_opens_a_campaign(visitor: Visitors, tmp_path: Path) -> None:
     outputs = [written(tmp_path, f"{name}.txt", REFERENCE[::-1]) for name in ("one", "two")]
     new.choose("System outputs", *outputs)
     new.click(page.get_by_role("button", name="Check the files"))
-    new.click(page.get_by_role("button", name="Store it; next: the task"))
+    new.click(page.get_by_role("button", name="Store test set and set up a campaign"))
     new.click(page.get_by_role("button", name="Next: people"))
-    expect(page.get_by_label("New people, with a personal link each")).to_have_value("3")
-    new.click(page.get_by_role("button", name="Add people and open the campaign"))
+    expect(page.get_by_label("New annotators with personal links")).to_have_value("3")
+    new.click(page.get_by_role("button", name="Add annotators and open campaign"))
     expect(page.get_by_text("The campaign is open")).to_be_visible()
     links = page.get_by_role("region", name="New links").locator("code").all_inner_texts()
     assert len(set(links)) == 3
     assert Campaign.objects.get().status == Campaign.Status.OPEN
     assert (new.pages, new.inputs) == (6, 11)
-    expect(page.get_by_text("Send each person their own.")).to_be_visible()
+    expect(page.get_by_text("Send each person their own link.")).to_be_visible()
     rater = visitor().page
     rater.goto(links[0])
     expect(rater.get_by_text("Gray text: source").first).to_be_visible()
@@ -88,7 +88,7 @@ def test_a_campaign_is_tried_before_it_opens(visitor: Visitors) -> None:
     assert card["x"] + card["width"] <= bar["x"]
     assert bar["x"] + bar["width"] <= 1280
     page.get_by_role("button", name="Submit").click()
-    expect(page.get_by_text("Here nothing is.")).to_be_visible()
+    expect(page.get_by_text("This is a preview.")).to_be_visible()
     page.locator("#item.is-ready").wait_for()
     expect(page.get_by_text("Sentence 1 by gnorts")).to_be_visible()
     page.get_by_role("link", name="Deutsch").click()

@@ -66,8 +66,10 @@ def upload(page: Page, folder: Path) -> None:
     page.get_by_role("button", name="Check the files").click()
     expect(page.get_by_text("Nothing is stored yet")).to_be_visible()
     expect(page.get_by_text(SEGMENTS[0][0])).to_be_visible()
-    page.get_by_role("button", name="Store it; next: the task").click()
-    expect(page.get_by_text("Created “Towns”: 5 segments, 2 systems, 10 outputs.")).to_be_visible()
+    page.get_by_role("button", name="Store test set and set up a campaign").click()
+    expect(
+        page.get_by_text("Created “Towns”. Segments: 5, systems: 2, outputs: 10.")
+    ).to_be_visible()
 
 
 def open_campaign(page: Page) -> None:
@@ -79,8 +81,8 @@ def open_campaign(page: Page) -> None:
     page.get_by_label("New people").fill("0")
     for number in (1, 2, 3):
         page.get_by_label(f"annotator-{number}").check()
-    page.get_by_role("button", name="Add people", exact=True).click()
-    page.get_by_role("button", name="Open campaign").click()
+    page.get_by_role("button", name="Add annotators", exact=True).click()
+    page.get_by_role("button", name="Open campaign", exact=True).click()
     expect(page.get_by_text("The campaign is open")).to_be_visible()
 
 

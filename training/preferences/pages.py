@@ -15,6 +15,7 @@ from django.views.decorators.vary import vary_on_headers
 
 from annotation.access import researcher_required, signed_in, test_set_for_reader
 from annotation.filters import FilterError
+from annotation.filters.choice import quoted
 from annotation.models import TestSet
 from annotation.views.uploads import is_too_large, too_large_sentence
 from annotation.web.errors import refuse
@@ -22,6 +23,7 @@ from annotation.web.parameters import Parameters, takes
 from dashboards.charts import files as figures
 from dashboards.pages.answers import data_response
 from dashboards.papers import latex
+from metaeval.messages import message
 from training.jobs import presenting
 from training.models import PreferenceResult, TrainingJob, stored_message
 from training.preferences import documents, starting, tables
@@ -132,7 +134,14 @@ def preference_table(request: HttpRequest, fmt: str = "") -> HttpResponseBase:
     first = MAIN if MAIN in offered or not offered else offered[0]
     condition = request.GET.get("condition", first)
     if condition not in CONDITIONS:
-        raise FilterError(f"condition must be one of {', '.join(CONDITIONS)}, not “{condition}”")
+        raise FilterError(
+            message(
+                "preferences.unknown-condition",
+                "Unknown condition: {condition}. Expected one of: {known}.",
+                condition=quoted(condition),
+                known=list(CONDITIONS),
+            )
+        )
     document = documents.across(condition)
     if fmt == "tex":
         return latex.response([tables.across_as_latex(document)], "preferences")

@@ -24,9 +24,9 @@ def read_pair(row: Row, options: Options, report: Report) -> Pair:
 
 
 def fill_names(rows: Iterable[Row], options: Options, report: Report) -> None:
-    """Put what was said into cells that name no system, and strip documents of Appraise's marks.
+    """Fill in the stated system in cells without one, and remove Appraise's suffixes of documents.
 
-    Kinds become ours, that of a whole document included; `is_copy` marks one shown as a control.
+    Kinds become ours, including whole documents; `is_copy` marks one shown as a control item.
     """
     marked = 0
     for row in rows:

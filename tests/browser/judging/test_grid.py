@@ -64,7 +64,7 @@ def test_by_keyboard_alone(visitor: Callable[..., Visitor], transactional_db: No
     press(page, "1", "0", "0", "Enter")
     page.wait_for_url("**/done/")
     assert [judgment.score for judgment in current()] == [60, 90, 0, 100]
-    # The output has 22 code points, and the token stands behind them.
+    # The output has 22 code points, and the token follows them.
     assert spans() == [("target", 6, 11, "minor", ""), ("target", 22, 23, "major", "")]
     assert {judgment.sent_together for judgment in current()} == {4}
 

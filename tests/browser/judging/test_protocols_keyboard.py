@@ -77,7 +77,7 @@ def test_a_document(visitor: Callable[..., Visitor], transactional_db: None) -> 
         "Segment 2: You have not chosen a score"
     )
     expect(segments.nth(1).get_by_role("slider")).to_be_focused()
-    # Past a segment and back to it: what was left out comes in the end.
+    # Past a segment and back to it: skipped segments come at the end.
     segments.nth(2).get_by_role("slider").focus()
     press(page, "4", "Enter")
     expect(segments.nth(1).get_by_role("slider")).to_be_focused()
@@ -173,7 +173,7 @@ def test_mqm(visitor: Callable[..., Visitor], transactional_db: None) -> None:
     page.get_by_role("button", name="Submit").focus()
     press(page, "Enter")
     expect_item(page, "Item 2 of 2")
-    # No errors at all has to be said, not only not denied.
+    # An answer without errors has to be confirmed.
     page.locator("body").click(position={"x": 5, "y": 5})
     press(page, "Enter")
     expect(page.get_by_role("alert").first).to_contain_text("You have not marked any errors")

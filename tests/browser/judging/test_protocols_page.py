@@ -47,7 +47,7 @@ def test_clocks_count_from_the_first_sight(
     before = judgment.visible_ms - 120_000
     assert 0 < before < 300_000
     assert judgment.active_ms - 50_000 <= before
-    # The browser says more than passed on the server: kept, doubted, and never paid.
+    # The browser reports more time than passed on the server: stored with a warning, never paid.
     assert judgment.time_doubt == Judgment.TimeDoubt.LONGER
     assert judgment.paid_ms < 100_000
 

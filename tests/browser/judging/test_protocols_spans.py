@@ -77,7 +77,7 @@ def test_a_cut_cluster_is_made_whole(
 
 
 def box_of(page: Page, text: str, word: str) -> dict[str, float]:
-    """Where a word stands on the screen."""
+    """Where a word is on the screen."""
     return page.evaluate(
         """([start, end]) => {
           const walker = document.createTreeWalker(

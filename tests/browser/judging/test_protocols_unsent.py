@@ -86,7 +86,7 @@ def test_signed_out_then_in_again_in_another_tab_sends_once(
     expect(page.get_by_role("alert")).to_contain_text("You are signed out")
     expect(page.get_by_text(WAITS)).to_be_visible()
     Visitor(one.context, one.address).sign_in_by_form("annotator-1")
-    # The first tab hears of it, and goes on by itself.
+    # The first tab is notified, and continues without input.
     expect_item(page, "Item 2 of 2")
     assert [judgment.score for judgment in current()] == [80]
     assert Judgment.objects.count() == 1
@@ -252,7 +252,7 @@ def test_who_would_lose_an_answer_is_asked_before_leaving(
 def test_a_document_goes_out_with_the_connection(
     visitor: Callable[..., Visitor], transactional_db: None
 ) -> None:
-    """With it a segment that an earlier version of the page kept alone, told of on the way out."""
+    """It is sent with a segment that an earlier version of the page stored alone."""
     plant("document-da", outputs=OUTPUTS)
     one = visitor().without_retries()
     page = start(one)

@@ -38,10 +38,14 @@ def test_filters_move_the_numbers(visitor: Callable[..., Visitor]) -> None:
     expect(page.get_by_label("S3")).to_be_focused()
     page.get_by_label("Traps and other control items").select_option("out")
     page.wait_for_url("**traps=out**")
-    page.get_by_label("At most seconds an item").fill("60")
+    page.get_by_label("Maximum seconds per item").fill("60")
     page.keyboard.press("Enter")
     page.wait_for_url("**max_seconds=60**")
-    expect(page.get_by_text("Filters: without S3; control items out; at most 60 s")).to_be_visible()
+    expect(
+        page.get_by_text(
+            "Filters: without annotators: S3; without control items; at most 60 s per item"
+        )
+    ).to_be_visible()
     chosen = Filters(without=("S3",), traps="out", max_seconds=60)
     shows(page, campaign, chosen)
     # The next page takes the choice along, in its form and its files.
@@ -63,14 +67,14 @@ def test_newer_numbers_come_by_themselves_and_take_no_focus(
     page, address = reader.page, f"/campaigns/{campaign.slug}/dashboard/"
     page.clock.install()
 
-    def said(status: int) -> Callable[[Response], bool]:
+    def answered(status: int) -> Callable[[Response], bool]:
         return lambda answer: answer.url.endswith(address) and answer.status == status
 
     page.on("response", lambda one: one.url.endswith(address) and answers.append(one.status))
-    with page.expect_response(said(304)):
+    with page.expect_response(answered(304)):
         reader.open(address)
     answers.clear()
-    with page.expect_response(said(304)):
+    with page.expect_response(answered(304)):
         page.reload()
     assert answers == [200, 304], "the first look knows what is shown"
     button = page.locator("[data-document]").get_by_role("button").first
@@ -80,10 +84,10 @@ def test_newer_numbers_come_by_themselves_and_take_no_focus(
     # Nothing is taken from under somebody's hands, and nothing is missed by that.
     expect(button).to_be_focused()
     button.blur()
-    with page.expect_response(said(200)):
+    with page.expect_response(answered(200)):
         page.clock.run_for(10_000)
     shows(page, campaign, Filters())
-    with page.expect_response(said(304)):
+    with page.expect_response(answered(304)):
         page.clock.run_for(10_000)
 
 
@@ -110,7 +114,7 @@ def test_what_if_is_sorted_and_read_by_keyboard(visitor: Callable[..., Visitor])
     changes = {one.left_out: one.tau.change for one in document.scenarios}
     largest = max(changes, key=lambda name: abs(changes[name]))
     expect(table.locator("tbody tr").first.locator("th")).to_have_text(largest)
-    button = table.get_by_role("button", name="Left out")
+    button = table.get_by_role("button", name="Excluded")
     button.focus()
     page.keyboard.press("Enter")
     names = table.locator("tbody th").all_inner_texts()

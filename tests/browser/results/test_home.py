@@ -89,7 +89,7 @@ def test_a_good_campaign_answers(reader: Visitor) -> None:
     page.locator("#trust details", has_text="simulated annotators").locator("summary").press(
         "Enter"
     )
-    expect(page.get_by_text("these numbers are not about people")).to_be_visible()
+    expect(page.get_by_text("these numbers do not describe people")).to_be_visible()
     assert violations(page) == []
     page.locator("table.dots tbody th a").first.press("Enter")
     page.wait_for_url("**/significance/?row=**")
@@ -97,11 +97,15 @@ def test_a_good_campaign_answers(reader: Visitor) -> None:
 
 def test_a_sparse_campaign_says_what_limits_it(reader: Visitor) -> None:
     page = opened(reader, "sparse")
-    # Which metric, and how sure: a name with its interval, or that none can be told.
+    # Which metric, and how sure: a name with its interval, or that none can be named.
     data = page.request.get(f"{reader.address}/campaigns/sparse/results.json").json()
-    said = page.locator("h2.answer").inner_text() + page.locator("p.detail").first.inner_text()
-    assert any(row["label"] in said for row in data["rows"]) or "cannot tell" in said
-    assert re.search(r"\[.+,.+\]|interval", said)
+    answer = page.locator("h2.answer")
+    shown = answer.inner_text() + page.locator("p.detail").first.inner_text()
+    assert (
+        any(row["label"] in shown for row in data["rows"])
+        or answer.get_attribute("data-case") == "distrusted"
+    )
+    assert re.search(r"\[.+,.+\]|interval", shown)
     assert "segments compare systems" in marks(page)
     assert "no control items" in marks(page)
     expect(page.locator("#steps-title")).to_be_visible()
@@ -113,12 +117,12 @@ def test_a_sparse_campaign_says_what_limits_it(reader: Visitor) -> None:
 def test_random_clicks_are_no_answer(reader: Visitor) -> None:
     page = opened(reader, "random")
     expect(page.locator("h2.answer")).to_have_text(
-        "These judgments cannot tell which metric is good."
+        "These judgments cannot show which metric agrees with the humans."
     )
     # How sure: not at all, and why, in the same place.
     reasons = page.locator("#trust .reason").all_text_contents()
     assert any("chance" in each or "agree" in each for each in reasons)
-    expect(page.get_by_role("link", name="Look at the annotators")).to_be_visible()
+    expect(page.get_by_role("link", name="Review annotators")).to_be_visible()
     assert "Do not use" in marks(page)
     expect(page.locator(".dots .lead")).to_have_count(0)
     in_sight(page, "h2.answer", "#trust")
@@ -128,7 +132,7 @@ def test_an_empty_campaign_has_one_sentence_and_one_action(reader: Visitor) -> N
     page = opened(reader, "empty")
     expect(page.locator("h2.answer")).to_contain_text("Nobody has judged an output yet")
     expect(page.locator("table.dots")).to_have_count(0)
-    page.get_by_role("link", name="Open the campaign").press("Enter")
+    page.get_by_role("link", name="Open campaign").press("Enter")
     page.wait_for_url("**/campaigns/empty/setup/")
     # A campaign that somebody has judged is entered by its results.
     reader.open("/campaigns/good/")

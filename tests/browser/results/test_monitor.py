@@ -88,9 +88,11 @@ def test_power_is_asked_for_by_keyboard(visitor: Callable[..., Visitor]) -> None
     somebody = visitor()
     somebody.enter("researcher")
     page = somebody.open("/power/")
-    page.get_by_label("Difference to find").focus()
+    page.get_by_label("Difference to detect").focus()
     page.keyboard.press("Control+A")
     page.keyboard.type("8")
     page.keyboard.press("Enter")
-    expect(page.get_by_text("differ by 8 points in 8 of 10 studies")).to_be_visible()
+    expect(
+        page.get_by_text("a difference of 8 points between two systems with 80% power")
+    ).to_be_visible()
     expect(page.get_by_role("region", name="Power")).to_contain_text("★")

@@ -32,7 +32,7 @@ def expect_banner_first(page: Page) -> None:
     banner = page.locator("#trust section")
     expect(banner).to_contain_text("Do not use")
     expect(banner).to_contain_text("0 of 9 traps")
-    expect(banner).to_contain_text("0.3 s an item")
+    expect(banner).to_contain_text("0.3 s per item")
     place = banner.bounding_box()
     assert place is not None
     assert place["y"] < HEIGHT

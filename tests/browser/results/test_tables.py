@@ -41,7 +41,7 @@ def sentence(row: dict[str, Any]) -> str:
     """What the line above a heat map says of a pair."""
     names = ("difference", "low", "high")
     gap, low, high = (f"{row[name]:.3f}".replace("-", "−") for name in names)
-    return f"{row['label']} against {row['other_label']}: Δ {gap}, 95 % interval {low} to {high}"
+    return f"{row['label']} against {row['other_label']}: Δ {gap}, 95% interval {low} to {high}"
 
 
 def test_a_heat_map_is_read_by_keyboard(reader: Visitor) -> None:

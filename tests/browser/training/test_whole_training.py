@@ -56,9 +56,9 @@ def upload(page: Page, name: str, *files: Path) -> None:
     page.get_by_role("button", name="Check the files").click()
 
 
-def work_off() -> None:
+def run_jobs() -> None:
     for job in TrainingJob.objects.filter(status="queued"):
-        doing.work_off(job)
+        doing.run_job(job)
     for run in MetricRun.objects.filter(status="queued"):
         scoring.drain(run.pk, worker="test")
 
@@ -70,7 +70,7 @@ def upload_news(page: Page, folder: Path) -> None:
     upload(page, "news", folder / "news.tsv")
     expect(page.get_by_role("region", name="Cleaning")).to_contain_text("300")
     page.get_by_role("button", name="Store this corpus").click()
-    expect(page.locator("#messages")).to_contain_text("news is stored: 300 pairs.")
+    expect(page.locator("#messages")).to_contain_text("Stored news with 300 pairs.")
 
 
 def start_job(page: Page, kind: str, settings: dict[str, str], *ticked: str) -> None:
@@ -94,7 +94,7 @@ def expect_beside_bleu(page: Page, measure: str) -> None:
     metric = ConfiguredMetric.objects.get().name
     page.goto(f"{page.url.split('/training')[0]}/testsets/demo-zh-en/score/")
     # No worker of this test says what it can run.
-    page.get_by_text("Metrics that cannot run here now").click()
+    page.get_by_text("Metrics that cannot run now").click()
     for name in (metric, "bleu"):
         box = page.locator(f"input[value={name}]")
         family = page.locator("details:not([open]):not(#elsewhere)").filter(has=box)
@@ -103,7 +103,7 @@ def expect_beside_bleu(page: Page, measure: str) -> None:
         box.check()
     page.get_by_role("button", name="Start", exact=True).click()
     page.get_by_role("heading", name="Metric runs").wait_for()
-    work_off()
+    run_jobs()
     page.goto(f"{page.url.split('/runs')[0]}/campaigns/demo-zh-en-80/correlations/")
     for name in ("bleu", f"{metric}-{measure}"):
         cell = page.locator(f"tr[data-measure='{name}'] td[data-name=value]")
@@ -117,9 +117,9 @@ def test_from_parallel_text_to_a_row_beside_bleu(
     upload_news(researcher, tmp_path)
     settings = {"Encoder": encoder, "Layer": "1", "Sentence pairs": "200"}
     start_job(researcher, "Projection for XMoverScore", settings, "Curve of held-out cosines")
-    work_off()
+    run_jobs()
     job = researcher.locator("#job")
-    expect(job).to_contain_text("The metric XMoverScore CLP zh-en layer 1")
+    expect(job).to_contain_text("XMoverScore CLP zh-en layer 1")
     expect(job).to_contain_text("held out after cosine")
     sizes = job.get_by_role("region", name="Curve").locator("tbody tr td:first-child")
     # One pair has 100 words or more; a fifth of the others is held out.
@@ -146,9 +146,9 @@ def test_a_training_without_judgments_to_a_row_beside_bleu(
             "Updates between validations": "3",
         },
     )
-    work_off()
+    run_jobs()
     job = researcher.locator("#job")
-    expect(job).to_contain_text("The metric ReFreeEval full (seed 42)")
+    expect(job).to_contain_text("ReFreeEval full (seed 42)")
     expect(job).to_contain_text("held out trained")
     expect_beside_bleu(researcher, "f")
 
@@ -160,7 +160,7 @@ def test_wrong_files_are_named_by_line(researcher: Page, tmp_path: Path) -> None
     expect(researcher.locator("#id_file_errors")).to_contain_text("a.tsv, line 2")
     file.write_bytes("one\teins\ntwo\tzw\xf6lf\n".encode("latin-1"))
     upload(researcher, "bad", file)
-    expect(researcher.locator("#id_file_errors")).to_contain_text("line 2: this is not UTF-8")
+    expect(researcher.locator("#id_file_errors")).to_contain_text("line 2: not UTF-8")
     file.write_text("one\ntwo\n", encoding="utf-8")
     other.write_text("eins\n", encoding="utf-8")
     upload(researcher, "bad", file, other)

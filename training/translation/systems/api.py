@@ -11,8 +11,10 @@ from rest_framework.response import Response
 from annotation.access import not_blinded
 from annotation.api.parameters import Texts
 from annotation.filters import FilterError
+from annotation.filters.choice import quoted
 from annotation.models import TestSet
 from core.messages import as_json
+from metaeval.messages import message
 from training.api import MessageSerializer, WorkViewSet
 from training.models import Translation
 from training.translation.systems import starting
@@ -92,7 +94,11 @@ class TranslationViewSet(WorkViewSet[Translation]):
         slug = self.request.query_params.get("test_set")
         rows = not_blinded(super().get_queryset(), self.request.user)
         if slug and not TestSet.objects.filter(slug=slug).exists():
-            raise FilterError(f"test_set: there is no test set named “{slug}”")
+            raise FilterError(
+                message(
+                    "translations.no-test-set", "There is no test set “{slug}”.", slug=quoted(slug)
+                )
+            )
         return rows.filter(test_set__slug=slug) if slug else rows
 
     @extend_schema(

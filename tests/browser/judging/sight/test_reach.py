@@ -112,7 +112,7 @@ def test_the_scale_says_what_scores_mean(
         assert is_beside or one["y"] + one["height"] <= other["y"] + 1
     cut = "(words) => words.filter((word) => word.scrollWidth > word.clientWidth + 1).length"
     assert words.evaluate_all(cut) == 0
-    # A mark lies where the thumb stands at its score.
+    # A mark is where the thumb is at its score.
     mark = page.locator(".marks i").first.bounding_box() or {}
     box = slider.bounding_box() or {}
     assert abs(mark["x"] - (box["x"] + 14 + (box["width"] - 28) * 0.33)) < 2

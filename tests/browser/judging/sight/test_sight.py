@@ -259,7 +259,7 @@ def test_a_double_click_takes_the_word_under_the_pointer(
     page = start(visitor())
     ends = [word.span() for word in re.finditer(r"\w+", text)][1:]
     for first, end in ends:
-        # The last pixels of a word are nearer to what stands behind it.
+        # The last pixels of a word are nearer to what follows it.
         box = page.locator("#rated .text").evaluate(
             """(text, [first, end]) => {
               const walker = document.createTreeWalker(text, NodeFilter.SHOW_TEXT);

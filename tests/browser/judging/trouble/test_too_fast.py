@@ -130,7 +130,7 @@ def test_a_hasty_queue_is_sent_in_its_order(
     expect(page.get_by_text("3 answers are waiting to be sent.")).to_be_visible()
     with page.expect_response(lambda reply: reply.status == 429):
         one.context.set_offline(False)
-    # They wait on, and whoever goes on is told.
+    # They go on waiting, and whoever continues sees a message.
     expect(page.get_by_text("3 answers are waiting to be sent.")).to_be_visible()
     press(page, "4", "Enter")
     expect(page.get_by_role("alert")).to_contain_text(TAKE_TIME)
