@@ -84,7 +84,7 @@ ANNOTATORS = (
     "annotation/comprehension.html",
     "annotation/consent.html",
     "annotation/_pay.html",
-    "annotation/_said.html",
+    "annotation/_one_answer.html",
     "annotation/corrections.html",
     "annotation/declined.html",
     "annotation/done.html",
