@@ -47,7 +47,7 @@ def test_hashes_are_compared(models: Path) -> None:
     assert "the hashes are correct" in say("--verify")
     (folder / "model.safetensors").unlink()
     out = StringIO()
-    with pytest.raises(CommandError, match="1 checkpoint"):
+    with pytest.raises(CommandError, match="SHA256SUMS: 1"):
         call_command("models", "--verify", stdout=out)
     assert "model.safetensors is missing." in out.getvalue()
 
