@@ -141,7 +141,7 @@ def test_what_is_wrong_with_the_metric_fails_the_run(
 
 def failures(run: MetricRun) -> list[tuple[str, str, int]]:
     rows = FailedText.objects.filter(run=run)
-    return list(rows.values_list("output__text", "error", "attempts"))
+    return [(row.output.text, str(row.error), row.attempts) for row in rows]
 
 
 def spoil(monkeypatch: pytest.MonkeyPatch, text: str, error: Exception) -> list[int]:
@@ -202,6 +202,7 @@ def test_texts_without_a_finite_score_are_recorded(
     row = drain(start(world, "acting"))
     assert (row.status, row.done, row.failed) == ("done", 7, 1)
     assert failures(row) == [(BAD, "Acting returned no finite score.", 3)]
+    assert FailedText.objects.get(run=row).error.code == "run.no-finite-score"
     assert len(fake_metrics.seen) == 8 + 2
 
 
