@@ -91,7 +91,7 @@ def start(page: Page, home: str, test_set: str) -> MetricRun:
     page.goto(f"{home}/judges/")
     page.get_by_role("link", name="Add a judge").click()
     expect(page.get_by_text("The texts leave this machine").first).to_be_visible()
-    page.get_by_label("Name").fill("finder")
+    page.get_by_label("Name", exact=True).fill("finder")
     page.get_by_label("Label").fill("Finder")
     page.get_by_label("Model", exact=True).fill("tiny")
     page.get_by_label("Template").select_option("error-spans@1")
