@@ -100,7 +100,11 @@ def plural(code: str, one: str, many: str, /, *, n: int, **parameters: Parameter
 
 def untranslated(text: object) -> Message:
     """Return text that is no message yet as one; what is one already, as it is."""
-    return text if isinstance(text, Message) else message("text.untranslated", "{text}", text=str(text))
+    return (
+        text
+        if isinstance(text, Message)
+        else message("text.untranslated", "{text}", text=str(text))
+    )
 
 
 class MessageError(Exception):

@@ -79,7 +79,7 @@ class _Lines:
                 return self.listing.key_of_lines(self.choice)
             except UnknownOrderError as error:
                 if is_first:
-                    self.report.error(getattr(error, "message", str(error)), Place(file))
+                    self.report.error(error.message, Place(file))
                 return []
         return self.listing.key_of_lines()
 

@@ -220,7 +220,7 @@ def test_arrays_of_json_are_of_the_system_that_the_file_is_called_as(world: Worl
         (
             '{"strong": [1, 2, 3, 4], "strong": [5, 6, 7, 8]}',
             "COMET.json",
-            "“strong” is there twice",
+            "“strong” is in the file twice",
         ),
         (json.dumps({"strong": ["x", *values[1:]]}), "COMET.json", "row 1, strong"),
     ):
