@@ -87,8 +87,8 @@ def _arrays(name: str, text: str, report: Report) -> Table | None:
     if not isinstance(values, _Pairs):
         return None
     if twice := values.twice:
-        text = message("scores.twice", "“{name}” is in the file twice.", name=twice)
-        report.error(text, Place(name))
+        refusal = message("scores.twice", "“{name}” is in the file twice.", name=twice)
+        report.error(refusal, Place(name))
         return Table(name)  # no table either, of which more would be said
     lists = {key: each for key, each in values.items() if _is_array(each)}
     others = values.keys() - lists.keys()
