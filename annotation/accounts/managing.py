@@ -58,7 +58,7 @@ def check_may_link(actor: User, user: User) -> None:
     """Raise PermissionDenied or ValidationError unless `actor` may make a link for an account."""
     _check_may_change(actor, user)
     if not user.is_active:
-        raise ValidationError(INACTIVE)
+        raise ValidationError([INACTIVE])
 
 
 def _link(user: User, lasts: timedelta) -> str:
@@ -91,7 +91,7 @@ def set_roles(*, actor: User, user: User, roles: Sequence[str]) -> None:
     """Give an account these roles and no others."""
     _check_may_change(actor, user)
     if user == actor and not actor.is_superuser and ADMIN not in roles:
-        raise ValidationError(NOT_YOURSELF)
+        raise ValidationError([NOT_YOURSELF])
     if set(roles) != {group.name for group in user.groups.all()}:
         user.groups.set(Group.objects.filter(name__in=roles))
         _note(actor, user, Action.ROLES, ", ".join(sorted(roles)) or "none")
@@ -105,7 +105,7 @@ def set_active(*, actor: User, user: User, is_active: bool) -> None:
     """
     _check_may_change(actor, user)
     if user == actor:
-        raise ValidationError(NOT_YOURSELF)
+        raise ValidationError([NOT_YOURSELF])
     if user.is_active != is_active:
         user.is_active = is_active
         user.save(update_fields=["is_active"])

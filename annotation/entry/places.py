@@ -63,9 +63,9 @@ def invite(
         made = add_annotators(campaign=campaign, links=count)
         return [_until(invitation, expires_at) for invitation in made]
     if is_fixed(campaign):
-        raise ValidationError(FIXED)
+        raise ValidationError([FIXED])
     if campaign.status == Campaign.Status.CLOSED:
-        raise ValidationError(CLOSED)
+        raise ValidationError([CLOSED])
     return [renew(annotator=new_place(campaign), expires_at=expires_at) for _ in range(count)]
 
 

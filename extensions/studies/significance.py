@@ -31,7 +31,7 @@ class SignificanceOfStudy(StudyDocument):
     statistic: str = ""
     statistic_label: Message | None = None
     test_label: Message | None = None
-    correction_label: Message | None = None
+    correction_label: Message | str | None = None
     rows: Sequence[Pair] = ()
 
 

@@ -211,7 +211,7 @@ def test_each_scale_is_a_human_score_that_readers_choose(client: Client) -> None
     pairs = dict(zip(chosen["Adequacy"], chosen["Fluency"], strict=True))
     assert pairs == {90: 1, 50: 3, 10: 5}
     raw = human_scores(campaign, Filters(scale="Fluency", scores="raw").of(campaign))
-    assert raw.source.startswith("Fluency: ")
+    assert raw.source.parameters["scale"] == "Fluency"
     assert sorted(raw.values[~np.isnan(raw.values)]) == [1, 3, 5]
     with pytest.raises(FilterError, match="Its scales are Adequacy and Fluency"):
         read_judgments(campaign, Filters(scale="Style"))
@@ -282,9 +282,8 @@ def test_the_form_names_what_is_wrong_and_shows_what_was_typed(
         "answers-scale-1-name": "Fluency", "answers-scale-1-min": "1", "answers-scale-1-max": "1",
     }  # fmt: skip
     page = as_admin.post(new_address(world), FORM | rows).text
-    assert problems(page)["answers"] == [
-        "scales[1].max: the greatest value must be above the least, 1"
-    ]
+    (problem,) = problems(page)["answers"]
+    assert problem.startswith("scales[1].max: ")
     assert 'value="0 = none; 100 = all"' in page
     as_admin.post(new_address(world), FORM | rows | {"answers-scale-1-max": "5"})
     campaign = Campaign.objects.get(name="Harbour, 80%")
@@ -332,9 +331,9 @@ def test_a_file_with_an_impossible_scale_is_refused(db: None, tmp_path: Any) -> 
     values["task"]["answers"] = {"scales": [{"name": "A", "max": 5000}]}
     path = tmp_path / "campaign.json"
     path.write_text(json.dumps(values), encoding="utf-8")
-    said = StringIO()
+    printed = StringIO()
     with pytest.raises(CommandError):
-        call_command("open", str(path), stdout=said, stderr=said)
-    assert "task.answers" in said.getvalue()
-    assert "scales[0].max: a whole number from -1000 to 1000" in said.getvalue()
+        call_command("open", str(path), stdout=printed, stderr=printed)
+    assert "task.answers" in printed.getvalue()
+    assert "scales[0].max: " in printed.getvalue()
     assert not Campaign.objects.exists()

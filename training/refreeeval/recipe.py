@@ -17,13 +17,6 @@ VARIANTS: dict[str, tuple[tuple[str, ...], bool, bool]] = {
     "word-level": (("word",), False, False),
 }
 
-# What is trained, as reports name it.
-LEVELS = {
-    "teacher": message("level.teacher", "cosines of the sentence encoder"),
-    "sentence": message("level.sentence", "sentence level"),
-    "word": message("level.word", "word level"),
-}
-
 
 @dataclass(frozen=True)
 class Recipe:

@@ -8,7 +8,7 @@ from django.core.exceptions import ValidationError
 
 from annotation.imports.tables import read_table
 from core import languages
-from metaeval.messages import message, truncated
+from metaeval.messages import Message, message, truncated
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class DataSet:
     that holds all pairs in one table names it and its column as `index` instead.
     """
 
-    about: str
+    about: Message
     reader: str
     folder: str
     unnamed: str = ""

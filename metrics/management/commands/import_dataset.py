@@ -35,7 +35,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         names = list(DATASETS) if options["all"] else options["dataset"]
         if not names:
-            listing = "\n".join(f"  {name}: {each.about}" for name, each in DATASETS.items())
+            listing = "\n".join(f"  {name}: {each.about.text}" for name, each in DATASETS.items())
             raise CommandError(f"Name a data set, or --all:\n{listing}")
         try:
             wanted = [datasets.find(name) for name in names]

@@ -321,4 +321,4 @@ def test_a_campaign_closed_early_is_not_called_complete(world: World, as_admin: 
     page = as_admin.get(address("access", campaign)).text
     assert ">Not finished<" in page
     assert ">At work<" not in page
-    assert "It was closed before anybody answered." in page
+    assert "closed before anybody rated" in page

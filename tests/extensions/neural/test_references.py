@@ -14,7 +14,7 @@ from metrics.families import references
 from tests.extensions.neural.checkpoints import small
 from tests.extensions.neural.reference_free import OUTPUTS, REFERENCES, SOURCES, TEXTS, make
 
-# Families that read no references, whatever their options; a judge is told the first.
+# Families that read no references, whatever their options; a judge reads the first.
 REFERENCE_FREE = {
     "floor", "judge", "xmoverscore", "refreeeval", "refreeeval-head", "sentsim", "sentinel",
     "trained-sentinel",
@@ -25,7 +25,7 @@ SEVERAL = [
     for output in OUTPUTS[:3]
 ]
 COMPARED = {"compare": "reference"}
-# As texts stand in a batch, kernels add in another order: some last digits of float32.
+# Kernels add in another order for each batch, so the last digits of float32 differ.
 assert_close = partial(np.testing.assert_allclose, rtol=1e-5, atol=1e-6)
 
 
@@ -114,7 +114,7 @@ def test_every_family_that_reads_references_has_the_option() -> None:
 
 def test_the_first_the_best_the_mean(made: Made) -> None:
     each = np.stack([alone(made("first"), place) for place in range(3)])
-    assert np.ptp(each[:, :, 0], axis=0).max() > 2e-5  # random weights tell little apart
+    assert np.ptp(each[:, :, 0], axis=0).max() > 2e-5  # random weights give similar scores
     assert_close(made("first").score(SEVERAL), each[0])
     assert_close(made("mean").score(SEVERAL), each.mean(axis=0))
     best = made("best")

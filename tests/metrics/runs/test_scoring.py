@@ -165,7 +165,7 @@ BAD = "Sentence 2 by kaew: the harbour was quiet."
 
 
 @pytest.mark.parametrize(
-    ("error", "told", "n_calls"),
+    ("error", "expected", "n_calls"),
     [
         (MetricError(message("test.problem", "too long"), permanent=True, index=0), "too long", 5),
         (ValueError("no words"), "ValueError: no words", 11),
@@ -177,14 +177,14 @@ def test_one_bad_text_does_not_end_a_run(
     fake_metrics: Counting,
     monkeypatch: pytest.MonkeyPatch,
     error: Exception,
-    told: str,
+    expected: str,
     n_calls: int,
 ) -> None:
     """Where the metric does not say which text it is, the eight are tried one by one."""
     sizes = spoil(monkeypatch, BAD, error)
     row = drain(start(world, "acting"))
     assert (row.status, row.done, row.failed, row.left) == ("done", 7, 1, 0)
-    assert [(text, str(error), n) for text, error, n in failures(row)] == [(BAD, told, 3)]
+    assert [(text, str(error), n) for text, error, n in failures(row)] == [(BAD, expected, 3)]
     assert (SegmentScore.objects.count(), len(sizes)) == (7, n_calls)
     again = drain(start(world, "acting"))
     assert (again.status, again.reused, again.failed) == ("done", 7, 1)

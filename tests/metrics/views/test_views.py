@@ -66,7 +66,7 @@ def ticked(page: str) -> set[str]:
 def test_sets_are_chosen_in_one_click(world: World, as_researcher: Client) -> None:
     page = as_researcher.get(start_page(world) + "?set=lexical").text
     assert ticked(page) == {"bleu", "sentbleu", "chrf", "chrf++", "ter", "rouge"}
-    # How many of a set can run stands in its button: beside it, it was read as of all metrics.
+    # The button of a set says how many of it can run: beside it, readers took it for all metrics.
     assert re.search(r"The 18 of the study&nbsp;<span[^>]*>[^<]* can run now</span></a>", page)
     study = ticked(as_researcher.get(start_page(world) + "?set=study").text)
     # Nine of ROUGE and one of each other make the 18 measures of the study.
@@ -193,7 +193,7 @@ def test_cancelling_and_running_again(world: World, as_researcher: Client, run: 
 
 
 def test_a_length_is_not_taken_for_progress(as_researcher: Client) -> None:
-    """It stood beside a system's name as 100 %, below a bar that said 11."""
+    """A length ratio of 100% was shown beside a system's name, below a bar that said 11."""
     for slug, ratio in (("whole", "1"), ("short", "0.80")):
         test_set = make_test_set(slug, ratio=ratio)
         run = starting.start(test_set=test_set, metrics=["chrf"], enqueue=False).runs[0]
