@@ -55,14 +55,14 @@ def test_own_categories_and_severities_come_in_and_go_out(db: None) -> None:
 @pytest.mark.parametrize(
     ("info", "path", "code"),
     [
-        ({"sliders": {}}, "info.sliders", "json.type"),
+        ({"sliders": {}}, "info.sliders", "json.wrong-type"),
         (
             {"sliders": [{"name": "A", "min": 1, "max": 5000}]},
             "info.sliders[0].max",
             "protocol.no-whole-number",
         ),
         ({"protocol": "DA", "sliders": []}, "info", "protocol.empty"),
-        ({"protocol": "MQM", "mqm_categories": []}, "info.mqm_categories", "json.type"),
+        ({"protocol": "MQM", "mqm_categories": []}, "info.mqm_categories", "json.wrong-type"),
         (
             {"protocol": "MQM", "mqm_categories": {"a/b": []}},
             "info.mqm_categories[0].name",

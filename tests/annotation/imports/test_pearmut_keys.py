@@ -67,7 +67,7 @@ REFUSED = [
     ({"users": [{"user_id": "a", "token_fail": 7}]}, {}, "info.users[0].token_fail",
      "pearmut.code"),
     ({"validation_threshold": -1}, {}, "info.validation_threshold", "pearmut.threshold"),
-    ({}, {"instructions": {"a": 1}}, f"{ITEM}.instructions", "json.type"),
+    ({}, {"instructions": {"a": 1}}, f"{ITEM}.instructions", "json.wrong-type"),
     ({}, {"validation": {"modelA": {"score_greaterthan": "z"}}},
      f"{ITEM}.validation.modelA.score_greaterthan", "pearmut.no-output-of-name"),
     ({}, {"validation": {"modelA": {"error_spans": [{"start_i": [3, 1]}]}}},
