@@ -98,15 +98,6 @@ def plural(code: str, one: str, many: str, /, *, n: int, **parameters: Parameter
     return Message(code, one, {"n": n, **parameters}, many)
 
 
-def untranslated(text: object) -> Message:
-    """Return text that is no message yet as one; what is one already, as it is."""
-    return (
-        text
-        if isinstance(text, Message)
-        else message("text.untranslated", "{text}", text=str(text))
-    )
-
-
 class MessageError(Exception):
     """An error that tells people what is wrong; as a string, it is the English text."""
 

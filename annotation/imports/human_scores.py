@@ -8,6 +8,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import PurePath
 
+from django.utils.translation import gettext_noop
+
 from annotation.imports.drafts import CampaignDraft
 from annotation.imports.judgments.fields import (
     TEXT_FIELDS,
@@ -32,7 +34,9 @@ from metaeval.files.cells import count_infinite
 from metaeval.messages import message, plural, truncated
 from metaeval.scores.directions import Direction, infer_direction, stated_direction
 
-QUESTION = "The scores were published; how they were asked for is not known here."
+QUESTION = gettext_noop(
+    "The scores were published. The question that the annotators answered is unknown."
+)
 SCORE = Wanted("score", "human score")
 NAME = Wanted("score_name", "name of the human score", ("score_type", "annotation", "metric_name"))
 FIELDS = (SCORE, NAME, *TEXT_FIELDS)

@@ -19,13 +19,15 @@ from django.utils.translation import gettext as _
 from annotation.access import ANNOTATOR
 from annotation.models import Annotator, AuditEntry, Campaign, Letter
 from core.work.sending import send_on_commit
+from metaeval.messages import Message, message
 
 QUEUE = "mail"
 # How long a letter waits until the page says that nobody takes it.
 PATIENCE_SECONDS = 20
-NO_SERVER = (
-    "No mail server is set. Whoever runs this server names one in the variable EMAIL_URL, for the "
-    "web process and for the workers."
+NO_SERVER = message(
+    "mail.no-server",
+    "No mail server is set. Administrators of this server set one in the variable EMAIL_URL, for "
+    "the web process and for the workers.",
 )
 
 
@@ -37,9 +39,9 @@ class Words:
     text: str
 
 
-def missing() -> str:
-    """Say what is missing before links can be mailed; nothing where they can."""
-    return "" if settings.MAILS_LINKS else NO_SERVER
+def missing() -> Message | None:
+    """Return what is missing before links can be mailed; None if nothing is."""
+    return None if settings.MAILS_LINKS else NO_SERVER
 
 
 def language_for(campaign: Campaign) -> str:

@@ -69,8 +69,9 @@ class Letters(WorkKind[Letter]):
 
     def do(self, row: Letter, lease: Lease) -> None:
         """Send it with a new link. If it is refused, the previous link still works."""
-        if row.begun_at is not None or mails.missing():
-            fail(row, UNSURE if row.begun_at else mails.missing())
+        problem = UNSURE if row.begun_at else mails.missing()
+        if problem:
+            fail(row, problem)
             return
         try:
             server = delivery.mail_server()

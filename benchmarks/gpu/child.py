@@ -107,7 +107,7 @@ def measure(case: Case, folder: Path, inputs: Sequence[SegmentInput]) -> list[Re
         except MetricError as error:
             row.note = error.message.text.partition(". ")[0]
         except Exception as error:  # the other rows are to be measured
-            row.note = encoders.summary(error)
+            row.note = str(encoders.summary(error))
         rows.append(row)
     return rows
 

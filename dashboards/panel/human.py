@@ -289,11 +289,8 @@ def _published(
 
 
 def _direction(campaign: Campaign) -> Message:
-    """How the direction of published scores was found; rows may hold it as plain text."""
-    found: Message | str = campaign.direction
-    if isinstance(found, Message):
-        return found
-    return message("human.direction", "{text}", text=found)
+    """Return how the direction of published scores was found, which the row has as text."""
+    return message("human.direction", "{text}", text=campaign.direction)
 
 
 def _judged(

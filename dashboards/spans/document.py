@@ -146,7 +146,7 @@ class Spans(CampaignDocument):
     agreed: str
     side: str
     seed: int
-    measures: Sequence[Message] = ()
+    measures: Sequence[str] = ()
     n_resamples: int = N_RESAMPLES
     rows: Sequence[Line] = ()
     found: Sequence[Found] = ()

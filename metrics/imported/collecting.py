@@ -223,7 +223,7 @@ class Collector:
         else:
             metric.outputs.setdefault(system, {})[segment] = found
 
-    def error(self, refusal: Message | str, place: Place) -> None:
+    def error(self, refusal: Message, place: Place) -> None:
         """Report something that prevents the import. Raises TooManyError."""
         self.report.error(refusal, place)
         if len(self.report.problems) > MOST_ERRORS:

@@ -14,7 +14,7 @@ from django.views.decorators.http import require_http_methods
 from annotation.access import campaign_for_admin, researcher_required, signed_in
 from annotation.forms.columns import CHANGED, is_changed
 from annotation.models import Campaign, Prefill
-from annotation.prefill import storing, trial
+from annotation.prefill import trial, updating
 from annotation.prefill.suggestions import Condition
 from annotation.uploads import InputFile
 from annotation.uploads.waiting import ExpiredError
@@ -48,9 +48,9 @@ def campaign_suggestions(request: HttpRequest, slug: str) -> HttpResponse:
         return refuse(request, 413, _("This import is too large"), too_large_sentence())
     try:
         if request.method == "POST":
-            storing.require_draft(campaign)
+            updating.require_draft(campaign)
         if request.method == "POST" and request.POST.get("do") == "drop":
-            storing.drop(campaign)
+            updating.drop(campaign)
             messages.success(request, _("Removed all suggestions."))
             return redirect("campaign-suggestions", slug)
         if request.method == "POST" and request.POST.get("do") == "shares":
@@ -146,9 +146,9 @@ def _keep(
     details: Mapping[str, Any],
 ) -> None:
     if what == GOLD:
-        storing.keep_gold(campaign, fitted.spans, label=label)
+        updating.keep_gold(campaign, fitted.spans, label=label)
     else:
-        storing.keep_suggestions(
+        updating.keep_suggestions(
             campaign, fitted.spans, source=source, label=label, user=signed_in(request),
             details={**details, "skipped": [as_json(each) for each in fitted.skipped]},
         )  # fmt: skip

@@ -56,6 +56,8 @@ NOT_PAGES = {
     "account-activate": "a redirect",
     "account-deactivate": "a redirect",
     "set_language": "a redirect",
+    "healthz": "JSON for load balancers",
+    "readyz": "JSON for load balancers",
     "personal-link": "a redirect; a dead one is among the annotator's pages",
     "annotate": "a redirect to the item",
     "campaign-open": "a redirect",

@@ -76,7 +76,7 @@ def test_a_metric_s_form_shows_what_matters(enter: Callable[..., Visitor]) -> No
     page.get_by_label("Flow dropout").fill("7")
     page.get_by_role("button", name="Preview").click()
     # What is wrong is not hidden.
-    expect(page.locator("#id_option-flow-dropout_errors")).to_contain_text("At most 0.9")
+    expect(page.locator("#id_option-flow-dropout_errors")).to_contain_text("at most 0.9")
     if folder := os.environ.get("SHOTS"):
         page.screenshot(path=f"{folder}/form.png", full_page=True)
         page.goto(page.url.split("/metrics")[0] + "/campaigns/small/systems/")

@@ -78,7 +78,7 @@ def open_campaign(page: Page) -> None:
     page.locator("[data-group=told] summary").click()
     page.get_by_label("Two practice items first").uncheck()
     page.get_by_role("button", name="Next: people").click()
-    page.get_by_label("New people").fill("0")
+    page.get_by_label("New annotators with personal links").fill("0")
     for number in (1, 2, 3):
         page.get_by_label(f"annotator-{number}").check()
     page.get_by_role("button", name="Add annotators", exact=True).click()

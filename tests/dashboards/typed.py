@@ -9,6 +9,7 @@ from dashboards.systems.columns import Column, Row
 from dashboards.systems.deviations import Lengths
 from dashboards.systems.document import Systems
 from metaeval.messages import message
+from metaeval.replication.questions.statistics import SEGMENT
 
 HEAD = {
     "campaign": "c",
@@ -21,7 +22,7 @@ HEAD = {
 ASKED = HEAD | {
     "statistic": "tau-b",
     "statistic_label": message("statistic.tau-b", "Kendall τ-b"),
-    "level": "Segment level",
+    "level": SEGMENT,
     "grouping": "none",
     "test": "perm",
     "is_of_draws": False,

@@ -9,6 +9,7 @@ from annotation.imports.judgments.rows import Key, Row
 from annotation.models import Item
 from annotation.uploads.problems import Report
 from annotation.uploads.tables.pairs import Pair, of_row
+from core.languages import LanguageError
 from metaeval.messages import message, plural
 
 
@@ -16,9 +17,9 @@ def read_pair(row: Row, options: Options, report: Report) -> Pair:
     """Return the languages of a row: its own, or the stated ones; empty where nothing says."""
     try:
         source, target = of_row(row.cells) or ("", "")
-    except ValueError as error:
+    except LanguageError as error:
         field = "language_pair" if row.name("language_pair") else "source_language"
-        report.error(str(error), row.at(field))
+        report.error(error.message, row.at(field))
         return "", ""
     return source or options.source_language, target or options.target_language
 

@@ -20,7 +20,7 @@ from core.text import pluralize
 
 class Command(BaseCommand):
     help = (
-        "Import batches and manifest of Appraise as a draft, or with scores as a finished campaign."
+        "Import Appraise batches and a manifest as a draft, or with scores as a finished campaign."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -45,7 +45,9 @@ class Command(BaseCommand):
             help="whether the ends of errors marked beforehand include the last character; "
             "default: inferred from the words",
         )
-        parser.add_argument("--dry-run", action="store_true", help="check, store nothing")
+        parser.add_argument(
+            "--dry-run", action="store_true", help="check the files without storing anything"
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         report = Report()
@@ -64,7 +66,7 @@ class Command(BaseCommand):
 
 def add_study_arguments(parser: ArgumentParser) -> None:
     """Add the arguments for the study and the question of an imported campaign."""
-    parser.add_argument("--study", default="", help="study that the campaigns join")
+    parser.add_argument("--study", default="", help="study of the campaigns")
     parser.add_argument(
         "--question", default="",
         help="question to the annotators; default: that of the files or of the protocol",

@@ -14,11 +14,11 @@ from core import languages
 
 
 class Command(BaseCommand):
-    help = "Import a campaign file of Pearmut as a draft, or with its log as a finished campaign."
+    help = "Import a Pearmut campaign file as a draft, or with its log as a finished campaign."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("campaign", type=Path, help="JSON file of the campaign")
-        parser.add_argument("--source-language", required=True, help="such as en")
+        parser.add_argument("--source-language", required=True, help="language code, such as en")
         parser.add_argument("--target-language", required=True)
         parser.add_argument(
             "--name", default="", help="name of the campaign; default: the campaign_id"
@@ -39,13 +39,15 @@ class Command(BaseCommand):
             "from the marks of omissions",
         )
         parser.add_argument(
-            "--log", type=Path, help="judgments, JSONL or a download: the campaign is then finished"
+            "--log", type=Path, help="judgments, as JSONL or a download; finishes the campaign"
         )
         parser.add_argument(
             "--media", type=Path, nargs="+", action="extend", default=[],
             help="recordings and pictures that segments name, or ZIP archives of them",
         )  # fmt: skip
-        parser.add_argument("--dry-run", action="store_true", help="check, store nothing")
+        parser.add_argument(
+            "--dry-run", action="store_true", help="check the files without storing anything"
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         report = Report()

@@ -202,7 +202,9 @@ class Command(BaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         """Add what is only listed, or dropped."""
         only = parser.add_mutually_exclusive_group()
-        only.add_argument("--missing", action="store_true", help="list what has no translation")
+        only.add_argument(
+            "--missing", action="store_true", help="list messages without a translation"
+        )
         only.add_argument("--drop", action="store_true", help="drop obsolete translations")
 
     def handle(self, *args: Any, **options: Any) -> None:

@@ -147,8 +147,10 @@ def _mail_link(request: HttpRequest, user: User) -> None:
     """Mail a link and store the address. Raises ValidationError."""
     managing.check_may_link(signed_in(request), user)
     form = AccountMailForm(request.POST)
-    if mails.missing() or not form.is_valid():
-        raise ValidationError(mails.missing() or _("This is not an e-mail address."))
+    if problem := mails.missing():
+        raise ValidationError([problem])
+    if not form.is_valid():
+        raise ValidationError(_("This is not an e-mail address."))
     address = form.cleaned_data["address"]
     User.objects.filter(pk=user.pk).update(email=address)
     _mail(request, user, address, form.cleaned_data["sheet"])

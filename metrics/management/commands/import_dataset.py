@@ -84,7 +84,7 @@ def sentences(stored: Stored) -> Iterator[str]:
     """Say what was stored, a line for each campaign and one for the metrics."""
     for each in stored.campaigns:
         what = "imported" if each.is_new else "unchanged, it was stored already"
-        yield f"{each.campaign.slug}: {', '.join(each.contents)}: {what}."
+        yield f"{each.campaign.slug}: {', '.join(map(str, each.contents))}: {what}."
     if stored.metrics:
         new = sum(outcome.row is not None for outcome in stored.metrics)
         metrics = pluralize(len(stored.metrics), "metric")

@@ -91,7 +91,7 @@ def start(page: Page, home: str, test_set: str) -> MetricRun:
     page.goto(f"{home}/judges/")
     page.get_by_role("link", name="Add a judge").click()
     expect(page.get_by_text("The texts leave this machine").first).to_be_visible()
-    page.get_by_label("Name").fill("finder")
+    page.get_by_label("Name", exact=True).fill("finder")
     page.get_by_label("Label").fill("Finder")
     page.get_by_label("Model", exact=True).fill("tiny")
     page.get_by_label("Template").select_option("error-spans@1")
@@ -111,7 +111,7 @@ def expect_spans_beside_peoples(page: Page) -> None:
     expect(found).to_have_text(["minor11.001.00", "major10.000.00"])
     miss = page.locator(".misses li")
     expect(miss).to_have_count(1)
-    expect(miss).to_contain_text("Missed, major, accuracy/mistranslation: “quiet”")
+    expect(miss).to_contain_text("Missed error, major, accuracy/mistranslation: “quiet”")
     marked = miss.locator("mark")
     expect(marked).to_have_text(["Sen", "tence", "quiet"])
     both, metric, people = "people-minor metric-major", "metric-major", "people-major"

@@ -74,16 +74,16 @@ def test_from_the_form_to_the_histograms(
 ) -> None:
     visitor = reader(width=width)
     page = visitor.page
-    choose(page, "Random order", "Texts by people")
+    choose(page, "Random order", "Texts by annotators")
     file = tmp_path / "people.txt"
     file.write_text("f e d c b a\na b c d\n\na b c\n", encoding="utf-8")
-    page.get_by_label("File for “Texts by people”").set_input_files(file)
+    page.get_by_label("File for “Texts by annotators”").set_input_files(file)
     start(page)
     expect(page.locator("#messages")).to_contain_text("Started an analysis of 1 metric.")
     expect(page.locator("#jobs")).to_contain_text("Queued")
     run_jobs()
     # The page polls, and is replaced once the job has ended.
-    row = page.locator("section", has_text="Texts by people").locator(
+    row = page.locator("section", has_text="Texts by annotators").locator(
         "tr[data-measure=ordered-output]"
     )
     row.wait_for()

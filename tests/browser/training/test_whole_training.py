@@ -141,8 +141,8 @@ def test_a_training_without_judgments_to_a_row_beside_bleu(
             "Sentence encoder": encoder,
             "Layer": "2",
             "Pairs from each corpus": "100",
-            "Share held out": "0.2",
-            "Updates of a level": "3",
+            "Held-out share": "0.2",
+            "Updates per level": "3",
             "Updates between validations": "3",
         },
     )
@@ -164,7 +164,9 @@ def test_wrong_files_are_named_by_line(researcher: Page, tmp_path: Path) -> None
     file.write_text("one\ntwo\n", encoding="utf-8")
     other.write_text("eins\n", encoding="utf-8")
     upload(researcher, "bad", file, other)
-    expect(researcher.locator("#id_file_errors")).to_contain_text("a.tsv has 2 lines and b.txt 1")
+    expect(researcher.locator("#id_file_errors")).to_contain_text(
+        "a.tsv has 2 lines and b.txt has 1"
+    )
     assert not ParallelCorpus.objects.exists()
 
 
@@ -180,12 +182,14 @@ def test_a_sweep_is_a_table_and_can_be_cancelled(
     researcher.get_by_label("Name").fill("Layers")
     researcher.get_by_role("button", name="Start", exact=True).click()
     expect(researcher.get_by_role("alert")).to_contain_text("Nothing was started.")
-    expect(researcher.locator("#id_option-checkpoint_errors")).to_contain_text("A value is needed")
+    expect(researcher.locator("#id_option-checkpoint_errors")).to_contain_text("Enter a value.")
     researcher.get_by_label("bars").check()
     researcher.get_by_label("Encoder").fill(encoder)
     researcher.get_by_label("Layer", exact=True).fill("1, 2, x")
     researcher.get_by_role("button", name="Start", exact=True).click()
-    expect(researcher.locator("#id_option-layer_errors")).to_contain_text("'x' is not a whole")
+    expect(researcher.locator("#id_option-layer_errors")).to_contain_text(
+        "“x” is not a whole number."
+    )
     researcher.get_by_label("Layer", exact=True).fill("1, 2")
     researcher.get_by_role("button", name="Start", exact=True).click()
     researcher.get_by_role("heading", name="Sweep layers").wait_for()

@@ -211,7 +211,7 @@ OF_HUMANS = (
     "human_systems",
     "warnings",
     "gaps",
-    "beside",
+    "excluded",
     "humans",
     "reasons",
     "offered",

@@ -32,6 +32,6 @@ PAGES = [("correlations", []), ("correlations-data", ["json"]), ("systems", []),
 @pytest.mark.parametrize(("page", "given"), PAGES)
 def test_results_say_so(as_researcher: Client, page: str, given: list[str]) -> None:
     text = as_researcher.get(reverse(page, args=[SLUG, *given])).text
-    assert re.search(r"TER[^.]* 3 of 8 outputs|3 of 8 outputs[^.]*TER", text)
-    assert re.search(r"TER[^.]* 1 of 8 outputs|1 of 8 outputs[^.]*TER", text)
-    assert not re.search(r"chrF[^.]* of 8 outputs|of 8 outputs[^.]*chrF", text)
+    assert re.search(r"TER[^.<]* 3 of 8 outputs|3 of 8 outputs[^.<]*TER", text)
+    assert re.search(r"TER[^.<]* 1 of 8 outputs|1 of 8 outputs[^.<]*TER", text)
+    assert not re.search(r"chrF[^.<]* of 8 outputs|of 8 outputs[^.<]*chrF", text)

@@ -87,4 +87,4 @@ def test_zero_inflated_scores_are_told_on_the_quality_page(
             judgment.score = 0
             judgment.save(update_fields=["score"])
     page = as_researcher.get(reverse("quality", args=[rated.slug])).text
-    assert "end of the scale" in page
+    assert "lowest or highest score" in page

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from metrics import registry
-from metrics.base import READING_WORDS, Metric, SegmentInput, one_measure
+from metrics.base import READING_WORDS, Metric, MetricInfo, SegmentInput, one_measure
 from metrics.families import references
 from tests.extensions.neural.checkpoints import small
 from tests.extensions.neural.reference_free import OUTPUTS, REFERENCES, SOURCES, TEXTS, make
@@ -141,7 +141,7 @@ def test_the_signature_tells_them_apart(made: Made) -> None:
 
 def test_no_reference_is_read_against_the_source(xlmr: str) -> None:
     metric = make("xbertscore", checkpoint=xlmr, layer=2, references="mean")
-    assert metric.info.references == metric.info.reading == ""
+    assert (metric.info.references, metric.info.reading) == ("", None)
     assert "|references:" not in metric.signature()
 
 
@@ -162,10 +162,15 @@ def test_each_reference_is_scored_once(xlmr: str, fresh: None) -> None:
 def test_a_metric_of_before_reads_what_it_always_did() -> None:
     """Rows that were stored before have no such option."""
     info = one_measure("c", "C", needs_source=True, needs_reference=True, family="comet")
-    assert (info.references, info.reading) == ("first", "the first by name is read")
-    assert registry.get_info("bleu").reading == "all are read at once"
-    assert registry.get_info("chrf").reading == "the best counts, for each value"
-    assert registry.get_info("wmt22-cometkiwi-da").reading == ""
+    assert (info.references, reading_of(info)) == ("first", "references.first")
+    assert reading_of(registry.get_info("bleu")) == "references.all"
+    assert reading_of(registry.get_info("chrf")) == "references.best"
+    assert registry.get_info("wmt22-cometkiwi-da").reading is None
+
+
+def reading_of(info: MetricInfo) -> str:
+    assert info.reading is not None
+    return info.reading.code
 
 
 @pytest.mark.parametrize("chosen", ["best", "mean"])

@@ -44,7 +44,11 @@ def test_hashes_are_compared_where_asked(folder: Path) -> None:
     (folder / "model.safetensors").write_bytes(bytes(999) + b"x")
     ask_for_check(NAME, Worker.objects.all())
     assert working.drain(hash_checks) == 1
-    assert stored_check()["problems"] == ["model.safetensors is not what SHA256SUMS says."]
+    (problem,) = stored_check()["problems"]
+    assert (problem.code, problem.parameters["name"]) == (
+        "checkpoint.hash-differs",
+        "model.safetensors",
+    )
     assert HashCheck.objects.count() == 1
 
 
@@ -75,4 +79,4 @@ def test_asking_for_what_is_gone_ends(tmp_path: Path, monkeypatch: pytest.Monkey
     make_worker(f"gpu0@{HERE}", checkpoints={"acme/none": found()})
     ask_for_check("acme/none", Worker.objects.all())
     assert working.drain(hash_checks) == 1
-    assert "acme/none" in HashCheck.objects.get().problems[0]
+    assert HashCheck.objects.get().problems[0]["parameters"]["checkpoint"] == "acme/none"

@@ -13,6 +13,7 @@ from scipy import stats
 
 from annotation.filters import IN, Filters
 from annotation.imports import tables
+from annotation.imports.human_scores import QUESTION
 from annotation.models import Campaign, ErrorSpan, Judgment, Output, TestSet
 from annotation.models.corpus import NO_SOURCE
 from annotation.uploads import SegmentDraft, SystemDraft
@@ -71,7 +72,7 @@ def test_wmt15_has_systems_alone(db: None, data_dir: Path, as_admin: Client) -> 
     assert not test_set.segments.exists()
     assert not Output.objects.filter(system__test_set=test_set).exists()
     campaign = Campaign.objects.get(slug="wmt15-cs-en")
-    assert "is not known here" in campaign.question
+    assert campaign.question == QUESTION
     for name in ("campaign-setup", "access"):
         page = as_admin.get(reverse(name, args=[campaign.slug])).text
         assert "published without judgments" in page

@@ -249,8 +249,8 @@ def test_the_log_of_the_workers_is_shown(as_researcher: Client, run: MetricRun) 
     RunWorker.objects.create(run=run, name="w2", host="cpu-1", is_lost=True)
     page = as_researcher.get(run.get_absolute_url(), **FRAGMENT).text
     for text in ("w1@&lt;host&gt;", "on gpu-7", "cuda:0 (NVIDIA H100), bfloat16", "12,345", "200/s",
-                 "batches of 32,768 tokens", "1 min 2 s", "700 MiB, device 3 GiB", "at work",
-                 "stopped answering"):  # fmt: skip
+                 "batches of 32,768 tokens", "1 min 2 s", "700 MiB, device 3 GiB", "scoring",
+                 "stopped responding"):  # fmt: skip
         assert text in page
 
 
