@@ -118,7 +118,7 @@ class Visitor:
         return self
 
     def without_ahead(self) -> Self:
-        """No screen is fetched ahead: as on the last item, a failure is told where it happens."""
+        """No screen is fetched ahead: as on the last item, a failure is shown where it happens."""
         self.context.route("**/ahead/**", lambda route: route.fulfill(json={"screens": []}))
         return self
 
@@ -187,7 +187,7 @@ def visitor(
 
 
 def _wait_for_the_server() -> None:
-    """Wait for the requests in hand: they would be in the way of emptying the tables."""
+    """Wait for the current requests, which would prevent emptying the tables."""
     for thread in threading.enumerate():
         if "process_request_thread" in thread.name:
             thread.join(PATIENCE / 1000)
