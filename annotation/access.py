@@ -38,19 +38,26 @@ RESEARCHER, ANNOTATOR = "researcher", "annotator"
 ROLES = (ADMIN, CAMPAIGN_ADMIN, RESEARCHER, ANNOTATOR)
 READERS = frozenset({ADMIN, CAMPAIGN_ADMIN, RESEARCHER})
 CREATORS = frozenset({ADMIN, CAMPAIGN_ADMIN})
-NOT_YOURS = "You may read this campaign; only its admins may change it."
-ONLY_REVIEWS = (
-    "You review this campaign, so only its adjudication is open to you: decisions are made without "
-    "knowing systems, people or results."
+NOT_YOURS = message(
+    "access.not-campaign-admin", "You may read this campaign; only its admins may change it."
 )
-BLIND_REVIEWER = (
+ONLY_REVIEWS = message(
+    "access.only-adjudication",
+    "You review this campaign, so only its adjudication is open to you: reviewers decide without "
+    "knowing systems, annotators or results.",
+)
+BLIND_REVIEWER = message(
+    "access.blind-reviewer",
     "You review a campaign over this test set without knowing its systems, so its texts, systems "
-    "and scores are not open to you."
+    "and scores are not open to you.",
 )
-NOT_REVIEWER = "You may read this campaign; only its reviewers and admins may decide here."
+NOT_REVIEWER = message(
+    "access.not-reviewer",
+    "You may read this campaign; only its reviewers and admins may decide here.",
+)
 View = Callable[..., HttpResponseBase]
 Row = TypeVar("Row", bound=Model)
-# Stand for what a statement is told: pages ask the same again and again.
+# Placeholders in statements, which are compiled once and run with many values.
 USER, CAMPAIGN, SLUG = placeholder_key(1), placeholder_key(2), "placeholder for a slug"
 
 _groups = Statement(lambda: Group.objects.filter(user=USER).values_list("name"))
@@ -123,7 +130,7 @@ def _blinded(user: Any) -> QuerySet[TestSet]:
 
 
 def not_blinded(rows: QuerySet[Row], user: Any, test_set: str = "test_set") -> QuerySet[Row]:
-    """Leave out the rows of test sets that a user reviews without knowing the systems.
+    """Exclude the rows of test sets that a user reviews without knowing the systems.
 
     `test_set` is the path to the test set from a row.
     """
@@ -166,7 +173,7 @@ def run_campaigns(user: Any) -> QuerySet[Campaign]:
 
 
 def _created_by(user: Any) -> Q:
-    """Campaigns of one's own; the role has to be there still."""
+    """Select campaigns that the user made, if the user still has the role."""
     return Q(created_by=user) if CAMPAIGN_ADMIN in role_names(user) else Q(pk__in=[])
 
 
@@ -224,8 +231,8 @@ def test_set_refusal(test_set: TestSet) -> Message:
 def campaign_for_reader(request: HttpRequest, slug: str) -> Campaign:
     """Return a campaign, with its test set, to somebody who may read it.
 
-    403 without a reading role and for reviewers, 404 for a campaign that is not there or not the
-    user's to see. Templates of the same request learn by `is_admin` whether the user runs it.
+    403 without a reading role and for reviewers, 404 for a campaign that does not exist or that the
+    user may not see. Templates of the same request read `is_admin`: whether the user runs it.
     """
     if not is_researcher(request.user):
         raise PermissionDenied
@@ -247,7 +254,7 @@ def _readable(roles: frozenset[str]) -> Prepared[Campaign]:
 
 
 def _placeholder_user(roles: frozenset[str]) -> User:
-    """A user for statements that are put together once."""
+    """Return a user for statements, which are compiled once."""
     user = User(pk=USER)
     user._roles = roles  # type: ignore[attr-defined]
     return user
@@ -256,7 +263,7 @@ def _placeholder_user(roles: frozenset[str]) -> User:
 def campaign_for_reader_or_reviewer(request: HttpRequest, slug: str) -> Campaign:
     """Return a campaign, with its test set, to somebody who may read it or decides in it.
 
-    Templates of the same request learn by `request.only_reviews` who sees nothing else.
+    Templates of the same request read `request.only_reviews`: the user sees nothing else.
     """
     rows = reviewed_campaigns(request.user).select_related("test_set")
     if (found := rows.filter(slug=slug).first()) is None:
@@ -308,7 +315,7 @@ researcher_required = _required(is_researcher)
 
 
 class IsResearcher(BasePermission):
-    """API: reading roles read; the querysets leave out what is not theirs to see."""
+    """API: reading roles read; the querysets exclude what a user may not see."""
 
     def has_permission(self, request: Request, view: Any) -> bool:
         """Check the role that the method needs."""

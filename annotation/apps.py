@@ -19,7 +19,7 @@ class AnnotationConfig(AppConfig):
 
 
 def create_roles(using: str, **_: object) -> None:
-    """The groups by which people are told apart; also after `flush`, which empties every table."""
+    """Create the groups of the roles, also after `flush`, which empties every table."""
     from django.contrib.auth.models import Group
 
     from annotation.access import ROLES

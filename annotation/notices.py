@@ -1,8 +1,8 @@
-"""Word of a campaign: once when all wanted ratings are there, once when it is closed, and stops.
+"""Notifications of a campaign: when it is complete, when it is closed, and when someone is stopped.
 
 `Campaign.notified_at` is set by a conditional UPDATE; who sets it sends the notification. A
 campaign that lacks ratings again (reopened, or items given to somebody else) is unmarked, and
-its next completion is told again. Completion is looked for when an annotator runs out of items,
+its next completion is notified again. Completion is checked when an annotator has no items left,
 and by every worker now and then (`work.Notifications.tidy`), which also finds what a crash left.
 """
 
@@ -29,7 +29,7 @@ SENTENCES = {COMPLETE: "is complete", CLOSED: "is closed", STOPPED: "has stopped
 
 
 def wants_notice(campaign: Campaign) -> bool:
-    """Whether anybody asked to be told."""
+    """Return True if anybody asked for notifications."""
     return bool(campaign.notify_email or campaign.notify_webhook)
 
 

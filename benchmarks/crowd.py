@@ -63,8 +63,8 @@ def prepare(database: str) -> None:
 def multiplied(folder: Any, wanted: int = JUDGMENTS, workers: int = WORKERS) -> Any:
     """WMT21 ru-en again and again, HIT by HIT, until so many judgments are there.
 
-    Every copy has segments and documents of its own; its workers are told apart too, up to so
-    many, and take the work of the others over from there.
+    Every copy has segments and documents of its own. Its workers get new names too, up to a
+    limit; after that, the workers of earlier copies do the work.
     """
     from annotation.imports import DATASETS
     from annotation.imports.published import wmt21

@@ -108,7 +108,7 @@ def planted(
 
 
 def analysed() -> None:
-    """What PostgreSQL does by itself within a minute, where nobody turned autovacuum off."""
+    """Analyze the tables, as autovacuum of PostgreSQL does within a minute."""
     if connection.vendor == "postgresql":
         with connection.cursor() as cursor:
             cursor.execute("VACUUM ANALYZE")

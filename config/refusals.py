@@ -27,7 +27,7 @@ from annotation.web import errors
 from annotation.web.errors import SENTENCES, refuse, wants_json
 from core import disk
 from core.database.waits import is_lock_timeout
-from metaeval.messages import Message, message, untranslated
+from metaeval.messages import Message, message
 
 logger = logging.getLogger(__name__)
 RETRY_AFTER = 10  # seconds
@@ -112,8 +112,7 @@ def disk_refusal(error: BaseException) -> Message | None:
     number = disk.fault(error)
     if number is not None and number not in disk.FULL:
         return None
-    refusal = disk.refusal(error, _fullest())
-    return None if refusal is None else untranslated(refusal)
+    return disk.refusal(error, _fullest())
 
 
 def _fullest() -> Path:

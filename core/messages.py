@@ -16,7 +16,7 @@ from django.utils import timezone
 from django.utils.dateformat import format as format_date
 from django.utils.translation import get_language, gettext, ngettext, to_locale
 
-from metaeval.messages import Message, Writer, from_json, message
+from metaeval.messages import Message, Writer, from_json
 
 # Chinese marks of punctuation hold their own blank.
 WITHOUT_BLANKS = ("zh-hans",)
@@ -77,7 +77,7 @@ def messages_of(error: ValidationError) -> list[Message]:
     return [
         each.message
         if isinstance(each.message, Message)
-        else message(f"form.{each.code or 'invalid'}", "{text}", text=str(next(iter(each))))
+        else Message(f"form.{each.code or 'invalid'}", "{text}", {"text": str(next(iter(each)))})
         for each in _errors_of(error)
     ]
 

@@ -88,7 +88,7 @@ def monitor_remarks(request: HttpRequest, slug: str) -> HttpResponse:
     if annotator and not campaign.annotators.filter(label=annotator).exists():
         raise FilterError(
             message(
-                "filter.no-annotator",
+                "monitor.no-annotator",
                 "annotator: this campaign has no annotator “{annotator}”.",
                 annotator=annotator,
             )
@@ -147,6 +147,6 @@ def _figure(figure: Figure) -> dict[str, Any]:
     return {
         "value": figure.statistic,
         "interval": figure.interval and dict(zip(("low", "high"), figure.interval, strict=False)),
-        "method": str(figure.method),
+        "method": figure.method and message_as_json(figure.method),
         "warnings": [message_as_json(each.message) for each in figure.warnings],
     }

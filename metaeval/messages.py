@@ -98,17 +98,12 @@ def plural(code: str, one: str, many: str, /, *, n: int, **parameters: Parameter
     return Message(code, one, {"n": n, **parameters}, many)
 
 
-def untranslated(text: object) -> Message:
-    """Return text that is no message yet as one; what is one already, as it is."""
-    return text if isinstance(text, Message) else message("text", "{text}", text=str(text))
-
-
 class MessageError(Exception):
     """An error that tells people what is wrong; as a string, it is the English text."""
 
-    def __init__(self, message: Message | str) -> None:
-        super().__init__(str(message))
-        self.message = untranslated(message)
+    def __init__(self, message: Message) -> None:
+        super().__init__(message.text)
+        self.message = message
 
 
 def truncated(names: Sequence[Parameter], limit: int = SHOWN) -> list[Parameter]:

@@ -132,7 +132,7 @@ class MetricWarning(UserWarning):
     """
 
     def __init__(self, message: Message) -> None:
-        super().__init__(message.text)
+        super().__init__(message)
         self.message = message
 
 

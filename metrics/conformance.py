@@ -1,6 +1,6 @@
-"""`python -m metrics.conformance KEY`: whether a plug-in keeps what runs and readers rely on.
+"""Check that a plug-in fulfils the contract of metrics: `python -m metrics.conformance KEY`.
 
-Prints a line for each check, and ends with 1 where one fails. Needs neither Django nor a database,
+Prints one line per check, and exits with 1 if a check fails. Needs neither Django nor a database,
 only the plug-in, installed and named in METRIC_PLUGINS.
 """
 
@@ -17,14 +17,16 @@ from metrics import options, plugins, registry
 from metrics.base import Metric, MetricError, Scores, SegmentInput
 
 TEXTS = 64
-# Models that pad batches differ in the last digits.
+# Scores of models that pad batches differ in the last digits.
 TOLERANCE = 1e-4
 HEAVY = ("torch", "transformers", "tensorflow", "jax", "django")
-_ODD = ("", " ", "a", "é" * 3, "e\u0301", "😀 b", "\u202eright to left", "x " * 600, "tab\there")
+_UNUSUAL = (
+    "", " ", "a", "é" * 3, "e\u0301", "😀 b", "\u202eright to left", "x " * 600, "tab\there",
+)  # fmt: skip
 
 
 class FailedError(Exception):
-    """A check failed; the message says how."""
+    """A check failed; the text says why."""
 
 
 def texts(n: int = TEXTS) -> list[SegmentInput]:
@@ -40,18 +42,18 @@ def texts(n: int = TEXTS) -> list[SegmentInput]:
 
 
 def check(key: str, given: dict[str, str]) -> Iterator[tuple[str, str]]:
-    """Yield the name of each check and what is wrong; empty where nothing is."""
-    yield "description is light", _outcome(lambda: _is_light(key))
+    """Yield the name of each check and its problem, which is empty if the check passed."""
+    yield "description imports no heavy packages", _outcome(lambda: _check_description(key))
     problem = _outcome(lambda: _make(key, given))
-    yield "it can be made", problem
+    yield "metric can be built", problem
     if problem:
         return
     metric = _make(key, given)
     for name, test in CHECKS.items():
         yield name, _outcome(lambda test=test: test(metric))  # type: ignore[misc]
     yield (
-        "the signature is the same in another object",
-        _outcome(lambda: _same(_make(key, given).signature(), metric.signature())),
+        "signature of a second object is the same",
+        _outcome(lambda: _check_equal(_make(key, given).signature(), metric.signature())),
     )
 
 
@@ -60,12 +62,12 @@ def _outcome(test: Callable[[], object]) -> str:
         test()
     except FailedError as error:
         return str(error)
-    except Exception as error:  # whatever foreign code raises
+    except Exception as error:  # foreign code may raise anything
         return f"{type(error).__name__}: {error}"
     return ""
 
 
-def _is_light(key: str) -> None:
+def _check_description(key: str) -> None:
     module = registry.FAMILIES.get(key, "").partition(":")[0]
     read = f"import {module}" if module else f"registry.get_family({key!r})"
     code = (
@@ -78,7 +80,7 @@ def _is_light(key: str) -> None:
     if done.returncode:
         raise FailedError(done.stderr.strip().splitlines()[-1])
     if done.stdout.strip():
-        raise FailedError(f"reading it imports {done.stdout.strip()}")
+        raise FailedError(f"The description imports {done.stdout.strip()}.")
 
 
 def _make(key: str, given: dict[str, str]) -> Metric:
@@ -92,56 +94,59 @@ def _scores(metric: Metric, inputs: Sequence[SegmentInput]) -> Scores:
     rows = metric.score(inputs)
     expected = (len(inputs), metric.info.width)
     if rows.shape != expected or rows.dtype != np.float64:
-        raise FailedError(f"score returns {rows.dtype} {rows.shape}, not float64 {expected}")
+        raise FailedError(
+            f"score() returned {rows.dtype} {rows.shape} instead of float64 {expected}."
+        )
     return rows
 
 
-def _same(left: object, right: object) -> None:
+def _check_equal(left: object, right: object) -> None:
     if left != right:
-        raise FailedError(f"{left} and {right}")
+        raise FailedError(f"{left} differs from {right}.")
 
 
-def _close(left: Scores, right: Scores) -> None:
+def _check_close(left: Scores, right: Scores) -> None:
     if not np.allclose(left, right, rtol=TOLERANCE, atol=TOLERANCE, equal_nan=True):
-        raise FailedError(f"differs by up to {np.nanmax(np.abs(left - right)):.3g}")
+        raise FailedError(f"Scores differ by up to {np.nanmax(np.abs(left - right)):.3g}.")
 
 
-def _nothing(metric: Metric) -> None:
+def _check_no_texts(metric: Metric) -> None:
     _scores(metric, [])
 
 
-def _finite(metric: Metric) -> None:
+def _check_finite(metric: Metric) -> None:
     if not np.isfinite(_scores(metric, texts())).all():
-        raise FailedError("ordinary texts have no finite score")
+        raise FailedError("Some ordinary texts have no finite score.")
 
 
-def _batches(metric: Metric) -> None:
+def _check_batches(metric: Metric) -> None:
     inputs = texts()
-    _close(np.concatenate([_scores(metric, [each]) for each in inputs]), _scores(metric, inputs))
+    single = np.concatenate([_scores(metric, [each]) for each in inputs])
+    _check_close(single, _scores(metric, inputs))
 
 
-def _order(metric: Metric) -> None:
+def _check_order(metric: Metric) -> None:
     inputs = texts()
     order = np.random.default_rng(1).permutation(len(inputs))
     shuffled = _scores(metric, [inputs[at] for at in order])
-    _close(shuffled, _scores(metric, inputs)[order])
+    _check_close(shuffled, _scores(metric, inputs)[order])
 
 
-def _again(metric: Metric) -> None:
-    _same(_scores(metric, texts()).tobytes(), _scores(metric, texts()).tobytes())
+def _check_repetition(metric: Metric) -> None:
+    if _scores(metric, texts()).tobytes() != _scores(metric, texts()).tobytes():
+        raise FailedError("The scores of a second call differ.")
 
 
-def _odd(metric: Metric) -> None:
-    """Any text has a score, or an error that names it."""
-    for text in _ODD:
-        _scored_or_named(metric, SegmentInput(text or "x", text, (text or "x",)))
+def _check_unusual_texts(metric: Metric) -> None:
+    for text in _UNUSUAL:
+        _check_text(metric, SegmentInput(text or "x", text, (text or "x",)))
 
 
-def _surrogates(metric: Metric) -> None:
-    _scored_or_named(metric, SegmentInput("a", "broken \ud800 text", ("b",)))
+def _check_surrogates(metric: Metric) -> None:
+    _check_text(metric, SegmentInput("a", "broken \ud800 text", ("b",)))
 
 
-def _without_reference(metric: Metric) -> None:
+def _check_missing_reference(metric: Metric) -> None:
     bare = SegmentInput("a", "b", ())
     if not metric.info.needs_reference:
         _scores(metric, [bare])
@@ -150,36 +155,43 @@ def _without_reference(metric: Metric) -> None:
         metric.score([texts(1)[0], bare])
     except MetricError as error:
         if not error.permanent or error.index != 1:
-            raise FailedError("the error does not say which segment, or is not permanent") from None
+            raise FailedError(
+                "The error of a missing reference must be permanent and have the segment's index."
+            ) from None
     else:
-        raise FailedError("needs a reference, and scores without one")
+        raise FailedError("The metric needs a reference, but scored a segment without one.")
 
 
-def _scored_or_named(metric: Metric, odd: SegmentInput) -> None:
+def _check_text(metric: Metric, unusual: SegmentInput) -> None:
+    """Require a score, or an error with the segment's index."""
     try:
-        rows = _scores(metric, [texts(1)[0], odd])
+        rows = _scores(metric, [texts(1)[0], unusual])
     except MetricError as error:
         if error.index != 1:
-            raise FailedError(f"the error over {odd.hypothesis!r} does not name it") from None
+            raise FailedError(
+                f"The error of the output {unusual.hypothesis!r} does not have its index."
+            ) from None
         return
     if not np.isfinite(rows[0]).all():
-        raise FailedError(f"{odd.hypothesis!r} spoils the score of its neighbour")
+        raise FailedError(
+            f"Next to the output {unusual.hypothesis!r}, an ordinary text has no finite score."
+        )
 
 
 CHECKS: dict[str, Callable[[Metric], None]] = {
-    "no texts": _nothing,
-    "ordinary texts have finite scores": _finite,
-    "alone as in a batch": _batches,
-    "in any order": _order,
-    "twice the same": _again,
-    "empty and odd texts": _odd,
-    "lone surrogates": _surrogates,
-    "a missing reference": _without_reference,
+    "batch without texts": _check_no_texts,
+    "finite scores of ordinary texts": _check_finite,
+    "same scores singly and in a batch": _check_batches,
+    "same scores in any order": _check_order,
+    "same scores in a second call": _check_repetition,
+    "empty and unusual texts": _check_unusual_texts,
+    "lone surrogates": _check_surrogates,
+    "missing reference": _check_missing_reference,
 }
 
 
 def speed(key: str, given: dict[str, str]) -> float:
-    """Return texts a second, after one batch."""
+    """Return the texts scored per second, measured after a first batch."""
     metric, inputs = _make(key, given), texts()
     metric.score(inputs)
     began, n = time.perf_counter(), 0
@@ -190,9 +202,11 @@ def speed(key: str, given: dict[str, str]) -> float:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Check a plug-in; return 1 where it fails."""
-    known = ", ".join(plugins.here()) or "none: is it installed, and named in METRIC_PLUGINS?"
-    parser = argparse.ArgumentParser(prog="python -m metrics.conformance", epilog=f"Here: {known}")
+    """Check a plug-in; return 1 if a check fails."""
+    known = ", ".join(plugins.here()) or "none. Install the plug-in, and name it in METRIC_PLUGINS."
+    parser = argparse.ArgumentParser(
+        prog="python -m metrics.conformance", epilog=f"Plug-ins: {known}"
+    )
     parser.add_argument("key", help="distribution--name")
     parser.add_argument("--option", action="append", default=[], metavar="KEY=VALUE")
     chosen = refuse_repeats(parser).parse_args(arguments)
@@ -205,7 +219,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"{'FAILED' if problem else 'ok    '} {name}{': ' if problem else ''}{problem}")
         failed += bool(problem)
     if not failed:
-        print(f"{speed(chosen.key, given):,.0f} texts a second; signature:")
+        print(f"{speed(chosen.key, given):,.0f} texts per second. Signature:")
         print(_make(chosen.key, given).signature())
     return int(bool(failed))
 

@@ -60,7 +60,7 @@ NOT_FOR_ITSELF = {"migrated", "browser"}
 
 
 def pytest_ignore_collect(collection_path: Path) -> bool | None:
-    """Leave out the tests of extensions that are not installed, with folders that prepare them."""
+    """Skip the tests of extensions that are not installed, with folders that prepare them."""
     if collection_path.is_dir():
         collection_path /= "conftest.py"
     if collection_path.suffix != ".py" or not collection_path.exists():
@@ -97,7 +97,7 @@ def _needed_by(item: pytest.Item) -> set[str]:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Mark what may differ between databases; `-m` chooses afterwards.
 
-    Leave out what needs an extension that is not installed, though it imports nothing of it.
+    Skip what needs an extension that is not installed, though it imports nothing of it.
     """
     lacking = [item for item in items if _needed_by(item) - set(conf.settings.EXTENSIONS)]
     config.hook.pytest_deselected(items=lacking)
@@ -294,7 +294,7 @@ def small_disk(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Small
 @pytest.fixture(scope="session", autouse=True)
 def _quick() -> Iterator[None]:
     """What a test changes counts and makes documents old at once, not in a moment; a process that
-    draws and a PDF, which take two seconds of the processor, are left out of reports."""
+    draws and a PDF, which take two seconds of the processor, are omitted from reports."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(caching, "SECONDS", 0)
         patch.setattr(parts, "drawings", _drawn_here)

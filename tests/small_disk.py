@@ -21,14 +21,14 @@ MOUNT = 'mount -t tmpfs -o size="$1" tmpfs "$2" && echo mounted && exec cat'
 
 @dataclass(frozen=True)
 class SmallDisk:
-    """A folder, what takes its room away, and how a reader is told of that.
+    """A folder, what takes its room away, and what a reader reads about it.
 
     Some programs follow the links of /proc: started with `enter`, they see the folder `inside`.
     """
 
     folder: Path
     leave: Callable[[int], None]
-    told: str
+    shown: str
     inside: Path
     enter: tuple[str, ...] = ()
 

@@ -1,4 +1,4 @@
-"""Every text that annotators see stands in every language, and researchers' files in none."""
+"""Annotators' texts can be translated, and researchers' files stay in English."""
 
 import gettext
 import re

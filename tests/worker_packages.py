@@ -25,7 +25,7 @@ PACKAGES = {
     "transformers",
 }
 
-# For tests in which what else is missing is told only where the packages are.
+# For tests whose other errors appear only where the packages are installed.
 full = pytest.mark.skipif(find_spec("torch") is None, reason="needs torch")
 
 

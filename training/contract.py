@@ -13,6 +13,14 @@ from metrics.options import Option
 SEED = message("training.seed", "Seed")
 
 
+# What is trained, as reports name it.
+LEVELS = {
+    "teacher": message("level.teacher", "cosines of the sentence encoder"),
+    "sentence": message("level.sentence", "sentence level"),
+    "word": message("level.word", "word level"),
+}
+
+
 @dataclass(frozen=True)
 class TrainingKind:
     """A kind of training: its options as data, and the function that does the work.

@@ -1,5 +1,7 @@
 """The extension: parallel text, trainings, translations and preference analyses."""
 
+from django.utils.translation import gettext_lazy as _
+
 from core.extensions import Extension, Place
 
 EXTENSION = Extension(
@@ -20,9 +22,9 @@ EXTENSION = Extension(
     types="training.lifecycle.TYPES",
     test_set="training.lifecycle.WITH_TEST_SET",
     pages=(
-        Place("jobs", "Training"),
-        Place("corpora", "Parallel text"),
-        Place("preference-table", "Preferences of metrics"),
+        Place("jobs", _("Training")),
+        Place("corpora", _("Parallel text")),
+        Place("preference-table", _("Preferences of metrics")),
     ),
     fragments={
         "navigation": "training/_navigation.html",

@@ -15,8 +15,7 @@ from annotation.uploads.drafts import label as system_label
 from core.work.models import Work
 from metaeval.messages import Message, from_json, message
 from metrics.models import ConfiguredMetric
-from training.contract import KINDS
-from training.refreeeval.recipe import LEVELS
+from training.contract import KINDS, LEVELS
 
 
 class ParallelCorpus(models.Model):

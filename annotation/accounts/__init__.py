@@ -1,1 +1,1 @@
-"""Accounts: invited, given roles, let in by a link that sets a password, deactivated."""
+"""Accounts: invitations, roles, links that set a password, and deactivation."""

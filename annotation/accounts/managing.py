@@ -1,4 +1,4 @@
-"""Changes of accounts by site admins, and setting a password by a link. Each leaves an entry."""
+"""Changes of accounts by site admins, and setting a password by a link; each is logged."""
 
 from collections.abc import Sequence
 from datetime import timedelta
@@ -13,15 +13,19 @@ from django.utils import timezone
 from annotation.access import ADMIN
 from annotation.models import AccountLink, ChangeEntry
 from annotation.models.people import hash_token, new_token
+from metaeval.messages import message
 
 Action = ChangeEntry.Action
 INVITATION, RESET = timedelta(days=7), timedelta(days=1)
-NOT_YOURS = "Only a superuser changes the account of a superuser."
-NOT_YOURSELF = "Nobody takes the site from themselves: ask another site admin."
+NOT_YOURS = message("accounts.superuser", "Only superusers may change the account of a superuser.")
+NOT_YOURSELF = message(
+    "accounts.yourself", "You cannot remove your own access: ask another site admin."
+)
+INACTIVE = message("accounts.inactive", "This account is deactivated. Activate it first.")
 
 
 def managed() -> QuerySet[User]:
-    """Return the accounts of people: without those that personal and access links have made."""
+    """Return the accounts of people, without those that personal and access links made."""
     of_links = Q(password__startswith=UNUSABLE_PASSWORD_PREFIX, account_link=None)
     rows = User.objects.exclude(of_links & Q(annotators__isnull=False))
     return rows.prefetch_related("groups").order_by("username").distinct()
@@ -41,9 +45,9 @@ def invite(*, actor: User, username: str, email: str, roles: Sequence[str]) -> t
 
 @transaction.atomic
 def reset(*, actor: User, user: User) -> str:
-    """Return the token of a link by which an account's password is set anew; an older one dies.
+    """Return the token of a link that sets a new password; an older link stops working.
 
-    The password there is works until then.
+    The current password works until then.
     """
     check_may_link(actor, user)
     _note(actor, user, Action.LINKED)
@@ -54,7 +58,7 @@ def check_may_link(actor: User, user: User) -> None:
     """Raise PermissionDenied or ValidationError unless `actor` may make a link for an account."""
     _check_may_change(actor, user)
     if not user.is_active:
-        raise ValidationError("This account is deactivated. Activate it first.")
+        raise ValidationError([INACTIVE])
 
 
 def _link(user: User, lasts: timedelta) -> str:
@@ -66,14 +70,14 @@ def _link(user: User, lasts: timedelta) -> str:
 
 
 def find_link(token: str, *, lock: bool = False) -> AccountLink | None:
-    """Return the link of a token that works now; in a transaction, with a lock."""
+    """Return the valid link of a token; `lock` it in a transaction."""
     rows = AccountLink.objects.filter(token_hash=hash_token(token), user__is_active=True)
     rows = rows.filter(expires_at__gt=timezone.now())
     return (rows.select_for_update(of=("self",)) if lock else rows.select_related("user")).first()
 
 
 def enter(link: AccountLink, password: str) -> User:
-    """Set a password that was checked, once; in a transaction that holds the link."""
+    """Set a checked password, once; call it in a transaction that locks the link."""
     user = link.user
     user.set_password(password)
     user.save(update_fields=["password"])
@@ -87,7 +91,7 @@ def set_roles(*, actor: User, user: User, roles: Sequence[str]) -> None:
     """Give an account these roles and no others."""
     _check_may_change(actor, user)
     if user == actor and not actor.is_superuser and ADMIN not in roles:
-        raise ValidationError(NOT_YOURSELF)
+        raise ValidationError([NOT_YOURSELF])
     if set(roles) != {group.name for group in user.groups.all()}:
         user.groups.set(Group.objects.filter(name__in=roles))
         _note(actor, user, Action.ROLES, ", ".join(sorted(roles)) or "none")
@@ -95,13 +99,13 @@ def set_roles(*, actor: User, user: User, roles: Sequence[str]) -> None:
 
 @transaction.atomic
 def set_active(*, actor: User, user: User, is_active: bool) -> None:
-    """Let an account in or keep it out; whoever is signed in to it is out at once.
+    """Activate or deactivate an account; deactivating it signs its user out at once.
 
-    What it made and judged stays.
+    All that the account made and judged stays.
     """
     _check_may_change(actor, user)
     if user == actor:
-        raise ValidationError(NOT_YOURSELF)
+        raise ValidationError([NOT_YOURSELF])
     if user.is_active != is_active:
         user.is_active = is_active
         user.save(update_fields=["is_active"])

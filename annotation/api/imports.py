@@ -33,7 +33,7 @@ from annotation.uploads.problems import Place, Problem
 from annotation.views.uploads import is_too_large, too_large_sentence
 from core.messages import messages_of
 from core.text import pluralize
-from metaeval.messages import message
+from metaeval.messages import Message
 
 MAX_PROBLEMS = 1_000
 
@@ -199,7 +199,7 @@ def _problems_of(
     for name, details in flags.items():
         for each in details:
             code = str(getattr(each, "code", "invalid"))
-            report.error(message(f"form.{code}", "{text}", text=str(each)), Place(field=name))
+            report.error(Message(f"form.{code}", "{text}", {"text": str(each)}), Place(field=name))
     return report.problems
 
 

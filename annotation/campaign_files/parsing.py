@@ -188,8 +188,10 @@ def _segment(
     each: Mapping[str, Any], place: Callable[[str], Place], report: Report
 ) -> SegmentDraft:
     references = dict(each.get("references", {}))
-    beside = read_attachments(each, place, report)
-    segment = SegmentDraft(each["id"], each["source"], each.get("document", ""), references, beside)
+    attachments = read_attachments(each, place, report)
+    segment = SegmentDraft(
+        each["id"], each["source"], each.get("document", ""), references, attachments
+    )
     use_file_as_source(segment)
     return segment
 

@@ -72,16 +72,16 @@ def paces() -> dict[str, Pace]:
     return PACES | own
 
 
-def least_difference(spread: Spread, *, n_segments: int, raters: int) -> float | None:
+def least_difference(spread: Spread, *, n_segments: int, annotators: int) -> float | None:
     """Return the difference of two systems' means that is detected with probability .8.
 
     For a t-test at .05, paired over segments, on z-scores, which remove annotators' habits:
     (t_.975 + t_.8) · √((2 output + 2 residual / annotators) / n). None below 5 segments, where the
     approximation does not hold.
     """
-    if n_segments < 5 or raters < 1:
+    if n_segments < 5 or annotators < 1:
         return None
-    sd = sqrt(2 * spread.output + 2 * spread.residual / raters)
+    sd = sqrt(2 * spread.output + 2 * spread.residual / annotators)
     freedom = float(n_segments - 1)
     t = sum(term / freedom**power for terms in QUANTILES for power, term in enumerate(terms))
     return float(t * sd / sqrt(n_segments))
@@ -118,12 +118,14 @@ def describe_effort(campaign: Campaign) -> list[tuple[Message, Message]]:
     """Return what a campaign takes and can detect, as names and values."""
     of_length = outputs_of(campaign.test_set).get(str(campaign.length_ratio), {})
     counts = [of_length.get(name, 0) for name in campaign.systems.values_list("name", flat=True)]
-    raters = campaign.annotators_per_item
-    n = raters * (sum(counts) + controls(campaign))
+    annotators = campaign.annotators_per_item
+    n = annotators * (sum(counts) + controls(campaign))
     if not n:
         return []
     pace, spread = paces().get(campaign.protocol), spread_of(campaign.judging)
-    least = least_difference(spread, n_segments=min(counts), raters=raters) if spread else None
+    least = (
+        least_difference(spread, n_segments=min(counts), annotators=annotators) if spread else None
+    )
     if pace is None:
         return [(TIME, UNKNOWN), *_detectable(spread, least, len(counts))]
     hours = n * pace.low / 3600, n * pace.high / 3600

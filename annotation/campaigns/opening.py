@@ -31,8 +31,8 @@ from annotation.controls.spacing import most_controls
 from annotation.models import Annotator, Campaign, Item, is_archived
 from annotation.models.campaign import KINDS
 from annotation.notices import tell_closed
-from annotation.prefill.storing import fill_items
 from annotation.prefill.trial import is_trial
+from annotation.prefill.updating import fill_items
 from annotation.protocols import Layout
 from core.batches import batched
 from metaeval.messages import message

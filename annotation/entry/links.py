@@ -31,7 +31,7 @@ PREVIEW = "ASSIGNMENT_ID_NOT_AVAILABLE"
 
 
 class EntryError(Exception):
-    """Somebody who is not let in: the HTTP status, a title and a sentence for them."""
+    """A refused entry: the HTTP status, a title and a sentence for the person."""
 
     def __init__(self, status: int, title: str, sentence: str) -> None:
         super().__init__(sentence)
@@ -139,7 +139,7 @@ def find_person(link: AccessLink, external_id: str) -> Annotator | None:
 
 
 def refuse_newcomers(link: AccessLink) -> None:
-    """Raise EntryError where the link lets in nobody new: not open, expired, or full."""
+    """Raise EntryError if the link admits no new people: not open, expired, or full."""
     try:
         refuse_unless_open(link.campaign.status)
     except NotOpenError as refusal:

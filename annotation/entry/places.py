@@ -12,11 +12,14 @@ from django.db.models import QuerySet
 from annotation.campaigns import Invitation, add_annotators, renew_link
 from annotation.campaigns.people import new_account
 from annotation.models import Annotator, Campaign
+from metaeval.messages import message
 
-FIXED = (
-    "The shares of this campaign were fixed when it opened, so nobody can be added now. People "
-    "can still come by an access link and take a place that nobody has entered."
+FIXED = message(
+    "places.fixed",
+    "Items were assigned when the campaign opened, so no annotators can be added now. People can "
+    "still enter by an access link and take an assignment that nobody has entered.",
 )
+CLOSED = message("places.closed", "This campaign is closed. Open it again to invite people.")
 
 
 def is_fixed(campaign: Campaign) -> bool:
@@ -60,9 +63,9 @@ def invite(
         made = add_annotators(campaign=campaign, links=count)
         return [_until(invitation, expires_at) for invitation in made]
     if is_fixed(campaign):
-        raise ValidationError(FIXED)
+        raise ValidationError([FIXED])
     if campaign.status == Campaign.Status.CLOSED:
-        raise ValidationError("This campaign is closed. Open it again to invite people.")
+        raise ValidationError([CLOSED])
     return [renew(annotator=new_place(campaign), expires_at=expires_at) for _ in range(count)]
 
 

@@ -4,7 +4,7 @@ It delays and never locks: docs/access.md says against whom it helps. An attempt
 it is judged, so that many at once are not judged all, and taken back if it was right.
 
 A signed cookie names a browser and the accounts that have signed in from it with their password.
-It lets nobody in; attempts from such a browser at such an account are counted by themselves, so
+It is no credential; attempts from such a browser at such an account are counted apart, so
 that strangers who guess cannot hold its owner up. See
 https://owasp.org/www-community/Slow_Down_Online_Guessing_Attacks_with_Device_Cookies.
 """

@@ -17,7 +17,7 @@ def next_step(annotator: Annotator) -> str:
 
 
 def is_barred(annotator: Annotator) -> bool:
-    """Return True if an annotator was stopped, or was excluded with an item in hand."""
+    """Return True if an annotator was stopped, or was excluded with an open item."""
     since = annotator.excluded_at
     if annotator.stopped_at is not None or since is None:
         return annotator.stopped_at is not None

@@ -1,4 +1,4 @@
-"""Judgments that were collected elsewhere, stored as if they had been collected here.
+"""Import judgments that were collected elsewhere, stored as if they had been collected here.
 
 `drafts` says what an import consists of, `store` writes it, and each data set has one adapter
 that turns its published files into drafts. `DATASETS` are those without scores of
@@ -8,48 +8,73 @@ metrics; `metrics.datasets` adds the others and is what the command offers.
 from annotation.imports.drafts import CampaignDraft, ItemDraft, JudgmentDraft
 from annotation.imports.published.pairs import DataSet, Pair
 from annotation.imports.store import CampaignImport, store_campaign
+from metaeval.messages import message
 
 # Readers take a `Pair` and return a (TestSetDraft, CampaignDraft).
 DATASETS: dict[str, DataSet] = {
     "wmt17": DataSet(
-        "WMT17: outputs of all systems, published human scores of outputs and systems",
+        message(
+            "dataset.wmt17",
+            "WMT17: outputs of all systems, published human scores of outputs and systems",
+        ),
         "annotation.imports.published.wmt17.read",
         "wmt17/*",
     ),
     "da-annotators": DataSet(
-        "MLQE direct assessments: six judgments a segment",
+        message(
+            "dataset.da-annotators",
+            "MLQE direct assessments: six judgments per segment",
+        ),
         "annotation.imports.published.da_annotators.read",
         "da-annotators/*",
     ),
     "wmt21": DataSet(
-        "WMT21 crowd direct assessment with bad references, repeats and references",
+        message(
+            "dataset.wmt21",
+            "WMT21 crowd direct assessment with bad references, repeats and references",
+        ),
         "annotation.imports.published.wmt21.read",
         "raw-crowd-da/wmt21-*",
     ),
     "graham2015": DataSet(
-        "Direct-assessment HITs of Graham et al. 2015, rejected workers included",
+        message(
+            "dataset.graham2015",
+            "Direct-assessment HITs of Graham et al. 2015, including rejected workers",
+        ),
         "annotation.imports.published.graham2015.read",
         "raw-crowd-da/graham2015*",
         unnamed="cs-en",
     ),
     "graham2015-scores": DataSet(
-        "Scores of segments by Graham et al. 2015: means of 15 judgments or more",
+        message(
+            "dataset.graham2015-scores",
+            "Scores of segments by Graham et al. 2015: means of 15 or more judgments",
+        ),
         "annotation.imports.published.graham2015_scores.read",
         "raw-crowd-da/graham2015",
         index=("segment-scores.tsv", "lp"),
     ),
     "calibration-da": DataSet(
-        "WMT22 calibration HITs: the same documents rated by a dozen people, timed",
+        message(
+            "dataset.calibration-da",
+            "WMT22 calibration HITs: the same documents judged by a dozen annotators, with times",
+        ),
         "annotation.imports.published.calibration_da.read",
         "calibration-da/*",
     ),
     "mqm-ted": DataSet(
-        "WMT21 TED talks: error spans with category and severity",
+        message(
+            "dataset.mqm-ted",
+            "WMT21 TED talks: error spans with category and severity",
+        ),
         "annotation.imports.published.mqm_ted.read",
         "mqm-ted/*",
     ),
     "appraise-esa": DataSet(
-        "Appraise log of an error span campaign with degraded documents, no texts",
+        message(
+            "dataset.appraise-esa",
+            "Appraise log of an error span campaign with degraded documents, without texts",
+        ),
         "annotation.imports.published.appraise_esa.read",
         "raw-crowd-da/appraise-esa-*",
     ),

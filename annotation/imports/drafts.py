@@ -72,14 +72,14 @@ class JudgmentDraft:
 class CampaignDraft:
     """A campaign as published: finished, or a draft that is ready to be opened.
 
-    Of a draft, every batch goes to `annotators_per_item` of its `places` annotators, unless
-    systems are drawn for each screen: then its targets are made when it is opened. They are told
-    `codes` at the end, as :class:`annotation.models.Annotator` has them, None for none.
-    `original` is the file that it came in, where that can go out again.
-    `output_scores` (system, segment) and `system_scores` (system) are human scores published
-    without the judgments behind them, as they were published; where `lower_is_better`, analyses
-    turn their sign, and `direction` says why. Systems are those of the test set at `length_ratio`;
-    of a finished campaign those that were judged.
+    Every batch of a draft goes to `annotators_per_item` of its `places` annotators. If systems are
+    drawn for each screen, its targets are created when it is opened. `codes` are the completion
+    codes of its annotators, as in :class:`annotation.models.Annotator`, or None.
+    `original` is the imported file, if it can be exported again.
+    `output_scores` (system, segment) and `system_scores` (system) are unchanged human scores that
+    were published without their judgments; if `lower_is_better`, analyses reverse their sign, and
+    `direction` is the reason. Systems are those of the test set at `length_ratio`; of a finished
+    campaign only the judged ones.
     """
 
     slug: str

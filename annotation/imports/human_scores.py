@@ -8,6 +8,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import PurePath
 
+from django.utils.translation import gettext_noop
+
 from annotation.imports.drafts import CampaignDraft
 from annotation.imports.judgments.fields import (
     TEXT_FIELDS,
@@ -32,7 +34,9 @@ from metaeval.files.cells import count_infinite
 from metaeval.messages import message, plural, truncated
 from metaeval.scores.directions import Direction, infer_direction, stated_direction
 
-QUESTION = "The scores were published; how they were asked for is not known here."
+QUESTION = gettext_noop(
+    "The scores were published. The question that the annotators answered is unknown."
+)
 SCORE = Wanted("score", "human score")
 NAME = Wanted("score_name", "name of the human score", ("score_type", "annotation", "metric_name"))
 FIELDS = (SCORE, NAME, *TEXT_FIELDS)
@@ -49,7 +53,12 @@ USUAL = Wanted("score", SCORE.label, (
 # The column of numbers that are given to segments here.
 NUMBER = " number"
 NUMBERED = ("mqm", "esa", "da")
-LABELS = ("Score", "Segment", "System", "Value")
+LABELS = (
+    message("human-scores.label-score", "Score"),
+    message("human-scores.label-segment", "Segment"),
+    message("human-scores.label-system", "System"),
+    message("human-scores.label-value", "Value"),
+)
 
 
 @dataclass
@@ -172,7 +181,7 @@ def _ask(sheets: Iterable[Sheet], options: Options, report: Report) -> None:
 
 
 def _rows(sheet: Sheet, options: Options, report: Report) -> list[Row]:
-    """Return a row for each score; missing cells are left out, and counted for each column."""
+    """Return a row for each score; missing cells are skipped, and counted for each column."""
     columns = [column for column, name in sheet.fields.items() if name == SCORE.name]
     names = [(c, name) for c, name in sheet.fields.items() if name and name != SCORE.name]
     rows: list[Row] = []

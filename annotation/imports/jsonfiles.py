@@ -1,34 +1,38 @@
-"""JSON files of other tools: read with every problem placed, by file, path and key."""
+"""Read JSON files of other tools, and report every problem with its file, path and key."""
 
 import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any
 
 from annotation.uploads.checks import character
 from annotation.uploads.files import InputFile, read_text
-from annotation.uploads.problems import Place, Report
+from annotation.uploads.problems import Place, Report, within
 from metaeval.messages import Message, message
 
 ESCAPES = re.compile(r"\\u(?:0000|d[89a-f])", re.IGNORECASE)
 TABLES = (".csv", ".tsv", ".jsonl")
 UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
-NAMES = {
-    bool: "true or false",
-    int: "a number",
-    float: "a number",
-    str: "text",
-    dict: "an object",
-    list: "a list",
-    type(None): "null",
+NUMBER, TEXT = message("json.a-number", "a number"), message("json.a-text", "text")
+OBJECT, LIST = message("json.an-object", "an object"), message("json.a-list", "a list")
+NAMES: Mapping[type, Message] = {
+    bool: message("json.a-truth-value", "true or false"),
+    int: NUMBER,
+    float: NUMBER,
+    str: TEXT,
+    dict: OBJECT,
+    list: LIST,
+    type(None): message("json.null", "null"),
 }
 
 
 def read_json(file: InputFile, report: Report, *, is_checked: bool = True) -> Any:
-    """Return what a JSON file holds, or None with the reason reported.
+    """Return the values of a JSON file, or None with the reason reported.
 
-    Readers that check every text themselves, and name its place in their words, say so.
+    With `is_checked`, characters that cannot be stored are reported; readers that check every text
+    themselves pass False.
     """
     text = read_text(file, report)
     if text is None:
@@ -69,14 +73,25 @@ def _no_json(name: str, error: json.JSONDecodeError) -> Message:
 
 
 def parse(text: str) -> Any:
-    """Return what JSON says. Raises ValueError for what is none, and for NaN and infinities."""
+    """Return the values of JSON. Raises ValueError for invalid JSON, NaN and infinities."""
     return json.loads(text, parse_constant=_refuse)
 
 
-def unstorable(values: Any, path: str = "") -> Iterator[tuple[str, str]]:
-    """Yield path and character of texts and names that no database holds: NUL, half a surrogate.
+def unexpected_type(expected: Message, value: Any) -> Message:
+    """Return the message about a value that has another type than expected."""
+    return message(
+        "json.type",
+        "The value must be {expected}, not {actual}.",
+        expected=expected,
+        actual=NAMES[type(value)],
+    )
 
-    In UTF-8 they can only be written as escapes, which a file is searched for first (ESCAPES).
+
+def unstorable(values: Any, path: str = "") -> Iterator[tuple[str, str]]:
+    """Yield path and character of texts and names that a database cannot store.
+
+    These are NUL and lone surrogates. UTF-8 files can only have them as escapes, so callers search
+    a file for ESCAPES first.
     """
     waiting = [(path, values)]
     while waiting:
@@ -91,39 +106,43 @@ def unstorable(values: Any, path: str = "") -> Iterator[tuple[str, str]]:
 
 
 def _refuse(name: str) -> None:
-    raise ValueError(f"{name} is no number in JSON")
+    raise ValueError(f"{name} is not allowed in JSON")
 
 
 @dataclass(frozen=True)
 class Keys:
-    """An object of a JSON file, which knows where it stands when a value is wrong."""
+    """An object of a JSON file, with its position for messages about its values."""
 
     values: Mapping[str, Any]
     file: str
-    where: str
+    where: str | Message
     report: Report
 
-    def place(self, key: str = "") -> Place:
-        """Where a value stands: file, and the path to it."""
-        return Place(self.file, None, ", ".join(part for part in (self.where, key) if part))
+    def path(self, key: str | Message = "") -> str | Message:
+        """Return the path to a value within the file."""
+        return within(self.where, key)
 
-    def error(self, key: str, message: str) -> None:
-        """Report something about a value."""
+    def place(self, key: str | Message = "") -> Place:
+        """Return the place of a value: file and path."""
+        return Place(self.file, None, self.path(key))
+
+    def error(self, key: str | Message, message: Message) -> None:
+        """Report an error of a value."""
         self.report.error(message, self.place(key))
 
     def get(self, key: str, *types: type, default: Any = None, required: bool = True) -> Any:
-        """Return a value of one of these types; else the default, with the reason reported.
+        """Return a value that has one of these types, or else the default and report why.
 
-        True and false are no numbers here.
+        True and false do not count as numbers.
         """
         if key not in self.values:
             if required:
-                self.error(key, f"the key “{key}” is missing")
+                self.error(key, missing_key(key))
             return default
         value = self.values[key]
         if type(value) not in types:
-            wanted = " or ".join(dict.fromkeys(NAMES[each] for each in types))
-            self.error(key, f"“{key}” is {NAMES[type(value)]}, not {wanted}")
+            expected = dict.fromkeys(NAMES[each] for each in types)
+            self.error(key, unexpected_type(reduce(_either, expected), value))
             return default
         return value
 
@@ -132,18 +151,37 @@ class Keys:
         value = self.get(key, str, int, default="", required=required)
         text = str(value).strip()
         if required and isinstance(self.values.get(key), str) and not text:
-            self.error(key, f"“{key}” is empty")
+            self.error(key, message("json.empty", "“{key}” is empty.", key=key))
         return text
 
     def text(self, key: str) -> str:
-        """Return a text as it stands."""
+        """Return a text unchanged."""
         text: str = self.get(key, str, default="")
         return text
 
     def whole(self, key: str, low: int, high: int) -> int:
-        """Return a whole number in a range, `low` where it is none."""
+        """Return a whole number of a range, or `low` and report why."""
         value: int = self.get(key, int, default=low)
         if not low <= value <= high:
-            self.error(key, f"“{key}” is {value}, not from {low} to {high}")
+            self.error(
+                key,
+                message(
+                    "json.range",
+                    "“{key}” is {value:d}, but must be from {low:d} to {high:d}.",
+                    key=key,
+                    value=value,
+                    low=low,
+                    high=high,
+                ),
+            )
             return low
         return value
+
+
+def missing_key(key: str) -> Message:
+    """Return the message about a key that an object lacks."""
+    return message("json.missing-key", "The key “{key}” is missing.", key=key)
+
+
+def _either(first: Message, second: Message) -> Message:
+    return message("json.either", "{first} or {second}", first=first, second=second)

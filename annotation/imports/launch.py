@@ -1,4 +1,4 @@
-"""Storing what an import read: test sets, campaigns and their annotators, or nothing."""
+"""Store test sets, campaigns and their annotators of an import, completely or not at all."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -32,7 +32,7 @@ def launch(
 ) -> list[Launched]:
     """Store test sets and campaigns, all or nothing.
 
-    A draft gets as many annotators with personal links as it has places. The same import again
+    A draft gets as many annotators with personal links as it has places. Repeating an import
     changes nothing. Raises ValidationError with all errors.
     """
     launched = []
@@ -52,7 +52,7 @@ def launch(
 def examine(
     drafts: Sequence[tuple[TestSetDraft, CampaignDraft]], report: Report, *, user: Any = None
 ) -> None:
-    """Check test sets and campaigns, also against stored ones; store nothing."""
+    """Check test sets and campaigns, also against stored ones, without storing anything."""
     test_sets = {id(test_set): test_set for test_set, _ in drafts}
     for test_set in test_sets.values():
         uploads.examine(test_set, report, user=user)
@@ -66,7 +66,7 @@ def examine(
 
 
 def _warn_of_similar_annotators(campaigns: Iterable[CampaignDraft], report: Report) -> None:
-    """Warn of names that a person would take for one: they may be of several people."""
+    """Warn of names that differ only in case or blanks, because they may be one person."""
     names = {judgment.annotator for campaign in campaigns for judgment in campaign.judgments}
     spellings: dict[str, list[str]] = {}
     for name in sorted(names):

@@ -1,6 +1,6 @@
-"""What can be imported as a campaign, and sent files that wait for a confirmation.
+"""Read the files of an import, and keep them until the person confirms it.
 
-The files wait as they were sent, and are read again when the person confirms.
+The files are kept unchanged, and are read again after the confirmation.
 """
 
 from collections.abc import Mapping
@@ -12,6 +12,7 @@ from annotation.imports.drafts import CampaignDraft, described
 from annotation.imports.judgments import Reading, read_options
 from annotation.uploads import InputFile, Report, TestSetDraft, waiting
 from annotation.uploads.waiting import ExpiredError
+from metaeval.messages import MessageError, message
 
 __all__ = [
     "APPRAISE",
@@ -19,6 +20,7 @@ __all__ = [
     "JUDGMENTS",
     "PEARMUT",
     "UNMATCHED",
+    "ChoiceError",
     "ExpiredError",
     "Reading",
     "Sent",
@@ -32,16 +34,20 @@ PURPOSE = "annotation.imports.waiting"
 APPRAISE, PEARMUT = "appraise", "pearmut"
 JUDGMENTS, HUMAN_SCORES = "judgments", "human-scores"
 TABLES = {JUDGMENTS: judgments.read, HUMAN_SCORES: human_scores.read}
-# The word under which it is kept what becomes of check items that repeat nothing.
+# The key of the choice for check items that repeat no target.
 UNMATCHED = "unmatched"
 Drafts = list[tuple[TestSetDraft, CampaignDraft]]
 
 
+class ChoiceError(MessageError, ValueError):
+    """A choice does not exist."""
+
+
 @dataclass(frozen=True)
 class Sent:
-    """What a person sent: the tool, the files by role, and the words beside them.
+    """The contents of an import form: the tool, the files by role, and the other values.
 
-    The roles of tables are their numbers. `columns` among the words is a JSON object.
+    The roles of tables are their numbers. `columns` in `words` is a JSON object.
     """
 
     tool: str
@@ -50,7 +56,7 @@ class Sent:
 
 
 def read(sent: Sent, report: Report) -> Reading:
-    """Read what was sent; what is wrong goes to the report."""
+    """Read the files and report their problems."""
     reading = _read(sent, report)
     return replace(reading, drafts=described(reading.drafts, sent.words, report))
 
@@ -61,7 +67,7 @@ def _read(sent: Sent, report: Report) -> Reading:
         if report.errors:
             return Reading()
         reading = TABLES[sent.tool](list(sent.files.values()), options, report)
-        # What holds for several language pairs is said once.
+        # Problems of several language pairs are reported once.
         report.problems = list(dict.fromkeys(report.problems))
         report.gather()
         return reading
@@ -94,12 +100,19 @@ def _read_campaign(sent: Sent, report: Report) -> Drafts:
 
 
 def decide(sent: Sent, unmatched: str) -> Sent:
-    """Return what was sent with a decision on check items that repeat nothing.
+    """Return the import with the choice for check items that repeat no target.
 
-    Raises ValueError for one that is not offered.
+    Raises ChoiceError for a choice that does not exist.
     """
     if sent.tool != APPRAISE or unmatched not in appraise.UNMATCHED:
-        raise ValueError(f"{UNMATCHED}: {unmatched!r} is not offered for {sent.tool}")
+        raise ChoiceError(
+            message(
+                "import.choice",
+                "The choice “{choice}” does not exist. Choose one of {choices}.",
+                choice=unmatched[:40],
+                choices=appraise.UNMATCHED,
+            )
+        )
     return replace(sent, words={**sent.words, UNMATCHED: unmatched})
 
 

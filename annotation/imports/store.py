@@ -1,4 +1,4 @@
-"""Writing a draft: all of it or nothing, and nothing a second time."""
+"""Store a draft completely or not at all; storing it again changes nothing."""
 
 import uuid
 from collections import Counter, defaultdict
@@ -29,8 +29,7 @@ from annotation.models import (
     TestSet,
 )
 from annotation.prefill.suggestions import as_stored
-from core.text import pluralize
-from metaeval.messages import message
+from metaeval.messages import Message, message, plural
 
 BATCH = 2_000
 _NAMESPACE = uuid.UUID("5d0f2f5e-6f0b-4c55-9f6f-3b7c0a3b6c11")
@@ -38,7 +37,7 @@ _NAMESPACE = uuid.UUID("5d0f2f5e-6f0b-4c55-9f6f-3b7c0a3b6c11")
 
 @dataclass(frozen=True)
 class CampaignImport:
-    """What an import did: `is_new` is False where everything was stored already."""
+    """The result of an import: `is_new` is False if everything was already stored."""
 
     campaign: Campaign
     is_new: bool
@@ -47,27 +46,38 @@ class CampaignImport:
     n_published: int
 
     @property
-    def contents(self) -> list[str]:
-        """What the campaign holds, each with its number: what there is none of is left out."""
+    def contents(self) -> list[Message]:
+        """The numbers of annotators, systems and so on in the campaign, without zeros."""
         items = self.campaign.items.values("segment")
         scored = self.campaign.published_scores.exclude(output=None).values("output__segment")
-        numbers = {
-            "annotator": self.campaign.annotators.count(),
-            "system": self.campaign.systems.count(),
-            "segment": (items if self.n_items else scored).distinct().count(),
-            "item": self.n_items,
-            "judgment": self.n_judgments,
-            "published score": self.n_published,
-        }
-        return [pluralize(n, what) for what, n in numbers.items() if n]
+        n_segments = (items if self.n_items else scored).distinct().count()
+        counts = [
+            plural(
+                "count.annotators",
+                "{n} annotator",
+                "{n} annotators",
+                n=self.campaign.annotators.count(),
+            ),
+            plural("count.systems", "{n} system", "{n} systems", n=self.campaign.systems.count()),
+            plural("count.segments", "{n} segment", "{n} segments", n=n_segments),
+            plural("count.items", "{n} item", "{n} items", n=self.n_items),
+            plural("count.judgments", "{n} judgment", "{n} judgments", n=self.n_judgments),
+            plural(
+                "count.published-scores",
+                "{n} published score",
+                "{n} published scores",
+                n=self.n_published,
+            ),
+        ]
+        return [each for each in counts if each.parameters["n"]]
 
 
 @transaction.atomic
 def store_campaign(draft: CampaignDraft, test_set: TestSet, *, user: Any = None) -> CampaignImport:
-    """Store an imported campaign over a stored test set.
+    """Store an imported campaign for a stored test set.
 
-    Importing the same again changes nothing. Raises ValidationError where the campaign is stored
-    with other judgments, or where the draft names an output that is not there.
+    Importing it again changes nothing. Raises ValidationError if the campaign is stored with other
+    judgments, or if the draft names an output that does not exist.
     """
     stored = require_same(draft)
     if stored:
@@ -90,7 +100,7 @@ def _result(campaign: Campaign, draft: CampaignDraft, *, is_new: bool) -> Campai
 
 
 def _submit_key(slug: str, judgment: JudgmentDraft, revision: int) -> uuid.UUID:
-    """The same judgment of the same import has the same key for ever."""
+    """Return the key of a judgment, which is the same each time it is imported."""
     name = f"{slug}\t{judgment.annotator}\t{judgment.item}\t{judgment.score}"
     if judgment.ratings or judgment.post_edit is not None:
         name += f"\t{sorted(judgment.ratings.items())}\t{judgment.post_edit}"
@@ -195,7 +205,7 @@ def _create(draft: CampaignDraft, test_set: TestSet, user: Any) -> Campaign:
         annotators_per_item=draft.annotators_per_item,
         systems_per_screen=draft.systems_per_screen,
         assignment_mode=draft.assignment_mode,
-        # Pearmut draws by the standing alone.
+        # Pearmut draws systems without exploration.
         exploration_percent=0 if draft.original else 20,
         cold_start=draft.cold_start,
         check_percent=draft.check_percent,
@@ -214,7 +224,7 @@ def _create(draft: CampaignDraft, test_set: TestSet, user: Any) -> Campaign:
 
 
 def _systems_of(draft: CampaignDraft, test_set: TestSet) -> QuerySet[System]:
-    """Return the systems that were judged; of a draft all of its length, which can be."""
+    """Return the judged systems, or for a draft all systems with its length ratio."""
     rows = test_set.systems.filter(length_ratio=draft.length_ratio)
     judged = {item.system for item in draft.items if item.system}
     judged |= {system for system, _ in draft.output_scores} | set(draft.system_scores)
@@ -222,7 +232,7 @@ def _systems_of(draft: CampaignDraft, test_set: TestSet) -> QuerySet[System]:
 
 
 def note_suggestions(campaign: Campaign, draft: CampaignDraft) -> None:
-    """A campaign whose items came with errors marked beforehand says where they are from."""
+    """Record the origin of errors that were marked beforehand in the items."""
     if not any(item.suggestions for item in draft.items):
         return
     Prefill.objects.create(
@@ -249,7 +259,7 @@ def store_items(
     segments: dict[str, int],
     outputs: dict[tuple[str, str], int],
 ) -> list[Item]:
-    """Store the items of a draft. Raises ValidationError for one whose text is not stored."""
+    """Store the items of a draft. Raises ValidationError for one without a stored output."""
     items = []
     systems = dict(campaign.systems.values_list("name", "pk"))
     for number, item in enumerate(draft.items, start=1):
@@ -358,7 +368,7 @@ def _store_judgments(campaign: Campaign, draft: CampaignDraft, items: Sequence[I
 def _store_assignments(
     campaign: Campaign, judgments: Sequence[JudgmentDraft], items: Sequence[Item]
 ) -> dict[tuple[str, int], Assignment]:
-    """Assign what was answered, in the order of the first answers."""
+    """Store assignments of the judged items, in the order of their first judgments."""
     by_label: dict[str, dict[int, datetime | None]] = defaultdict(dict)
     for judgment in judgments:
         times = by_label[judgment.annotator]

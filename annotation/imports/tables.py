@@ -1,4 +1,4 @@
-"""Reading the published tables: tab-separated, one header row, no quoting."""
+"""Read published tables: tab-separated, with a header row, without quoting."""
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -59,15 +59,15 @@ class Row(dict[str, str]):
 def read_table(path: Path, *columns: str) -> Iterator[Row]:
     """Yield the rows. Lines end with LF only, so texts may hold any other character.
 
-    Raises ValidationError naming file, row or column where the file is missing, is not UTF-8,
-    lacks one of `columns`, or has a row of another width.
+    Raises ValidationError with file, row or column if the file is missing, is not UTF-8, lacks one
+    of `columns`, or has a row of another width.
     """
     if not path.is_file():
         raise ValidationError(
             [
                 message(
                     "published.no-file",
-                    "There is no file {path}. Set TOUCHSTONE_DATA or pass --data.",
+                    "The file {path} does not exist. Set TOUCHSTONE_DATA or pass --data.",
                     path=str(path),
                 )
             ]

@@ -41,8 +41,8 @@ class Answer:
     """One answer to one item. `seen` is the revision that the person had in front of them, 0 for
     none; `visible_ms` and `active_ms` are what the browser reports, None if it does not, and
     `waited_ms` how long it kept the answer for want of a connection; `idle_ms` is how long nobody
-    was there who said that they were still at work. `offers` tell of each span
-    which of the suggestions that were shown it was, None for none; empty where nothing was said.
+    was there who said that they were still at work. `offers` says of each span
+    which of the shown suggestions it was, None for none; empty where the browser sent nothing.
     `ratings` are the values of a campaign's own scales by name, whose first is `score` too,
     `choices` what was chosen by name, and `playing` how the recording beside the segment was
     played (`annotation.models.Playback`)."""

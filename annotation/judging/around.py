@@ -32,7 +32,7 @@ def open_around(*, user: User, public_id: UUID) -> Around | None:
     """Return what stands around an item's segment, and store that it was opened.
 
     None for everybody but the item's annotator, and where it may not be rated now. The
-    same for items of every kind: it hangs on the segment alone.
+    same for items of every kind: it depends on the segment alone.
     """
     row = (
         Assignment.objects.filter(public_id=public_id, annotator__user=user)

@@ -137,7 +137,7 @@ def submit(
         return _store(user, answers, draws_next=draws_next)
     except (IntegrityError, OperationalError, ChangedError):
         # The same key was stored before, or another window claimed the next screen at the same
-        # time. Now look first, and let no claim stand in the way of the answer.
+        # time. Now look first, and store the answer without a claim.
         return _store(user, answers, is_first_try=False)
 
 

@@ -36,7 +36,7 @@ class OwnScreen:
 
 @dataclass(frozen=True)
 class Example:
-    """A practice item that was answered, and what was said of the answer."""
+    """An answered practice item, and the feedback to the answer."""
 
     context: Text
     rated: Text

@@ -1,4 +1,4 @@
-"""The rows of answers that were checked: new judgments, what hangs on them, what they complete.
+"""The rows of checked answers: new judgments, their parts, and the assignments they complete.
 
 Assignments come before their annotator: two windows of a person that wait for each other's rows
 would be one too many.

@@ -1,4 +1,4 @@
-"""What an annotator sees: one screen with one or more items, and nothing that they must not know.
+"""Screens as annotators see them: one or more items, without anything that they must not know.
 
 Pages of annotators are built from `ShownScreen` and its parts alone, never from rows, so that a
 template cannot show the system, the kind of an item, the ids of rows or the answers of others.
@@ -27,7 +27,7 @@ from django.utils import timezone
 from annotation.entry.welcome import next_step
 from annotation.judging import instructions
 from annotation.judging.answerable import ANNOTATOR, ASKED, SCREEN, USER
-from annotation.judging.beside import Beside, address_of, kind_of, shown_beside
+from annotation.judging.attachments import Attachments, address_of, kind_of, shown_attachments
 from annotation.judging.instructions import Prose
 from annotation.judging.progress import Progress, progress_of
 from annotation.judging.rules import kept_rules
@@ -66,8 +66,10 @@ class Text:
 
 @dataclass(frozen=True)
 class Feedback:
-    """What a tutorial item says to its answer; `score` is None where errors alone are answers, and
-    `right` the text with the right ones marked."""
+    """Feedback to the answer of a practice item.
+
+    `score` is None where answers are marked errors alone; `right` is the text with the right ones.
+    """
 
     is_right: bool
     score: int | None
@@ -78,8 +80,11 @@ class Feedback:
 
     @classmethod
     def on(cls, row: Mapping[str, Any], protocol: Protocol, *, is_kept: bool = True) -> Self | None:
-        """What is said to a row of `PRACTICE`: to a score, without a range any that keeps the
-        item's rules is right; to marked errors, which ones are. None for nothing to say."""
+        """Return the feedback to a row with `PRACTICE`; None if there is none.
+
+        A score is right within the item's range, or if it has none, where it keeps the item's
+        rules. Of marked errors, the feedback shows the right ones.
+        """
         gold = row["item__gold"]
         right = cut(protocol.spans, row["rated"], [Span(*each) for each in gold]) if gold else ()
         given, scale = row["given"], next(iter(protocol.scales), Scale())
@@ -95,12 +100,12 @@ class Feedback:
 class ShownItem:
     """All that an annotator may know of an item; the answer is their own.
 
-    `row` is the place of its segment on the screen, and `note` what is to be said of the segment.
+    `row` is the position of its segment on the screen, and `note` a note on the segment.
     `revision` is 0, `score` None, `ratings` and `choices` empty while there is no answer.
     `is_document` marks the rating of a document as a whole. `is_editable` is False once the time
     to revise the answer is over. `offered` are errors marked beforehand; of the spans, `offers`
-    says which of them each was. `beside` is what stands beside the segment, and `feedback` what is
-    said to the answer of a practice item.
+    says which of them each was. `attachments` are those of the segment, and `feedback` is that to
+    the answer of a practice item.
     """
 
     public_id: UUID
@@ -122,7 +127,7 @@ class ShownItem:
     ratings: Mapping[str, int] = field(default_factory=dict)
     choices: Mapping[str, str] = field(default_factory=dict)
     post_edit: str | None = None
-    beside: Beside | None = None
+    attachments: Attachments | None = None
     feedback: Feedback | None = None
 
 
@@ -132,8 +137,8 @@ class ShownScreen:
 
     `span_sides` are the texts in which errors may be marked: the gray text only if it is the
     source, and `gray` says which text that is. `asked_first` is the address of what the annotator
-    has to answer before rating, and `anchors` what scores mean. `is_prefilled` tells of the
-    campaign that errors are suggested. With `has_context`, the document around the segment can be
+    has to answer before rating, and `anchors` what scores mean. `is_prefilled` says that
+    the campaign suggests errors. With `has_context`, the document around the segment can be
     opened. Paid are at most `limit_seconds`, and after `idle_seconds` the page asks. Answers go to
     `sent_to` where that is not the item's own address.
     """
@@ -161,7 +166,7 @@ class ShownScreen:
 
     @property
     def offer(self) -> Offer | None:
-        """What is told of pay before the first item."""
+        """The pay, which annotators see before the first item."""
         return None if self.progress.done else self.offered(self.progress.total)
 
     @property
@@ -176,12 +181,12 @@ class ShownScreen:
 
     @cached_property
     def progress(self) -> Progress:
-        """Counted where it is shown: a submit that succeeds does not show its screen again."""
+        """The progress, counted only if shown: a stored answer does not show its screen again."""
         return self.count()
 
     @property
     def title(self) -> str:
-        """Where the screen stands in the annotator's order, in words."""
+        """The position of the screen in the annotator's order, in words."""
         return self.progress.title(self.items[0].place, self.items[-1].place)
 
     @property
@@ -191,7 +196,7 @@ class ShownScreen:
 
     @property
     def has_feedback(self) -> bool:
-        """Whether something is said to the answer of a practice item."""
+        """Whether there is feedback to the answer of a practice item."""
         return any(item.feedback for item in self.items)
 
     @property
@@ -208,7 +213,7 @@ def find_screen(*, user: User, public_id: UUID) -> ShownScreen | None:
 
 @cache
 def _one(language: str) -> Prepared[Any]:
-    """For each active language, which stands in the query."""
+    """Return the query of a language: the query names it."""
     rows = screen_rows().select_related("annotator__campaign__test_set")
     return Prepared(lambda: rows.filter(public_id=ASKED, annotator__user=USER).order_by("pk"))
 
@@ -253,7 +258,7 @@ def screen_rows() -> QuerySet[Any]:
         rated_text=RATED_TEXT,
         suggestions=F("item__suggestions"),
         source=F("item__segment__source"),
-        beside=F("item__segment__beside"),
+        attachments=F("item__segment__beside"),
         reference=Subquery(first_reference("item__segment")),
         translated=instructions.translation_of("annotator__campaign", "instructions"),
         previous_id=Subquery(before.values("public_id")[:1]),
@@ -284,7 +289,7 @@ def make_screen(row: Any) -> ShownScreen | None:
         instructions=instructions.prose(
             campaign.instructions, row.translated, instructions.active()
         ),
-        question=campaign.question_about(kind_of(each.beside for each in items)),
+        question=campaign.question_about(kind_of(each.attachments for each in items)),
         items=items,
         count=lambda: progress_of(row),
         asked_first=next_step(row.annotator),
@@ -299,7 +304,7 @@ def make_screen(row: Any) -> ShownScreen | None:
 
 
 def has_context(campaign: Campaign, document: str) -> bool:
-    """Whether a segment's document can be opened: it hangs on nothing else of an item."""
+    """Return True if a segment's document can be opened; nothing else of an item matters."""
     return bool(campaign.shows_context and document and not campaign.judging.layout.has_documents)
 
 
@@ -333,7 +338,7 @@ def _spans(campaign: Campaign, rows: Sequence[Any]) -> Mapping[int, Sequence[Mar
 def _with_fates(
     spans: Mapping[int, Sequence[Marked]], judged: Sequence[int]
 ) -> Mapping[int, Sequence[Marked]]:
-    """All that an annotator left, in an order that does not tell what was planted."""
+    """Return all that an annotator left, in an order that does not reveal planted errors."""
     fates: dict[int, list[SuggestionFate]] = {}
     for fate in SuggestionFate.objects.filter(judgment__in=judged):
         fates.setdefault(fate.judgment_id, []).append(fate)
@@ -367,7 +372,9 @@ def _item(campaign: Campaign, row: Any, place: int, left: Sequence[Marked]) -> S
         ratings=row.ratings or {},
         choices=row.choices or {},
         post_edit=row.post_edit,
-        beside=shown_beside(row.beside, campaign, partial(address_of, row.public_id)),
+        attachments=shown_attachments(
+            row.attachments, campaign, partial(address_of, row.public_id)
+        ),
         feedback=_feedback(row, campaign.judging),
     )
 
@@ -392,7 +399,7 @@ def text(content: str | None, language: str) -> Text:
 
 
 def _feedback(row: Any, protocol: Protocol) -> Feedback | None:
-    """Return what is said to the answer of a practice item; None for other items, and before."""
+    """Return feedback to the answer of a practice item; None for others, and before an answer."""
     if row.kind != Item.Kind.TUTORIAL or row.judgment_id is None:
         return None
     given = {name: getattr(row.item, name.removeprefix("item__")) for name in PRACTICE}

@@ -31,12 +31,12 @@ def times_of(
     Its time begins when the item was issued, or with the answer `before` it if that came later:
     screens are issued ahead. It ends now, or as much earlier as the browser says that the answer
     had to wait for a connection, but not before the time that the item was visible has passed: the
-    wait is told by the browser's calendar clock, which may be put forward meanwhile. Nor does it
-    end before the `least` time has passed: an answer that was held back counts as given when it
-    was let through. So the times of a person never overlap, and together never exceed what passed
-    on the server. What the browser
-    says was idle after it asked is not paid: such a report can only make the paid time shorter.
-    Reports are stored as they came, and doubted where they cannot be.
+    wait is measured by the browser's calendar clock, which may be put forward meanwhile. Nor does
+    it end before the `least` time has passed: an answer that was held back counts as given when it
+    was accepted. So the times of a person never overlap, and together never exceed what passed on
+    the server. What the browser says was idle after it asked is not paid: such a report can only
+    make the paid time shorter. Reports are stored as they came, with a `time_doubt` where they
+    cannot be right.
     """
     # The clocks of two web servers may differ by a moment.
     now = max(now, answer.started_at)

@@ -48,7 +48,7 @@ def _head(annotator: Annotator, item: UUID) -> UUID:
 
 @cache
 def _next(language: str) -> Prepared[Any]:
-    """For each active language, which stands in the query."""
+    """Return the query of a language: the query names it."""
     rest = _open().filter(position__gt=PLACE)
     return Prepared(lambda: rest.annotate(**counts("annotator"))[:1])
 
@@ -78,7 +78,7 @@ def screens_ahead(*, annotator: Annotator, after: UUID | None = None) -> list[Sh
     """Return the next open screens of an annotator in their order, those after an item if it is
     open still. In a pool they are claimed.
 
-    What follows practice waits: first the annotator reads what is said to the practice.
+    Items after practice wait until the annotator has read the feedback to the practice.
     """
     pool.give_ahead(annotator=annotator, most=AHEAD)
     has_several = annotator.campaign.judging.layout.has_several

@@ -99,8 +99,8 @@ class SpanScheme:
 
     `weights` gives penalties by (category, severity) that differ from the severity's own; a
     category's weight holds for its children too. `tokens` are errors that have no place in the
-    output, such as `[missing]`: they stand behind it as one more code point each, so that token
-    number i of an output of length n is marked as [n + i, n + i + 1).
+    output, such as `[missing]`: each follows the output as one more code point, so that token i
+    of an output of length n is marked as [n + i, n + i + 1).
     """
 
     severities: Sequence[Severity]
@@ -171,8 +171,8 @@ class Protocol:
     of the edits where there are none. `text` says whether the output is to be post-edited, and what
     the field holds at first, and `choices` are stored beside the score. `anchors` say what scores
     mean, from the lowest, and `length_anchors` where a length is required; a score below
-    `errorless_from` without any marked error is doubted, never refused. `template` draws the screen
-    and `script` is the JavaScript module that makes it work: one of each for every layout.
+    `errorless_from` without any marked error gets a warning, and is never refused. `template` draws
+    the screen and `script` is its JavaScript module: one of each for every layout.
     """
 
     name: str
@@ -271,7 +271,7 @@ class Piece:
 def cut(
     scheme: SpanScheme | None, text: str, spans: Iterable[Span], side: str = TARGET
 ) -> tuple[Piece, ...]:
-    """Return the pieces of a text with the errors marked in it; special tokens stand behind it."""
+    """Return the pieces of a text with the errors marked in it; special tokens follow it."""
     if scheme is None:
         return (Piece(text),)
     own = [span for span in spans if span.side == side]

@@ -1,6 +1,6 @@
-"""A protocol that a campaign composes of a preset: segments × systems × answers of its own.
+"""Protocols that a campaign composes: a preset with the campaign's own parts.
 
-As they are stored on the campaign and stand in campaign files::
+The parts, as campaigns and campaign files store them::
 
     {"segments": "document", "systems": "several",
      "scales": [{"name": "Fluency", "min": 1, "max": 5, "step": 1, "labels": {"1": "none"}}],
@@ -11,8 +11,8 @@ As they are stored on the campaign and stand in campaign files::
      "text": "prefilled",
      "choices": [{"name": "Usable", "options": ["yes", "no"]}]}
 
-What is left out is as the preset has it; `"scales": []` asks for no score, `"spans": null` for no
-marked error and `"text": ""` for no text.
+Parts that are missing are those of the preset. `"scales": []` asks for no score, `"spans": null`
+for no marked errors, and `"text": ""` for no text.
 """
 
 import math
@@ -31,54 +31,95 @@ from annotation.protocols.base import (
     SpanScheme,
 )
 from annotation.protocols.published import MISSING
+from metaeval.messages import Message, message, truncated
 
 Values = Mapping[str, Any]
 LONGEST = {"scale": 40, "choice": 40, "severity": 20, "category": 80, "label": 80}
+NO_OBJECT = message("protocol.no-object", "An object is expected.")
+NO_SCORE = message(
+    "protocol.no-score",
+    "A choice gives no score: add a scale, errors to mark, or post-editing.",
+)
+EMPTY = message(
+    "protocol.empty",
+    "Annotators are asked for nothing: add a scale, errors to mark, or post-editing.",
+)
 
 
 @dataclass
 class Faults:
-    """What is wrong, by the path of the value: `scales[1].max`."""
+    """What is wrong, with the path of each value, such as `scales[1].max`."""
 
-    found: list[tuple[str, str]] = field(default_factory=list)
+    found: list[tuple[str, Message]] = field(default_factory=list)
 
-    def add(self, path: str, sentence: str) -> None:
-        """Take in one more."""
-        self.found.append((path, sentence))
+    def add(self, path: str, problem: Message) -> None:
+        """Add a problem."""
+        self.found.append((path, problem))
 
     def entries(self, path: str, value: Any, most: int) -> Iterator[tuple[str, Values]]:
         """Yield the objects of a list with their paths."""
         if not isinstance(value, list) or len(value) > most:
-            self.add(path, f"a list of at most {most} is expected")
+            self.add(
+                path,
+                message("protocol.no-list", "A list of at most {most} is expected.", most=most),
+            )
             return
         for number, each in enumerate(value):
             own = f"{path}[{number}]"
             if isinstance(each, dict):
                 yield own, each
             else:
-                self.add(own, "an object is expected")
+                self.add(own, NO_OBJECT)
 
     def known(self, path: str, value: Values, names: Sequence[str]) -> None:
-        """Complain of keys that mean nothing here."""
+        """Report unknown keys."""
         if unknown := sorted(set(value) - set(names)):
-            self.add(path, f"not known here: {', '.join(unknown)} (there are {', '.join(names)})")
+            error = message(
+                "protocol.unknown-keys",
+                "Unknown: {unknown}. Expected are {names}.",
+                unknown=truncated(unknown),
+                names=list(names),
+            )
+            self.add(path, error)
 
     def name(self, path: str, value: Values, kind: str, taken: Sequence[str]) -> str:
-        """Return the name of a `kind` of thing, which none of those taken has."""
+        """Return the name of a part, `kind` of `LONGEST`; names in `taken` are refused."""
         name = value.get("name")
         if not isinstance(name, str) or not 0 < len(name.strip()) <= LONGEST[kind]:
-            self.add(f"{path}.name", f"a name of 1 to {LONGEST[kind]} characters is expected")
+            error = message(
+                "protocol.name-length",
+                "A name of 1 to {most} characters is expected.",
+                most=LONGEST[kind],
+            )
+            self.add(f"{path}.name", error)
             return ""
         name = name.strip()
         if any(not each.isprintable() for each in name) or (kind == "category" and "/" in name):
-            self.add(
-                f"{path}.name", "line breaks, tabs and, in categories, “/” cannot be in a name"
+            error = message(
+                "protocol.name-characters",
+                "Names cannot contain line breaks or tabs, and names of categories no “/”.",
             )
+            self.add(f"{path}.name", error)
         if kind in ("scale", "choice") and (name.isdecimal() or "__" in name):
-            self.add(f"{path}.name", f"the name of a {kind} is no number and has no “__”")
+            error = message(
+                "protocol.name-reserved",
+                "The name of a scale or choice cannot be a number, and cannot contain “__”.",
+            )
+            self.add(f"{path}.name", error)
         if name.casefold() in {each.casefold() for each in taken}:
-            self.add(f"{path}.name", f"“{name}” is there already")
+            error = message("protocol.name-taken", "“{name}” is used twice.", name=name)
+            self.add(f"{path}.name", error)
         return name
+
+    def no_option(self, path: str, value: Any, options: Sequence[str]) -> None:
+        """Report a value that is none of the options."""
+        error = message(
+            "protocol.no-option",
+            "“{value}” is unknown. Expected is one of {options}.",
+            value=str(value)[:20],
+            options=list(options),
+        )
+        self.add(path, error)
 
 
 MOST_SEVERITIES, MOST_CATEGORIES, DEEPEST = 8, 200, 4
@@ -87,9 +128,9 @@ SPAN_KEYS = ("severities", "categories", "weights", "sides", "tokens")
 
 
 def read_scheme(own: SpanScheme | None, values: Any, faults: Faults) -> SpanScheme | None:
-    """Return the errors that are described, what is left out as `own` has it."""
+    """Return the described errors; parts that are missing are those of `own`."""
     if not isinstance(values, dict):
-        faults.add("spans", "an object is expected")
+        faults.add("spans", NO_OBJECT)
         return None
     faults.known("spans", values, SPAN_KEYS)
     base = own or SpanScheme(())
@@ -122,7 +163,8 @@ def _severities(values: Any, faults: Faults) -> tuple[Severity, ...]:
         name = faults.name(own, value, "severity", [each.key for each in found])
         found.append(Severity(name, name, _weight(value, own, faults)))
     if values == []:
-        faults.add(path, "at least one severity is expected")
+        error = message("protocol.no-severity", "At least one severity is expected.")
+        faults.add(path, error)
     return tuple(found)
 
 
@@ -130,7 +172,8 @@ def _weight(value: Values, path: str, faults: Faults) -> float:
     weight: Any = value.get("weight")
     if type(weight) in (int, float) and math.isfinite(weight) and 0 <= weight <= MOST_WEIGHT:
         return float(weight)
-    faults.add(f"{path}.weight", f"a number from 0 to {MOST_WEIGHT} is expected")
+    error = message("protocol.weight", "A number from 0 to {most} is expected.", most=MOST_WEIGHT)
+    faults.add(f"{path}.weight", error)
     return 0.0
 
 
@@ -142,8 +185,15 @@ def _categories(values: Any, path: str, above: str, faults: Faults) -> tuple[Cat
         name = faults.name(own, value, "category", taken)
         key = f"{above}/{name}" if above else name
         if len(key) > LONGEST["category"] or key.count("/") >= DEEPEST:
-            faults.add(own, f"the path “{key[:40]}…” is longer than {LONGEST['category']} "
-                       f"characters or deeper than {DEEPEST} levels")  # fmt: skip
+            error = message(
+                "protocol.category-path",
+                "The path “{path}…” is longer than {most} characters or deeper than {levels} "
+                "levels.",
+                path=key[:40],
+                most=LONGEST["category"],
+                levels=DEEPEST,
+            )
+            faults.add(own, error)
             continue
         below = _categories(value.get("children", []), f"{own}.children", key, faults)
         found.append(Category(key, name, below))
@@ -153,7 +203,13 @@ def _categories(values: Any, path: str, above: str, faults: Faults) -> tuple[Cat
 def _sides(values: Any, faults: Faults) -> tuple[str, ...]:
     if isinstance(values, list) and values in ([TARGET], [TARGET, SOURCE], [SOURCE, TARGET]):
         return tuple(each for each in (TARGET, SOURCE) if each in values)
-    faults.add("spans.sides", f"[“{TARGET}”] or [“{TARGET}”, “{SOURCE}”] is expected")
+    error = message(
+        "protocol.sides",
+        "[“{target}”] or [“{target}”, “{source}”] is expected.",
+        target=TARGET,
+        source=SOURCE,
+    )
+    faults.add("spans.sides", error)
     return (TARGET,)
 
 
@@ -161,7 +217,13 @@ def _tokens(values: Any, faults: Faults) -> tuple[str, ...]:
     fits = isinstance(values, list) and len(values) <= 20
     if fits and all(isinstance(each, str) and 0 < len(each) <= 80 for each in values):
         return tuple(values)
-    faults.add("spans.tokens", "at most 20 texts of 1 to 80 characters are expected")
+    error = message(
+        "protocol.tokens",
+        "At most {most} texts of 1 to {longest} characters are expected.",
+        most=20,
+        longest=80,
+    )
+    faults.add("spans.tokens", error)
     return ()
 
 
@@ -171,9 +233,11 @@ def _weights(values: Any, scheme: SpanScheme, faults: Faults) -> dict[tuple[str,
         faults.known(path, value, ("category", "severity", "weight"))
         pair = str(value.get("category")), str(value.get("severity"))
         if pair[0] not in known:
-            faults.add(f"{path}.category", f"there is no category “{pair[0][:80]}”")
+            error = message("protocol.no-category", "No category “{name}”.", name=pair[0][:80])
+            faults.add(f"{path}.category", error)
         if pair[1] not in scheme.severity_keys:
-            faults.add(f"{path}.severity", f"there is no severity “{pair[1][:40]}”")
+            error = message("protocol.unknown-severity", "No severity “{name}”.", name=pair[1][:40])
+            faults.add(f"{path}.severity", error)
         found[pair] = _weight(value, path, faults)
     return found
 
@@ -193,35 +257,36 @@ SCALE_KEYS = ("name", "min", "max", "step", "labels")
 
 
 def compose(protocol: Protocol, values: Values | None) -> Protocol:
-    """Return a protocol with a campaign's own parts in the place of its own.
-
-    The values have been checked before; see `check`.
-    """
+    """Return a preset with a campaign's own parts; `check` must accept the values."""
     return read(protocol, values, Faults()) if values else protocol
 
 
-def check(protocol: Protocol, values: Any) -> list[tuple[str, str]]:
-    """Return what stands against the values as (path, sentence); empty if nothing does."""
+def check(protocol: Protocol, values: Any) -> list[tuple[str, Message]]:
+    """Return the problems of a campaign's own parts, each with the path of its value."""
     faults = Faults()
     if not isinstance(values, dict):
-        return [("", "an object is expected")]
+        return [("", NO_OBJECT)]
     found = read(protocol, values, faults)
     if not faults.found and not (found.scales or found.spans or found.text):
-        alone = "a choice gives no score" if found.choices else "nothing is asked"
-        faults.add("", f"{alone}: add a scale, errors to mark, or post-editing")
+        faults.add("", NO_SCORE if found.choices else EMPTY)
     if found.spans and found.layout.has_systems and SOURCE in found.spans.sides:
-        faults.add("spans.sides", "beside several systems, an error in the source belongs to none "
-                   "of them: leave the source out, mark what is missing by a token")  # fmt: skip
+        error = message(
+            "protocol.source-errors",
+            "With several systems on a screen, an error in the source belongs to none of them: "
+            "remove the source, and mark omissions with a token.",
+        )
+        faults.add("spans.sides", error)
     scales, choices = (
         {each.key.casefold() for each in part} for part in (found.scales, found.choices)
     )
     if scales & choices:
-        faults.add("choices", "a scale and a choice cannot have the same name")
+        error = message("protocol.same-name", "A scale and a choice cannot have the same name.")
+        faults.add("choices", error)
     return faults.found
 
 
 def read(protocol: Protocol, values: Values, faults: Faults) -> Protocol:
-    """Return the composed protocol as far as the values can be read."""
+    """Return the composed protocol, as far as the values are valid."""
     faults.known("", values, KEYS)
     protocol = _on_grid(protocol, values, faults)
     if "scales" in values:
@@ -238,13 +303,13 @@ def read(protocol: Protocol, values: Values, faults: Faults) -> Protocol:
 
 
 def _on_grid(protocol: Protocol, values: Values, faults: Faults) -> Protocol:
-    """Put a preset on another grid; beside several systems, omissions get a token."""
+    """Return a preset with another layout; with several systems, a token marks omissions."""
     usual = {"segments": protocol.layout.has_documents, "systems": protocol.layout.has_systems}
     found = dict(usual)
     for key, words in GRID.items():
         if (value := values.get(key)) is not None:
             if value not in words:
-                faults.add(key, f"{str(value)[:20]!r} is none of {', '.join(words)}")
+                faults.no_option(key, value, words)
             found[key] = value == words[1]
     if found == usual:
         return protocol
@@ -265,9 +330,19 @@ def _scales(values: Any, faults: Faults) -> tuple[Scale, ...]:
             for key, usual in (("min", 0), ("max", 100), ("step", 1))
         )
         if low >= high:
-            faults.add(f"{path}.max", f"the greatest value must be above the least, {low}")
+            error = message(
+                "protocol.greatest", "The greatest value must be above the least, {low}.", low=low
+            )
+            faults.add(f"{path}.max", error)
         elif step < 1 or (high - low) % step:
-            faults.add(f"{path}.step", f"steps of {step} do not lead from {low} to {high}")
+            error = message(
+                "protocol.step",
+                "Steps of {step} do not lead from {low} to {high}.",
+                step=step,
+                low=low,
+                high=high,
+            )
+            faults.add(f"{path}.step", error)
         else:
             anchors = tuple(_labels(value.get("labels", {}), f"{path}.labels", low, high, faults))
             found.append(Scale(name, low, high, step, anchors))
@@ -277,22 +352,43 @@ def _scales(values: Any, faults: Faults) -> tuple[Scale, ...]:
 def _whole(value: Any, path: str, faults: Faults) -> int:
     if type(value) is int and -MOST_VALUE <= value <= MOST_VALUE:
         return value
-    bounds = f"from -{MOST_VALUE} to {MOST_VALUE}"
-    faults.add(path, f"a whole number {bounds} is expected, not {value!r}")
+    error = message(
+        "protocol.no-whole-number",
+        "A whole number from {low} to {high} is expected, not “{value}”.",
+        low=-MOST_VALUE,
+        high=MOST_VALUE,
+        value=str(value)[:20],
+    )
+    faults.add(path, error)
     return 0
 
 
 def _labels(values: Any, path: str, low: int, high: int, faults: Faults) -> list[Anchor]:
     if not isinstance(values, dict) or len(values) > MOST_LABELS:
-        faults.add(path, "an object of words by value is expected")
+        error = message(
+            "protocol.labels", "An object is expected, with values as keys and labels as texts."
+        )
+        faults.add(path, error)
         return []
     found = []
     for key, words in values.items():
         digits = key.removeprefix("-")
         if not (digits.isascii() and digits.isdigit() and low <= int(key[:6]) <= high):
-            faults.add(path, f"“{key[:20]}” is no value from {low} to {high}")
+            error = message(
+                "protocol.label-value",
+                "“{value}” is not a value from {low} to {high}.",
+                value=key[:20],
+                low=low,
+                high=high,
+            )
+            faults.add(path, error)
         elif not isinstance(words, str) or not 0 < len(words.strip()) <= LONGEST["label"]:
-            faults.add(f"{path}.{key}", f"1 to {LONGEST['label']} characters are expected")
+            error = message(
+                "protocol.label-length",
+                "1 to {most} characters are expected.",
+                most=LONGEST["label"],
+            )
+            faults.add(f"{path}.{key}", error)
         else:
             found.append(Anchor(int(key), words.strip()))
     return sorted(found, key=lambda anchor: anchor.low)
@@ -301,7 +397,7 @@ def _labels(values: Any, path: str, low: int, high: int, faults: Faults) -> list
 def _text(value: Any, faults: Faults) -> TextField:
     if value in list(TextField):
         return TextField(value)
-    faults.add("text", f"{value!r} is none of {', '.join(filter(None, TextField))}")
+    faults.no_option("text", value, [each.value for each in TextField if each])
     return TextField.NONE
 
 
@@ -320,7 +416,15 @@ def _options(value: Mapping[str, Any], path: str, faults: Faults) -> Sequence[st
     given = [each.strip() for each in listed if isinstance(each, str)]
     fits = given and len(given) == len(listed)
     if not fits or not 2 <= len(set(given)) == len(given) <= MOST_OPTIONS:
-        faults.add(path, f"2 to {MOST_OPTIONS} different texts are expected")
+        error = message(
+            "protocol.options", "2 to {most} different texts are expected.", most=MOST_OPTIONS
+        )
+        faults.add(path, error)
     elif not all(0 < len(each) <= LONGEST["label"] and each.isprintable() for each in given):
-        faults.add(path, f"1 to {LONGEST['label']} characters in one line are expected")
+        error = message(
+            "protocol.option-length",
+            "1 to {most} characters in one line are expected.",
+            most=LONGEST["label"],
+        )
+        faults.add(path, error)
     return tuple(given)

@@ -16,7 +16,7 @@ from annotation.quality.columns import Floats, Integers, JudgmentColumns, Mask
 from annotation.quality.current import NOTHING
 from metaeval import Interval, StatisticsWarning
 from metaeval.judgments.agreement import ScreenAgreement, judgment_agreement, screen_agreement
-from metaeval.messages import Message, message, untranslated
+from metaeval.messages import Message, message
 from metaeval.results import ApproximationWarning
 
 N_RESAMPLES = 1000
@@ -116,15 +116,7 @@ def _compute(
         scores, annotators, units, documents=labels, n_resamples=N_RESAMPLES, rng=seed
     )
     parts = (found.one_vs_rest, found.alpha_z, found.alpha_raw)
-    figures = [
-        Figure(
-            each.statistic,
-            each.interval,
-            untranslated(each.method) if each.method else None,
-            each.warnings,
-        )
-        for each in parts
-    ]
+    figures = [Figure(each.statistic, each.interval, each.method, each.warnings) for each in parts]
     return Agreement(found.n, found.n_items, *figures)
 
 

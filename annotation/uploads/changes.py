@@ -180,7 +180,7 @@ def _compare_segments(draft: TestSetDraft, stored: Stored, report: Report) -> No
                 segment=segment.key,
             )
             report.error(text, draft.place("document", i))
-        if segment.beside and segment.beside != old.beside:
+        if segment.attachments and segment.attachments != old.beside:
             text = message(
                 "stored.attachments",
                 "Segment “{segment}” is stored with another file or other notes. Stored test sets "

@@ -117,7 +117,7 @@ def _check_segments(draft: TestSetDraft, report: Report) -> None:
     for i, segment in enumerate(draft.segments):
         if is_odd(segment.source):
             _check_text(segment.source, draft.place("source", i), report)
-        for name, text in segment.beside.items():
+        for name, text in segment.attachments.items():
             if isinstance(text, str) and is_odd(text):
                 _check_text(text, draft.place(name, i), report)
         for name, text in segment.references.items():

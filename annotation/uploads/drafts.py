@@ -37,14 +37,14 @@ class Rows:
 class SegmentDraft:
     """A source segment. `references` maps a reference's name, usually `A`, to its text.
 
-    `beside` is what is shown beside it (`annotation.uploads.media.attachments`).
+    `attachments` are files and texts shown with it (`annotation.uploads.media.attachments`).
     """
 
     key: str
     source: str
     document: str = ""
     references: dict[str, str] = field(default_factory=dict)
-    beside: dict[str, Any] = field(default_factory=dict)
+    attachments: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass
@@ -161,7 +161,9 @@ def to_json(draft: TestSetDraft) -> dict[str, Any]:
     return {
         **draft.head(),
         "is_in_file_order": draft.is_in_file_order,
-        "segments": [[s.key, s.source, s.document, s.references, s.beside] for s in draft.segments],
+        "segments": [
+            [s.key, s.source, s.document, s.references, s.attachments] for s in draft.segments
+        ],
         "systems": [[s.name, str(s.ratio), s.outputs, s.is_human] for s in draft.systems],
     }
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple, NoReturn
 
 from core.messages import as_json
-from metaeval.messages import Message, Parameter, from_json, message, untranslated
+from metaeval.messages import Message, Parameter, from_json, message
 
 UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 # More problems of one cause than this are shown as one.
@@ -34,14 +34,15 @@ class Place(NamedTuple):
         """The place as people read it: `a.tsv, row 3, source`."""
         label: str | Message = self.file
         if self.row is not None:
-            label = _within(label, message("place.row", "row {row:d}", row=self.row))
-        return _within(label, self.field)
+            label = within(label, message("place.row", "row {row:d}", row=self.row))
+        return within(label, self.field)
 
     def __str__(self) -> str:
         return str(self.label)
 
 
-def _within(whole: str | Message, part: str | Message) -> str | Message:
+def within(whole: str | Message, part: str | Message) -> str | Message:
+    """Return a position within another one: `a.tsv, row 3`."""
     if not whole or not part:
         return whole or part
     return message("place.within", "{whole}, {part}", whole=whole, part=part)
@@ -112,16 +113,13 @@ class Report:
     limit: int | None = None
     is_cut: bool = False
 
-    def _add(self, severity: Severity, text: Message | str, place: Place, code: str = "") -> None:
+    def _add(self, severity: Severity, message: Message, place: Place) -> None:
         place = place._replace(file=printable(place.file), field=_printable(place.field))
-        known = _printable(untranslated(text))
-        if code and known.code == "text":
-            known = replace(known, code=code)
-        self.problems.append(Problem(severity, known, place))
+        self.problems.append(Problem(severity, _printable(message), place))
 
-    def error(self, message: Message | str, place: Place = NOWHERE, code: str = "") -> None:
+    def error(self, message: Message, place: Place = NOWHERE) -> None:
         """Add something that prevents the import."""
-        self._add("error", message, place, code)
+        self._add("error", message, place)
         self._n_errors += 1
         if self.limit is not None and self._n_errors >= self.limit:
             self.stop(_too_many(self.limit))
@@ -133,17 +131,17 @@ class Report:
             more = _repeated(len(rows), rows[1:PLACES])
             self.problems[-1] = replace(self.problems[-1], more=more)
 
-    def stop(self, message: Message | str, place: Place = NOWHERE) -> NoReturn:
+    def stop(self, message: Message, place: Place = NOWHERE) -> NoReturn:
         """Add an error after which reading on makes no sense. Raises EnoughError."""
         self._add("error", message, place)
         self.is_cut = True
         raise EnoughError
 
-    def warn(self, message: Message | str, place: Place = NOWHERE, code: str = "") -> None:
+    def warn(self, message: Message, place: Place = NOWHERE) -> None:
         """Add something that a person should look at before confirming."""
-        self._add("warning", message, place, code)
+        self._add("warning", message, place)
 
-    def note(self, message: Message | str, place: Place = NOWHERE) -> None:
+    def note(self, message: Message, place: Place = NOWHERE) -> None:
         """Add something that was done to the files, such as removing a byte order mark."""
         self._add("note", message, place)
 
@@ -152,11 +150,8 @@ class Report:
         causes: dict[object, list[Problem]] = {}
         for problem in self.problems:
             place = problem.place
-            # Text that has no code yet is its own cause.
-            cause = problem.message if problem.code == "text" else problem.code
-            causes.setdefault((problem.severity, place.file, place.field, cause), []).append(
-                problem
-            )
+            cause = (problem.severity, place.file, place.field, problem.code)
+            causes.setdefault(cause, []).append(problem)
         self.problems = [
             problem
             for alike in causes.values()

@@ -151,7 +151,7 @@ def _write_segments(draft: TestSetDraft, test_set: TestSet) -> dict[str, Segment
     rows = ((test_set.pk, i, s.key, s.document, s.source) for i, s in enumerate(draft.segments))
     _insert(Segment, ("test_set_id", "position", "key", "document", "source"), rows)
     segments = {segment.key: segment for segment in test_set.segments.all()}
-    _write_beside(draft, segments)
+    _write_attachments(draft, segments)
     references = (
         (segments[s.key].pk, name, text)
         for s in draft.segments
@@ -161,13 +161,13 @@ def _write_segments(draft: TestSetDraft, test_set: TestSet) -> dict[str, Segment
     return segments
 
 
-def _write_beside(draft: TestSetDraft, segments: Mapping[str, Segment]) -> None:
+def _write_attachments(draft: TestSetDraft, segments: Mapping[str, Segment]) -> None:
     """Few test sets have any. A file that waited too long for this is gone."""
-    rows = [each for each in draft.segments if each.beside]
+    rows = [each for each in draft.segments if each.attachments]
     for each in rows:
-        if "file" in each.beside and recall(each.beside["file"]) is None:
+        if "file" in each.attachments and recall(each.attachments["file"]) is None:
             raise OutdatedError
-        segments[each.key].beside = each.beside
+        segments[each.key].beside = each.attachments
     written = [segments[each.key] for each in rows]
     Segment.objects.bulk_update(written, ["beside"], batch_size=BATCH // 4)
 

@@ -45,7 +45,7 @@ from annotation.forms.tables import (
     JudgmentsForm,
     changed,
 )
-from annotation.imports import appraise, human_scores, sources
+from annotation.imports import human_scores, sources
 from annotation.imports.drafts import CampaignDraft
 from annotation.imports.gold import add_gold, delete_gold, read_gold, require_draft, uploaded
 from annotation.imports.launch import examine, launch
@@ -187,7 +187,7 @@ def _confirm(request: HttpRequest, token: str) -> HttpResponse:
         "report": report,
         "shown": report.errors[:SHOWN],
         "warnings": report.warnings[:SHOWN],
-        "has_unmatched": any(each.code == appraise.CODE for each in report.problems),
+        "has_unmatched": any(each.code == "appraise.unmatched" for each in report.problems),
         "decided": sent.words.get(sources.UNMATCHED, ""),
         "token": token,
         "reading": reading,
@@ -205,8 +205,8 @@ def _decide(request: HttpRequest, sent: sources.Sent, token: str) -> HttpRespons
     user = signed_in(request).pk
     try:
         decided = sources.decide(sent, request.POST[sources.UNMATCHED])
-    except ValueError as error:
-        return refuse(request, 400, gettext("This cannot be chosen"), str(error))
+    except sources.ChoiceError as error:
+        return refuse(request, 400, gettext("This cannot be chosen"), translated(error.message))
     kept = sources.keep(decided, user)
     sources.forget(token, user)
     return redirect(f"{reverse('campaign-import')}?check={kept}")
@@ -233,6 +233,7 @@ def _summary(test_set: TestSetDraft, campaign: CampaignDraft) -> dict[str, Any]:
             question=campaign.question, length_ratio=campaign.length_ratio
         ).question_text,
         "protocol": protocols.get(campaign.protocol).label,
+        "shown_text": campaign.shown_text.label,
         "kinds": [(Item.Kind(kind).label, number) for kind, number in kinds.most_common()],
         "batches": len({item.batch for item in campaign.items if item.batch}),
         "annotators": len(annotators) if campaign.is_finished else campaign.places,

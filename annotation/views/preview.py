@@ -20,11 +20,11 @@ from annotation.campaigns.rehearsal import Shown, first_screens, rehearse
 from annotation.forms.campaign.form import CampaignForm
 from annotation.interface import is_known
 from annotation.judging import instructions
-from annotation.judging.beside import kind_of, shown_beside
+from annotation.judging.attachments import kind_of, shown_attachments
 from annotation.judging.progress import Progress
 from annotation.judging.screens import ShownItem, ShownScreen, span_sides, text
 from annotation.models import Campaign
-from annotation.prefill.storing import suggested_in
+from annotation.prefill.updating import suggested_in
 from annotation.presets.filling import mark_missing, standard_text
 from annotation.protocols import Span
 from annotation.views.judging.cards import drawn, fresh_cards
@@ -127,7 +127,7 @@ def _screen(campaign: Campaign, shown: list[Shown], place: int, total: int) -> S
         protocol=campaign.judging,
         span_sides=span_sides(campaign),
         instructions=_instructions(campaign),
-        question=campaign.question_about(kind_of(each.beside for each in items)),
+        question=campaign.question_about(kind_of(each.attachments for each in items)),
         items=items,
         count=lambda: Progress(place=place, done=place - 1, total=total, paid_ms=0),
         gray=campaign.shown_text,
@@ -174,7 +174,7 @@ def _item(
         comment="",
         is_flagged=False,
         revision=0,
-        beside=shown_beside(
+        attachments=shown_attachments(
             segment.beside,
             campaign,
             partial(reverse, "segment-media", args=[test_set.slug, segment.position]),

@@ -120,7 +120,8 @@ def _read_to_the_end(request: HttpRequest) -> None:
 def forbidden(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
     """Answer 403, with the reason that the view gave, if any."""
     title, sentence = SENTENCES[403]
-    return refuse(request, 403, title, str(exception or "") or sentence)
+    reason = exception.args[0] if exception and exception.args else sentence
+    return refuse(request, 403, title, reason)
 
 
 def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:

@@ -185,7 +185,7 @@ class Before(Now):
         raise ImpossibleError
 
 
-def told(name: str, person: Person, task: Callable[[Person], None]) -> str:
+def run_task(name: str, person: Person, task: Callable[[Person], None]) -> str:
     """Do a task, and return its line."""
     before = (person.clicks, person.keys, person.pages)
     began = time.perf_counter()
@@ -217,7 +217,7 @@ def main() -> None:
         ):
             person = Person(browser, args.site, name)
             for task in tasks:
-                print(told(task.__name__, person, task), flush=True)
+                print(run_task(task.__name__, person, task), flush=True)
         browser.close()
 
 

@@ -94,7 +94,9 @@ def peer(name: str, text: str) -> float:
     return seconds(lambda: list(csv.DictReader(io.StringIO(text), delimiter=mark)))
 
 
-def measure(label: str, submission: Submission, *, beside: float | None = None) -> uploads.Checked:
+def measure(
+    label: str, submission: Submission, *, peer_seconds: float | None = None
+) -> uploads.Checked:
     checked: list[uploads.Checked] = []
 
     def check() -> None:
@@ -103,7 +105,7 @@ def measure(label: str, submission: Submission, *, beside: float | None = None) 
         pending.keep(checked[0], pending.Sent({}, files), user_id=1)
 
     took = seconds(check)
-    ratio = "" if beside is None else f"{took / beside:6.1f} x the peer's {beside:.2f} s"
+    ratio = f"{took / peer_seconds:6.1f} x the peer's {peer_seconds:.2f} s" if peer_seconds else ""
     errors = checked[0].report.errors
     print(f"{label:44s} {took:6.2f} s {ratio}", flush=True)
     if errors:
@@ -117,7 +119,7 @@ def largest() -> None:
     for name, content in (
         ("t.tsv", table("\t", LINES)), ("t.csv", table(",", LINES)), ("t.jsonl", jsonl(LINES)),
     ):  # fmt: skip
-        measure(name, of_table(name, content), beside=peer(name, content))
+        measure(name, of_table(name, content), peer_seconds=peer(name, content))
     checked.draft.slug = "large"
     print(f"{'storing them':44s} {seconds(lambda: uploads.store(checked.draft)):6.2f} s")
 

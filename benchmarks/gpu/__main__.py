@@ -93,7 +93,7 @@ def one(
     result.unlink(missing_ok=True)
     status = child(case, folder, options)
     if not result.exists():
-        return [{"case": case.name, "precision": "", "remark": f"ended with status {status}"}]
+        return [{"case": case.name, "precision": "", "note": f"ended with status {status}"}]
     recovered = ended not in (0, None) and status == 0
     rows = json.loads(result.read_text(encoding="utf-8"))
     return [{"case": case.name, "recovered": recovered, **row} for row in rows]

@@ -47,7 +47,7 @@ class Result:
     pairs_per_second: float | None = None
     peer_pairs_per_second: float | None = None
     peak_mib: float | None = None
-    remark: str = ""
+    note: str = ""
 
 
 def main() -> int:
@@ -105,9 +105,9 @@ def measure(case: Case, folder: Path, inputs: Sequence[SegmentInput]) -> list[Re
             if peer is not None and precision != "int8":  # none of the packages has that
                 compare(row, peer, device, inputs, expected)
         except MetricError as error:
-            row.remark = error.message.partition(". ")[0]
+            row.note = error.message.text.partition(". ")[0]
         except Exception as error:  # the other rows are to be measured
-            row.remark = encoders.summary(error)
+            row.note = str(encoders.summary(error))
         rows.append(row)
     return rows
 

@@ -15,7 +15,7 @@ HEAD = (
     "the package's",
     "peak MiB",
     "next process after an error",
-    "remark",
+    "note",
 )
 
 
@@ -36,7 +36,7 @@ def faults(rows: Sequence[Row]) -> list[str]:
         if (difference := row.get("difference")) is not None and not difference <= bound(row):
             found.append(f"{name}: {difference:.1e} is more than {bound(row):.1e}.")
         elif difference is None and row["precision"] != "tf32":
-            found.append(f"{name}: not measured: {row['remark']}.")
+            found.append(f"{name}: not measured: {row['note']}.")
     return found
 
 
@@ -55,7 +55,7 @@ def line(row: Row) -> str:
 
 def _cells(row: Row) -> list[str]:
     alone = row.get("own_difference") is None and row.get("against")
-    remark = row["remark"] or (f"against {row['against']}" if alone else "")
+    note = row["note"] or (f"against {row['against']}" if alone else "")
     return [
         row["case"],
         row["precision"],
@@ -64,7 +64,7 @@ def _cells(row: Row) -> list[str]:
         _number(row.get("peer_pairs_per_second"), ",.0f"),
         _number(row.get("peak_mib"), ",.0f"),
         "goes on" if row.get("recovered") else "does not go on",
-        remark,
+        note,
     ]
 
 

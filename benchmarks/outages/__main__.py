@@ -34,7 +34,7 @@ COLUMNS = (
     "struck",
     "no new score for",
     "the next one after its return",
-    "work in hand taken over after",
+    "current work taken over after",
     "Cancel answered after",
     "annotator: longest wait for an answer, until stored",
     "wrong at the end",

@@ -48,7 +48,7 @@ class World(Site):
         return family(self.workers[host].pid)[1:]
 
     def hands(self) -> dict[str, tuple[str, int]]:
-        """The process and the run of each host that has a slice in hand."""
+        """Return the process and the run of each host that is scoring a slice."""
         sql = (
             "SELECT w.name, w.process, s.run_id FROM metrics_slice s "
             "JOIN metrics_runworker w ON w.id = s.worker_id WHERE s.status = 'running'"
@@ -56,14 +56,14 @@ class World(Site):
         return {name.split("@")[1]: (process, run) for name, process, run in self.query(sql)}
 
     def struck(self, host: str) -> tuple[str, int]:
-        """Wait until a host has work in hand, and return whose and of which run."""
+        """Wait until a host is scoring; return its process and run."""
         self.wait_for(f"{host} at work", lambda: host in self.hands())
         return self.hands().get(host) or self.struck(host)
 
 
 @dataclass
 class Watch:
-    """Looks ten times a second at how many scores there are and who has work in hand."""
+    """Count the scores, and note which hosts are scoring, ten times a second."""
 
     site: World
     process: str = ""

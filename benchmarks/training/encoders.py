@@ -249,7 +249,7 @@ def learning(encoder: str, corpora: list[Corpus], steps: int) -> bool:
     print(f"the genuine one of {recipe.negatives + 1} found: {held['untrained']:.3f} untrained, ")
     print(f"{held['trained']:.3f} trained, gain {held['gain']:+.3f} ", end="")
     low, high = held.get("low", -1.0), held.get("high", 1.0)
-    print(f"(95 % interval {low:+.3f} to {high:+.3f})")
+    print(f"(95% interval {low:+.3f} to {high:+.3f})")
     return bool(low > 0)
 
 

@@ -15,7 +15,7 @@ from dashboards.panel.floors import CONSTANT, CONSTANT_LABEL, RANDOM, floor_pane
 from dashboards.panel.human import read_ratings
 from dashboards.panel.panel import Panel
 from metaeval import StatisticsWarning
-from metaeval.messages import Message, message, untranslated
+from metaeval.messages import Message, message
 from metaeval.replication import bounds
 
 PUBLISHED = message(
@@ -116,7 +116,7 @@ def bounds_of(campaign: Campaign, filters: Filters, panel: Panel, question: Ques
     return Bounds(
         [FloorValue(**constant, value=tested.constant), *values],
         [Against(*row) for row in rows],
-        untranslated(tested.test),
+        tested.test,
         ceiling,
         notes,
     )

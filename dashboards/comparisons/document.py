@@ -14,8 +14,7 @@ from dashboards.documents.measured import Measured, about
 from dashboards.panel.common import compared_on
 from dashboards.panel.human import Floats
 from dashboards.panel.panel import Panel, read_panel
-from metaeval.messages import Message, untranslated
-from metaeval.replication.answers import interval_text
+from metaeval.messages import Message, message
 from metaeval.replication.questions import answer, can_answer
 
 VERSION = 12
@@ -84,10 +83,12 @@ class Compared(OfQuestion):
     """The methods of a comparison of metrics; without metrics nothing can be compared.
 
     `n` counts the outputs (or systems) that all metrics scored, `chance` is the value of a random
-    metric. `by_systems`: the question has no answer here, but scores of systems could be compared.
+    metric. `no_interval` is the reason where no metric has an interval. `by_systems`: the question
+    has no answer here, but scores of systems could be compared.
     """
 
     n: int = 0
+    no_interval: Message | None = None
     interval_about: Message | None = None
     test_label: Message | None = None
     n_permutations: int | None = None
@@ -158,7 +159,7 @@ class Shown(Compared):
     metrics: Sequence[Ranked]
     all_metrics: Sequence[Metric]
     correction: str
-    correction_label: Message
+    correction_label: Message | str
     scope: str
     refused: Message | None
     marks: Sequence[Message]
@@ -167,7 +168,7 @@ class Shown(Compared):
     steps: Sequence[str]
     n_significant: int
     floors: Sequence[Floored] = ()
-    floor_marks: Sequence[Message] = ()
+    baseline_marks: Sequence[Message] = ()
     bounds: Bounds | None = None
 
 
@@ -190,7 +191,7 @@ def asked_head(campaign: Campaign, panel: Panel, question: Question) -> dict[str
     return {
         **head(campaign, panel.human),
         "statistic": question.statistic.key,
-        "statistic_label": untranslated(question.label),
+        "statistic_label": question.label,
         "level": question.statistic.level,
         "grouping": question.grouping,
         "test": question.test,
@@ -214,6 +215,11 @@ def measured(panel: Panel, values: Floats, *ends: Floats) -> list[Metric]:
     ]
 
 
+def _none(cause: Message | None) -> Message | None:
+    """Return what the interval is called where there is none."""
+    return cause and message("comparison.no-interval", "none: {cause}", cause=cause)
+
+
 def _found(panel: Panel, question: Question) -> dict[str, Any]:
     found = answer(panel.scored, question)
     counts = ("n", "n_systems", "n_segments", "n_informative", "n_permutations")
@@ -222,9 +228,10 @@ def _found(panel: Panel, question: Question) -> dict[str, Any]:
         "unit": found.unit,
         "n_units": found.n_units,
         "effective_units": float(found.n_effective),
-        "interval": untranslated(interval_text(found)),
-        "interval_about": untranslated(found.about),
-        "test_label": untranslated(found.test),
-        "comparison_warnings": [*compared_on(panel), *map(untranslated, found.warnings)],
+        "interval": found.interval or _none(found.no_interval),
+        "no_interval": found.no_interval,
+        "interval_about": found.about,
+        "test_label": found.test,
+        "comparison_warnings": [*compared_on(panel), *found.warnings],
         "metrics": measured(panel, found.values, found.lows, found.highs),
     }

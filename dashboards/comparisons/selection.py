@@ -14,7 +14,7 @@ from annotation.filters import FilterError
 from dashboards.comparisons.document import Comparison, Matrix, OfMetrics
 from dashboards.comparisons.statistics import not_one_of
 from dashboards.panel.human import Floats
-from metaeval.messages import Message, message, untranslated
+from metaeval.messages import Message, message
 from metaeval.replication import questions
 from metaeval.replication.questions import ALPHA, CORRECTIONS, SCOPES
 from metaeval.significance import rank_clusters
@@ -119,7 +119,7 @@ def adjusted(document: Comparison, correction: str, scope: str) -> tuple[Matrix,
     if not table.size:
         return [], []
     found, notes = questions.adjusted(table, correction, scope, document.n_permutations)
-    return listed(found), list(map(untranslated, notes))
+    return listed(found), notes
 
 
 def level(document: Comparison, at: tuple[int, int], correction: str, scope: str) -> float:

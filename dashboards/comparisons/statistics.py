@@ -8,7 +8,13 @@ from annotation.filters import FilterError
 from metaeval.messages import message
 from metaeval.replication.questions import GROUPINGS, STATISTICS, TESTS, Question, Statistic
 from metaeval.replication.questions import parse as parse_question
-from metaeval.replication.questions.statistics import CLUSTERED, PERMUTATION, WILLIAMS, ZOU
+from metaeval.replication.questions.statistics import (
+    CLUSTERED,
+    PERMUTATION,
+    WILLIAMS,
+    ZOU,
+    QuestionError,
+)
 
 __all__ = [
     "CLUSTERED",
@@ -46,8 +52,8 @@ def parse(key: str) -> Question:
     """
     try:
         return parse_question(key)
-    except ValueError as error:
-        raise FilterError(message("statistic.invalid", "{error}", error=str(error))) from error
+    except QuestionError as error:
+        raise FilterError(error.message) from error
 
 
 def from_query(query: QueryDict, default: str) -> Question:

@@ -17,7 +17,7 @@ from dashboards.panel.choice import general
 from dashboards.panel.floors import floor_panel
 from dashboards.panel.panel import Panel, read_panel
 from metaeval.correlation.coefficients import system_correlation
-from metaeval.messages import Message, untranslated
+from metaeval.messages import Message
 from metaeval.replication import questions
 from metaeval.replication.questions.statistics import SYSTEM
 from metaeval.results import StatisticsWarning
@@ -59,7 +59,7 @@ class Correlations(OfMetrics):
 
     `comparison` is the analysis `significance` of the same question, None until it is computed;
     `intervals_note` warns where it uses other data. `marks` explain what is bold, or why nothing
-    is; `floor_marks` name the metrics that are not above the baselines. `floors` are the rows of
+    is; `baseline_marks` name the metrics that are not above the baselines. `floors` are the rows of
     the baselines, and `shown_bounds` the bounds where the reader wants their rows.
     """
 
@@ -70,7 +70,7 @@ class Correlations(OfMetrics):
     comparison: Comparison | None = None
     intervals_note: Message | None = None
     marks: Sequence[Message] = ()
-    floor_marks: Sequence[Message] = ()
+    baseline_marks: Sequence[Message] = ()
     shown_bounds: Bounds | None = None
 
 
@@ -95,7 +95,7 @@ def compute(campaign: Campaign, filters: Filters, question: str = DEFAULT) -> Co
             campaign, filters, asked, panel, _rows(campaign, filters, found.rows, metrics)
         ),
         floors=_floors(campaign, filters, panel, asked) if found.rows else (),
-        warnings=without_repeats(found.warnings, map(untranslated, notes)),
+        warnings=without_repeats(found.warnings, notes),
     )
 
 

@@ -138,7 +138,7 @@ def choose(document: Correlations, query: QueryDict) -> Correlations:
         compared = selection.subset(compared, present(compared, query))
     marking = marks.marking(trust, compared, correction, scope)
     shown = {metric.key: metric.label for metric in found.metrics}
-    states, floor_marks = marks.against_floor(trust, compared, shown)
+    states, baseline_marks = marks.against_floor(trust, compared, shown)
     rows = [_marked(row, marking, states) for row in document.rows if row.key in shown]
     is_bounded = selection.shows_bounds(query)
     rows += bound_rows(document) if is_bounded else []
@@ -148,7 +148,7 @@ def choose(document: Correlations, query: QueryDict) -> Correlations:
         rows=sorted(rows, key=_by_value),
         marks=marks.failure(document.failed) or marking.notes,
         shown_bounds=compared.bounds if compared and is_bounded else None,
-        floor_marks=floor_marks,
+        baseline_marks=baseline_marks,
         trust=trust and with_reasons(trust, marks.uncertain(compared)),
     )
 
@@ -257,7 +257,7 @@ def _methods(document: Correlations) -> list[Message | str]:
     if not compared:
         return []
     methods = f"Intervals: {compared.interval}. Ranks: {compared.test_label}, p ≤ .05."
-    return [methods, *document.marks, *document.floor_marks]
+    return [methods, *document.marks, *document.baseline_marks]
 
 
 def present(document: OfMetrics, query: QueryDict) -> QueryDict:

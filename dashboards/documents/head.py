@@ -9,7 +9,7 @@ from dashboards.documents.reasons import CampaignTrust, StudyTrust
 from metaeval import Interval
 from metaeval.arrays import IntArray
 from metaeval.documents import effective_clusters, sizes_of, unit_of
-from metaeval.messages import Message, message, plural, untranslated
+from metaeval.messages import Message, message, plural
 
 if TYPE_CHECKING:
     from dashboards.panel.human import HumanScores
@@ -24,10 +24,6 @@ class Document:
     """Base of all documents: what pages, files and programs read; fields are names in the JSON."""
 
     warnings: Sequence[Message] = ()
-
-    def __post_init__(self) -> None:
-        """Accept text until all producers of warnings give messages."""
-        object.__setattr__(self, "warnings", [untranslated(each) for each in self.warnings])
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -14,7 +14,7 @@ from annotation.models.assignment import wanted
 from annotation.quality.exclusions import REASSIGN
 from annotation.web.navigation import FIRST, FIRST_NAMES, Link, Step
 from dashboards.home.leaders import read_leaders
-from metaeval.messages import Message, message, plural, untranslated
+from metaeval.messages import Message, message, plural
 from metrics.imported.storing import shown_imports
 from metrics.models import MetricRun
 
@@ -141,7 +141,7 @@ def _of_draft(campaign: Campaign, people: int) -> tuple[State, Message]:
             "campaign.no-annotators", "The campaign has no annotators."
         )
     if missing:
-        return State.HINDERED, untranslated(missing[0])
+        return State.HINDERED, missing[0]
     return State.READY, message("campaign.ready", "The campaign can be opened.")
 
 

@@ -9,6 +9,7 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.utils.functional import Promise
 from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 from annotation.access import (
     not_blinded,
@@ -31,16 +32,16 @@ MOST = 20
 LONGEST = 100
 # Address and heading of the pages that do not belong to a campaign.
 PAGES = (
-    Place("campaigns", "Campaigns"),
-    Place("testsets", "Test sets"),
-    Place("metrics", "Metrics"),
-    Place("runs", "Runs"),
-    Place("models", "Models"),
-    Place("workers", "Workers"),
-    Place("power", "How many judgments do I need?"),
-    Place("datasets", "Published data sets"),
-    Place("glossary", "Glossary"),
-    Place("own-account", "Your account"),
+    Place("campaigns", _("Campaigns")),
+    Place("testsets", _("Test sets")),
+    Place("metrics", _("Metrics")),
+    Place("runs", _("Runs")),
+    Place("models", _("Models")),
+    Place("workers", _("Workers")),
+    Place("power", _("How many judgments do I need?")),
+    Place("datasets", _("Published data sets")),
+    Place("glossary", _("Glossary")),
+    Place("own-account", _("Your account")),
 )
 
 

@@ -32,7 +32,7 @@ from dashboards.panel.human import HumanScores, human_scores
 from dashboards.trust.agreement import AgreementLine, agreement
 from metaeval.judgments import rolling_means
 from metaeval.judgments.controls import pass_rate
-from metaeval.messages import Message, untranslated
+from metaeval.messages import Message
 
 VERSION = 5
 # Charts of more annotators than this are unreadable; the tables have all of them.
@@ -141,7 +141,7 @@ def compute(campaign: Campaign, filters: Filters) -> Overview:
         rows=rows,
         tested=report.tested,
         series=_series([one for one in by_size if one.pk in counted], columns, z),
-        warnings=list(dict.fromkeys([*map(untranslated, notes), *report.warnings])),
+        warnings=list(dict.fromkeys([*notes, *report.warnings])),
         drift_warnings=drift_warnings,
         suspects=[row.annotator for row in rows if row.is_suspect],
     )

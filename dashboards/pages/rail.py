@@ -212,5 +212,5 @@ def _question(taken: frozenset[str], query: QueryDict) -> list[Control]:
 def _one(name: str, label: Message, values: Any, chosen: str | None) -> Control:
     """Return a control; the first value is chosen where the address names none."""
     first = next(iter(values), "")
-    options = [Option(key, str(each), key == (chosen or first)) for key, each in values.items()]
+    options = [Option(key, each, key == (chosen or first)) for key, each in values.items()]
     return Control(name, label, [("", options)])

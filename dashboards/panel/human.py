@@ -19,7 +19,7 @@ from metaeval import ScoreMatrix, StatisticsWarning
 from metaeval.arrays import group_means, mean_along
 from metaeval.documents import clusters_from
 from metaeval.judgments.planning.reweighted import BIAS, ReweightedMeans, reweighted_means
-from metaeval.messages import Message, message, plural, truncated, untranslated
+from metaeval.messages import Message, message, plural, truncated
 from metaeval.replication.bounds import Ratings
 from metaeval.systems.outliers import find_outliers
 from metrics.grid import NOTHING, Grid, Integers, read_grid
@@ -289,11 +289,8 @@ def _published(
 
 
 def _direction(campaign: Campaign) -> Message:
-    """How the direction of published scores was found; rows may hold it as plain text."""
-    found: Message | str = campaign.direction
-    if isinstance(found, Message):
-        return found
-    return message("human.direction", "{text}", text=found)
+    """Return how the direction of published scores was found, which the row has as text."""
+    return message("human.direction", "{text}", text=campaign.direction)
 
 
 def _judged(
@@ -313,15 +310,14 @@ def _notes(campaign: Campaign, filters: Filters) -> Iterator[Message]:
     if filters.scores == Z and not campaign.judging.is_standardised:
         yield PENALTIES_STANDARDISED
     if campaign.assignment_mode == Campaign.Mode.DYNAMIC:
-        yield untranslated(BIAS)
+        yield BIAS
 
 
 def _valued(
     campaign: Campaign, filters: Filters
 ) -> tuple[JudgmentColumns, Floats, tuple[Message, ...]]:
     """The chosen judgments with the value of each that counts, and why there are not more."""
-    columns, texts = read_judgments(campaign, filters)
-    gaps = tuple(map(untranslated, texts))
+    columns, gaps = read_judgments(campaign, filters)
     if filters.scores != Z or not len(columns):
         return columns, columns.score, gaps
     standard = standardise(columns, campaign.z_pool)

@@ -8,7 +8,7 @@ from annotation.filters import Filters
 from annotation.models import Campaign, Item
 from dashboards.documents.counted import Number, Warned, warned
 from dashboards.trust.verdict import too_fast
-from metaeval.messages import Message, untranslated
+from metaeval.messages import Message
 
 VERSION = 6
 
@@ -54,8 +54,6 @@ def compute(campaign: Campaign, filters: Filters) -> AgreementSoFar:
 def figures_of(found: quality.Agreement) -> dict[str, Figure]:
     """Return the three figures by name."""
     return {
-        name: Figure(
-            one.statistic, one.interval, one.method, untranslated(one.basis), warned(one.warnings)
-        )
+        name: Figure(one.statistic, one.interval, one.method, one.basis, warned(one.warnings))
         for name, one in found.figures.items()
     }

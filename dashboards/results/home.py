@@ -27,7 +27,7 @@ from dashboards.results.document import Home, Line, Mark, Rival
 from dashboards.results.ground import Ground, Standing
 from dashboards.trust import marks
 from dashboards.trust.amount import MIN_SYSTEMS
-from metaeval.messages import Message, message, untranslated
+from metaeval.messages import Message, message
 from metaeval.replication.questions.statistics import SEGMENT
 
 # The most warnings that are listed as causes.
@@ -101,7 +101,7 @@ def _joined(
         later = results.Completion(tested.document, tested.as_of, is_same, tested.message)
         completed = complete_table(table.document, later)
         note = completed.intervals_note if tested.document else None
-        older = [untranslated(note)] if note else []
+        older = [note] if note else []
         older += [_older_level(other)] if _is_older(other, table) else []
         older += [_older_ground(ground)] if _is_older(ground, table) else []
         found = Parts(
@@ -193,7 +193,7 @@ def choose(parts: Parts, query: QueryDict) -> Home:
         beside_label=parts.second.statistic_label if parts.second else "",
         beside_level=parts.second.level if parts.second else "",
         correction=correction,
-        correction_label=str(selection.CORRECTIONS[correction]),
+        correction_label=selection.CORRECTIONS[correction],
         answer=answer(_asked(parts, table, scored, compared, better, correction)),
         rows=sorted(lines, key=_by_value),
         metrics=table.metrics,

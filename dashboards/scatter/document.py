@@ -31,7 +31,7 @@ from dashboards.scatter.points import (
     system_points,
     worst,
 )
-from metaeval.messages import Message, message, truncated, untranslated
+from metaeval.messages import Message, message, truncated
 from metaeval.sensitivity import Pooled, gaps, pooled, within_systems
 
 VERSION = 6
@@ -213,9 +213,7 @@ def _body(points: Points, x: Axis, y: Axis, filters: ScatterChoice) -> dict[str,
         "overall": _statistics(every),
         "n_selected": int(inside.sum()),
         "selected": np.flatnonzero(inside).tolist() if shown and not inside.all() else (),
-        "warnings": list(
-            dict.fromkeys([*x.warnings, *y.warnings, *paradox, *map(untranslated, found.warnings)])
-        ),
+        "warnings": list(dict.fromkeys([*x.warnings, *y.warnings, *paradox, *found.warnings])),
         "points": shown,
         "bins": bins,
         "rows": worst(points, apart, inside),

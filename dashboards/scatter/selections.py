@@ -19,7 +19,7 @@ from core.messages import sentences, translated
 from dashboards.models import Selection
 from dashboards.scatter.document import ScatterChoice
 from dashboards.scatter.page import SCATTER, verify
-from metaeval.messages import Message, message, untranslated
+from metaeval.messages import Message, message
 
 # The most selections of a campaign.
 MOST = 200
@@ -49,7 +49,7 @@ def save(request: HttpRequest, slug: str) -> HttpResponse:
     try:
         query = checked(campaign, QueryDict(form.cleaned_data["query"].removeprefix("?")))
     except FilterError as error:
-        return _refused(request, untranslated(getattr(error, "message", error)))
+        return _refused(request, error.message)
     name = form.cleaned_data["name"].strip()
     if campaign.selections.filter(name=name).exists():
         return _refused(

@@ -84,7 +84,7 @@ def darker(test: Message | None) -> Message | None:
     return message("significance.darker", "Darker: smaller one-sided p ({test}).", test=test)
 
 
-def outlined(correction: Message) -> Message:
+def outlined(correction: Message | str) -> Message:
     """Return a note on the outlines."""
     return message(
         "significance.outlined",

@@ -118,7 +118,7 @@ def _floor_table(document: Shown) -> latex.Table:
     body += [[latex.Cell(each.label), latex.number(each.value), *blank] for each in floors]
     caption: list[Message | str | None] = [
         f"Metrics against baselines: {document.statistic_label}, {document.name}.",
-        *document.floor_marks,
+        *document.baseline_marks,
     ]
     head = latex.texts("Metric", "Value", "p, above every baseline", "p, below a baseline", "State")
     return latex.Table(caption, f"{document.campaign}-floor", "lrrrl", [head], body)

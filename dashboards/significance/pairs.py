@@ -20,7 +20,7 @@ from dashboards.comparisons.document import (
 )
 from dashboards.significance.figures import step
 from dashboards.trust import marks
-from metaeval.messages import Message, message, untranslated
+from metaeval.messages import Message, message
 
 # The steps of p, smallest first, of cells that are significant after the correction.
 SIGNIFICANT = "abcde"
@@ -41,7 +41,7 @@ def choose(document: Comparison, query: QueryDict) -> Shown:
     starts = range(size) if wanted is None else [wanted]
     steps = ["".join(cells.letter(i, j) for j in range(size)) for i in range(size)]
     labels = {each.key: each.label for each in found.metrics}
-    states, floor_marks = marks.against_floor(document.trust, found, labels)
+    states, baseline_marks = marks.against_floor(document.trust, found, labels)
     marking = marks.marking(document.trust, found, correction, scope)
     same = {each.name: getattr(found, each.name) for each in fields(Compared)}
     return Shown(
@@ -58,22 +58,22 @@ def choose(document: Comparison, query: QueryDict) -> Shown:
         rows=[cells.pair(i, j) for i in starts for j in range(size) if i != j],
         steps=steps,
         floors=_floored(found, states),
-        floor_marks=floor_marks,
+        baseline_marks=baseline_marks,
         bounds=found.bounds if selection.shows_bounds(query) else None,
         n_significant=sum(sum(letter in SIGNIFICANT for letter in line) for line in steps),
     )
 
 
-def _correction(correction: str, scope: str) -> Message:
+def _correction(correction: str, scope: str) -> Message | str:
     """Return the label of a correction with the family of tests that it covers."""
-    label = untranslated(selection.CORRECTIONS[correction])
+    label = selection.CORRECTIONS[correction]
     if correction == "none":
         return label
     return message(
         "significance.correction",
         "{correction}, family: {family}",
         correction=label,
-        family=untranslated(selection.SCOPES[scope]),
+        family=selection.SCOPES[scope],
     )
 
 

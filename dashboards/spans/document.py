@@ -14,7 +14,7 @@ from dashboards.panel.choice import Choice
 from dashboards.spans.found import Found, Missed, found_rows, missed_rows
 from dashboards.spans.marked import Detector, Gold, agreed_gold, read_detectors, read_gold
 from metaeval.arrays import FloatArray, IntArray
-from metaeval.messages import Message, message, plural, untranslated
+from metaeval.messages import Message, message, plural
 from metaeval.results import Result
 from metaeval.significance.corrections import adjust_pvalues
 from metaeval.spans import (
@@ -146,7 +146,7 @@ class Spans(CampaignDocument):
     agreed: str
     side: str
     seed: int
-    measures: Sequence[Message] = ()
+    measures: Sequence[str] = ()
     n_resamples: int = N_RESAMPLES
     rows: Sequence[Line] = ()
     found: Sequence[Found] = ()
@@ -187,7 +187,7 @@ def compute(campaign: Campaign, filters: Filters) -> Spans:
         n_outputs=len(np.unique(gold.output)),
         n_spans=int(usable.sum()),
         n_missing=int((~usable).sum()),
-        measures=[untranslated(measure.label) for measure in measures],
+        measures=[measure.label for measure in measures],
         rows=lines,
         found=found_rows(campaign, gold, detectors, measures[0].sides),
         missed=missed_rows(campaign, gold, detectors),

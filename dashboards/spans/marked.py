@@ -10,7 +10,7 @@ from annotation.filters.chosen import read_judgments
 from annotation.models import Campaign, ErrorSpan
 from dashboards.panel.choice import general
 from metaeval.arrays import FloatArray, IntArray
-from metaeval.messages import Message, untranslated
+from metaeval.messages import Message
 from metaeval.spans import SpanTable, agreed_spans
 from metrics import catalogue
 from metrics.models import MetricSignature
@@ -117,7 +117,7 @@ def read_gold(campaign: Campaign, filters: Filters) -> tuple[Gold, tuple[Message
         table,
         list(category),
     )
-    return gold, tuple(map(untranslated, notes))
+    return gold, notes
 
 
 def agreed_gold(gold: Gold, k: int) -> Gold:

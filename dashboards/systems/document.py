@@ -69,7 +69,7 @@ class Systems(CampaignDocument):
     """The table. `systems` are in the human order; `marks` explain marks or their absence.
 
     `systems` are the judged ones, or all where none was judged. `outside` are the others of the
-    same length ratio, which have no marks. `beside` are judged systems that are excluded from
+    same length ratio, which have no marks. `excluded` are judged systems that are excluded from
     comparisons of metrics, such as human translations. `drawn` has unbiased means where better
     systems were shown more often.
     """
@@ -88,7 +88,7 @@ class Systems(CampaignDocument):
     length_units: Sequence[str] = (WORDS, CHARACTERS)
     rows: Sequence[Row]
     outside: Sequence[Row] = ()
-    beside: Sequence[Row] = ()
+    excluded: Sequence[Row] = ()
     drawn: Sequence[Drawn] = ()
     marks: Sequence[Message] = ()
 
@@ -129,7 +129,7 @@ def compute(campaign: Campaign, filters: Filters) -> Systems:
         warnings=list(dict.fromkeys(notices)),
         rows=[*human, *(row for column in columns for row in column.rows)],
         outside=outside(campaign, panel),
-        beside=excluded(campaign, filters, panel),
+        excluded=excluded(campaign, filters, panel),
         drawn=drawn(campaign, filters, panel.human),
     )
 

@@ -9,7 +9,7 @@ from dashboards.systems.document import Systems
 from metaeval.messages import Message, message, truncated
 
 WIDE, NARROW, ALONE = 340, 250, 620
-HUMAN = message("systems.human", "Human")
+HUMAN = message("systems.human-label", "Human")
 RANGE = message("systems.range", "From lowest to highest score")
 UNJUDGED = message("systems.not-judged", "Not judged")
 

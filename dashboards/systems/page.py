@@ -50,7 +50,7 @@ def context(request: HttpRequest, campaign: Campaign, document: Systems) -> dict
         "standings": _standings(document),
         "pairs": _pairs(document),
         "outside": _outside(document, document.outside),
-        "beside": _outside(document, document.beside),
+        "beside": _outside(document, document.excluded),
         "shows_spans": len(spans) > 1,
     }
 
@@ -74,7 +74,7 @@ def _outside(document: Systems, rows: Sequence[Row]) -> list[dict[str, Any]]:
 
 def lines(document: Systems) -> list[Row]:
     """Return the rows of humans and measures, with systems not judged or excluded."""
-    return [*document.rows, *document.outside, *document.beside]
+    return [*document.rows, *document.outside, *document.excluded]
 
 
 def _standings(document: Systems) -> dict[str, Any]:

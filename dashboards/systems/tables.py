@@ -23,7 +23,7 @@ def tables(document: Systems) -> list[Table]:
     found = [_scores(document)]
     found += [_compared(document, group) for group in document.agreement if not group.is_shown]
     found += [_outside(document)] if document.outside else []
-    found += [_excluded(document)] if document.beside else []
+    found += [_excluded(document)] if document.excluded else []
     return found + ([_lengths(document)] if document.lengths.rows else [])
 
 
@@ -99,7 +99,7 @@ def _excluded(document: Systems) -> Table:
         "Judged systems that are excluded from comparisons of metrics, and the number of other "
         "systems that the humans and metrics rank below them, each over shared segments."
     )
-    return _placed(document, document.beside, caption, "beside")
+    return _placed(document, document.excluded, caption, "beside")
 
 
 def _placed(document: Systems, rows: Sequence[Row], caption: str, name: str) -> Table:

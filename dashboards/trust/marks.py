@@ -9,7 +9,7 @@ from dashboards.comparisons.document import Comparison, Metric, OfQuestion
 from dashboards.documents.reasons import CampaignTrust, Reason, Severity, Trust, Verdict
 from dashboards.panel.floors import CONSTANT
 from dashboards.trust.amount import MIN_SYSTEMS
-from metaeval.messages import Message, message, truncated, untranslated
+from metaeval.messages import Message, message, truncated
 from metaeval.replication.bounds import BELOW, NOT_ABOVE
 from metaeval.replication.questions.statistics import SYSTEM
 
@@ -310,12 +310,7 @@ def corrected(correction: str) -> Message:
 
 def no_interval(compared: Comparison) -> Message:
     """Return why a metric of a comparison has a value and no interval."""
-    interval: Message | str | None = compared.interval
-    if isinstance(interval, Message) and "cause" in interval.parameters:
-        return untranslated(interval.parameters["cause"])
-    # Until the statistics give a message, the cause follows these words.
-    before, _, text = str(interval or "").partition("none: ")
-    return untranslated(text) if text and not before else NO_ERROR
+    return compared.no_interval or NO_ERROR
 
 
 def _of_known(

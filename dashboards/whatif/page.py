@@ -15,10 +15,9 @@ from dashboards.trust.marks import forbidden
 from dashboards.whatif.document import Movements, Row, WhatIf, largest
 from dashboards.whatif.figures import MOVEMENT, SAMPLE_SIZE
 from dashboards.whatif.samplesize import SHARES, Point, SampleSize
-from metaeval.messages import message, untranslated
+from metaeval.messages import message
 from metaeval.sensitivity import LEVELS
 
-STATISTICS = {key: untranslated(label) for key, label in LEVELS.items()}
 # Scenarios on a page (of 100 KiB), and those with a column of their own; the data have all.
 SHOWN, DETAILED = 100, 7
 # The same numbers in a paper.
@@ -28,7 +27,7 @@ D = TypeVar("D", WhatIf, SampleSize)
 
 def statistic_of(query: QueryDict) -> str:
     """Return the statistic that the reader chose with `?of=`. Raises FilterError."""
-    return one_of(query, "of", list(STATISTICS))
+    return one_of(query, "of", list(LEVELS))
 
 
 def choose(document: D, query: QueryDict) -> D:
@@ -42,7 +41,7 @@ def choose_marks(document: WhatIf, query: QueryDict) -> WhatIf:
     if not forbidden(document.trust):
         return found
     ranks: dict[str, Any] = dict.fromkeys(
-        f"{name}_{what}" for name in STATISTICS for what in ("rank", "rank_change")
+        f"{name}_{what}" for name in LEVELS for what in ("rank", "rank_change")
     )
     return replace(
         found,
@@ -52,9 +51,7 @@ def choose_marks(document: WhatIf, query: QueryDict) -> WhatIf:
 
 
 def _without_ranks(one: Movements) -> Movements:
-    bare: dict[str, Any] = {
-        name: replace(one.by(name), n_ranks=None, best="") for name in STATISTICS
-    }
+    bare: dict[str, Any] = {name: replace(one.by(name), n_ranks=None, best="") for name in LEVELS}
     return replace(one, **bare)
 
 
@@ -62,7 +59,7 @@ def whatif_context(request: HttpRequest, campaign: Campaign, document: WhatIf) -
     """Sort scenarios by their largest change, and list the changes of measures in the largest."""
     ordered = largest(document.scenarios, document.of)
     return {
-        "statistic": STATISTICS[document.of],
+        "statistic": LEVELS[document.of],
         "movements": [(one, one.by(document.of)) for one in ordered[:SHOWN]],
         "n_hidden": max(0, len(ordered) - SHOWN),
         "detailed": ordered[:DETAILED],
@@ -86,7 +83,7 @@ def samplesize_context(
 ) -> dict[str, Any]:
     """Return the statistic, and the shares and sizes of the columns."""
     return {
-        "statistic": STATISTICS[document.of],
+        "statistic": LEVELS[document.of],
         "columns": list(zip(SHARES, document.sizes, strict=False)),
     }
 
@@ -109,7 +106,7 @@ def whatif_tables(document: WhatIf) -> list[Table]:
         "Excluded", "Kind", "Outputs", "Change", "of", "Ranks changed", "Best metric afterwards"
     )
     caption = (
-        f"{STATISTICS[of]}: the largest change of any metric when one annotator, system or "
+        f"{LEVELS[of]}: the largest change of any metric when one annotator, system or "
         f"document is excluded ({document.human_scores})."
     )
     return [
@@ -124,7 +121,7 @@ def _by_metric(document: WhatIf, shown: Sequence[Movements]) -> Table:
         for label, now, cells in _changes(document, shown)
     ]
     head = texts("Metric", "Now", *(one.title for one in shown))
-    caption = f"{STATISTICS[document.of]}: change by metric when the column is excluded."
+    caption = f"{LEVELS[document.of]}: change by metric when the column is excluded."
     columns = "l" + "r" * (len(head) - 1)
     return Table(caption, f"{document.campaign}-changes", columns, [head], body)
 
@@ -136,7 +133,7 @@ def samplesize_tables(document: SampleSize) -> list[Table]:
         body.append([Cell(label), *(number(row.mean, 3) for row in found)])
         body.append([Cell(""), *texts(*(interval(row.low, row.high, 2) for row in found))])
     caption = (
-        f"{STATISTICS[document.of]} by number of segments: mean of {document.n_samples} samples "
+        f"{LEVELS[document.of]} by number of segments: mean of {document.n_samples} samples "
         "drawn with replacement, and the interval that contains 95% of them."
     )
     head, columns = texts("Segments", *document.sizes), "l" + "r" * len(document.sizes)

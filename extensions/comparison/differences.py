@@ -9,15 +9,15 @@ from dashboards.comparisons.selection import array
 from dashboards.documents.counted import Number
 from dashboards.published import Published
 from extensions.comparison.document import FEWEST_SAMPLES, QUALITY, Known, Line, Side
-from metaeval.messages import Message, message, untranslated
+from metaeval.messages import Message, message
 from metaeval.resampling import percentile_interval
 from metaeval.sensitivity import LEVELS
 
 CORRELATIONS: dict[str, Message] = {
-    "tau": untranslated(LEVELS["tau"]),
+    "tau": LEVELS["tau"],
     "r_hybrid": message("compare.r-hybrid", "System level, Pearson r over hybrids"),
-    "r_segment": untranslated(LEVELS["r_segment"]),
-    "r_system": untranslated(LEVELS["r_system"]),
+    "r_segment": LEVELS["r_segment"],
+    "r_system": LEVELS["r_system"],
     # Only published tables have it: campaigns rate outputs, not pairs of outputs.
     "darr": message("compare.darr", "Segment level, WMT’s τ over pairs (published)"),
 }

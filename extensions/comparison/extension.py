@@ -1,5 +1,7 @@
 """The extension that compares campaigns with each other and with published scores."""
 
+from django.utils.translation import gettext_lazy as _
+
 from core.extensions import Extension, Place
 
 EXTENSION = Extension(
@@ -7,6 +9,8 @@ EXTENSION = Extension(
     urls="extensions.comparison.urls",
     analyses={"compare": "extensions.comparison.document"},
     slow=("compare",),
-    study=(Place("compare", "Compare", "compare", tab="Compare with published", before="report"),),
-    pages=(Place("compare", "Compare campaigns", before="power"),),
+    study=(
+        Place("compare", _("Compare"), "compare", tab=_("Compare with published"), before="report"),
+    ),
+    pages=(Place("compare", _("Compare campaigns"), before="power"),),
 )

@@ -1,5 +1,7 @@
 """The extension that finds the layer of an encoder that agrees best with humans."""
 
+from django.utils.translation import gettext_lazy as _
+
 from core.extensions import Extension, Place
 
 EXTENSION = Extension(
@@ -7,6 +9,6 @@ EXTENSION = Extension(
     urls="extensions.layers.urls",
     analyses={"layers": "extensions.layers.document"},
     slow=("layers",),
-    results=(Place("layers", "Layers", before="scatter"),),
-    study=(Place("layers", "Layers", "study-layers", tab="Layers", before="systems"),),
+    results=(Place("layers", _("Layers"), before="scatter"),),
+    study=(Place("layers", _("Layers"), "study-layers", tab=_("Layers"), before="systems"),),
 )

@@ -42,7 +42,7 @@ def _decode(path: str, number: int, line: bytes) -> str:
         return line.decode("utf-8-sig" if number == 1 else "utf-8")
     except UnicodeDecodeError as error:
         problem = message(
-            "file.not-utf-8",
+            "words.not-utf-8",
             "{path}, line {line}: byte {byte} is not UTF-8.",
             path=path,
             line=number,

@@ -162,7 +162,7 @@ def _map(path: str) -> mmap.mmap:
         with open(path, "rb") as file:
             return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
     except ValueError as error:
-        problem = message("file.empty", "{path} is empty.", path=path)
+        problem = message("vectors.empty", "{path} is empty.", path=path)
         raise MetricError(problem, permanent=True) from error
     except OSError as error:
         raise _unreadable(path, error) from error

@@ -90,7 +90,7 @@ class Shortness(CampaignDocument):
     seed: int = 0
     rows: Sequence[Punished] = ()
     forms: Sequence[Forms] = ()
-    kept: Sequence[Compliant] = ()
+    compliant: Sequence[Compliant] = ()
 
 
 FILTERS = ShortnessChoice
@@ -120,7 +120,7 @@ def compute(campaign: Campaign, filters: Filters) -> Shortness:
     compliant, of_compliance = _compliance(panel, np.abs(own - goal) / goal)
     warnings = dict.fromkeys([*notes, *of_rows, *of_forms, *of_compliance])
     return Shortness(
-        **known, of=of, rows=rows, forms=forms, kept=compliant, warnings=list(warnings)
+        **known, of=of, rows=rows, forms=forms, compliant=compliant, warnings=list(warnings)
     )
 
 

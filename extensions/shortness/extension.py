@@ -1,5 +1,7 @@
 """The extension that measures whether metrics penalize short outputs more than humans do."""
 
+from django.utils.translation import gettext_lazy as _
+
 from core.extensions import Extension, Place
 
 EXTENSION = Extension(
@@ -9,10 +11,12 @@ EXTENSION = Extension(
         "shortness": "extensions.shortness.document",
         "forms": "extensions.shortness.across",
     },
-    results=(Place("shortness", "Shortness", before="whatif"),),
+    results=(Place("shortness", _("Shortness"), before="whatif"),),
     study=(
         Place(
-            *("shortness", "Shorter forms", "study-shortness"), tab="MT systems", before="quality"
+            *("shortness", "Shorter forms", "study-shortness"),
+            tab=_("MT systems"),
+            before="quality",
         ),
     ),
 )

@@ -15,8 +15,8 @@ OWN = ("length_unit", "wanted")
 
 def context(request: HttpRequest, campaign: Campaign, document: Shortness) -> dict[str, Any]:
     """Return the compliance of each system, and the filters that the form keeps."""
-    systems = dict.fromkeys(row.system for row in document.kept)
-    lines = [(name, [row for row in document.kept if row.system == name]) for name in systems]
+    systems = dict.fromkeys(row.system for row in document.compliant)
+    lines = [(name, [row for row in document.compliant if row.system == name]) for name in systems]
     others = [(name, value) for name, value in filter_parameters(request.GET) if name not in OWN]
     return {"lines": lines, "tolerances": TOLERANCES, "kept": others}
 

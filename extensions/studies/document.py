@@ -39,7 +39,7 @@ class CorrelationsOfStudy(StudyDocument):
     all_metrics: Sequence[Named]
     matrix: Matrix | None = None
     answer: Answer | None = None
-    correction_label: Message | None = None
+    correction_label: Message | str | None = None
     bold: Message | None = None
     rows: Sequence[Row] = ()
     averages: Mapping[str, Mapping[str, float | None]]

@@ -102,7 +102,7 @@ class MatrixRow:
     label: Message | str
     cells: Sequence[Cell]
     average: float | None
-    beside: Sequence[Cell] = ()
+    published: Sequence[Cell] = ()
     kind: str = METRIC
 
 
@@ -110,12 +110,12 @@ class MatrixRow:
 class Matrix:
     """Rows are sorted by average, best first; rows without an average come last.
 
-    `beside` has the published columns, with their average last where there are several.
+    `published` has the published columns, with their average last where there are several.
     """
 
     heads: Sequence[Head]
     rows: Sequence[MatrixRow]
-    beside: Beside | None = None
+    published: Beside | None = None
 
     @property
     def directions(self) -> list[tuple[str, list[Head]]]:
@@ -126,7 +126,7 @@ class Matrix:
     @property
     def shown(self) -> Sequence[MatrixRow]:
         """The rows that fit the page, and any below them that is best in a column."""
-        wide = len(self.heads) + (len(self.beside.heads) if self.beside else 0)
+        wide = len(self.heads) + (len(self.published.heads) if self.published else 0)
         room = max(8, MOST_CELLS // max(1, wide))
         leading = [row for row in self.rows[room:] if any(c.is_leader for c in row.cells)]
         return [*self.rows[:room], *leading]
@@ -213,7 +213,7 @@ def matrix_of(
     heads: Sequence[Head],
     lines: Sequence[Line],
     found: Sequence[Mapping[str, Row]],
-    beside: Beside | None,
+    published: Beside | None,
 ) -> Matrix:
     """Return the matrix of lines (`value` by campaign) with the campaigns' rows by metric."""
     known = [value for line in lines for value in line.values if value is not None]
@@ -228,12 +228,12 @@ def matrix_of(
                 for value, own, head in zip(line.values, found, heads, strict=True)
             ],
             line.average,
-            _beside(line.key, beside),
+            _published_cells(line.key, published),
             kinds.get(line.key, METRIC),
         )
         for line in sorted(lines, key=_order)
     ]
-    return Matrix(heads, rows or published_rows(beside), beside)
+    return Matrix(heads, rows or published_rows(published), published)
 
 
 def _label(line: Line, kind: str) -> Message | str:
@@ -264,22 +264,22 @@ def step_of(value: float, low: float, high: float) -> int:
     return min(STEPS - 1, int(share * STEPS))
 
 
-def _beside(key: str, beside: Beside | None) -> list[Cell]:
+def _published_cells(key: str, published: Beside | None) -> list[Cell]:
     """Return the published numbers of a metric; the largest of a column is bold, as printed."""
-    if beside is None:
+    if published is None:
         return []
-    values = beside.values.get(key, [None] * len(beside.heads))
-    pairs = zip(values, beside.largest, strict=True)
+    values = published.values.get(key, [None] * len(published.heads))
+    pairs = zip(values, published.largest, strict=True)
     return [Cell(v, is_best=v is not None and v == largest) for v, largest in pairs]
 
 
-def published_rows(beside: Beside | None) -> list[MatrixRow]:
+def published_rows(published: Beside | None) -> list[MatrixRow]:
     """Return all rows of a published table, in its own order, for a matrix without campaigns."""
-    if beside is None:
+    if published is None:
         return []
     return [
-        MatrixRow(key, label, [], None, _beside(key, beside))
-        for key, label in beside.labels.items()
+        MatrixRow(key, label, [], None, _published_cells(key, published))
+        for key, label in published.labels.items()
     ]
 
 

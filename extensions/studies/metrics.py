@@ -36,7 +36,7 @@ from extensions.studies.headline import Column as Answering
 from extensions.studies.headline import Named as Averaged
 from extensions.studies.matrix import Group, Matrix, groups_of, heads_of, matrix_of, trend_of
 from extensions.studies.published import beside_of, titles
-from metaeval.messages import Message, message, untranslated
+from metaeval.messages import Message, message
 from metaeval.replication.questions.statistics import SEGMENT, SYSTEM
 from metrics.catalogue import infos
 
@@ -113,7 +113,7 @@ def choose_of_study(document: CorrelationsOfStudy, query: QueryDict) -> Correlat
         heads=[replace(h, group=group) for h, group in zip(document.heads, groups, strict=True)],
         campaigns=campaigns,
         tables=tables,
-        correction_label=untranslated(selection.CORRECTIONS[correction]),
+        correction_label=selection.CORRECTIONS[correction],
         bold=bold(marks.corrected(correction)),
         trust=worst_of([one.trust for one in campaigns]),
         rows=[

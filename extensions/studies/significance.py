@@ -31,7 +31,7 @@ class SignificanceOfStudy(StudyDocument):
     statistic: str = ""
     statistic_label: Message | None = None
     test_label: Message | None = None
-    correction_label: Message | None = None
+    correction_label: Message | str | None = None
     rows: Sequence[Pair] = ()
 
 
@@ -102,7 +102,7 @@ def heat_maps(document: SignificanceOfStudy) -> Spec | None:
     shown = [each for each in document.campaigns if isinstance(each, Shown) and each.rows]
     if not shown or document.statistic_label is None:
         return None
-    outlines = document.correction_label and outlined(document.correction_label)
+    outlines = outlined(document.correction_label) if document.correction_label else None
     return figure(
         document.statistic_label,
         [QUESTION, darker(document.test_label), outlines, document.over],

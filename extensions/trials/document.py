@@ -213,9 +213,9 @@ def _effects(rated: Rated, confidence: float) -> Iterator[Effect]:
         known = rated.among(BLANK, treated) & ~np.isnan(values)
         if (known & rated.among(treated)).any():
             yield _rate(name, rated, known, values, rated.among(treated), confidence)
-    shown = rated.among(PREFILLED, WITHHELD) & ~np.isnan(rated.kept)
+    shown = rated.among(PREFILLED, WITHHELD) & ~np.isnan(rated.share_kept)
     if (shown & rated.after).any():
-        values = (rated.kept >= 1).astype(float)
+        values = (rated.share_kept >= 1).astype(float)
         yield _rate("kept-after", rated, shown, values, rated.after, confidence)
 
 

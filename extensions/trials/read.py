@@ -53,7 +53,7 @@ class Rated:
     after: BoolArray
     accepted: FloatArray
     missed: FloatArray
-    kept: FloatArray
+    share_kept: FloatArray
     n_doubted: int
 
     def __len__(self) -> int:
@@ -116,7 +116,7 @@ def read_rated(campaign: Campaign, filters: Filters) -> Rated:
         after=_after(rows, planted),
         accepted=np.array([_is_over(p, s) for p, s in zip(planted, finals, strict=True)]),
         missed=1.0 - np.array([_is_over(p, s) for p, s in zip(known, finals, strict=True)], float),
-        kept=np.array([kept.get(row["pk"], np.nan) for row in rows], dtype=float),
+        share_kept=np.array([kept.get(row["pk"], np.nan) for row in rows], dtype=float),
         n_doubted=sum(bool(row["time_doubt"]) for row in rows),
     )
 

@@ -74,9 +74,15 @@ def _labels(table: Table) -> Iterator[np.ndarray]:  # type: ignore[type-arg]
     found = [table.text(number, row, "condition").lower() for number, row in table.rows]
     for (number, _), each in zip(table.rows, found, strict=True):
         if each not in CONDITIONS:
-            known = ", ".join(CONDITIONS)
             raise FormatError(
-                table.path, number, f"field condition: expected one of {known}, got {each!r}"
+                table.path,
+                number,
+                message(
+                    "prefilled.unknown-condition",
+                    "The field condition must be one of {conditions}, not “{value}”.",
+                    conditions=list(CONDITIONS),
+                    value=each,
+                ),
             )
     yield np.array(found)
 

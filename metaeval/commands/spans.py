@@ -217,7 +217,14 @@ def _read(
             raise FormatError(
                 table.path,
                 line,
-                f"expected as many starts as ends and severities, got {lists}",
+                message(
+                    "spans.unequal-lists",
+                    "A row needs as many starts as ends and severities. This row has {starts} "
+                    "starts, {ends} ends and {severities} severities.",
+                    starts=len(lists[0]),
+                    ends=len(lists[1]),
+                    severities=len(lists[2]),
+                ),
             )
         for start, end, severity in zip(*lists, strict=True):
             marks.spans.append(
@@ -232,12 +239,24 @@ def _ends(table: Table, line: int, start: str, end: str, options: Any) -> tuple[
         raise FormatError(
             table.path,
             line,
-            f"fields start and end: expected whole numbers, got {start[:20]!r}, {end[:20]!r}",
+            message(
+                "spans.no-whole-numbers",
+                "The fields start and end must be whole numbers, not “{start}” and “{end}”.",
+                start=start[:20],
+                end=end[:20],
+            ),
         )
     found = int(start), int(end) + options.ends_included
     if found[1] < found[0]:
         raise FormatError(
-            table.path, line, f"the span [{found[0]}, {found[1]}) ends before it starts"
+            table.path,
+            line,
+            message(
+                "spans.ends-before-start",
+                "The span ends at {end:d}, before it starts at {start:d}.",
+                start=found[0],
+                end=found[1],
+            ),
         )
     return found
 

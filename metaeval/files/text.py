@@ -26,7 +26,7 @@ from metaeval.results import MissingDataWarning, Notes
 class FormatError(MessageError, ValueError):
     """A file does not have the expected format; `message` is without file and line."""
 
-    def __init__(self, path: Path, line: int | None, message: Message | str) -> None:
+    def __init__(self, path: Path, line: int | None, message: Message) -> None:
         super().__init__(message)
         self.path, self.line = path, line
         where = f"{path}" if line is None else f"{path}, line {line}"

@@ -11,9 +11,11 @@ import numpy as np
 
 from metaeval.files.tables import DOCUMENT, score_columns
 from metaeval.files.text import FormatError, Table
+from metaeval.messages import message
 from metaeval.replication.bounds import Ratings, against_floors, ceiling
 from metaeval.replication.questions.scored import Scored
 from metaeval.replication.questions.statistics import Question
+from metaeval.replication.tables import OTHER_CELLS
 from metaeval.results import StatisticsWarning
 from metaeval.scores.matrix import ScoreMatrix
 
@@ -34,7 +36,7 @@ def read_floors(path: str | Path, human: ScoreMatrix) -> Mapping[str, ScoreMatri
         floors = {name: each.subset(systems=human.systems) for name, each in floors.items()}
     first = floors[RANDOM]
     if (first.systems, first.segments) != (human.systems, human.segments):
-        raise FormatError(Path(path), None, "systems or segments differ from those of the scores")
+        raise FormatError(Path(path), None, OTHER_CELLS)
     return floors
 
 
@@ -54,7 +56,16 @@ def read_ratings(path: str | Path, human: ScoreMatrix, excluded: Collection[str]
         if cell[0] in excluded:
             continue
         if cell not in places:
-            raise FormatError(table.path, line, f"no output of {cell[0]} for segment {cell[1]}")
+            raise FormatError(
+                table.path,
+                line,
+                message(
+                    "bounds.no-output",
+                    "The scores have no output of {system} for segment {segment}.",
+                    system=cell[0],
+                    segment=cell[1],
+                ),
+            )
         who = annotators.setdefault(table.text(line, row, "annotator"), len(annotators))
         found.append((who, places[cell], table.number(line, row, "score")))
     annotator, place, score = zip(*found, strict=True) if found else [()] * 3

@@ -26,6 +26,9 @@ from metaeval.systems.lengths import length_deviation
 from metaeval.systems.table import SystemTable, system_table
 
 Row = dict[str, Any]
+OTHER_CELLS = message(
+    "bundle.other-cells", "The systems or segments of the file differ from those of the scores."
+)
 
 
 class ScoreError(MessageError, ValueError):
@@ -195,7 +198,7 @@ def _counts(name: str, text: str, human: ScoreMatrix) -> CorpusStatistics:
     stack = np.stack([plane.values for plane in planes.values()], axis=2)
     first = next(iter(planes.values()))
     if (first.systems, first.segments) != (human.systems, human.segments):
-        raise FormatError(Path(path), None, "systems or segments differ from those of the scores")
+        raise FormatError(Path(path), None, OTHER_CELLS)
     return CorpusStatistics(
         stack, first.systems, first.segments, FORMULAS[formula], human.documents
     )

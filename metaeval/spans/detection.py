@@ -283,7 +283,7 @@ def ceiling(
         notes.warn(
             TooFewWarning(
                 message(
-                    "spans.no-ceiling",
+                    "spans.no-human-ceiling",
                     "No two annotators marked the same outputs, so there is no human ceiling.",
                 )
             )

@@ -21,6 +21,7 @@ from annotation.uploads import InputFile
 from annotation.uploads.files import too_large
 from metrics import datasets
 from metrics.datasets import mtme, waiting
+from metrics.forms.datasets import not_a_pair
 from metrics.models import DatasetImport
 
 
@@ -50,7 +51,7 @@ class DatasetImportSerializer(serializers.ModelSerializer[DatasetImport]):
 
     @extend_schema_field(ProblemSerializer(many=True))
     def get_report(self, row: DatasetImport) -> Any:
-        """What is wrong, doubtful or worth knowing, by file, row and field."""
+        """Return errors, warnings and notes, by file, row and field."""
         problems: Any = waiting.problems_of(row).problems  # the stubs know of one object only
         return ProblemSerializer(problems, many=True).data
 
@@ -76,9 +77,9 @@ class FolderSerializer(serializers.Serializer[object]):
     dry_run = serializers.BooleanField(required=False, write_only=True, default=False)
 
     def validate_language_pair(self, pair: str) -> str:
-        """Refuse what names no two languages."""
+        """Refuse what does not name two languages."""
         if not mtme.is_pair(pair):
-            raise serializers.ValidationError(f"“{pair}” is no language pair such as en-de.")
+            raise serializers.ValidationError(str(not_a_pair(pair)))
         return pair
 
     def validate_archive(self, archive: Any) -> Any:
@@ -116,7 +117,7 @@ class _ImportViewSet(
     of_dataset: ClassVar[bool]
 
     def get_queryset(self) -> QuerySet[DatasetImport]:
-        """Leave out what others began."""
+        """Exclude imports that other people began."""
         rows = super().get_queryset()
         rows = rows.exclude(dataset="") if self.of_dataset else rows.filter(dataset="")
         if is_site_admin(self.request.user):

@@ -123,7 +123,7 @@ class CheckedScoresSerializer(serializers.Serializer[Checked]):
     stored = MetricImportSerializer(many=True, required=False)
 
     def get_warnings(self, checked: Checked) -> list[str]:
-        """Allowed but doubtful."""
+        """Return what is allowed but may be a mistake."""
         return [str(problem) for problem in checked.report.warnings]
 
     def get_notes(self, checked: Checked) -> list[str]:

@@ -1,4 +1,4 @@
-"""Published sets with their human and metric scores: whole folders in.
+"""Import published sets with their human and metric scores.
 
 `drafts` says what one language pair consists of, `store` writes it, `mtme` reads folders in the
 layout of mt-metrics-eval, and each other module turns one published set into drafts. `DATASETS` is
@@ -20,23 +20,36 @@ from metrics.datasets.store import Stored, examine, store
 DATASETS: dict[str, DataSet] = {
     **JUDGED,
     "wmt15": DataSet(
-        "WMT15: human and metric scores of whole systems, no texts",
+        message(
+            "dataset.wmt15",
+            "WMT15: human and metric scores of systems, without texts",
+        ),
         "metrics.datasets.wmt15.read",
         "wmt15",
         index=("scores.tsv", "lp"),
     ),
     "wmt23-meta": DataSet(
-        "WMT23: four human scores and 13 metrics of the same outputs, no texts",
+        message(
+            "dataset.wmt23-meta",
+            "WMT23: four human scores and 13 metrics of the same outputs, without texts",
+        ),
         "metrics.datasets.wmt23_meta.read",
         "wmt23-meta/*",
     ),
     "spans": DataSet(
-        "WMT23: error spans of the same outputs by six groups of annotators",
+        message(
+            "dataset.spans",
+            "WMT23: error spans in the same outputs by six groups of annotators",
+        ),
         "metrics.datasets.spans.read",
         "spans/*",
     ),
     "length-control": DataSet(
-        "IWSLT 2022, isometric: outputs of systems built for length control, no human scores",
+        message(
+            "dataset.length-control",
+            "IWSLT 2022, isometric: outputs of systems built for length control, without human "
+            "scores",
+        ),
         "metrics.datasets.length_control.read",
         "length-control/*",
     ),

@@ -1,10 +1,11 @@
-"""What a published set of one language pair consists of, before anything is stored."""
+"""Drafts of a published set in one language pair, before anything is stored."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from annotation.imports import CampaignDraft
 from annotation.uploads import TestSetDraft
+from metaeval.messages import Message
 
 
 @dataclass(frozen=True)
@@ -13,7 +14,7 @@ class MetricDraft:
 
     `outputs` maps a system to its scores, one for each of `keys`, the keys of segments; nan where
     there is none. `systems` are the scores of whole systems, where the metric has its own. `note`
-    is a sentence that is kept beside the provenance.
+    is stored after the provenance.
     """
 
     name: str
@@ -21,7 +22,7 @@ class MetricDraft:
     outputs: Mapping[str, Sequence[float]] = field(default_factory=dict)
     systems: Mapping[str, float] = field(default_factory=dict)
     higher_is_better: bool = True
-    note: str = ""
+    note: Message | None = None
 
     @property
     def segment_scores(self) -> dict[tuple[str, str], float]:
@@ -38,10 +39,10 @@ class MetricDraft:
 class EvaluationDraft:
     """A test set with its human scores, a campaign each, and its metrics.
 
-    `provenance` says in a sentence whence the scores of metrics come.
+    `provenance` is the origin of the metrics' scores.
     """
 
     test_set: TestSetDraft
     campaigns: Sequence[CampaignDraft] = ()
     metrics: Sequence[MetricDraft] = ()
-    provenance: str = ""
+    provenance: Message | str = ""

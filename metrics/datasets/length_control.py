@@ -23,7 +23,7 @@ def read(pair: Pair) -> EvaluationDraft:
             name=f"IWSLT 2022 isometric {pair.label}",
             source_language=pair.source,
             target_language=pair.target,
-            description="Speech; outputs should be within 10 % of the source's length. CC BY 4.0.",
+            description="Speech; outputs should be within 10% of the source's length. CC BY 4.0.",
             segments=[
                 SegmentDraft(row["seg"], row["source"], references={"A": row["reference"]})
                 for row in read_table(pair.folder / "segments.tsv", *columns)

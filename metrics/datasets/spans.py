@@ -1,11 +1,12 @@
 """WMT23: error spans of the same outputs by six groups of annotators, a campaign each.
 
 `wmt23-spans-en-de-wmt-mqm`, `-mqm-1`, `-mqm-iaa`, `-esa-1`, `-esa-2` and `-esa-iaa`: 9,598
-judgments with 11,991 error spans on 2,028 outputs, with texts; WMT's scores are kept beside the
+judgments with 11,991 error spans on 2,028 outputs, with texts; WMT's scores are stored with the
 judgments. An error without a place in the output, an omission, is marked over the source. The 22
 spans of ESA whose severity was left undecided are minor, the lesser of its two, so that no marked
 output comes out as free of errors. The human reference is judged as a system and serves as
-reference. The scores of metrics on the same outputs come from `wmt23-meta`, where it lies beside.
+reference. The scores of metrics on the same outputs come from `wmt23-meta`, if that folder is
+present.
 """
 
 from collections import defaultdict
@@ -46,8 +47,8 @@ def read(pair: Pair) -> EvaluationDraft:
         judged[row["set"]].append(row)
     spans = _spans(pair, sources, outputs)
     test_set = _test_set(pair, sources, outputs)
-    beside = pair.folder.parent.parent / "wmt23-meta" / pair.name
-    metrics = metrics_of(beside, list(sources)) if beside.is_dir() else []
+    folder = pair.folder.parent.parent / "wmt23-meta" / pair.name
+    metrics = metrics_of(folder, list(sources)) if folder.is_dir() else []
     campaigns = [_campaign(pair, name, rows, outputs, spans) for name, rows in judged.items()]
     return EvaluationDraft(test_set, campaigns, metrics, PROVENANCE)
 

@@ -16,7 +16,7 @@ from annotation.uploads.problems import Place, Report
 from core.messages import messages_of
 from metaeval.messages import message, truncated
 from metrics.datasets.drafts import EvaluationDraft, MetricDraft
-from metrics.imported.held import Held, names_of
+from metrics.imported.held import MetricScores, names_of
 from metrics.imported.naming import check_name
 from metrics.imported.storing import Draft, Outcome, resolve, store_all
 
@@ -32,7 +32,7 @@ class Stored:
 
 
 def examine(draft: EvaluationDraft, report: Report, *, user: Any = None) -> None:
-    """Check a draft by itself and against what is stored; every violation goes to the report."""
+    """Check a draft alone and against stored rows; every violation goes to the report."""
     uploads.examine(draft.test_set, report, user=user)
     slugs = [campaign.slug for campaign in draft.campaigns]
     if twice := sorted({slug for slug in slugs if slugs.count(slug) > 1}):
@@ -71,7 +71,7 @@ def examine(draft: EvaluationDraft, report: Report, *, user: Any = None) -> None
 def store(draft: EvaluationDraft, *, user: Any = None) -> Stored:
     """Store test set, campaigns and metric scores, all or nothing; the same again changes nothing.
 
-    Raises ValidationError with everything that stands against it.
+    Raises ValidationError with every error.
     """
     result = uploads.store(draft.test_set, user=user)
     test_set = result.test_set
@@ -87,5 +87,5 @@ def store(draft: EvaluationDraft, *, user: Any = None) -> Stored:
     return Stored(test_set, result.changes, campaigns, metrics)
 
 
-def _held(metric: MetricDraft, names: Any) -> Held:
+def _held(metric: MetricDraft, names: Any) -> MetricScores:
     return resolve(names, metric.segment_scores, metric.systems)

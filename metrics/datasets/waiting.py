@@ -1,4 +1,4 @@
-"""Imports on their way: work (`core.work`), so that no page waits for a large folder.
+"""Import data sets in background jobs (`core.work`), so that no page waits for a large folder.
 
 What is checked is read again when it is stored, from the same bytes, in one transaction.
 """
@@ -21,7 +21,7 @@ from core.messages import messages_of
 from core.work.claims import ask, fail, finish
 from core.work.kinds import Lease, WorkKind
 from core.work.sending import send_on_commit
-from metaeval.messages import message
+from metaeval.messages import Message, message
 from metrics import datasets
 from metrics.datasets import EvaluationDraft, Stored, mtme
 from metrics.models import DatasetImport
@@ -30,7 +30,7 @@ State = DatasetImport.State
 QUEUE = "slow"
 EXPIRES = timedelta(hours=2)
 SHOWN = 1_000
-FAILED = "the import failed for a reason that the log of the worker gives"
+FAILED = message("datasets.failed", "The import failed. The log of the worker has the reason.")
 
 
 class Imports(WorkKind[DatasetImport]):
@@ -42,8 +42,8 @@ class Imports(WorkKind[DatasetImport]):
 
     def fit(self, rows: QuerySet[DatasetImport]) -> QuerySet[DatasetImport]:
         """One after the other: a worker's other children are for slow documents."""
-        in_hand = DatasetImport.objects.filter(status=DatasetImport.Status.RUNNING)
-        return rows.none() if in_hand.exists() else rows
+        running = DatasetImport.objects.filter(status=DatasetImport.Status.RUNNING)
+        return rows.none() if running.exists() else rows
 
     def do(self, row: DatasetImport, lease: Lease) -> None:
         """Read what was sent; what is wrong with it is reported and ends the import."""
@@ -64,13 +64,14 @@ class Imports(WorkKind[DatasetImport]):
             _end(row, State.REFUSED, report)
 
     def failed(self, row: DatasetImport, error: Exception) -> None:
-        """It would come again."""
+        """Report the failure; a second try would fail too."""
         fail(row, FAILED)
 
     def ended(self, row: DatasetImport) -> None:
-        """Say so, and forget what was sent."""
+        """Report the error, and delete what was sent."""
         rows = DatasetImport.objects.filter(pk=row.pk)
-        rows.update(state=State.REFUSED, report=[["error", row.message, []]], content=b"")
+        problem = Problem("error", _message_of(row.message))
+        rows.update(state=State.REFUSED, report=[problem.as_json()], content=b"")
 
 
 imports = Imports()
@@ -107,7 +108,7 @@ def confirm(row: DatasetImport) -> bool:
 
 
 def _expire() -> None:
-    """Forget what nobody confirmed in time; what it was stays in the list."""
+    """Delete the content of imports that nobody confirmed in time; their rows stay."""
     old = DatasetImport.objects.filter(created_at__lt=timezone.now() - EXPIRES, state=State.CHECKED)
     old.update(state=State.EXPIRED, content=b"")
 
@@ -183,7 +184,7 @@ def _outcome(stored: Stored) -> dict[str, Any]:
 
 
 def summary(draft: EvaluationDraft) -> dict[str, Any]:
-    """Say what a draft consists of, as a page and a program read it."""
+    """Return what a draft consists of, for pages and programs."""
     test_set = draft.test_set
     references = {name for segment in test_set.segments for name in segment.references}
     return {
@@ -215,8 +216,12 @@ def problems_of(row: DatasetImport) -> Report:
     return Report([_problem_of(values) for values in row.report])
 
 
+def _message_of(value: Message | str) -> Message:
+    return value if isinstance(value, Message) else message("problem.text", "{text}", text=value)
+
+
 def _problem_of(values: Any) -> Problem:
     if isinstance(values, list):  # stored before problems had codes
         severity, text, place = values
-        return Problem(severity, message("problem.text", "{text}", text=text), Place(*place[:3]))
+        return Problem(severity, _message_of(text), Place(*place[:3]))
     return problem_from_json(values)

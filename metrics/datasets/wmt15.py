@@ -59,7 +59,7 @@ def read(pair: Pair) -> EvaluationDraft:
             MetricDraft(metric, systems=scores, higher_is_better=metric not in LOWER)
             for metric, scores in metrics.items()
         ],
-        "WMT15 metrics task, scores of systems",
+        message("wmt15.origin", "WMT15 metrics task, scores of systems."),
     )
 
 

@@ -17,11 +17,12 @@ from annotation.imports.tables import Row, read_table
 from annotation.models import Campaign
 from annotation.models.corpus import NO_SOURCE
 from annotation.uploads import SegmentDraft, SystemDraft, TestSetDraft
+from metaeval.messages import message
 from metrics.datasets.drafts import EvaluationDraft, MetricDraft
 
 HUMANS = {"mqm": "MQM", "da_sqm": "DA+SQM", "esa_1": "ESA, first", "esa_2": "ESA, second"}
 KEYS = ("system", "seg")
-PROVENANCE = "WMT23 metrics task, as released in mt-metrics-eval"
+PROVENANCE = message("wmt23.origin", "WMT23 metrics task, as released in mt-metrics-eval.")
 
 
 def read(pair: Pair) -> EvaluationDraft:

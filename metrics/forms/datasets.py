@@ -4,13 +4,22 @@ import re
 from typing import Any
 
 from django import forms
+from django.utils.translation import gettext_lazy as _
 
 from annotation.forms.imports import QuestionField, StudyField
 from annotation.forms.uploads import FilesField, FilesInput, OneFileField
 from annotation.uploads import InputFile
+from metaeval.messages import Message, message
 from metrics.datasets import mtme
 
 ALL, NONE = "all", "none"
+
+
+def not_a_pair(pair: str) -> Message:
+    """Return the refusal of a text that does not name two languages."""
+    return message(
+        "dataset.not-a-pair", "“{pair}” is not a language pair. Enter one such as en-de.", pair=pair
+    )
 
 
 class FolderInput(FilesInput):
@@ -23,52 +32,67 @@ class FolderInput(FilesInput):
 class MtmeForm(forms.Form):
     """An archive, or the files of a folder; and what to take of them."""
 
-    archive = OneFileField(label="Archive", help_text="A .zip or .tar.gz of the folder.")
+    archive = OneFileField(label=_("Archive"), help_text=_("A .zip or .tar.gz of the folder."))
     folder = FilesField(
         required=False,
-        label="Or the folder itself",
+        label=_("Or the folder itself"),
         widget=FolderInput(),
-        help_text="Up to 200 files. For more, send an archive.",
+        help_text=_("Up to 200 files. For more, send an archive."),
     )
     language_pair = forms.CharField(
         required=False,
         max_length=40,
-        help_text="As the files are named, such as en-de. Optional where there is only one.",
+        label=_("Language pair"),
+        help_text=_("As in the file names, such as en-de. Optional if there is only one pair."),
     )
     human = forms.CharField(
-        required=False, label="Human scores", help_text="Names such as mqm. Optional: all."
+        required=False,
+        label=_("Human scores"),
+        help_text=_("Names such as mqm. Leave blank to import all."),
     )
     metrics = forms.CharField(
-        required=False, help_text="Names such as BLEU-refA, or none. Optional: all."
+        required=False,
+        label=_("Metrics"),
+        help_text=_("Names such as BLEU-refA, or none. Leave blank to import all."),
     )
     lower_is_better = forms.CharField(
         required=False,
-        label="Scores that are better when lower",
-        help_text="Names of metrics and human scores. Optional: inferred from names and signs.",
+        label=_("Scores that are better when lower"),
+        help_text=_(
+            "Names of metrics and human scores. Leave blank to infer them from names and signs."
+        ),
     )
     higher_is_better = forms.CharField(
         required=False,
-        label="Scores that are better when higher",
-        help_text="Only where the direction cannot be inferred.",
+        label=_("Scores that are better when higher"),
+        help_text=_("Needed only if the direction cannot be inferred."),
     )
     name = forms.CharField(
-        required=False, max_length=80, help_text="Of the test set. Optional: the folder’s."
+        required=False,
+        max_length=80,
+        label=_("Name"),
+        help_text=_("The name of the test set. Leave blank to use the name of the folder."),
     )
     study = StudyField()
     question = QuestionField()
 
     def clean_language_pair(self) -> str:
-        """Refuse what names no two languages."""
+        """Refuse text that does not name two languages."""
         pair: str = self.cleaned_data["language_pair"].strip()
         if pair and not mtme.is_pair(pair):
-            raise forms.ValidationError(f"“{pair}” is no language pair. Write one such as en-de.")
+            raise forms.ValidationError([not_a_pair(pair)])
         return pair
 
     def clean(self) -> dict[str, Any]:
         """Ask for an archive or a folder, and not for both."""
         data = super().clean() or self.cleaned_data
         if bool(data.get("archive")) == bool(data.get("folder")):
-            self.add_error("archive", "Choose an archive or a folder.")
+            self.add_error(
+                "archive",
+                forms.ValidationError(
+                    [message("dataset.archive-or-folder", "Choose an archive or a folder.")]
+                ),
+            )
         return data
 
     def choice(self) -> dict[str, Any]:
@@ -89,7 +113,7 @@ class MtmeForm(forms.Form):
     def sent(self, paths: list[str]) -> tuple[str, bytes]:
         """Return name and bytes of the archive; files become one, with `paths` from the script.
 
-        Without the script a browser sends bare names, which say where a file belongs.
+        Without the script a browser sends bare names; the place of a file is then inferred.
         """
         if archive := self.cleaned_data["archive"]:
             file = InputFile.sent(archive)

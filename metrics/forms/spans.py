@@ -1,30 +1,35 @@
 """The form of error spans that were found elsewhere."""
 
 from django import forms
+from django.utils.translation import gettext_lazy as _
 
 from annotation.forms.uploads import FilesField
 from annotation.uploads import InputFile
 
 ENDS = {
-    "": "not said yet: show me how many ends fall on words",
-    "included": "the last character of the span (Appraise)",
-    "excluded": "the place behind it (WMT files, mt-metrics-eval, Python)",
+    "": _("not known yet: show how many spans end at words"),
+    "included": _("the last character of the span (Appraise)"),
+    "excluded": _("the position after the last character (WMT files, mt-metrics-eval, Python)"),
 }
 
 
 class SpanFilesForm(forms.Form):
-    """Files, the metric's name, and what an end is."""
+    """Files, the metric's name, and the meaning of end offsets."""
 
-    name = forms.CharField(label="Name of the metric", max_length=60)
-    ends = forms.ChoiceField(label="An end names", choices=list(ENDS.items()), required=False)
+    name = forms.CharField(label=_("Name of the metric"), max_length=60)
+    ends = forms.ChoiceField(
+        label=_("The end offset is"), choices=list(ENDS.items()), required=False
+    )
     tables = FilesField(
-        label="Files with spans",
-        help_text="TSV, CSV, XLSX or JSON: system, segment, "
-        "start, end, severity, perhaps category, "
-        "side (target, source, missing), confidence and score, a row a span; severity no-error for "
-        "an output without one. Lists of WMT25 (start_indices, end_indices, error_types) and JSON "
-        "lists (errors) are read, too. Offsets count Unicode characters from 0.",
-        error_messages={"required": "Choose at least one file."},
+        label=_("Files with spans"),
+        help_text=_(
+            "TSV, CSV, XLSX or JSON with one row per span: system, segment, start, end and "
+            "severity; optional are category, side (target, source or missing), confidence and "
+            "score. Write the severity no-error for an output without errors. Lists of WMT25 "
+            "(start_indices, end_indices, error_types) and JSON lists (errors) are accepted too. "
+            "Offsets count Unicode characters from 0."
+        ),
+        error_messages={"required": _("Choose at least one file.")},
     )
 
     def __init__(self, *args: object, has_files: bool = False, **kwargs: object) -> None:
@@ -34,7 +39,7 @@ class SpanFilesForm(forms.Form):
 
     @property
     def ends_included(self) -> bool | None:
-        """What the person said of ends."""
+        """Return True if the end is within the span, None where that was not chosen."""
         return {"included": True, "excluded": False}.get(self.cleaned_data["ends"])
 
     def sent(self) -> list[InputFile]:

@@ -1,4 +1,4 @@
-"""The dry run: what files hold, what importing them changes, and what a person should look at."""
+"""Check files before an import: their scores, what importing them changes, and warnings."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -10,9 +10,8 @@ from annotation.access import may_change_test_set, test_set_refusal
 from annotation.models import TestSet
 from annotation.uploads.files import InputFile
 from annotation.uploads.problems import Place, Report
-from annotation.uploads.tables.directions import USUAL, direction_text, say_direction
+from annotation.uploads.tables.directions import USUAL, direction_message, say_direction
 from core.messages import messages_of
-from core.text import join_truncated
 from metaeval.messages import Message, message, truncated
 from metaeval.scores.directions import Direction, infer_direction, stated_direction
 from metrics.imported import naming
@@ -198,7 +197,7 @@ def _drafts(
             )
         direction = directions[key]
         say_direction(key, direction, report)
-        drafts.append(Draft(name, held, not direction.is_lower, note=direction_text(direction)))
+        drafts.append(Draft(name, held, not direction.is_lower, note=direction_message(direction)))
     return drafts
 
 
@@ -284,13 +283,13 @@ def bring_in(
     `expected` ones that were previewed.
     """
     if checked.report.errors:
-        raise ValidationError([str(each) for each in checked.report.errors])
+        raise ValidationError([each.sentence for each in checked.report.errors])
     files = checked.reading.files
-    stated = provenance or f"Imported from {join_truncated([file['name'] for file in files])}."
+    names = truncated([file["name"] for file in files])
     return store_all(
         checked.test_set,
         checked.drafts,
-        provenance=stated,
+        provenance=provenance or message("scores.origin", "Imported from {files}.", files=names),
         files=files,
         user=user,
         expected=expected,

@@ -1,4 +1,4 @@
-"""What a person says of tables of scores: columns, names, directions, and what to leave out."""
+"""Choices for tables of scores: columns, names, directions, and what to skip."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from annotation.uploads.tables.columns import wanted
 from annotation.uploads.tables.rows import GROUP
 from metaeval.files.names import NAMES
+from metaeval.messages import message
 
 SEGMENT, SYSTEM, METRIC, SCORE = "segment", "system", "metric", "score"
 PAIR = "language_pair"
@@ -13,13 +14,13 @@ PAIR = "language_pair"
 # empty for scores of whole systems.
 LINE = " line"
 FIELDS = (
-    wanted(SEGMENT, "segment", *NAMES["item"]),
-    wanted(SYSTEM, "system", GROUP),
-    wanted(METRIC, "name of the metric", "name"),
-    wanted(SCORE, "score", "prediction"),
-    wanted(PAIR, "language pair"),
+    wanted(SEGMENT, message("field.segment", "segment"), *NAMES["item"]),
+    wanted(SYSTEM, message("field.system", "system"), GROUP),
+    wanted(METRIC, message("field.metric-name", "name of the metric"), "name"),
+    wanted(SCORE, message("field.score", "score"), "prediction"),
+    wanted(PAIR, message("field.language-pair", "language pair")),
 )
-# Columns that are called so hold what people said; they are no metrics unless somebody says so.
+# Columns with these names hold human scores; they are not metrics unless the person chooses them.
 HUMAN = frozenset(
     (
         *("human", "human_score", "human_z", "human_raw", "human_mean", "z_mean", "raw_mean"),
@@ -32,14 +33,14 @@ HUMAN = frozenset(
 class Choices:
     """What a person chose; names are those of the files.
 
-    `columns` maps columns to fields, an empty field meaning that it holds none of them. Of the
+    `columns` maps columns to fields; a column with an empty field is not used. Of the
     metrics only `metrics` are taken (None: all but columns that hold human scores). Where a table
     has scores and no names, `metric` is theirs, or else the name of the file. `names` are other
     names for metrics, `lower` and `higher` those that are stated to be better when lower or
     higher: the direction of others is that of their scores which this test set shows, or else
     inferred. With `skips_unknown` rows of systems and segments that the test set does not have are
-    left out and counted; else they are errors. `lines` says what line n of files without keys is
-    (`annotation.uploads.tables.lines`), `system` whose scores files are that name none.
+    skipped and counted; else they are errors. `lines` is the meaning of line n in files without
+    keys (`annotation.uploads.tables.lines`), `system` the system of files that do not name one.
     """
 
     columns: Mapping[str, str] = field(default_factory=dict)

@@ -14,7 +14,7 @@ from annotation.uploads.submissions import label_of_file
 from annotation.uploads.tables.numbers import no_number
 from metaeval.files.cells import count_infinite, read_score
 from metaeval.messages import Message, message, plural, truncated
-from metrics.imported.held import Held, Names
+from metrics.imported.held import MetricScores, Names
 
 # Reading stops at more errors than this.
 MOST_ERRORS = 1_000
@@ -59,9 +59,9 @@ class Collected:
     n_infinite: int = 0
 
     @property
-    def held(self) -> Held:
+    def held(self) -> MetricScores:
         """The scores."""
-        return Held({pk: row for pk, row in self.outputs.items() if row}, self.systems)
+        return MetricScores({pk: row for pk, row in self.outputs.items() if row}, self.systems)
 
 
 @dataclass
@@ -223,7 +223,7 @@ class Collector:
         else:
             metric.outputs.setdefault(system, {})[segment] = found
 
-    def error(self, refusal: Message | str, place: Place) -> None:
+    def error(self, refusal: Message, place: Place) -> None:
         """Report something that prevents the import. Raises TooManyError."""
         self.report.error(refusal, place)
         if len(self.report.problems) > MOST_ERRORS:

@@ -1,4 +1,4 @@
-"""Which columns of a table hold the scores of a metric each, and why another one does not."""
+"""Find the columns of a table that hold scores, and explain why others do not."""
 
 from collections.abc import Iterator, Sequence
 from itertools import islice
@@ -21,16 +21,16 @@ LOOKED_AT = 200
 def columns_of_metrics(
     free: Sequence[str], titles: dict[str, str], table: Table, collector: Collector
 ) -> dict[str, str]:
-    """Columns that hold numbers, with their titles; the others are said to be unused."""
+    """Return the columns of numbers with their titles; report the other columns as unused."""
     found = [column for column in free if _is_numeric(table, column)]
     rest = [column for column in free if column not in found]
-    doubtful = _doubtful(table, rest, is_only=not found)
-    unused = [column for column in rest if column not in doubtful]
+    unclear = _unclear(table, rest, is_only=not found)
+    unused = [column for column in rest if column not in unclear]
     say_unused(table, {c for c in table.columns if c not in unused}, collector.report)
-    for column in doubtful:
+    for column in unclear:
         add = collector.report.warn if found else collector.error
         add(*_no_scores(table, column, titles.get(column, column)))
-    if not found and not doubtful:
+    if not found and not unclear:
         collector.error(
             message(
                 "scores.no-score-column",
@@ -53,10 +53,10 @@ def _is_numeric(table: Table, column: str) -> bool:
     return 2 * sum(looked) > len(looked)
 
 
-def _doubtful(table: Table, columns: Sequence[str], *, is_only: bool) -> list[str]:
+def _unclear(table: Table, columns: Sequence[str], *, is_only: bool) -> list[str]:
     """Columns that may be meant as scores: some cells are numbers, or there is nothing else.
 
-    Texts are none, as a text may be a number.
+    Columns of texts are excluded, because a text may be a number.
     """
     others = [c for c in columns if not any(is_called(c, field) for field in TEXT_FIELDS)]
     mixed = [c for c in others if any(_holds_number(cell) for _, cell in _filled(table, c))]
@@ -69,7 +69,7 @@ def _holds_number(cell: Any) -> bool:
 
 
 def _no_scores(table: Table, column: str, title: str) -> tuple[Message, Place]:
-    """Say why a column is not read as scores, at the first cell that is no number."""
+    """Explain why a column was not read as scores, at the first cell without a number."""
     line, cell = next(each for each in _filled(table, column) if read_score(each[1]) is None)
     text = message(
         "scores.column-not-numeric",

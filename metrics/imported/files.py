@@ -1,4 +1,4 @@
-"""Files of scores to the scores of each metric: tables, and what programs write (`layouts`).
+"""Read files of scores into the scores of each metric: tables and other layouts (`layouts`).
 
 A table has a score in a row, or a column for each metric. Rows without the key of a segment are of
 a system's segments in the order of lines where a system has several, else of whole systems.
@@ -28,10 +28,10 @@ from metrics.imported.layouts import Row, read_layout
 
 @dataclass
 class Reading:
-    """What files hold: their columns as titled, what those mean, and their SHA-256.
+    """The content of files: their columns with titles, the fields of columns, and their SHA-256.
 
-    `lines` are the choices of what line n is, where that is not clear or was chosen; `systems`
-    those of whose scores files are that name none.
+    `lines` are the possible meanings of line n, where it is unclear or was chosen; `systems` the
+    systems to choose from for files that do not name one.
     """
 
     columns: dict[str, str] = field(default_factory=dict)
@@ -64,7 +64,7 @@ def read(
 
 @dataclass
 class _Lines:
-    """The segments of lines without keys; that their order is not known is said once."""
+    """The segments of lines without keys; an unknown order is reported once."""
 
     listing: Listing
     choice: str
@@ -79,7 +79,7 @@ class _Lines:
                 return self.listing.key_of_lines(self.choice)
             except UnknownOrderError as error:
                 if is_first:
-                    self.report.error(getattr(error, "message", str(error)), Place(file))
+                    self.report.error(error.message, Place(file))
                 return []
         return self.listing.key_of_lines()
 
@@ -176,10 +176,10 @@ class _Scores:
             yield
         self._check_lengths()
 
-    def _names_systems(self, said: Mapping[str, str]) -> str:
+    def _names_systems(self, chosen: Mapping[str, str]) -> str:
         """Return the column of outputs, such as `mt`, whose cells name systems; empty if none."""
         column = column_of("output", self.table.columns)
-        is_named = self.table.rows and column not in said
+        is_named = self.table.rows and column not in chosen
         cells = (_name(row, column) for _, row in self.table.rows)
         found = is_named and all(self.collector.find_system(cell) is not None for cell in cells)
         return column if found else ""
@@ -333,7 +333,7 @@ class _Scores:
 
 
 def _without(stem: str, system: str) -> str:
-    """Return what a file's name says beside the system: the metric."""
+    """Return the name of a file without the system: the metric."""
     return stem.replace(system, "").strip("-_.@ ")
 
 

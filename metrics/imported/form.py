@@ -1,4 +1,4 @@
-"""The forms of the import page: the files, and what a person says of each metric in them."""
+"""The forms of the import page: the files, and the choices for each metric in them."""
 
 import hashlib
 import json
@@ -15,7 +15,7 @@ from annotation.uploads.tables.lines import LINES
 from metrics.imported.checking import Checked
 from metrics.imported.choices import FIELDS, Choices
 
-UNUSED = "a metric, or not used"
+UNUSED = _("a metric, or not used")
 
 
 class ScoreFilesForm(forms.Form):
@@ -51,7 +51,7 @@ def chosen_columns(data: QueryDict) -> ColumnsForm:
 def choices_of(data: QueryDict, columns: ColumnsForm) -> Choices:
     """Return what a person chose of metrics and columns.
 
-    What was said of metrics holds as long as the columns are those that were shown with it.
+    Choices for metrics are valid as long as the columns are those that were shown with them.
     """
     chosen = columns.chosen if columns.is_valid() else {}
     skips = "skip_unknown" in data
@@ -74,9 +74,9 @@ def choices_of(data: QueryDict, columns: ColumnsForm) -> Choices:
 
 
 def shown(fields: Any) -> str:
-    """A text that tells two meanings of the columns apart."""
-    said = {column: meaning for column, meaning in dict(fields).items() if meaning}
-    return digest(json.dumps(said, sort_keys=True))
+    """Return a hash of the fields of columns."""
+    chosen = {column: meaning for column, meaning in dict(fields).items() if meaning}
+    return digest(json.dumps(chosen, sort_keys=True))
 
 
 def digest(text: str) -> str:
@@ -85,7 +85,7 @@ def digest(text: str) -> str:
 
 
 def seen_of(checked: Checked) -> str:
-    """What a page showed, and what it would store: this is what a person confirms."""
+    """Return a hash of what a page showed and would store, which the person confirms."""
     metrics = [(each.key, each.name, each.is_taken, each.is_lower) for each in checked.metrics]
     columns = sorted(checked.reading.fields.items())
     return digest(

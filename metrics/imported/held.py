@@ -1,4 +1,4 @@
-"""The scores of one metric on one test set, as they are held under a signature."""
+"""The scores of one metric on one test set, as they are stored under a signature."""
 
 import hashlib
 import json
@@ -18,7 +18,7 @@ BATCH = 500
 
 
 @dataclass(frozen=True)
-class Held:
+class MetricScores:
     """Scores by primary keys: system -> segment -> score of an output, system -> its own score."""
 
     outputs: Mapping[int, Mapping[int, float]] = field(default_factory=dict)
@@ -37,18 +37,18 @@ class Held:
         for system, score in self.systems.items():
             yield (system, None), score
 
-    def with_added(self, other: "Held") -> "Held":
+    def with_added(self, other: "MetricScores") -> "MetricScores":
         """Return both; where both have a score, the other's."""
         outputs = {
             system: {**self.outputs.get(system, {}), **other.outputs.get(system, {})}
             for system in self.outputs.keys() | other.outputs.keys()
         }
-        return Held(outputs, {**self.systems, **other.systems})
+        return MetricScores(outputs, {**self.systems, **other.systems})
 
 
 @dataclass(frozen=True)
 class Names:
-    """How people call what a test set holds.
+    """The names of the systems and segments of a test set.
 
     `systems` has every name by which a system can be meant: `name@0.8`, and `name` alone where one
     length has it. `has` are the (system, segment) pairs that have an output.
@@ -85,7 +85,7 @@ def names_of(test_set: TestSet) -> Names:
     )
 
 
-def digest(held: Held, names: Names) -> str:
+def digest(held: MetricScores, names: Names) -> str:
     """Hash the scores with their names: 128 bits of SHA-256, as 32 hexadecimal digits."""
     hashed = hashlib.sha256()
     systems = held.outputs.keys() | held.systems.keys()
@@ -93,13 +93,13 @@ def digest(held: Held, names: Names) -> str:
         row = held.outputs.get(system, {})
         cells = sorted((names.keys[segment], score) for segment, score in row.items())
         own = [held.systems[system]] if system in held.systems else []
-        said = [label, len(own), [key for key, _ in cells]]
-        hashed.update(json.dumps(said).encode())
+        head = [label, len(own), [key for key, _ in cells]]
+        hashed.update(json.dumps(head).encode())
         hashed.update(np.array([*own, *(score for _, score in cells)], dtype="<f8").tobytes())
     return hashed.hexdigest()[:32]
 
 
-def write(signature: MetricSignature, held: Held) -> None:
+def write(signature: MetricSignature, held: MetricScores) -> None:
     """Store scores under a signature that has none yet; those of another import stay."""
     rows = [
         _row(signature, system, held)
@@ -108,7 +108,7 @@ def write(signature: MetricSignature, held: Held) -> None:
     ImportedScores.objects.bulk_create(rows, batch_size=BATCH, ignore_conflicts=True)
 
 
-def _row(signature: MetricSignature, system: int, held: Held) -> ImportedScores:
+def _row(signature: MetricSignature, system: int, held: MetricScores) -> ImportedScores:
     scores = sorted(held.outputs.get(system, {}).items())
     return ImportedScores(
         signature=signature,
@@ -119,10 +119,10 @@ def _row(signature: MetricSignature, system: int, held: Held) -> ImportedScores:
     )
 
 
-def read(signature: MetricSignature) -> Held:
+def read(signature: MetricSignature) -> MetricScores:
     """Read what is stored under a signature."""
     rows = list(ImportedScores.objects.filter(signature=signature).order_by("system"))
-    return Held(
+    return MetricScores(
         {
             row.system_id: dict(
                 zip(

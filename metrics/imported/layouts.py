@@ -1,4 +1,4 @@
-"""What programs write that is no table of rows and columns, as a table: a row a score.
+"""Read score files of programs that are not tables as tables with one row per score.
 
 mt-metrics-eval's score files, COMET's printed scores, one score a line as BLEURT and pymarian write
 them, and JSON arrays of numbers, of one system or of several by name.
@@ -44,7 +44,7 @@ def _table(name: str, rows: Sequence[tuple[int, Row]]) -> Table:
 
 
 def _score_file(name: str, text: str, report: Report) -> Table | None:
-    """Read lines of SYSTEM and SCORE; a metric's name is what stands before the file's ending."""
+    """Read lines of SYSTEM and SCORE; a metric's name is that of the file without its ending."""
     is_whole = name.endswith(SYS)
     metric = PurePath(name).name.removesuffix(SYS if is_whole else SEG)
     rows: list[tuple[int, Row]] = []
@@ -87,8 +87,10 @@ def _arrays(name: str, text: str, report: Report) -> Table | None:
     if not isinstance(values, _Pairs):
         return None
     if twice := values.twice:
-        report.error(f"“{twice}” is there twice", Place(name))
-        return Table(name)  # no table either, of which more would be said
+        report.error(
+            message("scores.key-twice", "The key “{key}” occurs twice.", key=twice), Place(name)
+        )
+        return Table(name)  # An empty table: None would cause further errors.
     lists = {key: each for key, each in values.items() if _is_array(each)}
     others = values.keys() - lists.keys()
     if lists and len(lists) == len(values):

@@ -1,4 +1,4 @@
-"""A metric of the catalogue for every name under which scores were imported.
+"""Give every name of imported scores a metric of the catalogue.
 
 Its direction never changes: scores of the same name that are better when lower, where others are
 better when higher, are another metric of the catalogue with the same label.
@@ -12,6 +12,7 @@ from typing import Any
 
 from django.core.exceptions import ValidationError
 
+from core.messages import as_json
 from metaeval.messages import message
 from metrics import registry
 from metrics.base import IMPORTED, MetricInfo, one_measure
@@ -19,11 +20,14 @@ from metrics.models import ConfiguredMetric
 
 LONGEST = 60
 MARK = " (imported)"
-DESCRIPTION = "Scores that were computed elsewhere and imported; it cannot be run here."
+DESCRIPTION = message(
+    "scores.imported-metric",
+    "These scores were computed elsewhere and imported. The metric cannot be run here.",
+)
 
 
 def label_of(name: str) -> str:
-    """The label of an imported metric: every table, figure and file then says so."""
+    """Return the label of an imported metric, which shows that in every table, figure and file."""
     return f"{name}{MARK}"
 
 
@@ -103,7 +107,7 @@ class Known:
             name=info.name,
             label=info.label,
             family=IMPORTED,
-            description={**vars(info), "options": {}},
+            description={**vars(info), "description": as_json(DESCRIPTION), "options": {}},
             created_by=user,
         )
         self.taken.add(row.name)

@@ -10,11 +10,11 @@ PURPOSE = "metrics.imported.waiting"
 
 def keep(test_set: str, files: Sequence[InputFile], user_id: int) -> str:
     """Keep the files and return a token for this user and this test set alone."""
-    kept = []
+    encoded = []
     for file in files:
         with file.open() as stream:
-            kept.append([file.name, base64.b64encode(stream.read()).decode()])
-    return waiting.keep({"files": kept}, user_id=user_id, purpose=f"{PURPOSE}.{test_set}")
+            encoded.append([file.name, base64.b64encode(stream.read()).decode()])
+    return waiting.keep({"files": encoded}, user_id=user_id, purpose=f"{PURPOSE}.{test_set}")
 
 
 def recall(token: str, test_set: str, user_id: int) -> list[InputFile]:

@@ -1,4 +1,4 @@
-"""Imported scores into arrays, and of one output."""
+"""Read imported scores into arrays, and those of one output."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -20,7 +20,7 @@ def imported_measures(
 ) -> dict[str, MeasureScores]:
     """Return, by metric, the imported measures among some signatures, in one query.
 
-    Metrics without a score of these systems are left out.
+    Metrics without a score of these systems are absent.
     """
     stored = ImportedScores.objects.filter(
         signature__in=[row.pk for row in signatures.values()], system__in=systems
@@ -53,7 +53,7 @@ def imported_measures(
 def _grid(
     rows: Sequence[ImportedScores], row_of: Mapping[int, int], segments: Sequence[int]
 ) -> Scores:
-    """Systems x segments, nan where there is no score."""
+    """Systems x segments, nan where a score is missing."""
     grid = np.full((len(row_of), len(segments)), np.nan)
     order = np.argsort(segments)
     ascending = np.asarray(segments, dtype=np.int64)[order]

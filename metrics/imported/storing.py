@@ -13,7 +13,7 @@ from core.work.models import Now
 from metaeval.messages import Message, message, plural, truncated
 from metrics.base import format_signature
 from metrics.imported import naming
-from metrics.imported.held import Held, Names, digest, names_of, read, write
+from metrics.imported.held import MetricScores, Names, digest, names_of, read, write
 from metrics.models import ConfiguredMetric, MetricImport, MetricSignature
 
 Files = Sequence[Mapping[str, str]]
@@ -40,18 +40,18 @@ class OutdatedError(Exception):
 class Draft:
     """The scores of one metric that are to be imported, by the primary keys of the test set.
 
-    `fields` of the signature say what else makes it another version of the metric; `note` is a
-    sentence that is kept beside the provenance.
+    `fields` of the signature are what else makes it another version of the metric; `note` is stored
+    after the provenance.
     """
 
     name: str
-    held: Held
+    held: MetricScores
     higher_is_better: bool = True
     fields: Mapping[str, str] = field(default_factory=dict)
-    note: str = ""
+    note: Message | None = None
 
     def differs(self, signature: str) -> bool:
-        """Whether a signature is of other fields; what has none of its own differs from none."""
+        """Whether a signature has other fields; a draft without fields never differs."""
         own = {f"{key}:{value}" for key, value in self.fields.items()}
         return bool(own) and not own <= set(signature.split("|"))
 
@@ -61,14 +61,14 @@ class Plan:
     """What becomes of one metric: `held` is shown from then on, and `shown` was until then.
 
     `n_added` scores are new, `n_same` are there already, and `n_changed` are there with another
-    value. One of those makes the import another version of the metric: its scores then stand alone,
-    because a mean over two versions is of neither. `n_absent` are shown until then and have no
-    score here.
+    value. One of those makes the import another version of the metric: its scores are then shown
+    without the earlier ones, because a mean over two versions describes neither.
+    `n_absent` are shown until then and have no score here.
     """
 
     draft: Draft
     change: Change
-    held: Held
+    held: MetricScores
     shown: MetricImport | None
     n_added: int
     n_same: int
@@ -176,7 +176,7 @@ def store_all(
     test_set: TestSet,
     drafts: Sequence[Draft],
     *,
-    provenance: str = "",
+    provenance: Message | str = "",
     files: Files = (),
     user: Any = None,
     expected: str | None = None,
@@ -184,7 +184,7 @@ def store_all(
     """Store the scores of some metrics, all of them or nothing.
 
     The same again changes nothing. More scores of a metric are added to those that are there; where
-    a score is there with another value, the new ones stand alone. Either way the metric gets a new
+    a score is there with another value, the new ones replace them. Either way the metric gets a new
     signature, and what was stored under the old one stays. Raises ValidationError where another
     import came between, and OutdatedError where the changes are not the `expected` ones.
     """
@@ -232,9 +232,16 @@ def _store(
         signature=signature,
         n_outputs=found.held.n_outputs,
         n_systems=len(found.held.systems),
-        **{**about, "provenance": " ".join(filter(None, (about["provenance"], draft.note)))},
+        **{**about, "provenance": with_note(about["provenance"], draft.note)},
     )
     return Outcome(found, metric, signature, row)
+
+
+def with_note(text: Message | str, note: Message | None) -> Message | str:
+    """Return a text with a note after it."""
+    if not text or note is None:
+        return note or text
+    return message("scores.origin-and-note", "{text} {note}", text=text, note=note)
 
 
 def summary(outcomes: Sequence[Outcome]) -> Message:
@@ -270,8 +277,8 @@ def resolve(
     names: Names,
     segment_scores: Mapping[tuple[str, str], float],
     system_scores: Mapping[str, float],
-) -> Held:
-    """Return scores by names as scores by primary keys, those that are nan left out.
+) -> MetricScores:
+    """Return scores by names as scores by primary keys, without those that are nan.
 
     Raises ValidationError for systems, segments and outputs that the test set does not have, and
     for infinite scores.
@@ -298,7 +305,7 @@ def resolve(
     systems = {names.systems[n]: float(s) for n, s in system_scores.items() if s == s}
     if not outputs and not systems:
         raise ValidationError([NO_SCORES])
-    return Held(outputs, systems)
+    return MetricScores(outputs, systems)
 
 
 def _unknown(

@@ -1,8 +1,9 @@
-"""Imports of whole sets that wait for a worker: what was sent, what it holds, what became of it."""
+"""Imports of whole sets by a worker: what was sent, its content, and the result."""
 
 from django.conf import settings
 from django.db import models
 from django.urls import reverse
+from django.utils.translation import gettext_lazy as _
 
 from core.work.models import Work
 
@@ -12,18 +13,17 @@ class DatasetImport(Work):
 
     Work that is done twice where somebody looks in between: checked, and then stored. The web
     process keeps what was sent in `content`, an archive, and shows the row. `choice` is what a
-    person wants of it. `report` lists what is wrong or doubtful as [severity, message, [file, row,
-    field]], `found` says what would be stored, `stored` what was. `content` is emptied where the
-    import has ended.
+    person wants of it. `report` lists the problems (`Problem.as_json`), `found` is what would be
+    stored, `stored` what was stored. `content` is emptied where the import has ended.
     """
 
     class State(models.TextChoices):
-        CHECKING = "checking", "Being checked"
-        CHECKED = "checked", "Checked"
-        STORING = "storing", "Being stored"
-        STORED = "stored", "Stored"
-        REFUSED = "refused", "Refused"
-        EXPIRED = "expired", "Expired"
+        CHECKING = "checking", _("Being checked")
+        CHECKED = "checked", _("Checked")
+        STORING = "storing", _("Being stored")
+        STORED = "stored", _("Stored")
+        REFUSED = "refused", _("Refused")
+        EXPIRED = "expired", _("Expired")
 
     WAITING = (State.CHECKING, State.STORING)
 

@@ -4,6 +4,7 @@ from django.conf import settings
 from django.db import models
 
 from annotation.models import System, TestSet
+from core.messages import MessageField
 
 
 class MetricSignature(models.Model):
@@ -83,13 +84,14 @@ class MetricImport(models.Model):
 
     `signature` stands for every score that the metric then had on the test set. Of the imports
     that are not withdrawn the newest is shown. Rows are never changed but for being withdrawn.
-    `provenance` says in words whence the scores came, `files` their names and SHA-256.
+    `provenance` is the origin of the scores, a message or a person's own text; `files` are the
+    names and SHA-256 of the files.
     """
 
     test_set = models.ForeignKey(TestSet, models.CASCADE, related_name="metric_imports")
     metric = models.CharField(max_length=60)
     signature = models.ForeignKey(MetricSignature, models.PROTECT, related_name="imports")
-    provenance = models.TextField(blank=True)
+    provenance = MessageField(blank=True)
     files = models.JSONField(default=list)
     n_outputs = models.PositiveIntegerField()
     n_systems = models.PositiveIntegerField()

@@ -1,7 +1,7 @@
 """Process a slice of a run: load the metric, score the texts, store the scores.
 
 Any number of workers may do so at once. Scores are keyed by content and inserted once, so a slice
-that is scored twice (by a worker that was killed after storing, or thought dead) changes nothing.
+that is scored twice (by a worker that was killed after saving, or thought dead) changes nothing.
 """
 
 import logging
@@ -28,8 +28,8 @@ from metrics.base import (
 from metrics.contents import Chunk, find_missing, load_chunk, load_part, pack_ids
 from metrics.error_spans import FindsSpans, Spans
 from metrics.models import Slice
-from metrics.runs import callbacks, queue, slices, state, storing, streaming, warned
-from metrics.runs.storing import Loaded
+from metrics.runs import callbacks, queue, saving, slices, state, streaming, warned
+from metrics.runs.saving import Loaded
 from metrics.workers import signatures, telemetry
 from metrics.workers.signatures import HostError
 
@@ -136,7 +136,7 @@ def _score_slice(row: Slice, loaded: Loaded) -> None:
     except UnfinishedError as error:
         good = np.isfinite(error.rows).all(axis=1)
         found = (error.rows, error.spans, good, [None] * len(good))
-        db_retry(partial(storing.store, loaded.signature, chunk.keys, *found, lambda: None))
+        db_retry(partial(saving.store, loaded.signature, chunk.keys, *found, lambda: None))
         callbacks.notify(loaded.metric)
         raise
     good, marks = np.isfinite(rows).all(axis=1), truncation.marks(loaded.metric, len(rows))
@@ -162,7 +162,7 @@ def _score_slice(row: Slice, loaded: Loaded) -> None:
         warnings=warnings,
     )
     scored = (rows, spans, good, marks)
-    db_retry(partial(storing.store, loaded.signature, chunk.keys, *scored, complete))
+    db_retry(partial(saving.store, loaded.signature, chunk.keys, *scored, complete))
     loaded.notified_at = callbacks.notify_at_intervals(loaded.metric, row, loaded.notified_at)
     _grow(row, time.monotonic() - began)
 

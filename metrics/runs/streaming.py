@@ -19,7 +19,7 @@ from metrics.contents import load_chunk, load_part
 from metrics.error_spans import FindsSpans
 from metrics.models import Slice
 from metrics.runs import callbacks, slices
-from metrics.runs.storing import Loaded, store
+from metrics.runs.saving import Loaded, store
 from metrics.workers import telemetry
 
 # How often what is done is stored, and when a slice ends although nobody else waits: a task has

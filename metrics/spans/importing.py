@@ -1,4 +1,4 @@
-"""Spans that were found elsewhere: looked at, then stored as a metric of their own."""
+"""Check and store spans that were found elsewhere, as a separate metric."""
 
 import hashlib
 import json
@@ -14,31 +14,34 @@ from annotation.access import may_change_test_set, test_set_refusal
 from annotation.models import Output, TestSet
 from annotation.uploads.files import InputFile
 from annotation.uploads.problems import Place, Report
-from annotation.uploads.tables.directions import USUAL, direction_text, say_direction
+from annotation.uploads.tables.directions import USUAL, direction_message, say_direction
 from core.messages import messages_of
-from core.text import join_truncated
-from metaeval.messages import message, plural
+from metaeval.messages import Message, message, plural, truncated
 from metaeval.scores.directions import Direction, infer_direction
 from metaeval.spans.ends import EndsAtWords, ends_at_words
 from metrics.error_spans import MISSING, SOURCE, FoundSpan
 from metrics.imported import naming
 from metrics.imported.collecting import Collector
-from metrics.imported.held import Held, names_of
-from metrics.imported.storing import Draft, Outcome, store_all
+from metrics.imported.held import MetricScores, names_of
+from metrics.imported.storing import Draft, Outcome, store_all, with_note
 from metrics.models import SegmentSpans
 from metrics.spans.stored import AT_ONCE, pack
 from metrics.spans.tables import Cell, Read, collect
 
 # Where no score is given: what a span takes off, as in xCOMET (unbabel-comet 2.2).
 WEIGHTS = {"minor": 1.0, "major": 5.0, "critical": 10.0}
+COMPUTED = message(
+    "spans.scores-computed",
+    "Scores are minus 1, 5 and 10 for each minor, major and critical span.",
+)
 
 
 @dataclass(frozen=True)
 class Checked:
     """Files that were read: spans by output, and every problem.
 
-    `ends` says how many ends are at words either way; `ends_included` is what a person said of
-    them, None where nobody has yet.
+    `ends` counts the ends at words for both meanings of an end; `ends_included` is the choice of a
+    person, None before it was made.
     """
 
     test_set: TestSet
@@ -94,7 +97,9 @@ def check(
         if each.side == "target"
     )
     if not report.errors and not collected.spans:
-        report.error(message("spans.none", "The files have no spans and no outputs without spans."))
+        report.error(
+            message("spans.file-has-none", "The files have no spans and no outputs without spans.")
+        )
     if ends_included is None and ends.n:
         report.error(
             message(
@@ -236,29 +241,41 @@ def _hashes(files: Sequence[InputFile]) -> list[dict[str, str]]:
     return found
 
 
+def _origin(checked: Checked) -> Message | str:
+    files = truncated([file["name"] for file in checked.files])
+    origin = (
+        message(
+            "spans.origin-included",
+            "Spans from {files}; the end of a span is its last character.",
+            files=files,
+        )
+        if checked.ends_included
+        else message(
+            "spans.origin-excluded",
+            "Spans from {files}; the end of a span is the position after its last character.",
+            files=files,
+        )
+    )
+    return with_note(origin, None if checked.has_scores else COMPUTED)
+
+
 def store(checked: Checked, user: Any = None) -> Outcome:
     """Store spans and scores, all or nothing. Raises ValidationError with every error."""
     if checked.report.errors:
-        raise ValidationError([str(problem) for problem in checked.report.errors])
+        raise ValidationError([problem.sentence for problem in checked.report.errors])
     outputs: dict[int, dict[int, float]] = {}
     for (system, segment), score in checked.scores.items():
         outputs.setdefault(system, {})[segment] = score
-    read = "the last character" if checked.ends_included else "the place behind the last character"
-    scored = "" if checked.has_scores else " Scores: minus 1, 5 and 10 a minor, major and critical."
-    said = (
-        f"Spans of {join_truncated([file['name'] for file in checked.files])}; ends read as "
-        f"{read}.{scored}"
-    )
     draft = Draft(
         checked.name,
-        Held(outputs, {}),
+        MetricScores(outputs, {}),
         not checked.direction.is_lower,
         fields={"spans": checked.digest},
-        note=direction_text(checked.direction),
+        note=direction_message(checked.direction),
     )
     with transaction.atomic():
         (outcome,) = store_all(
-            checked.test_set, [draft], provenance=said, files=checked.files, user=user
+            checked.test_set, [draft], provenance=_origin(checked), files=checked.files, user=user
         )
         keys = dict(Output.objects.filter(pk__in=checked.spans).values_list("pk", "content_key"))
         SegmentSpans.objects.bulk_create(

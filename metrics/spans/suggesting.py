@@ -8,6 +8,7 @@ from annotation.judging.screens import span_sides
 from annotation.models import Campaign, Output
 from annotation.protocols import Span
 from annotation.protocols.base import SOURCE, TARGET
+from metaeval.messages import Message, plural
 from metrics.error_spans import MISSING, FoundSpan
 from metrics.models import MetricSignature
 from metrics.spans.stored import read_rows, unpack
@@ -20,10 +21,19 @@ OMISSION = "accuracy/omission"
 
 @dataclass
 class Fitted:
-    """Spans by output as a protocol takes them; `left_out` counts those that it cannot show."""
+    """Spans by output as a protocol takes them.
+
+    Spans that it cannot show are counted: by a severity that it lacks, or, under the empty key,
+    because no text that it shows has their place.
+    """
 
     spans: dict[int, tuple[Span, ...]] = field(default_factory=dict)
-    left_out: Counter[str] = field(default_factory=Counter)
+    n_skipped: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def skipped(self) -> list[Message]:
+        """The skipped spans, one message per reason."""
+        return [_skipped(severity, n) for severity, n in self.n_skipped.items()]
 
     @property
     def n_spans(self) -> int:
@@ -34,6 +44,23 @@ class Fitted:
     def n_clean(self) -> int:
         """Outputs in which nothing was found."""
         return sum(not own for own in self.spans.values())
+
+
+def _skipped(severity: str, n: int) -> Message:
+    if not severity:
+        return plural(
+            "suggestions.skipped-place",
+            "Skipped {n} span where annotators cannot mark errors.",
+            "Skipped {n} spans where annotators cannot mark errors.",
+            n=n,
+        )
+    return plural(
+        "suggestions.skipped-severity",
+        "Skipped {n} span of the severity “{severity}”.",
+        "Skipped {n} spans of the severity “{severity}”.",
+        n=n,
+        severity=severity,
+    )
 
 
 def suggestions_of(campaign: Campaign, signature: MetricSignature) -> Fitted:
@@ -51,7 +78,7 @@ def fit(campaign: Campaign, found: Mapping[int, Sequence[FoundSpan]]) -> Fitted:
     """
     texts = Output.objects.filter(system__in=campaign.systems.all())
     fitted = Fitted()
-    fitter = _Fitter(campaign, fitted.left_out)
+    fitter = _Fitter(campaign, fitted.n_skipped)
     for pk, text, source in texts.values_list("pk", "text", "segment__source").iterator():
         if pk in found:
             own = [fitter.span(each, text, source) for each in found[pk]]
@@ -60,11 +87,11 @@ def fit(campaign: Campaign, found: Mapping[int, Sequence[FoundSpan]]) -> Fitted:
 
 
 class _Fitter:
-    def __init__(self, campaign: Campaign, left_out: Counter[str]) -> None:
+    def __init__(self, campaign: Campaign, n_skipped: Counter[str]) -> None:
         scheme = campaign.judging.spans
         if scheme is None:
             raise ValueError(f"{campaign.judging.name} takes no spans")
-        self.scheme, self.sides, self.left_out = scheme, span_sides(campaign), left_out
+        self.scheme, self.sides, self.n_skipped = scheme, span_sides(campaign), n_skipped
 
     def span(self, found: FoundSpan, text: str, source: str) -> Span | None:
         """Return one span, or None, counted, where it has no place or severity here."""
@@ -72,11 +99,11 @@ class _Fitter:
         if severity not in self.scheme.severity_keys:
             severity = INSTEAD.get(severity, "")
         if severity not in self.scheme.severity_keys:
-            self.left_out[f"of the severity “{found.severity}”"] += 1
+            self.n_skipped[found.severity] += 1
             return None
         place = self._place(found, text, source)
         if place is None:
-            self.left_out["where nothing can be marked"] += 1
+            self.n_skipped[""] += 1
             return None
         return Span(*place, severity, self._category(found))
 

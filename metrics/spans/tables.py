@@ -1,4 +1,4 @@
-"""Tables of spans that were found elsewhere: one span per row, WMT25's lists, or JSON in a cell.
+"""Read tables of spans found elsewhere: one span per row, WMT25's lists, or JSON in a cell.
 
 Offsets count code points. A row without a severity, or with ``no-error``, is an output in
 which nothing was found.
@@ -25,19 +25,19 @@ from metrics.imported.collecting import Collector
 
 # The names of WMT25's lists go before those that other tables have.
 FIELDS = (
-    wanted("severity", "severity", "error_types", "error_type"),
-    wanted("segment", "segment"),
-    wanted("system", "system"),
-    Wanted("start", "start", ("span_start", *NAMES["span_start"])),
-    Wanted("end", "end", ("span_end", *NAMES["span_end"])),
-    wanted("category", "category"),
-    wanted("side", "side"),
-    wanted("confidence", "confidence"),
-    wanted("score", "score", "overall"),
-    wanted("source", "source text"),
-    wanted("output", "output of the system"),
+    wanted("severity", message("field.severity", "severity"), "error_types", "error_type"),
+    wanted("segment", message("field.segment", "segment")),
+    wanted("system", message("field.system", "system")),
+    Wanted("start", message("field.start", "start"), ("span_start", *NAMES["span_start"])),
+    Wanted("end", message("field.end", "end"), ("span_end", *NAMES["span_end"])),
+    wanted("category", message("field.category", "category")),
+    wanted("side", message("field.side", "side")),
+    wanted("confidence", message("field.confidence", "confidence")),
+    wanted("score", message("field.score", "score"), "overall"),
+    wanted("source", message("field.source-text", "source text")),
+    wanted("output", message("field.system-output", "output of the system")),
     *LANGUAGES,
-    Wanted("errors", "errors", ("spans", *NAMES["spans"])),
+    Wanted("errors", message("field.errors", "errors"), ("spans", *NAMES["spans"])),
 )
 CLEAN = frozenset({"", "no-error", "noerror", "no error", "none", "-1"})
 WORDS = {"": TARGET, "tgt": TARGET, "output": TARGET, "src": SOURCE, "omission": MISSING} | {

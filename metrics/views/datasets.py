@@ -1,4 +1,4 @@
-"""Whole sets in: an mt-metrics-eval folder, the published sets on the server, and their imports."""
+"""Pages to import mt-metrics-eval folders and the published sets on the server."""
 
 from pathlib import Path
 from typing import Any
@@ -9,6 +9,7 @@ from django.core.exceptions import ValidationError
 from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
 
 from annotation.access import admin_required, is_site_admin, signed_in
@@ -16,6 +17,7 @@ from annotation.models import Campaign, TestSet
 from annotation.views.uploads import is_too_large, too_large_sentence
 from annotation.web.errors import refuse
 from annotation.web.live import render_live
+from core.messages import messages_of, sentences
 from metrics import datasets
 from metrics.datasets import waiting
 from metrics.forms.datasets import MtmeForm
@@ -30,7 +32,7 @@ RECENT = 20
 def mtme_import(request: HttpRequest) -> HttpResponse:
     """Send a folder in the layout of mt-metrics-eval; a worker checks it first."""
     if is_too_large(request):
-        return refuse(request, 413, "This import is too large", too_large_sentence())
+        return refuse(request, 413, _("This import is too large"), too_large_sentence())
     form = MtmeForm(request.POST or None, request.FILES or None)
     if request.method == "POST" and form.is_valid():
         name, content = form.sent(request.POST.getlist("path"))
@@ -45,13 +47,13 @@ def mtme_import(request: HttpRequest) -> HttpResponse:
 @admin_required
 @require_http_methods(["GET", "POST"])
 def dataset_list(request: HttpRequest) -> HttpResponse:
-    """The published sets that the server knows, and one's own imports; POST begins one."""
+    """List the published sets and the user's imports; POST starts an import."""
     if request.method == "POST":
         name = request.POST.get("dataset", "")[:80]
         try:
             datasets.find(name)
         except ValidationError as error:
-            messages.error(request, " ".join(error.messages))
+            messages.error(request, sentences(messages_of(error)))
             return redirect("dataset-list")
         return redirect(waiting.begin(user=signed_in(request), name=name, dataset=name))
     context = {
@@ -63,7 +65,7 @@ def dataset_list(request: HttpRequest) -> HttpResponse:
 
 
 def _about(name: str) -> dict[str, Any]:
-    """Say what a set is and which pairs of it are on the server."""
+    """Return the description of a set and its pairs on the server."""
     try:
         found = [pair.name for pair in datasets.pairs(name, Path(settings.DATA_DIR))]
     except ValidationError:
@@ -74,11 +76,11 @@ def _about(name: str) -> dict[str, Any]:
 @admin_required
 @require_http_methods(["GET", "POST"])
 def dataset_import(request: HttpRequest, pk: int) -> HttpResponse:
-    """One import: what was found, what is wrong, and what was stored; POST confirms it."""
+    """Show an import: its content, its problems, and what was stored; POST confirms it."""
     row = get_object_or_404(_own(request), pk=pk)
     if request.method == "POST":
         if not waiting.confirm(row):
-            messages.error(request, "This import has expired or was stored already.")
+            messages.error(request, _("This import has expired or has already been stored."))
         return redirect(row)
     report = waiting.problems_of(row)
     if "problems" in request.GET:
@@ -87,7 +89,7 @@ def dataset_import(request: HttpRequest, pk: int) -> HttpResponse:
         "row": row,
         "report": report,
         "errors": report.errors[:SHOWN],
-        "doubts": report.warnings[:SHOWN],
+        "warnings": report.warnings[:SHOWN],
         "n_more": row.found.get("n_problems", 0) - len(report.problems),
         "section": "campaigns",
         **_stored(row),
@@ -96,7 +98,7 @@ def dataset_import(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 def _own(request: HttpRequest) -> QuerySet[DatasetImport]:
-    """One's own imports, without what was sent; all of them for site admins."""
+    """Return the user's imports without what was sent; all imports for site admins."""
     rows = DatasetImport.objects.defer("content")
     return rows if is_site_admin(request.user) else rows.filter(created_by=signed_in(request))
 

@@ -1,4 +1,4 @@
-"""Pages on which metric scores that were computed elsewhere are brought in and withdrawn."""
+"""Pages to import and withdraw metric scores that were computed elsewhere."""
 
 from typing import Any
 
@@ -7,6 +7,7 @@ from django.core.exceptions import PermissionDenied, ValidationError
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
+from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from annotation.access import (
@@ -24,7 +25,8 @@ from annotation.uploads.tables.lines import LABELS
 from annotation.uploads.waiting import ExpiredError
 from annotation.views.uploads import is_too_large, too_large_sentence
 from annotation.web.errors import refuse
-from core.messages import translated
+from core.messages import messages_of, sentences, translated
+from metaeval.messages import message
 from metrics import catalogue
 from metrics.imported import pending
 from metrics.imported.checking import Checked, bring_in, check
@@ -41,15 +43,17 @@ from metrics.imported.storing import OutdatedError, shown_imports, summary, with
 from metrics.models import MetricImport
 
 SHOWN = 200
-NOT_YOUR_ROLE = "Scores are added by campaign admins and site admins."
-EXPIRED = "This import has expired or was finished already. Send the files again."
-CHANGED = "What would be stored is not what you saw. Look at it again, then import it."
+NOT_YOUR_ROLE = message(
+    "scores.admins-only", "Only campaign admins and site admins can import scores."
+)
+EXPIRED = _("This import has expired or has already been stored. Send the files again.")
+CHANGED = _("Nothing was stored, because the result has changed. Check it again, then import it.")
 
 
 @admin_required
 @require_GET
 def score_sets(request: HttpRequest) -> HttpResponse:
-    """Choose the test set that imported scores are of."""
+    """Choose the test set for an import of scores."""
     rows = (
         listed(visible_test_sets(request.user).filter(systems__isnull=False))
         .distinct()
@@ -63,21 +67,21 @@ def score_sets(request: HttpRequest) -> HttpResponse:
 @researcher_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def metric_scores(request: HttpRequest, slug: str) -> HttpResponse:
-    """The imported scores of a test set; send more; with `?check=token`, look and confirm."""
+    """List the imported scores of a test set; send more; with `?check=token`, confirm them."""
     test_set = test_set_for_reader(request, slug)
     may_change = may_change_test_set(request.user, test_set)
     token = request.GET.get("check", "")
     if not may_change and (token or request.method == "POST"):
         raise PermissionDenied(test_set_refusal(test_set))
     if is_too_large(request):
-        return refuse(request, 413, "This import is too large", too_large_sentence())
+        return refuse(request, 413, _("This import is too large"), too_large_sentence())
     if token:
         return _confirm(request, test_set, token)
     is_sent = request.method == "POST"
     form = ScoreFilesForm(request.POST, request.FILES) if is_sent else ScoreFilesForm()
     if form.is_valid():
-        kept = pending.keep(slug, form.sent(), signed_in(request).pk)
-        return redirect(f"{reverse('metric-scores', args=[slug])}?check={kept}")
+        key = pending.keep(slug, form.sent(), signed_in(request).pk)
+        return redirect(f"{reverse('metric-scores', args=[slug])}?check={key}")
     context = {
         "form": form,
         "may_change": may_change,
@@ -94,7 +98,7 @@ def _head(test_set: TestSet) -> dict[str, Any]:
 
 
 def _imports(test_set: TestSet) -> dict[str, Any]:
-    """The imports that are shown, and those that were, newest first."""
+    """Return the imports that are shown, and earlier ones, newest first."""
     infos = catalogue.infos(retired=True)
     current = {row.pk for row in shown_imports(test_set).values()}
     rows = MetricImport.objects.filter(test_set=test_set).order_by("-pk")
@@ -154,7 +158,7 @@ def _preview(
         "seen": seen_of(checked),
         "skips_unknown": choices.skips_unknown,
         "lines": choices.lines,
-        "line_choices": [(each, LABELS[each]) for each in checked.reading.lines],
+        "line_choices": [(each, translated(LABELS[each])) for each in checked.reading.lines],
         "system": choices.system,
         "n_taken": sum(found.is_taken for found in checked.metrics),
     }
@@ -170,7 +174,7 @@ def _store(request: HttpRequest, checked: Checked, token: str) -> HttpResponse:
     try:
         outcomes = bring_in(checked, user=request.user, expected=checked.fingerprint)
     except ValidationError as error:
-        messages.error(request, " ".join(error.messages[:5]))
+        messages.error(request, sentences(messages_of(error)[:5]))
     except OutdatedError:
         messages.error(request, CHANGED)
         return redirect(request.get_full_path())
@@ -183,15 +187,19 @@ def _store(request: HttpRequest, checked: Checked, token: str) -> HttpResponse:
 @researcher_required
 @require_POST
 def metric_scores_withdraw(request: HttpRequest, slug: str) -> HttpResponse:
-    """Show a metric's imported scores on a test set no longer; they are kept."""
+    """Withdraw a metric's imported scores on a test set; they remain stored."""
     test_set = test_set_for_reader(request, slug)
     if not may_change_test_set(request.user, test_set):
         raise PermissionDenied(test_set_refusal(test_set))
     info = catalogue.find(request.POST.get("metric", ""))
     if info and withdraw(test_set, info.name, user=request.user):
         messages.success(
-            request, f"{info.label} is withdrawn. Importing its scores again shows them again."
+            request,
+            _("Withdrew the scores of %(metric)s. To show them again, import them again.")
+            % {"metric": info.label},
         )
     else:
-        messages.error(request, "There are no such scores here, or they are withdrawn already.")
+        messages.error(
+            request, _("This test set has no such scores, or they have already been withdrawn.")
+        )
     return redirect("metric-scores", slug)

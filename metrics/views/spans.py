@@ -1,4 +1,4 @@
-"""Error spans that were found elsewhere: brought in, and all that are stored as a file."""
+"""Pages to import error spans that were found elsewhere, and to download all spans."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -9,6 +9,7 @@ from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.utils.http import urlencode
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_safe
 
 from annotation.access import (
@@ -25,11 +26,14 @@ from annotation.models import Output, TestSet
 from annotation.uploads.waiting import ExpiredError
 from annotation.views.uploads import is_too_large, too_large_sentence
 from annotation.web.errors import refuse
+from core.messages import messages_of, sentences, translated
+from metaeval.messages import Message, message, plural
 from metrics.error_spans import TARGET
 from metrics.forms.spans import SpanFilesForm
 from metrics.imported import pending
+from metrics.imported.storing import Outcome
 from metrics.scores import latest_signatures
-from metrics.spans.importing import check, store
+from metrics.spans.importing import Checked, check, store
 from metrics.spans.stored import find_with_spans, read_rows
 from metrics.views.imports import EXPIRED
 
@@ -41,20 +45,20 @@ SHOWN = 50
 @admin_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def metric_spans(request: HttpRequest, slug: str) -> HttpResponse:
-    """Send files with spans; with `?check=token`, say what ends are, look and confirm."""
+    """Send files with spans; with `?check=token`, state the meaning of ends and confirm."""
     test_set = test_set_for_reader(request, slug)
     if not may_change_test_set(request.user, test_set):
         raise PermissionDenied(test_set_refusal(test_set))
     if is_too_large(request):
-        return refuse(request, 413, "This import is too large", too_large_sentence())
+        return refuse(request, 413, _("This import is too large"), too_large_sentence())
     if token := request.GET.get("check", ""):
         return _confirm(request, test_set, token)
     is_sent = request.method == "POST"
     form = SpanFilesForm(request.POST, request.FILES) if is_sent else SpanFilesForm()
     if is_sent and form.is_valid():
-        kept = pending.keep(slug, form.sent(), signed_in(request).pk)
-        said = {name: form.cleaned_data[name] for name in ("name", "ends")}
-        return redirect(f"{request.path}?{urlencode({'check': kept, **said})}")
+        key = pending.keep(slug, form.sent(), signed_in(request).pk)
+        chosen = {name: form.cleaned_data[name] for name in ("name", "ends")}
+        return redirect(f"{request.path}?{urlencode({'check': key, **chosen})}")
     context = _head(test_set) | {"form": form, "marking": _marking(test_set)}
     return render(request, "metrics/spans_import.html", context, status=422 if form.errors else 200)
 
@@ -92,17 +96,10 @@ def _confirm(request: HttpRequest, test_set: TestSet, token: str) -> HttpRespons
         try:
             outcome = store(checked, user)
         except ValidationError as error:
-            messages.error(request, " ".join(error.messages[:5]))
+            messages.error(request, sentences(messages_of(error)[:5]))
         else:
             pending.forget(token, test_set.slug, user.pk)
-            said = f"{checked.n_spans:,} spans of {len(checked.spans):,} outputs"
-            is_new = outcome.row is not None
-            messages.success(
-                request,
-                f"Imported {said}."
-                if is_new
-                else "Nothing changed: these spans are stored already.",
-            )
+            messages.success(request, translated(_stored(checked, outcome)))
             return redirect("metric-spans", test_set.slug)
     context = _head(test_set) | {
         "form": form, "token": token, "checked": checked, "shown": checked.report.errors[:SHOWN],
@@ -111,10 +108,22 @@ def _confirm(request: HttpRequest, test_set: TestSet, token: str) -> HttpRespons
     return render(request, "metrics/spans_import.html", context, status=status)
 
 
+def _stored(checked: Checked, outcome: Outcome) -> Message:
+    if outcome.row is None:
+        return message("spans.nothing-changed", "Nothing changed: these spans are already stored.")
+    return plural(
+        "spans.imported",
+        "Imported {n} span. Checked outputs: {outputs}.",
+        "Imported {n} spans. Checked outputs: {outputs}.",
+        n=checked.n_spans,
+        outputs=len(checked.spans),
+    )
+
+
 @researcher_required
 @require_safe
 def metric_spans_file(request: HttpRequest, slug: str) -> HttpResponseBase:
-    """All spans of the metrics that a test set shows, a row a span; no-error where none is."""
+    """Download all spans of a test set's metrics, one per row; no-error for outputs without."""
     test_set = test_set_for_reader(request, slug)
     return csv_response(f"{slug}-metric-spans", COLUMNS, _rows(test_set))
 

@@ -14,15 +14,15 @@ from django.views.decorators.http import require_http_methods
 from annotation.access import campaign_for_admin, researcher_required, signed_in
 from annotation.forms.columns import CHANGED, is_changed
 from annotation.models import Campaign, Prefill
-from annotation.prefill import storing, trial
+from annotation.prefill import trial, updating
 from annotation.prefill.suggestions import Condition
 from annotation.uploads import InputFile
 from annotation.uploads.waiting import ExpiredError
 from annotation.views.uploads import is_too_large, too_large_sentence
 from annotation.web.errors import refuse
-from core.messages import messages_of, sentences, translated
+from core.messages import as_json, messages_of, sentences, translated
 from core.text import join_truncated
-from metaeval.messages import Message, message, plural
+from metaeval.messages import Message, from_json, message, plural
 from metrics.forms.suggesting import GOLD, SharesForm, SuggestForm
 from metrics.imported import pending
 from metrics.models import MetricSignature
@@ -48,9 +48,9 @@ def campaign_suggestions(request: HttpRequest, slug: str) -> HttpResponse:
         return refuse(request, 413, _("This import is too large"), too_large_sentence())
     try:
         if request.method == "POST":
-            storing.require_draft(campaign)
+            updating.require_draft(campaign)
         if request.method == "POST" and request.POST.get("do") == "drop":
-            storing.drop(campaign)
+            updating.drop(campaign)
             messages.success(request, _("Removed all suggestions."))
             return redirect("campaign-suggestions", slug)
         if request.method == "POST" and request.POST.get("do") == "shares":
@@ -78,8 +78,8 @@ def _choose(request: HttpRequest, campaign: Campaign) -> HttpResponse:
         _keep(request, campaign, given["what"], Prefill.Source.METRIC, given["metric"], fitted,
               details)  # fmt: skip
         return redirect("campaign-suggestions", campaign.slug)
-    kept = pending.keep(campaign.slug, form.sent(), signed_in(request).pk)
-    query = {"check": kept, "what": given["what"], "ends": given["ends"]}
+    key = pending.keep(campaign.slug, form.sent(), signed_in(request).pk)
+    query = {"check": key, "what": given["what"], "ends": given["ends"]}
     return redirect(f"{request.path}?{urlencode(query)}")
 
 
@@ -146,21 +146,14 @@ def _keep(
     details: Mapping[str, Any],
 ) -> None:
     if what == GOLD:
-        storing.keep_gold(campaign, fitted.spans, label=label)
+        updating.keep_gold(campaign, fitted.spans, label=label)
     else:
-        storing.keep_suggestions(
+        updating.keep_suggestions(
             campaign, fitted.spans, source=source, label=label, user=signed_in(request),
-            details={**details, "left_out": dict(fitted.left_out)},
+            details={**details, "skipped": [as_json(each) for each in fitted.skipped]},
         )  # fmt: skip
     messages.success(request, translated(_stored(fitted)))
-    for reason, n in fitted.left_out.items():
-        skipped = plural(
-            "suggestions.skipped",
-            "Skipped {n} span: {reason}.",
-            "Skipped {n} spans: {reason}.",
-            n=n,
-            reason=reason,
-        )
+    for skipped in fitted.skipped:
         messages.warning(request, translated(skipped))
 
 
@@ -198,6 +191,7 @@ def _page(
         "checked": checked,
         "shown": checked.report.errors[:SHOWN] if checked else (),
         "prefill": prefill,
+        "skipped": _skipped(prefill.details) if prefill else [],
         "shares": shares,
         "is_draft": campaign.status == Campaign.Status.DRAFT,
         **_counts(prefill),
@@ -208,6 +202,15 @@ def _page(
         or (checked and checked.report.errors and request.method == "POST")
     )
     return render(request, "metrics/suggestions.html", context, status=422 if is_wrong else 200)
+
+
+def _skipped(details: Mapping[str, Any]) -> list[Message]:
+    """Return the messages about skipped spans; those of earlier versions have no code."""
+    earlier = [
+        message("suggestions.skipped", "Skipped {n} spans {reason}.", n=n, reason=reason)
+        for reason, n in details.get("left_out", {}).items()
+    ]
+    return earlier + [from_json(each) for each in details.get("skipped", [])]
 
 
 def _counts(prefill: Prefill | None) -> dict[str, int]:

@@ -7,6 +7,7 @@ from typing import Any
 from annotation.imports import appraise
 from annotation.imports.launch import Launched, launch
 from annotation.uploads import InputFile, Report
+from annotation.uploads.problems import Problem
 
 
 def item(item_id: int, kind: str = "TGT", system: str = "sysA", **changes: Any) -> dict[str, Any]:
@@ -64,7 +65,7 @@ def tasks(*lists: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def as_file(name: str, value: Any) -> InputFile:
-    """A value as JSON, text or bytes as they are."""
+    """Return a file of a value: texts and bytes unchanged, everything else as JSON."""
     if isinstance(value, str):
         value = value.encode()
     data = value if isinstance(value, bytes) else json.dumps(value).encode()
@@ -86,10 +87,14 @@ def read(
     return drafts, report
 
 
-def said(report: Report) -> list[str]:
-    """What was reported, but for the sizes of tasks: those of tests are small."""
-    problems = [str(problem) for problem in report.problems]
-    return [problem for problem in problems if "another number of items" not in problem]
+def reported(report: Report) -> list[Problem]:
+    """Return all problems except those of task sizes: tasks of tests are small."""
+    return [problem for problem in report.problems if problem.code != "appraise.task-sizes"]
+
+
+def found(problems: list[Problem]) -> list[tuple[str, str]]:
+    """Return place and code of problems."""
+    return [(str(problem.place), problem.code) for problem in problems]
 
 
 def import_all(
@@ -102,9 +107,9 @@ def import_all(
     return launched
 
 
-def errors(batches: Any, described: Any = None, scores: str | None = None) -> list[str]:
-    """What forbids an import, as people read it."""
-    return [str(problem) for problem in read(batches, described, scores)[1].errors]
+def errors(batches: Any, described: Any = None, scores: str | None = None) -> list[Problem]:
+    """Return the errors that prevent an import."""
+    return read(batches, described, scores)[1].errors
 
 
 def write(folder: Path, batches: Any, described: Any) -> list[str]:

@@ -4,7 +4,6 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
-from django.core.exceptions import ValidationError
 from django.core.management import call_command
 from django.test import Client
 from django.urls import reverse
@@ -15,9 +14,10 @@ from annotation.models import AuditEntry, System, TestSet, TestSetShare
 from tests.annotation.appraise import item, tasks
 from tests.annotation.views.test_views_interchange import send as send_campaign
 from tests.annotation.views.test_views_uploads import OUTPUT, confirm, form, send, sent
+from tests.refusals import refused
 from tests.world import World, make_user
 
-REFUSED = "“Weather” belongs to owner, and is not shared with you."
+REFUSED = "“Weather” belongs to owner and is not shared with you."
 
 
 @pytest.fixture
@@ -86,7 +86,7 @@ def test_what_is_stored_already_may_be_sent_again(
     weather: TestSet, colleague: User, client: Client
 ) -> None:
     client.force_login(colleague)
-    assert "holds all of this already" in confirm(client, send(client)).text
+    assert "already had all of this" in confirm(client, send(client)).text
 
 
 def test_site_admins_may_and_commands_do_not_ask(
@@ -106,7 +106,7 @@ def test_nobody_owns_what_a_command_stored(world: World, colleague: User) -> Non
         slug="harbour", name="Harbour", source_language="zh", target_language="en",
         systems=[uploads.SystemDraft("late", outputs={str(n): "text" for n in range(1, 5)})],
     )  # fmt: skip
-    with pytest.raises(ValidationError, match="belongs to nobody, so only site admins"):
+    with refused("test-set.no-owner"):
         uploads.store(draft, user=colleague)
     test_sets.set_owner(test_set=world.test_set, username="colleague", actor=world.admin)
     world.test_set.refresh_from_db()
@@ -134,10 +134,10 @@ def test_an_imported_campaign_cannot_change_a_colleagues_test_set(
 def test_the_owner_shares_on_the_page(weather: TestSet, colleague: User, client: Client) -> None:
     page = reverse("testset-share", args=["weather"])
     assert client.post(page, {"username": "nobody"}).status_code == 422
-    refused = client.post(page, {"username": "researcher"})
-    assert "may not upload" in refused.text
+    answer = client.post(page, {"username": "researcher"})
+    assert "may not upload" in answer.text
     shown = client.post(page, {"username": "colleague"}, follow=True).text
-    assert "colleague may change this test set." in shown
+    assert "colleague may now change this test set." in shown
     client.post(page, {"username": "colleague"})
     assert TestSetShare.objects.count() == 1
     client.post(reverse("testset-share-remove", args=["weather", TestSetShare.objects.get().pk]))

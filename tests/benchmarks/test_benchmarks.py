@@ -72,7 +72,7 @@ def test_soft_pairwise_accuracy_is_measured_against_a_loop_of_equal_flips(
 
 
 def test_real_scores_tie() -> None:
-    """What made-up scores without a tie are to be told apart from."""
+    """Real scores tie; made-up scores without ties are another case."""
     data = significance.real(4, 270)
     assert data.valid.all()
     assert data.human.shape == (4, 270)

@@ -187,7 +187,7 @@ def visitor(
 
 
 def _wait_for_the_server() -> None:
-    """Wait for the current requests, which would prevent emptying the tables."""
+    """Wait for open requests: they would hinder emptying the tables."""
     for thread in threading.enumerate():
         if "process_request_thread" in thread.name:
             thread.join(PATIENCE / 1000)

@@ -72,7 +72,7 @@ def test_an_upload_ends_with_a_sentence_and_leaves_nothing(
     small_disk.leave(50_000)
     answer = careful.post(address, sent)
     assert answer.status_code == 507
-    assert small_disk.told in answer.text
+    assert small_disk.shown in answer.text
     assert not list((small_disk.folder / "uploads").iterdir())
     assert not ParallelCorpus.objects.exists()
     small_disk.leave(4_000_000)
@@ -90,7 +90,7 @@ def test_files_that_go_to_the_disk_while_the_form_is_read(
     answer = careful.post(address, {"tables": file("segment\n")})
     assert answer.status_code == 507
     told = answer.json()["error"] if address.startswith("/api") else answer.text
-    assert small_disk.told in told or str(refusals.FULL) in told
+    assert small_disk.shown in told or str(refusals.FULL) in told
     assert TestSet.objects.count() == 1
 
 

@@ -1,4 +1,4 @@
-"""Files through the doors that researchers use: commands, as they are called."""
+"""Import files as researchers do: with commands."""
 
 from io import StringIO
 from pathlib import Path
@@ -13,11 +13,11 @@ CASES: Path = settings.DATA_DIR.parent / "cases"
 
 
 class RefusedError(AssertionError):
-    """A door did not let files in; the message holds all that it said."""
+    """A command refused files; the message has all its output."""
 
 
 def run(command: str, *arguments: str | Path, **options: Any) -> str:
-    """Call a command and return all that it says. Raises RefusedError where it refuses."""
+    """Call a command and return its output. Raises RefusedError where it fails."""
     out = StringIO()
     try:
         call_command(command, *map(str, arguments), stdout=out, stderr=out, **options)

@@ -1,4 +1,4 @@
-"""What holds in every door: the same table is understood the same, and nothing is lost unsaid."""
+"""Check every import: equal tables are read alike, and nothing is lost without a message."""
 
 import csv
 import io
@@ -170,9 +170,9 @@ def test_however_a_table_is_written_it_says_the_same(door: str, writer: str) -> 
 def test_what_is_not_used_is_named_in_a_warning(door: str, value: Any) -> None:
     rows = [row | {"Irgendwas": value} for row in ROWS[door]]
     found, report = read(door, "t.jsonl", lines(rows))
-    told = " ".join(map(str, report.warnings))
+    warnings = " ".join(map(str, report.warnings))
     taken = door == "metric scores" and value in (7, {"a": 1})  # numbers are scores
-    assert "Irgendwas" in told or taken
+    assert "Irgendwas" in warnings or taken
     assert found == read(door, "t.jsonl", lines(ROWS[door]))[0] or taken
 
 

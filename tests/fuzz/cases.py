@@ -60,7 +60,7 @@ class Operation:
         return path
 
     def names(self, where: str) -> list[str]:
-        """The parameters that stand in the path, or in the query."""
+        """Return the names of the parameters in the path or in the query."""
         return [p["name"] for p in self.described.get("parameters", []) if p["in"] == where]
 
     def body(self, content_type: str) -> Schema | None:
@@ -198,8 +198,10 @@ def _is_file(document: Schema, described: Schema) -> bool:
 
 
 def _instance(operation: Operation, schema: Schema) -> dict[str, Any]:
-    """Return right values for what the schema requires, and for what the hints know; what they
-    know as None is left out."""
+    """Return valid values of what the schema requires and what the hints name.
+
+    Fields whose hint is None are omitted.
+    """
     unwanted = {name for name, hint in operation.hints.items() if hint is None}
     wanted = (set(schema.get("required", ())) | operation.hints.keys()) - unwanted
     return {

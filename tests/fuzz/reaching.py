@@ -78,7 +78,7 @@ def signed_in(places: Places) -> dict[str, Client]:
 
 
 def again(client: Client) -> Client:
-    """Another client of the same session: what one is told to forget the other still has."""
+    """Return another client with the same session, which keeps it when the first logs out."""
     another = Client()
     another.cookies.load({name: morsel.value for name, morsel in client.cookies.items()})
     return another

@@ -20,7 +20,16 @@ CONTEXT = "\4"
 SKIPPED = frozenset({"datalist", "script", "style", "code", "pre", "kbd", "textarea", "template"})
 READ_ALOUD = frozenset({"alt", "title", "aria-label", "placeholder", "data-of", "data-label"})
 VOID = frozenset({"input", "img", "br", "meta", "link", "hr", "wbr", "col", "source"})
-WORD = re.compile(r"(?<![^\W\u4e00-\u9fff])(?<![./@%{&-])[A-Za-z][a-z]{2,}(?![^\W\u4e00-\u9fff])")
+# Names of methods, people, programs and places of work; a translation has them, too.
+_NAMES = """
+Touchstone Appraise Benjamini bert Bonferroni Brackets Celery Cohen cpu distilbert English gpu
+Graham Hochberg Holm JSON judges documents clp umd Kendall Krippendorff Markdown mqm Parquet
+Pearmut Pearson Prism Python roberta Spearman Unbabel Unicode Wilson xlm
+"""
+NAMES = frozenset(_NAMES.split())
+WORD = re.compile(
+    r"(?<![^\W\u4e00-\u9fff])(?<![./@%{&-])[A-Za-z][a-z]{2,}(?![^\W\u4e00-\u9fff])(?![./@}-])"
+)
 
 
 def pseudo(text: str) -> str:
@@ -51,6 +60,7 @@ class Visible(HTMLParser):
     def __init__(self, page: str) -> None:
         super().__init__()
         self.open: list[tuple[str, bool]] = []
+        self.value = ""
         self.texts: list[str] = []
         self.links: list[str] = []
         self.feed(page)
@@ -59,6 +69,7 @@ class Visible(HTMLParser):
         known = dict(attrs)
         if tag == "a":
             self.links.append(known.get("href") or "")
+        self.value = known.get("value") or "" if tag == "option" else ""
         is_other = tag != "html" and "lang" in known
         hidden = tag in SKIPPED or is_other or any(hides for _, hides in self.open)
         if not hidden:
@@ -71,7 +82,8 @@ class Visible(HTMLParser):
             pass
 
     def handle_data(self, data: str) -> None:
-        if not any(hides for _, hides in self.open):
+        # A choice that is shown as it is stored is no text.
+        if not any(hides for _, hides in self.open) and data.strip() != self.value:
             self.texts.append(data)
 
 
@@ -81,5 +93,5 @@ def english(page: str, names: Sequence[str]) -> Iterator[str]:
         whole = bare = " ".join(text.split())
         for name in names:
             bare = bare.replace(name, " ")
-        if words := sorted({*WORD.findall(bare)}):
+        if words := sorted({*WORD.findall(bare)} - NAMES):
             yield f"{words} in {whole!r}"

@@ -41,6 +41,6 @@ def test_a_run_that_is_ended_leaves_no_process(tmp_path: Path, number: int) -> N
     ) as run:  # fmt: skip
         assert run.stdout
         while b"child" not in (line := run.stdout.readline()):
-            assert line, "the run ended by itself"
+            assert line, "the run ended before it was stopped"
         run.send_signal(number)
         run.communicate(timeout=120)  # to the end of all that could write

@@ -1,4 +1,4 @@
-"""The house: folders one can survey, names that tell modules apart, a word on what a room holds.
+"""The house: folders one can survey, names that distinguish modules, a word on what a room holds.
 
 What breaks a rule today is listed here, and the lists may only become shorter.
 """
@@ -102,7 +102,7 @@ ALIKE = {
 def alike(top: str) -> Iterator[str]:
     """Modules of one name in a room and the one around it, or in two rooms side by side.
 
-    Extensions know nothing of each other: each has names of its own.
+    Extensions are independent: each has its own names.
     """
     rooms = [room for room in packages(top) if room.name not in KINDS]
     for number, room in enumerate(rooms):

@@ -1,7 +1,8 @@
 """Refuse words and names that plain English does without: `python -m tests.house.words [path …]`.
 
 Prose is what people read: docstrings, comments, strings with a blank, text of templates, pages of
-docs. Names are those of modules, classes, functions, parameters and fields.
+docs. Names are those of modules, classes, functions and parameters. Texts that signatures of judges
+hold are not looked at.
 """
 
 import ast
@@ -25,7 +26,7 @@ PROSE = {
     r"\b(knows?|knew) nothing\b": "baseline: random scores, a constant, text length",
     r"(?<!human )\bceilings?\b": "human ceiling",
     r"\b(to be|not be) had\b": "available",
-    r"\blets? (go|in)\b(?! of)": "exclude, stop, admit",
+    r"\blets? (go|in)\b(?! o[fn])": "exclude, stop, admit",
     r"\b(leav|left|leaves|leave)(e|ing)? out\b|\bleft out\b": "exclude, skip, omit",
     r"\bdoubt(s|ful|ed)?\b": "warning, question",
     r"\bremarks?\b": "note, warning",
@@ -53,7 +54,10 @@ Crew sparing keeping telling Held living patience work_off call_it seldom stand_
 Remark remarks floor_marks told_of beside
 """
 NAMES = frozenset(_NAMES.split())
-OUT = re.compile(r"(^|/)(migrations|node_modules|vendor|locale)/|^docs/reference/|words\.py$")
+OUT = re.compile(
+    r"(^|/)(migrations|node_modules|vendor|locale)/|^docs/reference/|(words|test_messages)\.py$"
+    r"|^extensions/judges/(prompts|options)\.py$"
+)
 
 
 class Fault(NamedTuple):
@@ -82,7 +86,9 @@ def faults(path: Path) -> Iterator[Fault]:
 
 def _prose(suffix: str, text: str) -> Iterator[tuple[int, str]]:
     if suffix != ".py":
-        yield 1, re.sub(r"\{#.*?#\}|\{[{%].*?[%}]\}|`[^`]*`|<[^>]*>", _kept_quotes, text)
+        # Tags of templates first: a comparison in one ends no tag of HTML.
+        bare = re.sub(r"\{#.*?#\}|\{[{%].*?[%}]\}|`[^`]*`", _quoted, text)
+        yield 1, re.sub(r"<[^>]*>", _quoted, bare)
         return
     for token in tokenize.generate_tokens(io.StringIO(text).readline):
         is_text = token.type == tokenize.STRING and " " in token.string
@@ -90,7 +96,7 @@ def _prose(suffix: str, text: str) -> Iterator[tuple[int, str]]:
             yield token.start[0], re.sub(r"`[^`]*`", "`", token.string)
 
 
-def _kept_quotes(match: re.Match[str]) -> str:
+def _quoted(match: re.Match[str]) -> str:
     """What is quoted in a tag of a template is text; markup and code are none."""
     quoted = re.findall(r'"([^"]* [^"]*)"', match[0]) if match[0].startswith("{%") else []
     return " | ".join(quoted) + "\n" * match[0].count("\n")
@@ -104,8 +110,6 @@ def _names(path: str, text: str) -> Iterator[Fault]:
         match node:
             case ast.FunctionDef(name=name) | ast.ClassDef(name=name) | ast.arg(arg=name):
                 pass
-            case ast.AnnAssign(target=ast.Name(id=name)):
-                pass
             case _:
                 continue
         if name.lstrip("_") in NAMES:
@@ -118,7 +122,7 @@ def files(paths: list[str]) -> Iterator[Path]:
         ["git", "ls-files", *paths], cwd=ROOT, capture_output=True, text=True, check=True
     ).stdout.split("\n")
     for name in listed:
-        if name.endswith((".py", ".html", ".md", ".txt")) and not OUT.search(name):
+        if name.endswith((".py", ".html", ".md")) and not OUT.search(name):
             yield ROOT / name
 
 

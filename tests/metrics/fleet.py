@@ -19,7 +19,7 @@ def make_worker(name: str = "gpu0@one", *, silent: float = 0, **fields: Any) -> 
     """
     now = timezone.now()
     seen = now - timedelta(seconds=silent) if silent else now + timedelta(hours=1)
-    told: dict[str, Any] = {
+    stored: dict[str, Any] = {
         "uid": uid_of(name, fields.get("pid", 7)),
         "name": name,
         "host": name.partition("@")[2],
@@ -28,7 +28,7 @@ def make_worker(name: str = "gpu0@one", *, silent: float = 0, **fields: Any) -> 
         "started_at": now - timedelta(hours=1),
         "seen_at": seen,
     }
-    return Worker.objects.create(**told | fields)
+    return Worker.objects.create(**stored | fields)
 
 
 def uid_of(name: str, pid: int = 7) -> str:
@@ -42,7 +42,7 @@ def make_child(worker: Worker, pid: int = 8, **fields: Any) -> WorkerChild:
 
 
 def put_to_work(run: MetricRun, worker: str, rate: float, pid: int = 8) -> RunWorker:
-    """Let a process of a worker of :func:`make_worker` have a slice of the run in hand."""
+    """Give a process of a worker of :func:`make_worker` a slice of the run."""
     MetricRun.objects.filter(pk=run.pk).update(status="running", worker=worker, rate=rate)
     row = RunWorker.objects.create(
         run=run, name=worker, process=f"{uid_of(worker)}.{pid}", host="host", rate=rate

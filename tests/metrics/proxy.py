@@ -29,7 +29,7 @@ class SilentProxy:
             each.close()
 
     def silence(self) -> None:
-        """Forward nothing more, of old connections and of new ones."""
+        """Forward nothing more, through existing and new connections."""
         self._silent.set()
 
     def resume(self) -> None:

@@ -216,7 +216,7 @@ class Site:
         self.wait_for(f"{metric} ends", lambda: self.run(metric)[0] in ends)
 
     def wait_for_exit(self, worker: subprocess.Popen[bytes]) -> None:
-        """Let texts pass, which it may have in hand, until a worker that was told to stop has."""
+        """Let texts pass, which a worker that is stopping may be scoring, until it has stopped."""
 
         def has_ended() -> bool:
             self.let_pass()
@@ -249,7 +249,7 @@ class Site:
         (self.var / "gate").rename(self.var / "open")
 
     def at_work(self, metric: str) -> dict[str, int]:
-        """The workers, by their short names, that have a slice of a run in hand: their children."""
+        """Return the children of the workers that are scoring a run, by short names of workers."""
         sql = (
             "SELECT w.name, w.process FROM metrics_slice s "
             "JOIN metrics_runworker w ON w.id = s.worker_id "

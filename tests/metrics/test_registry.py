@@ -63,18 +63,16 @@ def test_importing_the_registry_imports_no_metric():
 
 
 def test_unknown_name_lists_the_known_ones():
-    with pytest.raises(
-        MetricError, match=r"There is no metric meteor\. The metrics are bleu-star, bleu"
-    ) as caught:
+    with pytest.raises(MetricError, match=r"meteor.* bleu-star, bleu") as caught:
         get_info("meteor")
     assert caught.value.permanent
-    with pytest.raises(MetricError, match="There is no metric"):
+    with pytest.raises(MetricError, match=r"meteor.* bleu-star, bleu"):
         load("meteor", source_language="en", target_language="de")
 
 
 def test_missing_package_is_named(monkeypatch):
     info = get_info("bleu")
     monkeypatch.setitem(registry.METRICS, "bleu", (info, "absent_package.module:Metric"))
-    with pytest.raises(MetricError, match="BLEU needs the package absent_package: pip") as caught:
+    with pytest.raises(MetricError, match=r"BLEU .*absent_package.* pip") as caught:
         load("bleu", source_language="en", target_language="de")
     assert caught.value.permanent

@@ -74,8 +74,8 @@ def test_two_files_are_pairs_line_by_line(as_researcher: Client) -> None:
         (b"", {}, "file.txt is empty"),
         (b"\xff\xfe", {}, "file.txt, line 1"),
         (b"a\tb\nc\n", {}, "file.txt, line 2"),
-        (b"a\tb\n", {"source_language": "xx-nowhere"}, "not a language code"),
-        (b"a\tb\n", {"source_language": "en"}, "have to differ"),
+        (b"a\tb\n", {"source_language": "xx-nowhere"}, "“xx-nowhere”"),
+        (b"a\tb\n", {"source_language": "en"}, "must differ"),
         (b"a\tb\n", {"name": "upload"}, "already"),
     ],
 )

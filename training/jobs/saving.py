@@ -14,7 +14,7 @@ from types import TracebackType
 from typing import Any, BinaryIO
 
 from core import disk
-from metaeval.messages import Message, message, untranslated
+from metaeval.messages import Message, message
 from training.contract import JobError
 
 
@@ -113,7 +113,7 @@ def disk_errors(place: Path, consequence: Message, n_bytes: int | None = None) -
         refusal = disk.refusal(error, place, n_bytes)
         if refusal is None:
             raise
-        raise JobError(untranslated(refusal), consequence) from error
+        raise JobError(refusal, consequence) from error
 
 
 @contextmanager

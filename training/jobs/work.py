@@ -22,7 +22,7 @@ from core.work.claims import fail, finish, give_back, hold, retry
 from core.work.kinds import Lease, WorkKind
 from core.work.models import Now
 from core.work.working import do_one
-from metaeval.messages import Message, message, untranslated
+from metaeval.messages import Message, message
 from metaeval.results import plain
 from metrics import catalogue
 from metrics.models import ConfiguredMetric
@@ -117,8 +117,7 @@ def work_here(job: TrainingJob) -> None:
 def _reason(error: Exception, folder: Path) -> Message:
     """Return the refusal of the disk, or the error as Python names it."""
     place = Path(error.filename) if isinstance(error, OSError) and error.filename else folder
-    refusal = disk.refusal(error, place)
-    return untranslated(refusal) if refusal else unexpected(error)
+    return disk.refusal(error, place) or unexpected(error)
 
 
 def unexpected(error: Exception) -> Message:
@@ -211,7 +210,7 @@ def _lacking(job: TrainingJob) -> Iterator[Message]:
         known = catalogue.infos(retired=True)
         for name in names:
             if name in known:
-                yield from map(untranslated, capability.lacking(known[name]))
+                yield from capability.lacking(known[name])
 
 
 def note(job: TrainingJob) -> list[Message]:

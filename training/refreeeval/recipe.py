@@ -17,13 +17,6 @@ VARIANTS: dict[str, tuple[tuple[str, ...], bool, bool]] = {
     "word-level": (("word",), False, False),
 }
 
-# What is trained, as reports name it.
-LEVELS = {
-    "teacher": message("level.teacher", "cosines of the sentence encoder"),
-    "sentence": message("level.sentence", "sentence level"),
-    "word": message("level.word", "word level"),
-}
-
 
 @dataclass(frozen=True)
 class Recipe:
@@ -141,10 +134,10 @@ def checkpoints(chosen: Mapping[str, Any]) -> list[str]:
 OPTIONS = (
     Option(
         "encoder",
-        message("refreeeval.encoder", "Encoder"),
+        message("refreeeval.recipe-encoder", "Encoder"),
         "checkpoint",
         "xlm-roberta-base",
-        help=message("refreeeval.encoder-help", "The model that is trained."),
+        help=message("refreeeval.recipe-encoder-help", "The model that is trained."),
     ),
     Option(
         "teacher",

@@ -16,7 +16,7 @@ from metaeval.results import plain
 from metaeval.significance import paired_gain
 from metrics.base import MetricError
 from metrics.checkpoints import places
-from training.contract import Corpus, JobError, other_training
+from training.contract import LEVELS, Corpus, JobError, other_training
 from training.jobs.folders import NOT_TRAINED
 from training.jobs.saving import current, disk_errors, save_whole, write_whole
 from training.perturbations.rules import EDITION
@@ -25,7 +25,7 @@ from training.refreeeval.data import Example, Pair, examples, prepare, swap
 from training.refreeeval.levels import Level, SentenceLevel, WordLevel, find_genuine
 from training.refreeeval.loop import Report, Trained, train
 from training.refreeeval.processes import first_alone, world
-from training.refreeeval.recipe import LEVELS, Recipe
+from training.refreeeval.recipe import Recipe
 from training.refreeeval.student import Student
 
 PACKAGES = ("torch", "transformers", "tokenizers", "numpy")

@@ -68,7 +68,7 @@ def error_scores(
     if unknown:
         raise ColumnError(
             message(
-                "column.systems",
+                "columns.missing-systems",
                 "{file} does not have these systems: {systems}.",
                 file=path.name,
                 systems=unknown,

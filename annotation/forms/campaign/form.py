@@ -29,7 +29,7 @@ from annotation.quality.reach import ADVICE, UNSCORED, Reach, reach_of
 from annotation.quality.verdict import ITEMS, PAIRS_TO_FAIL, PAIRS_TO_PASS
 from core.messages import translated
 from core.text import whole
-from metaeval.messages import Message, message, truncated, untranslated
+from metaeval.messages import Message, message, truncated
 
 UNPAIRED_BRACES = message(
     "campaign-form.braces",
@@ -228,7 +228,7 @@ class CampaignForm(forms.ModelForm):  # type: ignore[type-arg]
             error = (
                 message("campaign-form.answers", "{path}: {fault}", path=path, fault=fault)
                 if path
-                else untranslated(fault)
+                else fault
             )
             self.add_error("answers", forms.ValidationError([error]))
 

@@ -1,7 +1,7 @@
-"""The batches file: a list of tasks, each with its items, checked key by key.
+"""Read the batches file: a list of tasks, each with its items.
 
-Everything that is wrong is reported with task, item (both counted from 1), itemID and key. Keys
-that Appraise ignores are ignored: `_item`, `_block`, `batchSize`, `randomSeed` and others.
+Every problem is reported with task, item (both counted from 1), itemID and key. Keys that Appraise
+ignores are ignored: `_item`, `_block`, `batchSize`, `randomSeed` and others.
 """
 
 from collections.abc import Mapping, Sequence
@@ -9,25 +9,29 @@ from dataclasses import dataclass
 from typing import Any
 
 from annotation.imports.appraise.manifest import DOCUMENT, PAIRWISE
-from annotation.imports.jsonfiles import NAMES, Keys, parse, read_json
+from annotation.imports.jsonfiles import NAMES, OBJECT, Keys, parse, read_json, unexpected_type
 from annotation.uploads.checks import FORBIDDEN, character
 from annotation.uploads.files import InputFile
-from annotation.uploads.problems import Place, Report
+from annotation.uploads.problems import Place, Report, within
+from metaeval.messages import Message, message
 
 TYPES = ("TGT", "BAD", "REF", "CHK")
-# What may be done with a check item that repeats no target of its task.
+# The choices for check items that repeat no target of their task.
 AS_TARGET, LEFT_OUT = "targets", "leave-out"
 UNMATCHED = (AS_TARGET, LEFT_OUT)
+NOT_SPANS = message("appraise.not-spans", "The value must be a list of error spans.")
+# Outputs on one screen.
+MOST_TARGETS = 8
 
 
 @dataclass(frozen=True)
 class RawItem:
-    """One text to rate, as the file has it. An item of a pairwise task gives one per target.
+    """One text to rate, as in the file. An item of a pairwise task gives one per target.
 
-    `tutorial` holds the instruction of a practice item and what is right; `marked` are the errors
-    marked beforehand, whose ends may be included or not. `unmatched` is one of UNMATCHED for a
-    check item that repeats no target of its task, once that was decided; `item_type` stays what
-    the file says, as scores name it.
+    `tutorial` holds the instruction and the correct score of a practice item; `marked` are the
+    errors marked beforehand, whose ends may be included or not. `unmatched` is one of UNMATCHED for
+    a check item that repeats no target of its task, after that choice; `item_type` stays that of
+    the file, because scores refer to it.
     """
 
     file: str
@@ -48,55 +52,83 @@ class RawItem:
 
     @property
     def kind(self) -> str:
-        """What the item counts as: its type, or TGT where it was decided so."""
+        """The type as which the item is imported: that of the file, or TGT by choice."""
         return "TGT" if self.unmatched == AS_TARGET else self.item_type
 
     @property
     def is_left_out(self) -> bool:
-        """Whether it was decided to do without the item."""
+        """Whether the item is skipped by choice."""
         return self.unmatched == LEFT_OUT
 
     def place(self, key: str = "") -> Place:
-        """Where the item stands."""
-        return Place(self.file, None, ", ".join(part for part in (self.name, key) if part))
+        """Return the place of the item, or of one of its keys, in the file."""
+        return Place(self.file, None, within(self.name, key))
 
     @property
-    def name(self) -> str:
+    def name(self) -> Message:
         """The item as messages name it."""
-        return f"task {self.task}, item {self.number} (itemID {self.item_id})"
+        return item_name(self.task, self.number, self.item_id)
+
+
+def task_name(task: int) -> Message:
+    """Return a task as messages name it."""
+    return message("appraise.task", "task {task:d}", task=task)
+
+
+def item_name(task: int, number: int, item_id: str = "") -> Message:
+    """Return an item as messages name it, with its itemID if that is known."""
+    if not item_id:
+        return message("appraise.item", "task {task:d}, item {number:d}", task=task, number=number)
+    return message(
+        "appraise.item-with-id",
+        "task {task:d}, item {number:d} (itemID {item_id})",
+        task=task,
+        number=number,
+        item_id=item_id,
+    )
 
 
 def read_tasks(file: InputFile, layout: str, report: Report) -> list[list[RawItem]] | None:
-    """Return the items of every task, or None where the file is no list of tasks at all."""
+    """Return the items of every task, or None if the file does not hold a list of tasks."""
     before = len(report.errors)
     tasks = read_json(file, report, is_checked=False)
     if len(report.errors) > before:
         return None
     if not isinstance(tasks, list):
-        report.error(f"a list of tasks is expected, not {NAMES[type(tasks)]}", Place(file.name))
+        report.error(
+            message(
+                "appraise.not-tasks",
+                "The file must hold a list of tasks, not {actual}.",
+                actual=NAMES[type(tasks)],
+            ),
+            Place(file.name),
+        )
         return None
     if not tasks:
-        report.error("there is no task", Place(file.name))
+        report.error(message("appraise.no-tasks", "There are no tasks."), Place(file.name))
     return [
         _read_task(file.name, number, task, layout, report) for number, task in enumerate(tasks, 1)
     ]
 
 
 def _read_task(file: str, task: int, values: Any, layout: str, report: Report) -> list[RawItem]:
-    where = f"task {task}"
+    where = task_name(task)
     if not isinstance(values, dict):
-        report.error(f"a task is an object, not {NAMES[type(values)]}", Place(file, None, where))
+        report.error(unexpected_type(OBJECT, values), Place(file, None, where))
         return []
     items = Keys(values, file, where, report).get("items", list, default=[])
     if values.get("items") == []:
-        report.error("the task has no items", Place(file, None, f"{where}, items"))
+        report.error(
+            message("appraise.empty-task", "The task has no items."),
+            Place(file, None, within(where, "items")),
+        )
     found: list[RawItem] = []
     for number, item in enumerate(items, 1):
         if isinstance(item, dict):
             found += _read_item(file, task, number, item, layout, report)
         else:
-            place = Place(file, None, f"{where}, item {number}")
-            report.error(f"an item is an object, not {NAMES[type(item)]}", place)
+            place = Place(file, None, item_name(task, number))
+            report.error(unexpected_type(OBJECT, item), place)
     return found
 
 
@@ -104,8 +136,8 @@ def _read_item(
     file: str, task: int, number: int, values: dict[str, Any], layout: str, report: Report
 ) -> list[RawItem]:
     own_id = values.get("itemID")
-    known = f" (itemID {own_id})" if isinstance(own_id, str | int) else ""
-    keys = Keys(values, file, f"task {task}, item {number}{known}", report)
+    known = str(own_id) if isinstance(own_id, str | int) else ""
+    keys = Keys(values, file, item_name(task, number, known), report)
     is_document = layout == DOCUMENT
     common = {
         "file": file,
@@ -133,39 +165,65 @@ def _read_item(
 def _targets(keys: Keys) -> Sequence[Keys]:
     targets = keys.get("targets", list, default=[])
     if keys.values.get("targets") == []:
-        keys.error("targets", "there is no target")
-    if len(targets) > 8:
-        keys.error("targets", f"{len(targets)} targets are more than the 8 that fit on a screen")
+        keys.error("targets", message("appraise.no-targets", "There are no targets."))
+    if len(targets) > MOST_TARGETS:
+        keys.error(
+            "targets",
+            message(
+                "appraise.many-targets",
+                "There are {n} targets, but at most {limit} fit on a screen.",
+                n=len(targets),
+                limit=MOST_TARGETS,
+            ),
+        )
     found = []
     for number, target in enumerate(targets, 1):
+        name = message("appraise.target", "target {number:d}", number=number)
         if isinstance(target, dict):
-            where = f"{keys.where}, target {number}"
-            found.append(Keys(target, keys.file, where, keys.report))
+            found.append(Keys(target, keys.file, keys.path(name), keys.report))
         else:
-            keys.error(f"target {number}", f"a target is an object, not {NAMES[type(target)]}")
+            keys.error(name, unexpected_type(OBJECT, target))
     return found
 
 
 def _type(keys: Keys) -> str:
     kind = keys.get("itemType", str, default="")
     if kind and kind not in TYPES:
-        keys.error("itemType", f"unknown itemType “{kind}”; known are {', '.join(TYPES)}")
+        keys.error("itemType", unknown_type(kind))
     return str(kind)
+
+
+def unknown_type(given: str) -> Message:
+    """Return the message about an itemType that does not exist."""
+    return message(
+        "appraise.item-type",
+        "The itemType “{given}” is unknown. It must be one of {types}.",
+        given=given,
+        types=TYPES,
+    )
 
 
 def _text(keys: Keys, key: str) -> str:
     text = keys.text(key)
     if found := FORBIDDEN.search(text):
-        keys.error(key, f"the text contains {character(found[0])} at {found.start() + 1}")
+        keys.error(
+            key,
+            message(
+                "appraise.character",
+                "The text contains {character} at character {at}, which is not allowed.",
+                character=character(found[0]),
+                at=found.start() + 1,
+            ),
+        )
     return text
 
 
 def _mqm(keys: Keys) -> dict[str, Any]:
-    """`mqm` is a list of errors marked beforehand, or an object with a tutorial."""
+    """Read `mqm`: a list of errors marked beforehand, or an object with a tutorial."""
     mqm = keys.get("mqm", list, dict, str, required=False)
     tutorial = None
     if isinstance(mqm, dict):
-        inner = Keys(mqm, keys.file, f"{keys.where}, mqm", keys.report)
+        inner = Keys(mqm, keys.file, keys.path("mqm"), keys.report)
         tutorial = inner.get("tutorial", dict, required=False)
         mqm = mqm.get("payload")
     if tutorial is not None:
@@ -175,6 +233,6 @@ def _mqm(keys: Keys) -> dict[str, Any]:
     except (ValueError, RecursionError):
         marked = None
     if not isinstance(marked, list) or not all(isinstance(each, dict) for each in marked):
-        keys.error("mqm", "a list of error spans is expected")
+        keys.error("mqm", NOT_SPANS)
         marked = []
     return {"marked": tuple(marked)}

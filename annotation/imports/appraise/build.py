@@ -1,7 +1,7 @@
-"""Items of Appraise to segments, outputs and items here.
+"""Convert items of Appraise to segments, outputs and items.
 
 In plain tasks the itemID names the segment. In document tasks it may be a running number, so
-segments are told apart by document, text and occurrence. Texts that contradict each other are
+segments are identified by document, text and occurrence. Texts that contradict each other are
 errors.
 """
 
@@ -16,19 +16,24 @@ from django.utils.html import strip_tags
 
 from annotation import protocols
 from annotation.imports.appraise.batches import RawItem
-from annotation.imports.appraise.doubts import Lonely, outcome, settle, tell_lonely_bad
 from annotation.imports.appraise.manifest import DOCUMENT, PAIRWISE, Manifest, Pair
-from annotation.imports.appraise.marked import settle_marks, suggest
+from annotation.imports.appraise.marked import resolve_ends, suggest
+from annotation.imports.appraise.warnings import (
+    Unmatched,
+    apply_choice,
+    outcome,
+    warn_of_unmatched_bad,
+)
 from annotation.imports.drafts import CampaignDraft, ItemDraft
 from annotation.models import Campaign, Item
 from annotation.uploads import SegmentDraft, SystemDraft, TestSetDraft
 from annotation.uploads.problems import Report
+from metaeval.messages import message, plural
 
 COPY = re.compile(r"#(bad|duplicate)\d*$")
 DUPLICATE = re.compile(r"#duplicate\d*")
-# How far from the tutorial's score Appraise lets an answer be.
+# The difference from the tutorial's score that Appraise accepts.
 TOLERANCE = 20
-# That of the protocol asks for a share of the information, which Appraise knows nothing of.
 Built = tuple[TestSetDraft, CampaignDraft, list[RawItem]]
 
 
@@ -43,20 +48,21 @@ def build(
     unmatched: str = "",
     ends: str = "",
 ) -> Built:
-    """Return test set and campaign, with the items of the file: those not left out are the
-    campaign's, in its order. `unmatched` says what becomes of lonely check items, `ends` how errors
-    marked beforehand end.
+    """Return test set, campaign and the items of the file.
+
+    The campaign has the items that are not skipped, in the same order. `unmatched` is the choice
+    for check items that repeat no target, `ends` that for the ends of errors marked beforehand.
     """
     items = _without_documents(items, manifest, report)
     protocol = protocols.get(manifest.protocol)
     has_screens = protocol.layout != protocols.Layout.SINGLE
-    lonely = Builder(manifest.layout, has_screens, Report()).lonely_checks(items)
-    items = settle(items, lonely, unmatched, report)
-    items = settle_marks(items, protocol, ends, report)
+    without_target = Builder(manifest.layout, has_screens, Report()).unmatched_checks(items)
+    items = apply_choice(items, without_target, unmatched, report)
+    items = resolve_ends(items, protocol, ends, report)
     builder = Builder(manifest.layout, has_screens, report)
-    kept = [item for item in items if not item.is_left_out]
-    builder.name_segments(kept)
-    drafts = suggest(kept, builder.items(kept), protocol.spans, report)
+    imported = [item for item in items if not item.is_left_out]
+    builder.name_segments(imported)
+    drafts = suggest(imported, builder.items(imported), protocol.spans, report)
     title = (name or manifest.name)[:120]
     test_set = TestSetDraft(
         slug=slug,
@@ -83,15 +89,20 @@ def build(
 
 
 def _without_documents(items: list[RawItem], manifest: Manifest, report: Report) -> list[RawItem]:
-    """Only one protocol here rates documents as a whole."""
+    """Skip ratings of whole documents, except in the one protocol that has them."""
     if manifest.protocol == "document-da":
         return items
-    kept = [item for item in items if not item.is_complete]
-    if left_out := len(items) - len(kept):
+    of_segments = [item for item in items if not item.is_complete]
+    if n := len(items) - len(of_segments):
         report.warn(
-            f"{left_out} ratings of whole documents are left out: this protocol rates segments"
+            plural(
+                "appraise.document-ratings",
+                "{n} rating of a whole document is skipped: this protocol rates segments.",
+                "{n} ratings of whole documents are skipped: this protocol rates segments.",
+                n=n,
+            )
         )
-    return kept
+    return of_segments
 
 
 def base_document(name: str, target_id: str) -> str:
@@ -107,7 +118,7 @@ def base_document(name: str, target_id: str) -> str:
 
 @dataclass
 class Builder:
-    """What is found while going through the items of a language pair."""
+    """Collects segments, outputs and items of a language pair."""
 
     layout: str
     has_screens: bool
@@ -116,7 +127,7 @@ class Builder:
     outputs: dict[str, dict[str, str]] = field(default_factory=lambda: defaultdict(dict))
     widest: int = 2
     _segment_of: list[SegmentDraft] = field(default_factory=list)
-    _lonely_bad: list[RawItem] = field(default_factory=list)
+    _unmatched_bad: list[RawItem] = field(default_factory=list)
     _first: dict[tuple[str, ...], RawItem] = field(default_factory=dict)
 
     def name_segments(self, items: Sequence[RawItem]) -> None:
@@ -145,7 +156,7 @@ class Builder:
                 self._segment_of.append(self.segments[identity])
 
     def _runs(self, items: Sequence[RawItem]) -> Iterator[list[tuple[int, RawItem]]]:
-        """Items shown together: a document by one system, or the targets of one source."""
+        """Yield items shown together: a document by one system, or the targets of one source."""
 
         def together(pair: tuple[int, RawItem]) -> tuple[object, ...]:
             index, item = pair
@@ -157,10 +168,14 @@ class Builder:
             yield list(run)
 
     def _take_whole(self, item: RawItem, first: int) -> None:
-        """A whole document stands for its first segment."""
+        """Give the rating of a whole document the first segment of the document."""
         if len(self._segment_of) == first:
             self.report.error(
-                "the document has no segment before it", item.place("isCompleteDocument")
+                message(
+                    "appraise.document-without-segments",
+                    "The rating of a whole document must come after its segments.",
+                ),
+                item.place("isCompleteDocument"),
             )
             self._segment_of.append(SegmentDraft("", ""))
         else:
@@ -180,18 +195,22 @@ class Builder:
         return key if taken[key] == 1 else f"{key}.{taken[key]}"
 
     def _check_source(self, item: RawItem, identity: tuple[str, ...], position: int) -> None:
-        """The same segment must have the same source everywhere."""
+        """Report an error if an earlier item has another source for the same segment."""
         if self.layout == DOCUMENT:
             identity = base_document(item.document, item.target_id), item.item_id, str(position)
         first = self._first.setdefault(("source", *identity), item)
         if first.source != item.source:
             self.report.error(
-                f"the source differs from that of {first.name}, which is the same segment",
+                message(
+                    "appraise.other-source",
+                    "The source differs from that of {item}, which is the same segment.",
+                    item=first.name,
+                ),
                 item.place("sourceText"),
             )
 
-    def lonely_checks(self, items: Sequence[RawItem]) -> Lonely:
-        """Return the check items that repeat no target of their task: place and target's key."""
+    def unmatched_checks(self, items: Sequence[RawItem]) -> Unmatched:
+        """Return index and target's key of check items that repeat no target of their task."""
         self.name_segments(items)
         targets = self._targets(items)
         keys = [(index, self._target_key(index, item)) for index, item in enumerate(items)]
@@ -211,11 +230,11 @@ class Builder:
             for place, (index, item) in enumerate(run):
                 shared = screen if self.has_screens else None
                 drafts.append(self._item(index, item, targets, shared, place))
-        tell_lonely_bad(self._lonely_bad, self.report)
+        warn_of_unmatched_bad(self._unmatched_bad, self.report)
         return drafts
 
     def _targets(self, items: Sequence[RawItem]) -> dict[tuple[str, ...], int]:
-        """The first TGT of every text in every task."""
+        """Return the index of the first TGT of every text in every task."""
         targets: dict[tuple[str, ...], int] = {}
         for is_copy in (False, True):
             for index, item in enumerate(items):
@@ -226,7 +245,11 @@ class Builder:
                 first = targets.setdefault(self._target_key(index, item), index)
                 if first != index and not is_copy and self.layout != PAIRWISE:
                     self.report.error(
-                        f"this text is there already ({items[first].name}); a repeat is a CHK",
+                        message(
+                            "appraise.same-text",
+                            "{item} has the same text. A repeat must have the itemType CHK.",
+                            item=items[first].name,
+                        ),
                         item.place("targetID"),
                     )
         return targets
@@ -247,7 +270,7 @@ class Builder:
         partner = None if partner == index else partner
         kind = _kind(item, partner)
         if partner is None and item.kind == "BAD":
-            self._lonely_bad.append(item)
+            self._unmatched_bad.append(item)
         shows_output = kind in (Item.Kind.TARGET, Item.Kind.REPEAT)
         if shows_output:
             self._keep_output(index, item)
@@ -272,8 +295,13 @@ class Builder:
         first = self._first.setdefault(("output", item.target_id, segment), item)
         if first.target != item.target:
             self.report.error(
-                f"the text of “{item.target_id}” differs from that of {first.name}, which is the "
-                "same segment",
+                message(
+                    "appraise.other-output",
+                    "The output of “{system}” differs from that of {item}, which is the same "
+                    "segment.",
+                    system=item.target_id,
+                    item=first.name,
+                ),
                 item.place("targetText"),
             )
         self.outputs[item.target_id][segment] = item.target
@@ -290,7 +318,7 @@ def _kind(item: RawItem, partner: int | None) -> Item.Kind:
 
 
 def _practice(item: RawItem) -> tuple[int | None, int | None, str]:
-    """The range of right scores of a tutorial item, and what it tells."""
+    """Return the range of correct scores of a tutorial item, and its feedback."""
     if item.tutorial is None:
         return None, None, ""
     feedback = unescape(strip_tags(str(item.tutorial.get("instruction", ""))))

@@ -1,23 +1,23 @@
-"""The manifest: which protocol, which languages, how many tasks, annotators and ratings a task."""
+"""Read the manifest: protocol, languages, and the numbers of tasks, annotators and ratings."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from annotation.imports.jsonfiles import NAMES, Keys, read_json
+from annotation.imports.jsonfiles import OBJECT, Keys, read_json, unexpected_type
 from annotation.uploads.files import InputFile
 from annotation.uploads.problems import Place, Report
 from core import languages
+from metaeval.messages import Message, message, plural
 
 DIRECT, DOCUMENT, PAIRWISE = "direct", "document", "pairwise"
 PROTOCOLS = {DIRECT: "segment-da", DOCUMENT: "document-da", PAIRWISE: "side-by-side"}
-KNOWN = "Direct, Document or Pairwise, the first two also with ESA or MQM"
-# Instructions and layouts of the same slider.
+# Options that change only the instructions or the layout.
 HARMLESS = {"sqm", "staticcontext", "wmtlayout", "scale100"}
 
 
 @dataclass(frozen=True)
 class Pair:
-    """What is asked for in one language pair: `tasks` tasks, shared by `annotators` people."""
+    """One language pair: `tasks` tasks, shared by `annotators` annotators."""
 
     source: str
     target: str
@@ -27,7 +27,7 @@ class Pair:
 
 @dataclass(frozen=True)
 class Manifest:
-    """`layout` says which keys the items have, `protocol` how they are judged here."""
+    """A manifest: `layout` determines the keys of the items, `protocol` how they are judged."""
 
     name: str
     redundancy: int
@@ -43,7 +43,7 @@ def read_manifest(file: InputFile, report: Report) -> Manifest | None:
     if len(report.errors) > before:
         return None
     if not isinstance(values, dict):
-        report.error(f"a manifest is an object, not {NAMES[type(values)]}", Place(file.name))
+        report.error(unexpected_type(OBJECT, values), Place(file.name))
         return None
     keys = Keys(values, file.name, "", report)
     name = keys.name("CAMPAIGN_NAME")
@@ -66,43 +66,93 @@ def _protocol(keys: Keys) -> tuple[str, str]:
     if not kind:
         return DIRECT, PROTOCOLS[DIRECT]
     if layout not in PROTOCOLS or (marking and layout == PAIRWISE):
-        both = f"{keys.values['TASK_TYPE']} {options}".strip()
-        keys.error("TASK_TYPE", f"there is no protocol for “{both}” here; there is {KNOWN}")
+        keys.error(
+            "TASK_TYPE",
+            message(
+                "appraise.task-type",
+                "There is no protocol for “{given}”. Supported are Direct, Document and Pairwise; "
+                "Direct and Document also with ESA or MQM.",
+                given=f"{keys.values['TASK_TYPE']} {options}".strip(),
+            ),
+        )
         return DIRECT, PROTOCOLS[DIRECT]
     if unknown := sorted(words - {"esa", "mqm"} - HARMLESS):
-        keys.report.warn(f"not used: {', '.join(unknown)}", keys.place("TASK_OPTIONS"))
+        keys.report.warn(
+            message(
+                "appraise.unused-options",
+                "These options have no effect: {options}.",
+                options=unknown,
+            ),
+            keys.place("TASK_OPTIONS"),
+        )
     return layout, marking or PROTOCOLS[layout]
 
 
 def _pairs(keys: Keys, redundancy: int) -> list[Pair]:
     rows = keys.get("TASKS_TO_ANNOTATORS", list, default=[])
     if "TASKS_TO_ANNOTATORS" in keys.values and not rows:
-        keys.error("TASKS_TO_ANNOTATORS", "there is no language pair")
+        keys.error(
+            "TASKS_TO_ANNOTATORS",
+            message("appraise.no-pairs", "There are no language pairs."),
+        )
     pairs = [_pair(keys, number, row, redundancy) for number, row in enumerate(rows, 1)]
     return [pair for pair in pairs if pair]
 
 
 def _pair(keys: Keys, number: int, row: object, redundancy: int) -> Pair | None:
-    def wrong(message: str) -> None:
-        keys.error(f"TASKS_TO_ANNOTATORS, row {number}", message)
+    def wrong(problem: Message) -> None:
+        keys.error(row_name, problem)
 
+    row_name = message("appraise.row", "TASKS_TO_ANNOTATORS, row {number:d}", number=number)
     if not isinstance(row, list) or [type(cell) for cell in row] != [str, str, str, int, int]:
-        wrong('a row is [source, target, "uniform", annotators, tasks]')
+        wrong(
+            message(
+                "appraise.row-shape",
+                'A row must be [source, target, "uniform", annotators, tasks].',
+            )
+        )
         return None
     source, target, mode, annotators, tasks = row
     try:
         source, target = (languages.normalise(code) for code in (source, target))
-    except ValueError as error:
-        wrong(str(error))
+    except languages.LanguageError as error:
+        wrong(error.message)
     if mode != "uniform":
-        wrong(f"tasks are assigned “{mode}”; only “uniform” is known")
+        wrong(
+            message(
+                "appraise.assignment",
+                "Tasks are assigned “{mode}”, but only “uniform” is supported.",
+                mode=mode,
+            )
+        )
     if annotators < 1 or tasks < 1:
-        wrong(f"{annotators} annotators and {tasks} tasks are too few")
+        wrong(
+            message(
+                "appraise.too-few",
+                "There must be at least one annotator and one task, not {annotators} and {tasks}.",
+                annotators=annotators,
+                tasks=tasks,
+            )
+        )
     elif redundancy > annotators:
-        wrong(f"{redundancy} ratings a task need more than {annotators} annotators")
+        wrong(
+            plural(
+                "appraise.redundancy",
+                "{redundancy} ratings per task are not possible with {n} annotator.",
+                "{redundancy} ratings per task are not possible with {n} annotators.",
+                redundancy=redundancy,
+                n=annotators,
+            )
+        )
     elif tasks * redundancy % annotators:
         wrong(
-            f"{tasks} tasks with {redundancy} ratings each cannot be shared evenly among "
-            f"{annotators} annotators"
+            message(
+                "appraise.uneven",
+                "{tasks} tasks with {redundancy} ratings each cannot be shared evenly among "
+                "{annotators} annotators.",
+                tasks=tasks,
+                redundancy=redundancy,
+                annotators=annotators,
+            )
         )
     return Pair(source, target, annotators, tasks)

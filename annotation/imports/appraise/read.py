@@ -1,4 +1,4 @@
-"""From the files of an Appraise campaign to a test set and a campaign for each language pair."""
+"""Read the files of an Appraise campaign as a test set and a campaign per language pair."""
 
 from collections.abc import Sequence
 
@@ -6,13 +6,14 @@ from django.utils.text import slugify
 
 from annotation.imports.appraise.batches import RawItem, read_tasks
 from annotation.imports.appraise.build import build
-from annotation.imports.appraise.doubts import examine_sizes
 from annotation.imports.appraise.manifest import Manifest, Pair, read_manifest
 from annotation.imports.appraise.scores import add_scores
+from annotation.imports.appraise.warnings import examine_sizes
 from annotation.imports.drafts import CampaignDraft
 from annotation.uploads import TestSetDraft
 from annotation.uploads.files import InputFile
 from annotation.uploads.problems import Place, Report
+from metaeval.messages import message
 
 Drafts = list[tuple[TestSetDraft, CampaignDraft]]
 RESERVED = ("new", "import")
@@ -28,13 +29,13 @@ def read(
     unmatched: str = "",
     ends: str = "",
 ) -> Drafts:
-    """Read a campaign; what is wrong goes to the report, and errors there forbid storing.
+    """Read a campaign and report its problems; errors prevent storing it.
 
-    With scores the campaign is finished and holds their judgments; without, it is a draft ready
-    to be opened. `name` replaces the campaign's own. `unmatched` (one of `batches.UNMATCHED`) says
-    what becomes of check items that repeat no target of their task; they are an error else.
-    `ends` says of errors marked beforehand whether their ends are `included` or `excluded`; where
-    nobody does, the words say, and without scores they are suggestions.
+    With scores the campaign is finished and has their judgments; without, it is a draft that can be
+    opened. `name` replaces the name in the manifest. `unmatched` (one of `batches.UNMATCHED`) is
+    the choice for check items that repeat no target of their task; without it they are an error.
+    `ends` states whether the ends of errors marked beforehand are `included` or `excluded`; if it
+    is empty, that is inferred from the words. Without scores these errors become suggestions.
     """
     described = read_manifest(manifest, report)
     layout = described.layout if described else "direct"
@@ -44,7 +45,12 @@ def read(
     announced = sum(pair.tasks for pair in described.pairs)
     if announced != len(tasks):
         report.error(
-            f"the file has {len(tasks)} tasks, but the manifest announces {announced}",
+            message(
+                "appraise.number-of-tasks",
+                "The number of tasks is {n} in the batches, but {announced} in the manifest.",
+                n=len(tasks),
+                announced=announced,
+            ),
             Place(batches.name),
         )
         return []
@@ -72,7 +78,7 @@ def read(
 def _shares(
     pairs: Sequence[Pair], tasks: Sequence[list[RawItem]]
 ) -> list[tuple[Pair, list[RawItem]]]:
-    """Tasks belong to the language pairs in the order of the manifest."""
+    """Return the items of each language pair: tasks are in the order of the manifest."""
     shares, start = [], 0
     for pair in pairs:
         own = tasks[start : start + pair.tasks]

@@ -1,18 +1,18 @@
-"""Scores exported from Appraise: a CSV file without header, one row an answer.
+"""Read scores exported from Appraise: a CSV file without header, one row per judgment.
 
-Plain tasks have nine columns, document tasks eleven or, with error spans, twelve. Rows that are
-there twice are dropped, several answers to one item become revisions in the order of their
-times, and impossible times are dropped while the judgment is kept; all of it is counted.
+Plain tasks have nine columns, document tasks eleven or, with error spans, twelve. Repeated rows are
+dropped, several judgments of one item become revisions in the order of their times, and of
+judgments with impossible times only the times are dropped. Each of these is counted.
 """
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import accumulate
 
 from annotation import protocols
-from annotation.imports.appraise.batches import TYPES, RawItem
+from annotation.imports.appraise.batches import TYPES, RawItem, unknown_type
 from annotation.imports.appraise.build import DUPLICATE, Built, base_document
 from annotation.imports.appraise.spans import read_spans
 from annotation.imports.drafts import CampaignDraft, JudgmentDraft
@@ -20,14 +20,16 @@ from annotation.uploads import TestSetDraft
 from annotation.uploads.files import InputFile, read_text
 from annotation.uploads.problems import Place, Report
 from core import languages
-from core.text import pluralize, restore
+from core.text import restore
 from metaeval.files.grids import GridError, quoted_lines
+from metaeval.messages import message, plural
 
 PLAIN = ("username", "targetID", "itemID", "itemType", "src", "tgt", "score", "start", "end")
 DOCUMENT = (*PLAIN[:7], "documentID", "isCompleteDocument", *PLAIN[7:])
 SPANS = (*DOCUMENT[:9], "mqm", *PLAIN[7:])
 LAYOUTS = {len(columns): columns for columns in (PLAIN, DOCUMENT, SPANS)}
 TRUTH = {"true": True, "1": True}
+LONGEST_NAME = 80
 WHOLE, BASE = "whole document", "copy of "
 LATEST = 253_402_300_799  # the last second of the year 9999
 Row = dict[str, str]
@@ -36,12 +38,13 @@ Answer = tuple[float, float, int, JudgmentDraft]
 
 @dataclass
 class Counts:
-    """What was done to the rows."""
+    """Numbers of rows, and of their times and spans, that were not imported."""
 
-    twice: int = 0
-    doubtful: Counter[str] = field(default_factory=Counter)
+    repeated: int = 0
+    without_start: int = 0
+    ended_early: int = 0
     undecided: int = 0
-    left_out: int = 0
+    skipped: int = 0
 
 
 def add_scores(
@@ -54,9 +57,13 @@ def add_scores(
     for number, row in rows:
         pair = _languages(row)
         if pair not in pairs:
-            known = ", ".join(sorted("-".join(each) for each in pairs))
-            message = f"{row['src']}-{row['tgt']} is no language pair of the manifest ({known})"
-            report.error(message, Place(file.name, number, "src"))
+            refusal = message(
+                "appraise.unknown-pair",
+                "The manifest has no language pair {pair}. It has {pairs}.",
+                pair=f"{row['src']}-{row['tgt']}",
+                pairs=sorted("-".join(each) for each in pairs),
+            )
+            report.error(refusal, Place(file.name, number, "src"))
             continue
         by_pair[pair].append((number, row))
     counts = Counts()
@@ -66,27 +73,61 @@ def add_scores(
         reader = Reader(file.name, protocol, items, report, counts)
         answers = reader.read(own)
         finished.append((test_set, replace(campaign, is_finished=True, judgments=answers)))
-    _say(counts, file.name, report)
+    _warn(counts, Place(file.name), report)
     return finished
 
 
-def _say(counts: Counts, name: str, report: Report) -> None:
-    if counts.twice:
+def _warn(counts: Counts, place: Place, report: Report) -> None:
+    if counts.repeated:
         report.warn(
-            f"{pluralize(counts.twice, 'row is', 'rows are')} there twice; each counts once",
-            Place(name),
+            plural(
+                "appraise.repeated-rows",
+                "{n} row is repeated. Each row counts once.",
+                "{n} rows are repeated. Each row counts once.",
+                n=counts.repeated,
+            ),
+            place,
         )
-    if counts.left_out:
-        rows = pluralize(counts.left_out, "row is", "rows are")
-        message = f"{rows} left out with the check items that they are about"
-        report.warn(message, Place(name))
-    for reason, number in counts.doubtful.items():
-        judgments = pluralize(number, "judgment has", "judgments have")
-        message = f"{judgments} an impossible time ({reason}); kept without it"
-        report.warn(message, Place(name))
+    if counts.skipped:
+        report.warn(
+            plural(
+                "appraise.skipped-rows",
+                "{n} row is skipped because its check item is skipped.",
+                "{n} rows are skipped because their check items are skipped.",
+                n=counts.skipped,
+            ),
+            place,
+        )
+    if counts.without_start:
+        report.warn(
+            plural(
+                "appraise.no-start",
+                "{n} judgment has no start time. It is imported without times.",
+                "{n} judgments have no start time. They are imported without times.",
+                n=counts.without_start,
+            ),
+            place,
+        )
+    if counts.ended_early:
+        report.warn(
+            plural(
+                "appraise.end-before-start",
+                "{n} judgment ends before its start. It is imported without times.",
+                "{n} judgments end before their start. They are imported without times.",
+                n=counts.ended_early,
+            ),
+            place,
+        )
     if counts.undecided:
-        spans = pluralize(counts.undecided, "span has", "spans have")
-        report.warn(f"{spans} no severity: left out", Place(name))
+        report.warn(
+            plural(
+                "appraise.span-without-severity",
+                "{n} error span is skipped because it has no severity.",
+                "{n} error spans are skipped because they have no severity.",
+                n=counts.undecided,
+            ),
+            place,
+        )
 
 
 def _rows(file: InputFile, report: Report) -> Iterator[tuple[int, Row]]:
@@ -95,7 +136,7 @@ def _rows(file: InputFile, report: Report) -> Iterator[tuple[int, Row]]:
     if text is None:
         return
     if not text.strip():
-        report.error("the file is empty", Place(file.name))
+        report.error(message("appraise.no-scores", "The file is empty."), Place(file.name))
     width = 0
     try:
         for number, cells in quoted_lines(text):
@@ -103,16 +144,26 @@ def _rows(file: InputFile, report: Report) -> Iterator[tuple[int, Row]]:
                 continue
             width = width or len(cells)
             if len(cells) not in LAYOUTS:
-                message = f"the row has {len(cells)} cells; Appraise writes 9, 11 or 12"
-                report.error(message, Place(file.name, number))
+                refusal = plural(
+                    "appraise.cells",
+                    "The row has {n} cell. Rows of Appraise have 9, 11 or 12.",
+                    "The row has {n} cells. Rows of Appraise have 9, 11 or 12.",
+                    n=len(cells),
+                )
+                report.error(refusal, Place(file.name, number))
             elif len(cells) != width:
-                message = f"the row has {len(cells)} cells, the first has {width}"
-                report.error(message, Place(file.name, number))
+                refusal = message(
+                    "appraise.other-width",
+                    "The row has {n} cells, but the first row has {width}.",
+                    n=len(cells),
+                    width=width,
+                )
+                report.error(refusal, Place(file.name, number))
             else:
                 plain = [restore(cell.strip()) for cell in cells]
                 yield number, dict(zip(LAYOUTS[width], plain, strict=True))
     except GridError as error:
-        report.error(str(error), Place(file.name, error.row))
+        report.error(error.message, Place(file.name, error.row))
 
 
 def _languages(row: Row) -> tuple[str, str]:
@@ -124,7 +175,7 @@ def _languages(row: Row) -> tuple[str, str]:
 
 @dataclass
 class Reader:
-    """Reads the rows of one language pair. `items` are those of the file, left out or not."""
+    """Reads the rows of one language pair. `items` are all of the file, also skipped ones."""
 
     file: str
     protocol: str
@@ -133,18 +184,18 @@ class Reader:
     counts: Counts
 
     def __post_init__(self) -> None:
-        # The place of every item among the campaign's own.
-        kept = accumulate(not item.is_left_out for item in self.items)
-        self._places = [n - 1 for n in kept]
+        # The index of every item among those of the campaign.
+        imported = accumulate(not item.is_left_out for item in self.items)
+        self._places = [n - 1 for n in imported]
 
     def read(self, rows: Sequence[tuple[int, Row]]) -> list[JudgmentDraft]:
-        """Return the judgments, per person in the order of their times."""
+        """Return the judgments, per annotator in the order of their times."""
         found: dict[str, list[tuple[int, Row, Sequence[int]]]] = defaultdict(list)
         index = self._index()
         seen: set[tuple[str, ...]] = set()
         for number, row in rows:
             if tuple(row.values()) in seen:
-                self.counts.twice += 1
+                self.counts.repeated += 1
                 continue
             seen.add(tuple(row.values()))
             if candidates := self._find(number, row, index):
@@ -156,7 +207,10 @@ class Reader:
         return judgments
 
     def _index(self) -> Mapping[tuple[str, ...], list[int]]:
-        """Items by what a row says: exactly, else by the document that a copy was made of."""
+        """Return the indexes of items by the key of their rows.
+
+        A degraded or repeated copy is also found by the document that it was made of.
+        """
         index: dict[tuple[str, ...], list[int]] = defaultdict(list)
         for place, item in enumerate(self.items):
             for key in dict.fromkeys(_keys(item)):
@@ -166,35 +220,50 @@ class Reader:
     def _find(
         self, number: int, row: Row, index: Mapping[tuple[str, ...], list[int]]
     ) -> Sequence[int]:
-        """Return the items that the row may be about: one in each task that has it."""
+        """Return the items that the row may refer to: one in each task that has it."""
         place = Place(self.file, number)
-        if not row["username"] or len(row["username"]) > 80:
-            message = "the username is empty" if not row["username"] else "more than 80 characters"
-            self.report.error(message, place._replace(field="username"))
+        if not row["username"] or len(row["username"]) > LONGEST_NAME:
+            refusal = message(
+                "appraise.username",
+                "The username must have 1 to {limit} characters, not {n}.",
+                limit=LONGEST_NAME,
+                n=len(row["username"]),
+            )
+            self.report.error(refusal, place._replace(field="username"))
             return ()
         if row["itemType"] not in TYPES:
-            message = f"unknown itemType “{row['itemType']}”"
-            self.report.error(message, place._replace(field="itemType"))
+            self.report.error(unknown_type(row["itemType"]), place._replace(field="itemType"))
             return ()
         found = next((index[key] for key in _keys_of_row(row) if key in index), [])
         if not found:
-            what = f"{row['itemType']} {row['itemID']} of “{row['targetID']}”"
-            message = f"the batches have no {what}"
-            self.report.error(message, place._replace(field="itemID"))
+            refusal = message(
+                "appraise.no-item",
+                "The batches have no item {item} of “{system}” with the itemType {type}.",
+                item=row["itemID"],
+                system=row["targetID"],
+                type=row["itemType"],
+            )
+            self.report.error(refusal, place._replace(field="itemID"))
         elif len({self.items[each].task for each in found}) < len(found):
-            message = "several items of one task have this itemID: give the documentID"
-            self.report.error(message, place._replace(field="itemID"))
+            refusal = message(
+                "appraise.several-items",
+                "Several items of one task have this itemID. The row also needs a documentID.",
+            )
+            self.report.error(refusal, place._replace(field="itemID"))
             return ()
         return found
 
     def _answers(self, rows: Iterable[tuple[int, Row, Sequence[int]]]) -> Iterator[Answer]:
-        """An item that is in several tasks is meant in the task of which a person did most."""
+        """Yield the judgments of one annotator.
+
+        If several tasks have the item, it counts for the task of which the annotator did most.
+        """
         rows = list(rows)
         shares = Counter(self.items[each].task for *_, found in rows for each in found)
         for number, row, found in rows:
             item = max(found, key=lambda i: (shares[self.items[i].task], -self.items[i].task))
             if self.items[item].is_left_out:
-                self.counts.left_out += 1
+                self.counts.skipped += 1
             elif (answer := self._answer(number, row, item)) is not None:
                 yield answer
 
@@ -211,22 +280,22 @@ class Reader:
         if len(self.report.errors) > before:
             return None
         self.counts.undecided += undecided
-        doubt = "no start" if start <= 0 else "end before start" if end < start else ""
-        if doubt:
-            self.counts.doubtful[doubt] += 1
+        self.counts.without_start += start <= 0
+        self.counts.ended_early += start > 0 and end < start
+        has_times = 0 < start <= end
         judgment = JudgmentDraft(
             row["username"],
             self._places[item],
             score,
-            started_at=None if doubt else _time(start),
-            submitted_at=None if doubt else _time(end),
+            started_at=_time(start) if has_times else None,
+            submitted_at=_time(end) if has_times else None,
             spans=spans,
         )
         return max(start, end), start, number, judgment
 
 
 def _keys(item: RawItem) -> Iterator[tuple[str, ...]]:
-    """The item of a whole document is known by its document alone."""
+    """Yield the keys of an item; whole documents are identified by their document alone."""
     yield item.target_id, item.item_id, item.item_type
     own_id = WHOLE if item.is_complete else item.item_id
     yield item.target_id, own_id, item.item_type, item.document
@@ -252,7 +321,12 @@ def _score(cell: str, place: Place, report: Report) -> int:
         score = -1.0
     if score != score or not 0 <= score <= 100 or score != int(score):
         report.error(
-            f"“{cell[:20]}” is no whole number from 0 to 100", place._replace(field="score")
+            message(
+                "appraise.score",
+                "“{cell}” is not a whole number from 0 to 100.",
+                cell=cell[:20],
+            ),
+            place._replace(field="score"),
         )
         return 0
     return int(score)
@@ -264,7 +338,10 @@ def _seconds(cell: str, place: Place, report: Report) -> float:
     except ValueError:
         seconds = -1.0
     if not 0 <= seconds <= LATEST:
-        report.error(f"“{cell[:20]}” is no Unix time in seconds", place)
+        report.error(
+            message("appraise.time", "“{cell}” is not a Unix time in seconds.", cell=cell[:20]),
+            place,
+        )
         return 0.0
     return seconds
 

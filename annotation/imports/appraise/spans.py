@@ -1,19 +1,20 @@
-"""Error spans as Appraise writes them, to spans here and back.
+"""Convert error spans of Appraise to our spans, and back.
 
-There, positions count UTF-16 code units of the text without outer blanks, the end included, and
-an omission is `missing`. Here they count code points of the text as stored, the end excluded, and
-an omission is marked over the whole source.
+In Appraise, positions count UTF-16 code units of the stripped text, the end is included, and an
+omission is `missing`. Our positions count code points of the text as stored, the end is excluded,
+and an omission is marked over the whole source.
 """
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from annotation.imports.appraise.batches import RawItem
+from annotation.imports.appraise.batches import NOT_SPANS, RawItem
 from annotation.imports.published.mqm_names import our_category, their_category
 from annotation.protocols import Protocol, Span, SpanScheme
 from annotation.protocols.base import SOURCE, TARGET
-from annotation.uploads.problems import Place, Report
+from annotation.uploads.problems import Place, Report, within
+from metaeval.messages import message
 
 MISSING = "missing"
 UNDECIDED = "undecided"
@@ -24,24 +25,25 @@ FIELD = "mqm"
 def read_spans(
     cell: str, item: RawItem, protocol: Protocol, place: Place, report: Report
 ) -> tuple[tuple[Span, ...], int]:
-    """Return the spans of a row, and how many had no severity yet.
+    """Return the spans of a row, and the number of spans without a severity.
 
-    Their ends are included, but those of errors marked beforehand are as in the batch.
+    Ends are included, except those of unchanged suggestions, which are as in the batch.
     """
     place = place._replace(field=FIELD)
     values = _values(cell, place, report)
     if not values:
         return (), 0
     if protocol.spans is None:
-        report.error("this protocol takes no error spans", place)
+        report.error(message("appraise.unwanted-spans", "This protocol has no error spans."), place)
         return (), 0
     before = {_ends(each) for each in item.marked}
     spans = []
     for number, value in enumerate(values, 1):
         if value.get("severity") != UNDECIDED:
-            named = place._replace(field=f"{FIELD}, span {number}")
-            own = item.ends_included or _ends(value) not in before
-            span = span_of(value, item, protocol.spans, named, report, included=own)
+            name = message("appraise.span", "span {number:d}", number=number)
+            span_place = place._replace(field=within(FIELD, name))
+            included = item.ends_included or _ends(value) not in before
+            span = span_of(value, item, protocol.spans, span_place, report, included=included)
             spans += [span] if span else []
     return tuple(dict.fromkeys(spans)), len(values) - len(decided(values))
 
@@ -56,17 +58,17 @@ def decided(values: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
 
 
 def _values(cell: str, place: Place, report: Report) -> list[dict[str, Any]]:
-    """The cell may hold JSON in JSON, or an object whose payload is meant."""
+    """Read a cell, which may be JSON within JSON, or an object with a payload."""
     try:
         values = json.loads(cell) if cell else []
         values = json.loads(values) if isinstance(values, str) else values
     except (ValueError, RecursionError):
-        report.error("this is no JSON", place)
+        report.error(message("appraise.not-json", "The cell is not valid JSON."), place)
         return []
     if isinstance(values, dict):
         values = values.get("payload", [])
     if not isinstance(values, list) or not all(isinstance(each, dict) for each in values):
-        report.error("a list of error spans is expected", place)
+        report.error(NOT_SPANS, place)
         return []
     return values
 
@@ -80,11 +82,18 @@ def span_of(
     *,
     included: bool,
 ) -> Span | None:
-    """Return a span of Appraise as it is here, None with the reason reported."""
+    """Return our span for one of Appraise, or None and report why."""
     severity = value.get("severity")
     if not isinstance(severity, str) or severity not in scheme.severity_keys:
-        known = ", ".join(each.key for each in scheme.severities)
-        report.error(f"unknown severity {severity!r}; known are {known}", place)
+        report.error(
+            message(
+                "appraise.severity",
+                "The severity “{given}” is unknown. It must be one of {severities}.",
+                given=str(severity),
+                severities=[each.key for each in scheme.severities],
+            ),
+            place,
+        )
         return None
     category = _category(value.get("error_type"), scheme)
     start, end = value.get("start_i"), value.get("end_i")
@@ -92,11 +101,22 @@ def span_of(
         omission = OMISSION if scheme.categories and category == "other" else category
         return Span(SOURCE, 0, len(item.source), severity, omission)
     if type(start) is not int or type(end) is not int:
-        report.error("start_i and end_i are whole numbers or “missing”", place)
+        report.error(
+            message("appraise.offsets", "start_i and end_i must be whole numbers or “missing”."),
+            place,
+        )
         return None
     first, last = code_points(item.target, start, end if included else max(start, end - 1))
     if not 0 <= start <= end or not first < last:
-        report.error(f"[{start}, {end}] lies outside the text", place)
+        report.error(
+            message(
+                "appraise.outside",
+                "The span from {start:d} to {end:d} is outside the text.",
+                start=start,
+                end=end,
+            ),
+            place,
+        )
         return None
     return Span(TARGET, first, last, severity, category)
 
@@ -109,9 +129,9 @@ def _category(path: object, scheme: SpanScheme) -> str:
 
 
 def code_points(text: str, start: int, end: int) -> tuple[int, int]:
-    """Return [start, end) in code points of a text for [start, end] in UTF-16 of it stripped.
+    """Return [start, end) in code points of a text for [start, end] in UTF-16 when stripped.
 
-    An end just behind the text, as some prefilled spans have it, is the end of the text.
+    An end one position after the text, which some prefilled spans have, is the end of the text.
 
     >>> code_points("  a\\U0001f600b", 1, 2)
     (3, 4)

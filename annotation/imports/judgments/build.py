@@ -89,7 +89,7 @@ def _protocol(answers: Sequence[Answer], options: Options, report: Report) -> pr
 def _with_critical(
     protocol: protocols.Protocol, answers: Sequence[Answer], options: Options
 ) -> dict[str, Any] | None:
-    """The protocol's severities and a critical one, where that occurs and its weight is said."""
+    """Return the protocol's severities with a critical one, if it occurs and has a weight."""
     has_any = any(raw.severity == CRITICAL for answer in answers for raw in answer.spans)
     if protocol.spans is None or options.critical is None or not has_any:
         return None

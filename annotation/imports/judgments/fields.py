@@ -178,7 +178,7 @@ def _sheet(table: Table, chosen: Mapping[str, str], among: Sequence[Wanted]) -> 
 
 
 def matched(chosen: Mapping[str, str], tables: Sequence[Table]) -> dict[str, str]:
-    """Return what was said under the columns' own names: case and outer blanks do not count."""
+    """Return the stated fields by the names of columns, without regard to case and outer blanks."""
     names = {column.lower(): column for table in tables for column in table.columns}
     return {names.get(c.strip().lower(), c): field.strip() for c, field in chosen.items()}
 

@@ -94,8 +94,8 @@ def _language(code: str, name: str, report: Report) -> str:
     """Return the code of a language, which may be given by its name."""
     try:
         return languages.find(code) if code else ""
-    except ValueError as error:
-        report.error(str(error), Place(field=name))
+    except languages.LanguageError as error:
+        report.error(error.message, Place(field=name))
         return ""
 
 

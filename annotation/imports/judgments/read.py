@@ -28,7 +28,7 @@ from annotation.uploads import TestSetDraft
 from annotation.uploads.files import InputFile
 from annotation.uploads.problems import Place, Report
 from annotation.uploads.tables.columns import Wanted, say_unused
-from metaeval.messages import message, truncated
+from metaeval.messages import Message, message, truncated
 from metaeval.scores.directions import Direction
 
 Drafts = list[tuple[TestSetDraft, CampaignDraft]]
@@ -49,7 +49,7 @@ class Reading:
     fields: dict[str, str] = field(default_factory=dict)
     wanted: Sequence[Wanted] = FIELDS
     directions: Mapping[str, Direction] = field(default_factory=dict)
-    labels: Sequence[str] = ()
+    labels: Sequence[Message] = ()
     first: Sequence[Sequence[str]] = ()
 
 
@@ -154,7 +154,17 @@ def _read_rows(
     )
 
 
-LABELS = ("Annotator", "Segment", "System", "Kind", "Score", "Errors", "Start", "End", "Comment")
+LABELS = (
+    message("judgments.label-annotator", "Annotator"),
+    message("judgments.label-segment", "Segment"),
+    message("judgments.label-system", "System"),
+    message("judgments.label-kind", "Kind"),
+    message("judgments.label-score", "Score"),
+    message("judgments.label-errors", "Errors"),
+    message("judgments.label-start", "Start"),
+    message("judgments.label-end", "End"),
+    message("judgments.label-comment", "Comment"),
+)
 
 
 def _shown(answer: Answer) -> list[str]:

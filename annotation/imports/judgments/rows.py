@@ -67,7 +67,7 @@ class Row:
         return is_missing(self.cells.get(field))
 
     def number(self, field: str, report: Report) -> float | None:
-        """Return a finite number, or None for a missing one; what is no number is reported."""
+        """Return a finite number, or None for a missing one; report other values."""
         value = self.cells.get(field)
         number = read_score(value)
         if number is None:

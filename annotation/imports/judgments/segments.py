@@ -9,6 +9,7 @@ from annotation.imports.judgments.rows import Key, Row
 from annotation.models import Item
 from annotation.uploads.problems import Report
 from annotation.uploads.tables.pairs import Pair, of_row
+from core.languages import LanguageError
 from metaeval.messages import message, plural
 
 
@@ -16,17 +17,17 @@ def read_pair(row: Row, options: Options, report: Report) -> Pair:
     """Return the languages of a row: its own, or the stated ones; empty where nothing says."""
     try:
         source, target = of_row(row.cells) or ("", "")
-    except ValueError as error:
+    except LanguageError as error:
         field = "language_pair" if row.name("language_pair") else "source_language"
-        report.error(str(error), row.at(field))
+        report.error(error.message, row.at(field))
         return "", ""
     return source or options.source_language, target or options.target_language
 
 
 def fill_names(rows: Iterable[Row], options: Options, report: Report) -> None:
-    """Put what was said into cells that name no system, and strip documents of Appraise's marks.
+    """Fill in the stated system in cells without one, and remove Appraise's suffixes of documents.
 
-    Kinds become ours, that of a whole document included; `is_copy` marks one shown as a control.
+    Kinds become ours, including whole documents; `is_copy` marks one shown as a control item.
     """
     marked = 0
     for row in rows:

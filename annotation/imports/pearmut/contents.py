@@ -1,4 +1,4 @@
-"""Segments and outputs of a campaign of Pearmut, as they are met in its items."""
+"""Collect segments and outputs of a Pearmut campaign from its items."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -8,25 +8,41 @@ from typing import Any
 from annotation.imports.pearmut.findings import Findings
 from annotation.imports.pearmut.origins import WORDS, read_source, write_source
 from annotation.uploads import SegmentDraft, SystemDraft
+from metaeval.messages import message, plural
 
 ITEM_KEYS = {
     "item_id", "doc_id", "src", "ref", "tgt", "instructions", "error_spans", "validation",
     "skippable", *WORDS,
 }  # fmt: skip
 MEDIA = ("<audio ", "<video ", "<img ", "<iframe ")
-TAGS = "outputs that are tags of audio, video, images or frames, shown as text"
+TAGS = plural(
+    "pearmut.media-outputs",
+    "{n} output is a tag of audio, video, an image or a frame, and is shown as text. It is kept in "
+    "the stored file and exported again, but has no other effect.",
+    "{n} outputs are tags of audio, video, images or frames, and are shown as text. They are kept "
+    "in the stored file and exported again, but have no other effect.",
+    n=1,
+)
+SKIPPABLE = plural(
+    "pearmut.skippable",
+    "{n} item may be skipped in Pearmut, but not here. The setting is kept in the stored file and "
+    "exported again.",
+    "{n} items may be skipped in Pearmut, but not here. The setting is kept in the stored file and "
+    "exported again.",
+    n=1,
+)
 NO_SOURCE = "[no source]"
 
 
 @dataclass
 class Contents:
-    """What texts there are: segments by item_id and source, outputs by model and segment."""
+    """Segments by item_id and source, and outputs by model and segment."""
 
     findings: Findings
     segments: dict[tuple[str, str], SegmentDraft] = field(default_factory=dict)
-    # How many sources an item_id has.
+    # The number of sources of each item_id.
     ids: Counter[str] = field(default_factory=Counter)
-    # Where each segment was first found, by its key.
+    # The path of the first item of each segment, by the segment's key.
     paths: dict[str, str] = field(default_factory=dict)
     outputs: dict[str, dict[str, str]] = field(default_factory=dict)
     has_sources: bool = True
@@ -34,65 +50,95 @@ class Contents:
     def segment(
         self, value: Mapping[str, Any], path: str, document: str, *, is_practice: bool
     ) -> SegmentDraft | None:
-        """Return the segment of an item, None where something is wrong with it."""
+        """Return the segment of an item, or None and report why."""
         source, reference = value.get("src", ""), value.get("ref", "")
         for key, text in (("src", source), ("ref", reference)):
-            if not self.findings.is_a(f"{path}.{key}", text, "text"):
+            if not self.findings.is_a(f"{path}.{key}", text, str):
                 return None
         if not source and not reference:
-            self.findings.error(f"{path}.src", "there is neither a source nor a reference")
+            self.findings.error(
+                f"{path}.src",
+                message("pearmut.no-source", "There is neither a source nor a reference."),
+            )
             return None
         self.has_sources &= bool(source)
         own_id = value.get("item_id", path)
         if not isinstance(own_id, str | int):
-            self.findings.error(f"{path}.item_id", "text or a number is expected")
+            self.findings.error(
+                f"{path}.item_id",
+                message("pearmut.item-id", "The value must be text or a number."),
+            )
             return None
         key = str(own_id).strip()
         if (key, source) not in self.segments:
             if self.ids[key] and not is_practice:
-                self.findings.error(f"{path}.item_id", f"“{key}” has another source elsewhere")
+                self.findings.error(
+                    f"{path}.item_id",
+                    message(
+                        "pearmut.other-source",
+                        "Another item with the item_id “{key}” has a different source.",
+                        key=key,
+                    ),
+                )
             self.ids[key] += 1
             # Practice may repeat ids, as in Pearmut's examples.
-            text, beside = read_source(self.findings, value, f"{path}.src")
+            text, attachments = read_source(self.findings, value, f"{path}.src")
             segment = SegmentDraft(
                 f"{key} ({self.ids[key]})" if self.ids[key] > 1 else key,
                 text or NO_SOURCE,
                 document=str(value.get("doc_id", document))[:200],
                 references={"A": reference} if reference else {},
-                beside=beside,
+                attachments=attachments,
             )
             self.segments[key, source], self.paths[segment.key] = segment, path
         return self.segments[key, source]
 
     def keep_output(self, model: str, key: str, text: str, path: str) -> None:
-        """Keep an output; reported where the model has another one of the segment."""
+        """Keep an output; report an error if the model has another one of the segment."""
         outputs = self.outputs.setdefault(model, {})
         if outputs.setdefault(key, text) != text:
-            self.findings.error(path, f"“{model}” has another output for “{key}” elsewhere")
+            self.findings.error(
+                path,
+                message(
+                    "pearmut.other-output",
+                    "“{system}” has a different output for “{segment}” in another item.",
+                    system=model,
+                    segment=key,
+                ),
+            )
 
-    def tell(self, key: str, note: str) -> None:
-        """Keep what is to be said of a segment beside it: no item will be there to hold it."""
+    def add_note(self, key: str, note: str) -> None:
+        """Attach the note of an item to its segment, because the item is not stored."""
         if note:
             (segment,) = (each for each in self.segments.values() if each.key == key)
-            segment.beside = {"instructions": note, **(segment.beside or {})}
+            segment.attachments = {"instructions": note, **(segment.attachments or {})}
 
     def keys(self) -> dict[tuple[str, str], str]:
-        """Return segments by item_id and source, as the file has it and as we write it."""
+        """Return segments by item_id and source, both as in the file and as exported."""
         found = {key: segment.key for key, segment in self.segments.items()}
         for (own_id, _), each in self.segments.items():
-            found[own_id, write_source(each.source, each.beside)["src"]] = each.key
+            found[own_id, write_source(each.source, each.attachments)["src"]] = each.key
         return found
 
     def systems(self) -> list[SystemDraft]:
         """Return the models with their outputs."""
         return [SystemDraft(model, outputs=texts) for model, texts in self.outputs.items()]
 
-    def count_kept(self, value: Mapping[str, Any], targets: Mapping[str, str]) -> None:
-        """Count what an item says beside its texts, and outputs of media, which are text here."""
-        kept = self.findings.kept
+    def count_unused(self, value: Mapping[str, Any], targets: Mapping[str, str]) -> None:
+        """Count values of an item that have no effect, and media outputs, which become text."""
+        counts = self.findings.counts
         for key in sorted(set(value) - ITEM_KEYS):
-            kept[f"values of “{key[:80]}”"] += 1
+            unused = plural(
+                "pearmut.unused-key",
+                "{n} value of “{key}” has no effect. It is kept in the stored file and exported "
+                "again.",
+                "{n} values of “{key}” have no effect. They are kept in the stored file and "
+                "exported again.",
+                n=1,
+                key=key[:80],
+            )
+            counts[unused] += 1
         if value.get("skippable") and "validation" not in value:
-            kept["items that may be skipped"] += 1
+            counts[SKIPPABLE] += 1
         if n := sum(text.startswith(MEDIA) for text in targets.values()):
-            kept[TAGS] += n
+            counts[TAGS] += n

@@ -1,4 +1,4 @@
-"""The entries of a log of Pearmut: lines of JSON, or a download `{campaign_id: [entry]}`."""
+"""Read the entries of a Pearmut log: lines of JSON, or a download `{campaign_id: [entry]}`."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
@@ -13,10 +13,11 @@ from annotation.uploads import InputFile, Report
 from annotation.uploads.checks import character
 from annotation.uploads.files import read_text
 from metaeval.files.decoding import split_lines
+from metaeval.messages import message, truncated
 
-# Longer pauses are no work (Pearmut 1.1.5; 60 seconds before).
+# Longer pauses do not count as work (Pearmut 1.1.5; 60 seconds before).
 LONGEST_GAP = 61.0
-# Unix seconds from 1970 to 2096; what lies outside is no time.
+# Unix seconds from 1970 to 2096; other numbers are not times.
 LAST_TIME = 4e9
 Entry = Mapping[str, Any]
 
@@ -24,9 +25,10 @@ Entry = Mapping[str, Any]
 def read_entries(
     file: InputFile, findings: Findings, name: str, *, is_alone: bool = True
 ) -> list[tuple[Entry, str]]:
-    """Return the entries with their paths: of a download those of the campaign, or all lines.
+    """Return the entries with their paths: those of the campaign in a download, or all lines.
 
-    Lines do not say their campaign, so it has to be alone in its file.
+    Lines do not name their campaign, so `is_alone` must be True for them: the campaign file has no
+    other campaign.
     """
     text = read_text(file, findings.report)
     if text is None:
@@ -38,12 +40,25 @@ def read_entries(
     except (ValueError, RecursionError):
         found = list(_lines(split_lines(text), findings))
     if not is_alone and (found and not found[0][1].startswith(f"{name}[")):
-        findings.error("", "lines do not say of which campaign they are: send a download")
+        findings.error(
+            "",
+            message(
+                "pearmut.log-of-several",
+                "The lines of a log do not name their campaign. Send a download instead.",
+            ),
+        )
     for each, start in found if ESCAPES.search(text) else ():
         for path, sign in unstorable(each, start):
-            findings.error(path, f"the text contains {character(sign)}")
-    kept = [(each, path) for each, path in found if findings.is_a(path, each, "an object")]
-    return [] if len(findings.report.errors) > before else kept
+            findings.error(
+                path,
+                message(
+                    "pearmut.character",
+                    "The text contains {character}, which is not allowed.",
+                    character=character(sign),
+                ),
+            )
+    objects = [(each, path) for each, path in found if findings.is_a(path, each, dict)]
+    return [] if len(findings.report.errors) > before else objects
 
 
 def _entries(whole: Any, findings: Findings, name: str) -> Iterator[tuple[Any, str]]:
@@ -51,7 +66,15 @@ def _entries(whole: Any, findings: Findings, name: str) -> Iterator[tuple[Any, s
         yield whole, "line 1"
         return
     if name not in whole:
-        findings.error("", f"this log is of {', '.join(whole)[:200]}, not of “{name}”")
+        findings.error(
+            "",
+            message(
+                "pearmut.log-of-other",
+                "This log belongs to {campaigns}, not to “{name}”.",
+                campaigns=truncated([each[:80] for each in whole]),
+                name=name,
+            ),
+        )
     yield from findings.entries(name, whole.get(name, []))
 
 
@@ -62,11 +85,13 @@ def _lines(lines: Sequence[str], findings: Findings) -> Iterator[tuple[Any, str]
         try:
             yield parse(line), f"line {number}"
         except (ValueError, RecursionError):
-            findings.error(f"line {number}", "this is no JSON")
+            findings.error(
+                f"line {number}", message("pearmut.not-json", "The line is not valid JSON.")
+            )
 
 
 def marked_in(entries: Sequence[tuple[Entry, str]]) -> list[Raw]:
-    """Return the errors marked in all entries that can be read; the rest is reported elsewhere."""
+    """Return the errors marked in all readable entries; `LogReader` reports the others."""
     return [
         Raw(spans_of(Findings("", Report()), answer, ""), str(targets[model]), "")
         for entry, _ in entries
@@ -86,7 +111,7 @@ def _shown(entry: Entry) -> Iterator[tuple[Mapping[str, Any], Mapping[str, Any]]
 
 
 def spans_of(findings: Findings, answer: Mapping[str, Any], path: str) -> list[Mapping[str, Any]]:
-    """Return the errors of one answer; what is none is reported."""
+    """Return the marked errors of one answer, and report invalid ones."""
     values = answer.get("error_spans") or []
     return [
         value
@@ -96,7 +121,7 @@ def spans_of(findings: Findings, answer: Mapping[str, Any], path: str) -> list[M
 
 
 def times_of(actions: Any, n_answers: int) -> dict[str, Any]:
-    """Begin, end and time at work an answer: pauses count up to LONGEST_GAP seconds."""
+    """Return begin, end and working time per answer; pauses count up to LONGEST_GAP seconds."""
     moments = sorted(
         float(each["time"])
         for each in (actions if isinstance(actions, list) else [])

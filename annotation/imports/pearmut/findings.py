@@ -1,66 +1,66 @@
-"""What is found wrong in a file of Pearmut, and what of it has no counterpart here."""
+"""Report problems of a Pearmut file, and count what is skipped or has no effect."""
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from annotation.imports.jsonfiles import NAMES
+from annotation.imports.jsonfiles import NAMES, unexpected_type
 from annotation.uploads.problems import Place, Report
+from metaeval.messages import Message, message
 
-TYPES = {"an object": dict, "a list": list, "text": str}
+
+def no_output(name: str) -> Message:
+    """Return the message about a name that no output of the item has."""
+    return message("pearmut.no-output-of-name", "There is no output “{name}”.", name=name[:80])
 
 
 @dataclass
 class Findings:
     """Problems by the path of the value, such as `data[0][2][1].tgt`.
 
-    `left_out` counts what is lost, `kept` what stays in the file as it came, which goes out again,
-    and has no effect here. `prefix` begins every path: in a list of campaigns, which it is;
-    `is_alone` says that the file has no other.
+    `counts` has messages about values that are skipped, or that stay in the stored file without
+    effect, with the number of these values. `prefix` begins every path: in a list of campaigns, the
+    campaign's index; `is_alone` is True if the file has no other campaign.
     """
 
     file: str
     report: Report
-    left_out: Counter[str] = field(default_factory=Counter)
-    kept: Counter[str] = field(default_factory=Counter)
+    counts: Counter[Message] = field(default_factory=Counter)
     prefix: str = ""
     is_alone: bool = True
 
     def of(self, file: str) -> "Findings":
-        """Findings of another file."""
+        """Return empty findings of another file, for the same report."""
         return Findings(file, self.report)
 
     def place(self, path: str) -> Place:
-        """Where the value at a path stands."""
-        return Place(self.file, None, f"{self.prefix}{path}")
+        """Return the place of the value at a path; an empty path is the whole file."""
+        return Place(self.file, None, f"{self.prefix}{path}".rstrip("."))
 
-    def error(self, path: str, message: str) -> None:
-        """Report something about the value at a path."""
-        self.report.error(message, self.place(path))
+    def error(self, path: str, problem: Message) -> None:
+        """Report an error of the value at a path."""
+        self.report.error(problem, self.place(path))
 
-    def say(self, path: str, message: str) -> None:
-        """Warn of something about the value at a path."""
-        self.report.warn(message, self.place(path))
+    def warn(self, path: str, warning: Message) -> None:
+        """Report a warning about the value at a path."""
+        self.report.warn(warning, self.place(path))
 
-    def is_a(self, path: str, value: Any, wanted: str) -> bool:
-        """Whether a value has a type; reported if not."""
-        if type(value) is TYPES[wanted]:
+    def is_a(self, path: str, value: Any, expected: type) -> bool:
+        """Return True if a value has a type; otherwise report an error."""
+        if type(value) is expected:
             return True
-        self.error(path, f"{wanted} is expected, not {NAMES.get(type(value), 'this')}")
+        self.error(path, unexpected_type(NAMES[expected], value))
         return False
 
     def entries(self, path: str, values: Any) -> Iterator[tuple[Any, str]]:
-        """Yield the values of a list with their paths; nothing if it is none."""
-        if self.is_a(path, values, "a list"):
+        """Yield the values of a list with their paths; report an error for anything else."""
+        if self.is_a(path, values, list):
             for index, value in enumerate(values):
                 yield value, f"{path}[{index}]"
 
-    def warn(self) -> None:
-        """Say what has no counterpart here."""
-        place = Place(self.file, None, self.prefix.rstrip("."))
-        for what, number in self.left_out.items():
-            self.report.warn(f"{number} {what} are left out", place)
-        for what, number in self.kept.items():
-            message = f"{number} {what}: kept in the file and exported again, without effect here"
-            self.report.warn(message, place)
+    def warn_of_counts(self) -> None:
+        """Report a warning for each message of `counts`, with its number."""
+        for counted, n in self.counts.items():
+            parameters = {**counted.parameters, "n": n}
+            self.warn("", replace(counted, parameters=parameters, text=""))

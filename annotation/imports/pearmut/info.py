@@ -1,4 +1,4 @@
-"""The settings of a campaign of Pearmut: its `info`."""
+"""Read the settings of a Pearmut campaign: its `info`."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -12,6 +12,7 @@ from annotation.imports.pearmut.findings import Findings
 from annotation.imports.pearmut.outputs import plain
 from annotation.protocols import composed
 from annotation.protocols.asked import Scale
+from metaeval.messages import Message, message, plural, truncated
 
 DYNAMIC = "dynamic"
 USUAL_PROTOCOL, USUAL_ASSIGNMENT = "cESA", "single-stream"
@@ -24,30 +25,48 @@ USED = {
     "assignment", "protocol", "shuffle", "instructions", "instructions_goodbye", "users",
     "dynamic_models", "special_tokens", "sliders", "mqm_categories", "mqm_severities", "textfield",
 }  # fmt: skip
-# What stays in the file, by why it has no effect here.
+# Settings without effect, by the reason; the stored file keeps them.
 UNUSED = {
-    "pages look as they do here": (
+    message("pearmut.reason-design", "Screens have the design of this site."): (
         "show_alignment", "word_level", "slider_colors", "template", "show_progress",
     ),
-    "names of systems are never shown": ("show_model_names",),
-    "screens are dealt as the campaign’s page says": (
+    message("pearmut.reason-names", "Names of systems are never shown."): ("show_model_names",),
+    message("pearmut.reason-assignment", "The settings of the campaign determine assignment."): (
         "seed", "docs_per_user", "dynamic_coldstart", "dynamic_coldstart_pool", "dynamic_warmup",
     ),
-    "controls are judged by the rules of this site": (THRESHOLD, "data_random_prob"),
-    "files of media do not come with a campaign": ("assets",),
+    message("pearmut.reason-controls", "Control items are judged by the rules of this site."): (
+        THRESHOLD, "data_random_prob",
+    ),
+    message("pearmut.reason-media", "Media files are not part of a campaign file."): ("assets",),
 }  # fmt: skip
-# Settings of campaigns whose systems are drawn, with what they are where nobody says.
+SPECIAL_TOKENS = plural(
+    "pearmut.special-tokens",
+    "{n} special token is only used by cESA. It is kept in the stored file and exported again, but "
+    "has no effect.",
+    "{n} special tokens are only used by cESA. They are kept in the stored file and exported "
+    "again, but have no effect.",
+    n=1,
+)
+USER_NAMES = plural(
+    "pearmut.user-names",
+    "{n} name of a user has no effect. It is kept in the stored file and exported again.",
+    "{n} names of users have no effect. They are kept in the stored file and exported again.",
+    n=1,
+)
+# Settings of campaigns whose systems are drawn, with their defaults.
 OF_DYNAMIC = {"dynamic_coldstart": 5, "data_random_prob": 0}
 PLACEHOLDERS = ("${TOKEN}", "${USER_ID}")
 
 
 @dataclass
 class Info:
-    """What is asked and of how many. `n_models` is the most on a screen, 0 for all of them, drawn
-    by their standing where the campaign `is_dynamic`, after `cold_start` documents of each;
-    `check_percent` is how likely a check is before each screen of such a campaign;
-    `tokens` are special tokens, None for the usual ones, and `answers` own scales, errors and
-    post-editing."""
+    """The settings of a campaign.
+
+    `n_models` is the largest number of systems on a screen, 0 for all of them. If the campaign
+    `is_dynamic`, they are drawn by their standing, after `cold_start` documents of each, and
+    `check_percent` is the probability of a control item before each screen. `tokens` are special
+    tokens, None for the usual ones, and `answers` own scales, errors and post-editing.
+    """
 
     protocol: str = protocols.DEFAULT
     places: int = 0
@@ -64,7 +83,7 @@ class Info:
 
     @cached_property
     def judging(self) -> protocols.Protocol:
-        """The protocol with what the campaign has in the place of its own."""
+        """The protocol with the campaign's own parts."""
         protocol = composed.compose(protocols.get(self.protocol), self.answers)
         if self.tokens is None or protocol.spans is None:
             return protocol
@@ -72,7 +91,7 @@ class Info:
 
     @property
     def scales(self) -> list[Scale]:
-        """The own scales, none where the protocol has its own; controls rest on the first."""
+        """The campaign's own scales, if any; control items are judged by the first."""
         return [scale for scale in self.judging.scales if scale.key]
 
 
@@ -83,21 +102,32 @@ def read_info(
     *,
     users: Sequence[str] | None,
 ) -> Info:
-    """Read the settings; `batches` are (batch, document, path), of a stored campaign by `users`."""
+    """Read the settings.
+
+    `batches` are (batch, document, path). `users` are those of a stored campaign, whose data are by
+    user, or None.
+    """
     info = Info()
-    if not findings.is_a("info", values, "an object"):
+    if not findings.is_a("info", values, dict):
         return info
     info.codes = _codes(findings, values, users)
     info.is_dynamic = values.get("assignment") == DYNAMIC
     _name_others(findings, values, info)
     asked = values.get("protocol", USUAL_PROTOCOL)
     if not isinstance(asked, str) or asked not in PROTOCOLS:
-        known = ", ".join(PROTOCOLS)
-        findings.error("info.protocol", f"{asked!r} is no protocol known here ({known})")
+        findings.error(
+            "info.protocol",
+            message(
+                "pearmut.protocol",
+                "The protocol “{given}” is unknown. It must be one of {protocols}.",
+                given=str(asked)[:80],
+                protocols=list(PROTOCOLS),
+            ),
+        )
         return info
     info.protocol = _protocol(PROTOCOLS[asked], [document for _, document, _ in batches])
-    info.instructions = _told(findings, values, "instructions")
-    info.goodbye = _told(findings, values, "instructions_goodbye")
+    info.instructions = _plain_text(findings, values, "instructions")
+    info.goodbye = _plain_text(findings, values, "instructions_goodbye")
     info.shuffles = values.get("shuffle", True) is not False
     info.n_models = _models(findings, values)
     if info.is_dynamic:
@@ -110,27 +140,54 @@ def read_info(
 
 
 def _name_others(findings: Findings, values: Mapping[str, Any], info: Info) -> None:
-    """Say of each setting that has no effect here why; nothing is lost, for the file is kept."""
+    """Warn of settings without effect; the stored file keeps them."""
     used = {*(OF_DYNAMIC if info.is_dynamic else ()), *([THRESHOLD] if any(info.codes) else ())}
-    for why, names in UNUSED.items():
+    for reason, names in UNUSED.items():
         given = [name for name in names if values.get(name) not in (None, False, "")]
         if given := [name for name in given if name not in used]:
-            findings.say("info", f"without effect here: {', '.join(given)}; {why}")
+            findings.warn("info", _unused(given, reason))
     named = USED.union(*UNUSED.values())
     if unknown := sorted(set(values) - named):
-        findings.say("info", f"not known here, and kept in the file: {', '.join(unknown)[:300]}")
+        findings.warn(
+            "info",
+            message(
+                "pearmut.unknown-settings",
+                "These settings are unknown and have no effect: {settings}. The stored file keeps "
+                "them.",
+                settings=truncated([name[:80] for name in unknown], 10),
+            ),
+        )
     text = str(values.get("instructions") or "")
     if given := [word for word in PLACEHOLDERS if word in text]:
-        findings.say("info.instructions", f"{', '.join(given)} will stand there as it is")
+        findings.warn(
+            "info.instructions",
+            message(
+                "pearmut.placeholders",
+                "Placeholders are not filled in and are shown to annotators: {placeholders}.",
+                placeholders=given,
+            ),
+        )
 
 
-def _told(findings: Findings, values: Mapping[str, Any], name: str) -> str:
-    """A text that annotators read, without its HTML."""
+def _unused(settings: Sequence[str], reason: Message) -> Message:
+    return message(
+        "pearmut.unused-settings",
+        "These settings have no effect: {settings}. {reason}",
+        settings=settings,
+        reason=reason,
+    )
+
+
+def _plain_text(findings: Findings, values: Mapping[str, Any], name: str) -> str:
+    """Return a text for annotators without its HTML."""
     given = values.get(name) or ""
-    if not given or not findings.is_a(f"info.{name}", given, "text"):
+    if not given or not findings.is_a(f"info.{name}", given, str):
         return ""
     if (text := plain(given)) != given:
-        findings.say(f"info.{name}", "HTML is shown as plain text")
+        findings.warn(
+            f"info.{name}",
+            message("pearmut.html", "The HTML of the text is removed."),
+        )
     return text
 
 
@@ -138,39 +195,59 @@ def _models(findings: Findings, values: Mapping[str, Any]) -> int:
     models = values.get("dynamic_models", 1) if values.get("assignment") == DYNAMIC else 0
     if type(models) is int and models >= 0:
         return models
-    findings.error("info.dynamic_models", "a whole number is expected")
+    findings.error(
+        "info.dynamic_models",
+        message("pearmut.dynamic-models", "The value must be a whole number."),
+    )
     return 0
 
 
 def _drawing(findings: Findings, values: Mapping[str, Any]) -> tuple[int, int]:
-    """How many documents of each system come first, and the chance of a check in percent."""
+    """Return the documents of each system that come first, and the percentage of controls."""
     cold, chance = (values.get(name, usual) for name, usual in OF_DYNAMIC.items())
     if type(cold) is not int or not 0 <= cold <= MOST_COLD:
-        findings.error("info.dynamic_coldstart", f"a whole number up to {MOST_COLD} is expected")
+        findings.error(
+            "info.dynamic_coldstart",
+            message(
+                "pearmut.cold-start",
+                "The value must be a whole number from 0 to {limit}.",
+                limit=MOST_COLD,
+            ),
+        )
         cold = 0
     if type(chance) not in (int, float) or not 0 <= chance <= 1:
-        findings.error("info.data_random_prob", "a number from 0 to 1 is expected")
+        findings.error(
+            "info.data_random_prob",
+            message("pearmut.probability", "The value must be a number from 0 to 1."),
+        )
         chance = 0
     return cold, round(100 * chance)
 
 
 def _tokens(findings: Findings, values: Mapping[str, Any], protocol: str) -> list[str] | None:
     tokens = values.get("special_tokens")
-    if tokens is None or not findings.is_a("info.special_tokens", tokens, "a list"):
+    if tokens is None or not findings.is_a("info.special_tokens", tokens, list):
         return None
     if len(tokens) > MOST_TOKENS or not all(isinstance(each, str) for each in tokens):
-        findings.error("info.special_tokens", f"at most {MOST_TOKENS} texts are expected")
+        findings.error(
+            "info.special_tokens",
+            message(
+                "pearmut.tokens",
+                "The value must be a list of at most {limit} texts.",
+                limit=MOST_TOKENS,
+            ),
+        )
     elif protocol == "contrastive-esa":
         return list(tokens)
     elif others := set(tokens) - {MISSING}:
-        findings.kept["special tokens"] += len(others)
+        findings.counts[SPECIAL_TOKENS] += len(others)
     return None
 
 
 def _places(findings: Findings, values: Mapping[str, Any], n_batches: int) -> int:
     if not n_batches:
         if not findings.report.errors:
-            findings.error("data", "there is nothing to rate")
+            findings.error("data", message("pearmut.no-data", "There are no items to rate."))
         return 0
     users = values.get("users", n_batches)
     places = len(users) if isinstance(users, list) else users
@@ -178,36 +255,52 @@ def _places(findings: Findings, values: Mapping[str, Any], n_batches: int) -> in
         _check_users(findings, users)
     if type(places) is int and 1 <= places <= MOST_USERS:
         return places
-    findings.error("info.users", "the number of users, or a list of them, is expected")
+    findings.error(
+        "info.users",
+        message(
+            "pearmut.users",
+            "The value must be a number of users from 1 to {limit}, or a list of users.",
+            limit=MOST_USERS,
+        ),
+    )
     return 0
 
 
 def _check_users(findings: Findings, users: Sequence[Any]) -> None:
-    """Users are names, or objects with a name and the codes that Pearmut shows at the end."""
+    """Check users: names, or objects with a name and the codes that Pearmut shows at the end."""
     seen = set()
     for number, user in enumerate(users):
         path = f"info.users[{number}]"
         name = user.get("user_id") if isinstance(user, dict) else user
         if not isinstance(name, str | int) or name in seen:
-            findings.error(path, "a user_id of its own is expected")
+            findings.error(
+                path,
+                message("pearmut.user-id", "Every user must have a different user_id."),
+            )
             continue
         seen.add(name)
     if seen:
-        findings.kept["names of users"] += len(seen)
+        findings.counts[USER_NAMES] += len(seen)
 
 
 def _codes(
     findings: Findings, values: Mapping[str, Any], users: Sequence[str] | None
 ) -> list[dict[str, Any] | None]:
-    """Return the codes of each user, as the annotator in that place gets them; empty for none.
+    """Return the codes of each user, in the order of annotators; empty if there are none.
 
-    A code that is left out is drawn at random, as Pearmut does.
+    A missing code is drawn at random, as in Pearmut.
     """
     given = values.get("users")
     listed = given if isinstance(given, list) else []
     most = values.get(THRESHOLD) or 0
     if type(most) not in (int, float) or not 0 <= most < MOST_USERS:
-        findings.error(f"info.{THRESHOLD}", "a number of failed checks, or a share below 1")
+        findings.error(
+            f"info.{THRESHOLD}",
+            message(
+                "pearmut.threshold",
+                "The value must be a number of failed control items, or a fraction below 1.",
+            ),
+        )
         most = 0
     found: dict[str, dict[str, Any] | None] = {}
     for number, user in enumerate(listed):
@@ -225,13 +318,19 @@ def _own_codes(findings: Findings, user: Mapping[str, Any], path: str) -> dict[s
     own = {key: user.get(name) or token_hex(8) for key, name in CODES.items()}
     for key, code in own.items():
         if not isinstance(code, str) or len(code) > MOST_CHARACTERS or not code.isprintable():
-            said = f"1 to {MOST_CHARACTERS} printable characters are expected"
-            findings.error(f"{path}.{CODES[key]}", said)
+            findings.error(
+                f"{path}.{CODES[key]}",
+                message(
+                    "pearmut.code",
+                    "The value must be text of 1 to {limit} printable characters.",
+                    limit=MOST_CHARACTERS,
+                ),
+            )
     return own
 
 
 def _protocol(base: str, documents: Sequence[Any]) -> str:
-    """Several models are compared on one screen; documents keep their segments together."""
+    """Return the protocol for DA: side by side with several models, by document with segments."""
     if base != "segment-da":
         return base
     items = [item for d in documents if isinstance(d, list) for item in d]

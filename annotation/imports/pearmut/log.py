@@ -1,7 +1,7 @@
-"""The log of a campaign of Pearmut: its answers as judgments of an imported campaign.
+"""Import the log of a Pearmut campaign as judgments of a finished campaign.
 
-A log is only added to: the last entry of a person for one `item_i` counts and the ones before are
-its revisions, and a reset voids what that person had given.
+Logs are append-only: the last entry of a user for one `item_i` counts, earlier ones are its
+revisions, and a reset voids the earlier entries of its user.
 """
 
 from collections import defaultdict
@@ -16,20 +16,38 @@ from annotation.imports.pearmut.offsets import Convention, Raw
 from annotation.imports.pearmut.prefilled import read_spans
 from annotation.models import Annotator, Item
 from annotation.protocols import Protocol, Span
+from annotation.protocols.asked import Scale
 from annotation.uploads.checks import max_length
+from metaeval.messages import Message, message, plural
 
 RESET = "__RESET__"
 PLACES = {"welcome": Item.Kind.TUTORIAL, "random": Item.Kind.GOLD}
 FORMS = "goodbye"
 LONGEST_LABEL = max_length(Annotator, "label")
 INCLUDED = {"ends_included": True}
-# (item_id, source) of what was shown, the model, and whether it was content, practice or a check.
-Key = tuple[tuple[str, str], str, Item.Kind]
+VOIDED = plural(
+    "pearmut.voided",
+    "{n} entry is skipped because a reset voided it.",
+    "{n} entries are skipped because a reset voided them.",
+    n=1,
+)
+FORM_ANSWERS = plural(
+    "pearmut.form-answers",
+    "{n} answer to a form is skipped.",
+    "{n} answers to forms are skipped.",
+    n=1,
+)
+NOT_SHOWN = plural(
+    "pearmut.not-shown",
+    "{n} score is skipped because its system was not shown.",
+    "{n} scores are skipped because their systems were not shown.",
+    n=1,
+)
 
 
 @dataclass
 class LogReader:
-    """Reads entries over the items of a campaign that has been read before."""
+    """Reads the entries of a log, after the campaign with its items."""
 
     findings: Findings
     campaign: CampaignDraft
@@ -60,42 +78,58 @@ class LogReader:
         )
 
     def _valid(self, entries: Sequence[tuple[Entry, str]]) -> list[tuple[Entry, str]]:
-        """What no reset voids, in the order of the log."""
-        kept: list[tuple[Entry, str]] = []
+        """Return the entries that no reset voids, in the order of the log."""
+        valid: list[tuple[Entry, str]] = []
         for entry, path in entries:
             user = entry.get("user_id")
             if not isinstance(user, str | int) or "annotation" not in entry:
-                self.findings.error(path, "user_id and annotation are expected")
+                self.findings.error(
+                    path,
+                    message("pearmut.entry-keys", "The entry must have user_id and annotation."),
+                )
             elif len(str(user)) > LONGEST_LABEL:
-                self.findings.error(f"{path}.user_id", f"more than {LONGEST_LABEL} characters")
+                self.findings.error(
+                    f"{path}.user_id",
+                    message(
+                        "pearmut.long-user-id",
+                        "The user_id has more than {limit} characters.",
+                        limit=LONGEST_LABEL,
+                    ),
+                )
             elif entry["annotation"] == RESET:
-                # Before 1.1.6 a reset named the one item that it was about.
+                # Before 1.1.6 a reset named a single item.
                 about = entry.get("item_i")
                 others = [
                     (each, own_path)
-                    for each, own_path in kept
+                    for each, own_path in valid
                     if each.get("user_id") != user or (about not in (None, each.get("item_i")))
                 ]
-                self._leave_out("entries voided by a reset", len(kept) - len(others))
-                kept = others
+                self._skip(VOIDED, len(valid) - len(others))
+                valid = others
             else:
-                kept.append((entry, path))
-        return kept
+                valid.append((entry, path))
+        return valid
 
-    def _leave_out(self, what: str, number: int) -> None:
-        if number:
-            self.findings.left_out[what] += number
+    def _skip(self, counted: Message, n: int = 1) -> None:
+        if n:
+            self.findings.counts[counted] += n
 
     def _entry(self, entry: Entry, path: str) -> None:
         place = str(entry.get("item_i", "")).partition("_")[0]
         segments, shown = entry["annotation"], entry.get("item")
-        if not self.findings.is_a(f"{path}.annotation", segments, "a list"):
+        if not self.findings.is_a(f"{path}.annotation", segments, list):
             return
         if place == FORMS or not all(isinstance(each, dict) for each in segments or [None]):
-            self._leave_out("answers to forms", 1)
+            self._skip(FORM_ANSWERS)
             return
         if not isinstance(shown, list) or len(shown) != len(segments):
-            self.findings.error(path, "item and annotation are lists of the same segments")
+            self.findings.error(
+                path,
+                message(
+                    "pearmut.entry-lists",
+                    "“item” and “annotation” must be lists of the same segments.",
+                ),
+            )
             return
         answers = list(self._answers(segments, shown, PLACES.get(place, Item.Kind.TARGET), path))
         times = times_of(entry.get("actions"), len(answers))
@@ -117,11 +151,14 @@ class LogReader:
         for number, (answers, item) in enumerate(zip(segments, shown, strict=True)):
             targets = item.get("tgt") if isinstance(item, dict) else None
             if not isinstance(targets, dict):
-                self.findings.error(f"{path}.item[{number}].tgt", "an object is expected")
+                self.findings.error(
+                    f"{path}.item[{number}].tgt",
+                    message("pearmut.entry-outputs", "The value must be an object."),
+                )
                 continue
             for model, answer in answers.items():
                 if model not in targets:
-                    self._leave_out("scores of systems that were not shown", 1)
+                    self._skip(NOT_SHOWN)
                 elif isinstance(answer, dict):
                     inner = f"{path}.annotation[{number}].{model}"
                     place = self._place(item, model, kind, inner)
@@ -130,16 +167,22 @@ class LogReader:
                         yield self._judgment(answer, place, spans, inner)
 
     def _place(self, item: Entry, model: str, kind: Item.Kind, path: str) -> int | None:
-        """The number of the item that was judged, taken in when it is first seen."""
+        """Return the index of the judged item, which is added at its first judgment."""
         known = str(item.get("item_id", "")).strip(), str(item.get("src", ""))
         segment = self.segments.get(known)
         if "item_id" not in item:
-            # Without ids, a source that is there once says which it is.
+            # Without ids, a source that exists once identifies the segment.
             same = [key for (_, source), key in self.segments.items() if source == known[1]]
             segment = same[0] if len(same) == 1 else None
         if segment is None:
-            message = f"the campaign has no segment “{known[0][:80]}” of this source"
-            self.findings.error(path, message)
+            self.findings.error(
+                path,
+                message(
+                    "pearmut.no-segment",
+                    "The campaign has no segment “{segment}” with this source.",
+                    segment=known[0][:80],
+                ),
+            )
             return None
         text = str(item["tgt"][model])
         matching = [
@@ -148,7 +191,14 @@ class LogReader:
             if (each.system == model if each.system else each.text == text)
         ]
         if not matching:
-            self.findings.error(path, f"the campaign has no such output of “{segment[:80]}”")
+            self.findings.error(
+                path,
+                message(
+                    "pearmut.no-output",
+                    "The campaign does not have this output of the segment “{segment}”.",
+                    segment=segment[:80],
+                ),
+            )
             return None
         found = next((each for each in matching if each.kind == kind), matching[0])
         key = (segment, found.system, found.kind, found.text)
@@ -161,7 +211,7 @@ class LogReader:
         return self._places[key]
 
     def _spans(self, answer: Entry, item: Entry, model: str, path: str) -> tuple[Span, ...]:
-        """The marked errors. Ends are included, but of suggestions that were left as they were."""
+        """Return the marked errors; ends are included, except those of unchanged suggestions."""
         given = item.get("error_spans")
         before = given.get(model) if isinstance(given, dict) else None
         shown = {_ends(each) for each in before or () if isinstance(each, dict)}
@@ -179,7 +229,7 @@ class LogReader:
         first = self.protocol.scales[0] if self.protocol.scales else None
         score = ratings.get(first.key) if first and first.key else answer.get("score")
         if first and not first.holds(score):
-            self.findings.error(path, f"{score!r} is no score from {first.low} to {first.high}")
+            self.findings.error(path, _not_on_scale(score, first))
             score = None
         written = answer.get("textfield")
         return JudgmentDraft(
@@ -197,9 +247,20 @@ class LogReader:
         given = given if isinstance(given, dict) else {}
         for scale in scales:
             if not scale.holds(given.get(scale.key)):
-                message = f"{given.get(scale.key)!r} is no value from {scale.low} to {scale.high}"
-                self.findings.error(f"{path}.sliders.{scale.key}", message)
+                self.findings.error(
+                    f"{path}.sliders.{scale.key}", _not_on_scale(given.get(scale.key), scale)
+                )
         return {scale.key: given[scale.key] for scale in scales if scale.key in given}
+
+
+def _not_on_scale(score: object, scale: Scale) -> Message:
+    return message(
+        "pearmut.score",
+        "“{given}” is not a score from {low} to {high}.",
+        given="null" if score is None else str(score)[:40],
+        low=scale.low,
+        high=scale.high,
+    )
 
 
 def _ends(span: Entry) -> tuple[Any, Any]:

@@ -1,11 +1,11 @@
-"""What a campaign of Pearmut says of places in its outputs: suggestions, and rules of controls."""
+"""Positions in outputs of a Pearmut campaign: suggestions, and rules of control items."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from annotation.imports.drafts import ItemDraft
 from annotation.imports.pearmut.findings import Findings
-from annotation.imports.pearmut.offsets import Convention, Raw, Said, are_counted, are_included
+from annotation.imports.pearmut.offsets import Convention, Raw, Stated, are_counted, are_included
 from annotation.imports.pearmut.prefilled import read_spans
 from annotation.imports.pearmut.rules import Check, as_raw, as_stored
 from annotation.protocols import Protocol
@@ -13,9 +13,9 @@ from annotation.protocols import Protocol
 
 @dataclass
 class Marks:
-    """Errors marked beforehand and rules beside ranges, by the number of their item.
+    """Errors marked beforehand, and rules other than ranges, by the index of their item.
 
-    Of a check, the text and the places on its screen by model are kept with it.
+    Each check has the text of its output, and the places on its screen by model.
     """
 
     errors: dict[int, Raw] = field(default_factory=dict)
@@ -26,17 +26,17 @@ class Marks:
         findings: Findings,
         items: list[ItemDraft],
         protocol: Protocol,
-        said: Said,
+        stated: Stated,
         answered: Sequence[Raw],
     ) -> Convention:
         """Put suggestions and rules into the items; return how offsets are read.
 
-        `answered` are the errors of the log, which tell what offsets count, too.
+        `answered` are the errors of the log, which also show what offsets count.
         """
         raws = [*self.errors.values(), *(as_raw(*each[:2]) for each in self.checks.values())]
         n_tokens = max(1, len(protocol.spans.tokens)) if protocol.spans else 1
-        counts = are_counted(findings, [*raws, *answered], said.breaks, n_tokens)
-        included = are_included(findings, list(self.errors.values()), said.ends, counts)
+        counts = are_counted(findings, [*raws, *answered], stated.breaks, n_tokens)
+        included = are_included(findings, list(self.errors.values()), stated.ends, counts)
         for number, raw in self.errors.items():
             spans = read_spans(findings, raw, protocol, Convention(included, counts))
             items[number] = replace(items[number], suggestions=spans)

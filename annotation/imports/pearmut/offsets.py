@@ -1,8 +1,8 @@
-"""What an offset of Pearmut counts: which units, and whether an end is the last one or behind it.
+"""Find out what an offset of Pearmut counts, and whether an end is the last unit or the next one.
 
-Up to 1.1.4 line breaks were not counted, and no file names its version. A mark of what is missing
-tells: its index is the length of the text, or that less its line breaks. Ends that Pearmut writes
-name the last unit; lists that were made elsewhere often name the place behind it.
+Up to 1.1.4 line breaks were not counted, and files do not have a version. The mark of an omission
+shows it: its index is the length of the text, with or without line breaks. Ends that Pearmut writes
+name the last unit; lists that were made elsewhere often name the position after it.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -11,19 +11,15 @@ from typing import Any
 
 from annotation.imports.ends import ends_are_included
 from annotation.imports.pearmut.findings import Findings
-from annotation.uploads.problems import Place
+from metaeval.messages import message
 from metaeval.spans.ends import EndsAtWords, ends_at_words
 
 UNCOUNTED = "uncounted"
-ASK_BREAKS = (
-    "say whether line breaks count: {n:,} marks lie behind one, and those of what is missing do "
-    "not tell ({counted:,} are at the length of the text, {uncounted:,} at that less its breaks)"
-)
 
 
 @dataclass(frozen=True)
 class Raw:
-    """The errors marked in one output, as they stand."""
+    """The errors marked in one output, with the offsets of the file."""
 
     spans: Sequence[Mapping[str, Any]]
     text: str
@@ -31,8 +27,8 @@ class Raw:
 
 
 @dataclass(frozen=True)
-class Said:
-    """What whoever imports says of offsets; what is empty, the file has to tell."""
+class Stated:
+    """What the importing person states about offsets; empty values are inferred from the file."""
 
     ends: str = ""
     breaks: str = ""
@@ -40,7 +36,7 @@ class Said:
 
 @dataclass(frozen=True)
 class Convention:
-    """How the offsets of one file are read."""
+    """The meaning of the offsets of one file."""
 
     ends_included: bool = True
     counts_breaks: bool = True
@@ -62,11 +58,11 @@ class Convention:
 NEW, OLD = Convention(), Convention(counts_breaks=False)
 
 
-def are_included(findings: Findings, raws: Iterable[Raw], said: str, counts_breaks: bool) -> bool:
-    """Return whether ends name the last unit: as was said, else as the words say."""
+def are_included(findings: Findings, raws: Iterable[Raw], stated: str, counts_breaks: bool) -> bool:
+    """Return whether ends name the last unit: as stated, or as the words suggest."""
     units = Convention(counts_breaks=counts_breaks).units
 
-    def told() -> EndsAtWords:
+    def count() -> EndsAtWords:
         return ends_at_words(
             (raw.text, places[end] if end < len(places) else len(raw.text) + end - len(places))
             for raw in raws
@@ -76,34 +72,49 @@ def are_included(findings: Findings, raws: Iterable[Raw], said: str, counts_brea
             for end in (span["end_i"],)
         )
 
-    place = Place(findings.file, None, f"{findings.prefix}error_spans")
-    return ends_are_included(told, said, findings.report, place)
+    return ends_are_included(count, stated, findings.report, findings.place("error_spans"))
 
 
-def are_counted(findings: Findings, raws: Sequence[Raw], said: str, n_tokens: int) -> bool:
-    """Return whether line breaks count: as was said, else as marks of what is missing say."""
+def are_counted(findings: Findings, raws: Sequence[Raw], stated: str, n_tokens: int) -> bool:
+    """Return whether line breaks count: as stated, or as marks of omissions show."""
     late = [(raw, span) for raw in raws for span in raw.spans if _is_behind_break(raw.text, span)]
-    if said or not late:
-        return said != UNCOUNTED
+    if stated or not late:
+        return stated != UNCOUNTED
     votes = [_vote(raw.text, span, n_tokens) for raw, span in late]
     counted, uncounted = votes.count("counted"), votes.count(UNCOUNTED)
     if bool(counted) == bool(uncounted):
-        sentence = ASK_BREAKS.format(n=len(late), counted=counted, uncounted=uncounted)
-        findings.error("error_spans", sentence)
+        findings.error(
+            "error_spans",
+            message(
+                "pearmut.breaks-unclear",
+                "State whether offsets count line breaks. {n} marked errors are after a line "
+                "break, and marks of omissions do not decide it: {counted} are at the length of "
+                "the text, and {uncounted} at its length without line breaks.",
+                n=len(late),
+                counted=counted,
+                uncounted=uncounted,
+            ),
+        )
     elif uncounted:
-        message = "line breaks are not counted, as up to 1.1.4: the marks of what is missing say so"
-        findings.say("error_spans", message)
+        findings.warn(
+            "error_spans",
+            message(
+                "pearmut.breaks-uncounted",
+                "Offsets were read without counting line breaks, as in Pearmut up to 1.1.4, "
+                "because the marks of omissions show it.",
+            ),
+        )
     return not uncounted
 
 
 def _is_behind_break(text: str, span: Mapping[str, Any]) -> bool:
-    """Whether it matters to a span if line breaks count."""
+    """Return True if a span depends on whether line breaks count."""
     first = text.find("\n")
     return first >= 0 and span["end_i"] >= len(NEW.units(text[:first]))
 
 
 def _vote(text: str, span: Mapping[str, Any], n_tokens: int) -> str:
-    """What one span says: nothing, where it can be read both ways."""
+    """Return what one span shows: “counted”, “uncounted”, or nothing if both are possible."""
     counted, uncounted = len(NEW.units(text)), len(OLD.units(text))
     is_one, index = span["start_i"] == span["end_i"], span["start_i"]
     can_be_old = is_one and 0 <= index - uncounted < n_tokens

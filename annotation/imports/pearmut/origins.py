@@ -1,4 +1,4 @@
-"""The source of an item of Pearmut: a text, or a recording or picture by one HTML tag."""
+"""Read and write the source of a Pearmut item: a text, or one HTML tag of a media file."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -9,37 +9,37 @@ from annotation.imports.pearmut.findings import Findings
 from annotation.uploads.media.attachments import NOT_TEXT
 from annotation.uploads.media.elements import RefusedTagError, read_tag
 
-# Where WMT26 keeps the words of what annotators only heard or saw.
+# The keys with the transcript of a media file in WMT26.
 WORDS = ("src_text", "gold_transcript")
 
 
 def read_source(
     findings: Findings, value: Mapping[str, Any], path: str
 ) -> tuple[str, dict[str, Any]]:
-    """Return the source text, and what stands beside it where the source is a file.
+    """Return the source text, and the attachments if the source is a file.
 
-    What metrics read as the source of a file are its words, if they are given.
+    Metrics read the words of a file as its source, if the item has them.
     """
     source: str = value.get("src", "")
     try:
         tag = read_tag(source)
     except RefusedTagError as error:
-        findings.error(path, str(error))
+        findings.error(path, error.message)
         tag = None
     if tag is None:
         return source, {}
     words = next((value[name] for name in WORDS if isinstance(value.get(name), str)), "").strip()
-    beside: dict[str, Any] = {"media": tag.src, "is_source": True}
+    attachments: dict[str, Any] = {"media": tag.src, "is_source": True}
     if tag.alt:
-        beside["alt"] = tag.alt
-    return words or NOT_TEXT, beside
+        attachments["alt"] = tag.alt
+    return words or NOT_TEXT, attachments
 
 
-def write_source(source: str, beside: Mapping[str, Any] | None) -> dict[str, str]:
-    """Return `src`, and `src_text` where the source is a file; that goes by its content's hash."""
-    if not beside or not beside.get("is_source") or "file" not in beside:
+def write_source(source: str, attachments: Mapping[str, Any] | None) -> dict[str, str]:
+    """Return `src`, and `src_text` if the source is a file, whose name is its content's hash."""
+    if not attachments or not attachments.get("is_source") or "file" not in attachments:
         return {"src": source}
-    tag = "img" if beside["kind"] == "image" else beside["kind"]
-    alt = format_html(' alt="{}"', beside["alt"]) if "alt" in beside else ""
+    tag = "img" if attachments["kind"] == "image" else attachments["kind"]
+    alt = format_html(' alt="{}"', attachments["alt"]) if "alt" in attachments else ""
     words = {} if source == NOT_TEXT else {WORDS[0]: source}
-    return {"src": format_html('<{} src="{}"{}>', tag, beside["file"], alt)} | words
+    return {"src": format_html('<{} src="{}"{}>', tag, attachments["file"], alt)} | words

@@ -1,10 +1,10 @@
-"""Campaigns of Pearmut: one JSON file with `campaign_id`, `data` and perhaps `info`, or a list.
+"""Read Pearmut campaigns: a JSON file with `campaign_id`, `data` and optional `info`, or a list.
 
-Task-based data become batches, one annotator each; of shared data every screen is a batch, and the
-screens are dealt to the users. A document of cESA is a screen with its models as columns; where
-systems are drawn for each screen (`dynamic`), so they are here, if a document has more. Items with
-validation rules become gold, or practice where they may be skipped. What is wrong is named by its
-path, such as `data[0][2][1].tgt`.
+Task-based data become batches, one annotator each; in shared data every screen is a batch, and the
+screens are assigned to the users. A document of cESA is a screen with its models as columns; if
+systems are drawn for each screen (`dynamic`) and a document has more, they are drawn here, too.
+Items with validation rules become gold, or practice if they may be skipped. Problems have the path
+of their value, such as `data[0][2][1].tgt`.
 """
 
 import json
@@ -19,12 +19,13 @@ from annotation.imports.pearmut.contents import Contents
 from annotation.imports.pearmut.entries import marked_in, read_entries
 from annotation.imports.pearmut.findings import Findings
 from annotation.imports.pearmut.log import LogReader
-from annotation.imports.pearmut.offsets import Said
+from annotation.imports.pearmut.offsets import Stated
 from annotation.imports.pearmut.reader import Reader
 from annotation.uploads import TestSetDraft
 from annotation.uploads.files import InputFile
 from annotation.uploads.media.attachments import attach
 from annotation.uploads.problems import Place, Report
+from metaeval.messages import message
 
 Drafts = list[tuple[TestSetDraft, CampaignDraft]]
 MOST_CAMPAIGNS = 100
@@ -42,12 +43,12 @@ def read(
     log: InputFile | None = None,
     media: Sequence[InputFile] = (),
 ) -> Drafts:
-    """Read campaigns; what is wrong goes to the report, and errors there forbid storing.
+    """Read campaigns and report their problems; errors prevent storing them.
 
-    `ends` says of errors marked beforehand whether their last character is `included` or
-    `excluded`; where nobody says, the words do. `breaks` says of all offsets whether line breaks
-    are `counted` (Pearmut 1.1.5 and later) or `uncounted`; where nobody says, the marks of what is
-    missing do. With its log a campaign is a finished one. `media` are the recordings and pictures
+    `ends` states whether the ends of errors marked beforehand are `included` or `excluded`; if it
+    is empty, that is inferred from the words. `breaks` states whether offsets count line breaks:
+    `counted` (Pearmut 1.1.5 and later) or `uncounted`; if it is empty, that is inferred from the
+    marks of omissions. With its log a campaign is finished. `media` are the recordings and pictures
     that sources name, or archives of them.
     """
     before = len(report.errors)
@@ -56,17 +57,30 @@ def read(
         return []
     every = values if isinstance(values, list) else [values]
     if not 1 <= len(every) <= MOST_CAMPAIGNS:
-        message = f"a campaign, or a list of 1 to {MOST_CAMPAIGNS}, is expected"
-        report.error(message, Place(file.name, None, "the file"))
+        report.error(
+            message(
+                "pearmut.campaigns",
+                "The file must hold a campaign or a list of 1 to {limit} campaigns.",
+                limit=MOST_CAMPAIGNS,
+            ),
+            Place(file.name),
+        )
     if name and len(every) > 1:
-        report.error("one name for several campaigns: leave it out", Place(file.name))
+        report.error(
+            message(
+                "pearmut.one-name",
+                "The file has several campaigns, which cannot have the same name. Leave the name "
+                "blank.",
+            ),
+            Place(file.name),
+        )
     languages = (source_language, target_language)
     found: Drafts = []
     for number, each in enumerate(every if len(report.errors) == before else ()):
         prefix = f"[{number}]." if isinstance(values, list) else ""
         findings = Findings(file.name, report, prefix=prefix, is_alone=len(every) == 1)
-        found += _read_one(findings, each, languages, name, Said(ends, breaks), log, media)
-        findings.warn()
+        found += _read_one(findings, each, languages, name, Stated(ends, breaks), log, media)
+        findings.warn_of_counts()
     _require_names(file, found, report)
     return [] if len(report.errors) > before else found
 
@@ -76,7 +90,7 @@ def _read_one(
     values: Any,
     languages: tuple[str, str],
     name: str,
-    said: Said,
+    stated: Stated,
     log: InputFile | None,
     media: Sequence[InputFile],
 ) -> Drafts:
@@ -85,7 +99,7 @@ def _read_one(
     try:
         reader.original = json.dumps(values, ensure_ascii=False)
     except RecursionError:
-        findings.error("the file", "it is nested too deeply")
+        findings.error("", message("pearmut.nesting", "The campaign is nested too deeply."))
         return []
     reader.read(values)
     _attach(findings, reader.texts, media)
@@ -96,7 +110,7 @@ def _read_one(
     if len(report.errors) > before:
         return []
     protocol = reader.info.judging
-    convention = reader.marks.settle(findings, reader.items, protocol, said, marked_in(entries))
+    convention = reader.marks.settle(findings, reader.items, protocol, stated, marked_in(entries))
     title = (name or reader.name)[:120]
     slug = slugify(title)[:70] or "pearmut"
     slug = f"{slug}-pearmut" if slug in ("new", "import") else slug
@@ -104,7 +118,7 @@ def _read_one(
     if answers is not None and len(report.errors) == before:
         keys = reader.texts.keys()
         campaign = LogReader(answers, campaign, keys, protocol, convention).read(entries)
-        answers.warn()
+        answers.warn_of_counts()
     return [(test_set, campaign)]
 
 
@@ -118,10 +132,17 @@ def _attach(findings: Findings, texts: Contents, media: Sequence[InputFile]) -> 
 
 
 def _require_names(file: InputFile, drafts: Drafts, report: Report) -> None:
-    """Two campaigns of a list must not become one."""
+    """Report campaigns of a list that have the same short name."""
     seen: set[str] = set()
     for number, (_, campaign) in enumerate(drafts):
         if campaign.slug in seen:
             place = Place(file.name, None, f"[{number}].campaign_id")
-            report.error(f"“{campaign.name}” is there already", place)
+            report.error(
+                message(
+                    "pearmut.same-name",
+                    "Another campaign of the file is also called “{campaign}”.",
+                    campaign=campaign.name,
+                ),
+                place,
+            )
         seen.add(campaign.slug)

@@ -1,4 +1,4 @@
-"""Going through one campaign of Pearmut: its segments, outputs and items as they are found."""
+"""Read one Pearmut campaign: its segments, outputs and items, in the order of the file."""
 
 import random
 from collections.abc import Iterator, Mapping, Sequence
@@ -11,6 +11,7 @@ from django.utils.crypto import salted_hmac
 from annotation import protocols
 from annotation.campaigns.layouts import MOST_ON_SCREEN, group_sizes
 from annotation.imports.drafts import CampaignDraft, ItemDraft
+from annotation.imports.jsonfiles import missing_key
 from annotation.imports.pearmut.contents import Contents
 from annotation.imports.pearmut.findings import Findings
 from annotation.imports.pearmut.info import DYNAMIC, USUAL_ASSIGNMENT, Info, read_info
@@ -21,39 +22,56 @@ from annotation.imports.pearmut.rules import kind_of, read_check, read_rules
 from annotation.models import Campaign, Item
 from annotation.models.campaign import MOST_SYSTEMS
 from annotation.uploads import TestSetDraft
+from metaeval.messages import message, plural
 
 SALT = "annotation.imports.pearmut"
 TASKS, SHARED = "task-based", (USUAL_ASSIGNMENT, DYNAMIC)
 NEEDED, EXTRA = ("campaign_id", "data"), ("data_welcome", "data_random")
-# `token` opens a stored campaign there, and is of no use here.
+# `token` opens a stored campaign in Pearmut, and has no effect here.
 BESIDES = ("info", "data_goodbye", "token")
 
-DRAWN = (
-    "systems are drawn by their standing, as there; a document is shown so often that each of its "
-    "outputs is on about one screen, and outputs that were judged may be drawn again"
+DRAWN = message(
+    "pearmut.drawn",
+    "Systems are drawn by their standing, as in Pearmut. A document is shown so often that each of "
+    "its outputs is on about one screen, and judged outputs may be drawn again.",
 )
-DEALT = (
-    "systems are dealt to screens and not drawn: drawing needs two or more on a screen, more in "
-    "all, the same for every document, and no errors marked beforehand"
+DEALT = message(
+    "pearmut.dealt",
+    "Systems are assigned to screens when the campaign is imported, and not drawn while annotators "
+    "work. To be drawn, there must be two or more systems on a screen and more in total, the same "
+    "systems for every document, and no errors marked beforehand.",
+)
+FORM_FIELDS = plural(
+    "pearmut.form-fields",
+    "{n} field of a form has no effect. It is kept in the stored file and exported again.",
+    "{n} fields of forms have no effect. They are kept in the stored file and exported again.",
+    n=1,
+)
+GOODBYE = plural(
+    "pearmut.goodbye",
+    "{n} segment of data_goodbye has no effect. It is kept in the stored file and exported again.",
+    "{n} segments of data_goodbye have no effect. They are kept in the stored file and exported "
+    "again.",
+    n=1,
 )
 
 
 @dataclass(frozen=True)
 class Spot:
-    """Where an item stands: its document and batch, and its place on a screen of several."""
+    """The position of an item: document, batch, and place on a screen of several items."""
 
     document: str
     batch: str
     screen: int | None
     place: int
     models: Sequence[str] = ()
-    # What is left out is counted once, however many screens a document makes.
+    # Unused values are counted once, even if a document has several screens.
     is_counted: bool = True
 
 
 @dataclass
 class Reader:
-    """What is there, gathered while going through the file."""
+    """Collects the parts of a campaign while reading its file."""
 
     findings: Findings
     name: str = ""
@@ -71,11 +89,11 @@ class Reader:
         self.texts = Contents(self.findings)
 
     def read(self, values: Any) -> None:
-        """Go through the whole file."""
+        """Read the whole campaign."""
         if not self._has_keys(values):
             return
         values = {"info": {}, **values}
-        if self.findings.is_a("campaign_id", values["campaign_id"], "text"):
+        if self.findings.is_a("campaign_id", values["campaign_id"], str):
             self.name = values["campaign_id"]
         batches = list(self._batches(values))
         common = [
@@ -87,20 +105,22 @@ class Reader:
         self.info = read_info(self.findings, values["info"], batches, users=users)
         for document, path in self.findings.entries("data_goodbye", values.get("data_goodbye", [])):
             if n := len(list(self._rows(document, path))):
-                self.findings.kept["segments of data_goodbye"] += n
+                self.findings.counts[GOODBYE] += n
         for batch, document, path in batches:
             self._document(document, path, batch, None)
         for document, path, kind in common:
             self._document(document, path, "", kind)
 
     def _has_keys(self, values: Any) -> bool:
-        if not self.findings.is_a("the file", values, "an object"):
+        if not self.findings.is_a("", values, dict):
             return False
         for key in sorted(set(values) - {*NEEDED, *EXTRA, *BESIDES}):
-            self.findings.error(key, f"“{key}” is not known here")
+            self.findings.error(
+                key, message("pearmut.unknown-key", "The key “{key}” is unknown.", key=key[:80])
+            )
         missing = [key for key in NEEDED if key not in values]
         for key in missing:
-            self.findings.error(key, f"the key “{key}” is missing")
+            self.findings.error(key, missing_key(key))
         return not missing
 
     def _batches(self, values: Mapping[str, Any]) -> Iterator[tuple[str, Any, str]]:
@@ -108,7 +128,15 @@ class Reader:
         info = values["info"] if isinstance(values["info"], dict) else {}
         assignment = info.get("assignment", USUAL_ASSIGNMENT)
         if assignment not in (TASKS, *SHARED):
-            self.findings.error("info.assignment", f"“{assignment}” is not known here")
+            self.findings.error(
+                "info.assignment",
+                message(
+                    "pearmut.assignment",
+                    "The assignment “{given}” is unknown. It must be one of {assignments}.",
+                    given=str(assignment)[:80],
+                    assignments=[TASKS, *SHARED],
+                ),
+            )
             return
         data = values["data"]
         # A stored campaign has the tasks by user.
@@ -135,20 +163,25 @@ class Reader:
             self._item(value, inner, Spot(document, batch, screen, place if screen else 0), kind)
 
     def _grid(self, values: Any, path: str, batch: str, kind: Item.Kind | None) -> None:
-        """A document with its models as columns, alike in all its segments."""
+        """Read a document with its models as columns, the same in all its segments."""
         rows = list(self._rows(values, path))
         if not rows:
             return
         models = list(read_targets(self.findings, *rows[0]))
         for value, inner in rows[1:]:
             if set(read_targets(self.findings, value, inner)) != set(models):
-                message = "the models are others than those of the document’s first segment"
-                self.findings.error(f"{inner}.tgt", message)
+                self.findings.error(
+                    f"{inner}.tgt",
+                    message(
+                        "pearmut.other-models",
+                        "The models differ from those of the document’s first segment.",
+                    ),
+                )
                 return
         if kind is None and not any("validation" in value for value, _ in rows):
             self.models.add(frozenset(models))
         if self.info.shuffles:
-            # A file that is read twice gives the same columns, and nobody outside can tell them.
+            # Reading a file again gives the same columns, and nobody without the key knows them.
             key = salted_hmac(SALT, f"{self.name}:{path}", algorithm="sha256").digest()
             random.Random(key).shuffle(models)
         wanted = min(self.info.n_models or len(models), MOST_SYSTEMS)
@@ -158,8 +191,15 @@ class Reader:
             own, start = models[start : start + size], start + size
             screen, dealt = next(self._screens), f"{batch}.{number + 1}" if number else batch
             if size * len(rows) > MOST_ON_SCREEN:
-                message = f"{size * len(rows)} texts on a screen; {MOST_ON_SCREEN} is the most"
-                self.findings.error(path, message)
+                self.findings.error(
+                    path,
+                    message(
+                        "pearmut.texts-on-screen",
+                        "The screen has {n} texts, but at most {limit} are allowed.",
+                        n=size * len(rows),
+                        limit=MOST_ON_SCREEN,
+                    ),
+                )
             self.widest = max(self.widest, size)
             document = f"document{path.removeprefix('data')}"
             for row, (value, inner) in enumerate(rows):
@@ -170,8 +210,8 @@ class Reader:
         """Yield the segments of a document with their paths, without fields of forms."""
         for value, inner in self.findings.entries(path, values):
             if isinstance(value, dict) and "tgt" not in value and {"form", "text"} & value.keys():
-                self.findings.kept["fields of forms"] += 1
-            elif self.findings.is_a(inner, value, "an object"):
+                self.findings.counts[FORM_FIELDS] += 1
+            elif self.findings.is_a(inner, value, dict):
                 yield value, inner
 
     def _item(
@@ -185,7 +225,7 @@ class Reader:
         if segment is None:
             return
         if spot.is_counted:
-            self.texts.count_kept(value, targets)
+            self.texts.count_unused(value, targets)
         marked = read_raw(self.findings, value, path, targets)
         spots = self._spots(spot, len(spot.models or targets), path)
         shown = spot.models or list(targets)
@@ -222,7 +262,7 @@ class Reader:
 
     def _note(self, value: Mapping[str, Any], path: str) -> str:
         given = value.get("instructions") or ""
-        return plain(given) if self.findings.is_a(f"{path}.instructions", given, "text") else ""
+        return plain(given) if self.findings.is_a(f"{path}.instructions", given, str) else ""
 
     def _spots(self, spot: Spot, n_outputs: int, path: str) -> list[tuple[int | None, int]]:
         """Return the screen of every output of an item, and its place there."""
@@ -231,8 +271,15 @@ class Reader:
         if self.info.protocol != "side-by-side":
             return [(spot.screen, spot.place)] * n_outputs
         if n_outputs > MOST_SYSTEMS:
-            message = f"{n_outputs} outputs are more than the {MOST_SYSTEMS} of a screen"
-            self.findings.error(f"{path}.tgt", message)
+            self.findings.error(
+                f"{path}.tgt",
+                message(
+                    "pearmut.outputs-on-screen",
+                    "The item has {n} outputs, but at most {limit} fit on a screen.",
+                    n=n_outputs,
+                    limit=MOST_SYSTEMS,
+                ),
+            )
         self.widest = max(self.widest, n_outputs)
         screen = next(self._screens)
         return [(screen, place) for place in range(n_outputs)]
@@ -242,22 +289,22 @@ class Reader:
         return protocols.get(self.info.protocol).layout.has_systems
 
     def _is_drawn(self) -> bool:
-        """Whether the systems of each screen can be drawn here; said where they cannot be."""
+        """Return True if the systems of each screen can be drawn; warn in either case."""
         if not self.info.is_dynamic:
             return False
         (shared, *others) = self.models or {frozenset()}
         if 1 < self.info.n_models < len(shared) and not (others or self.marks.errors):
             for item in self.items:
-                self.texts.tell(item.segment, item.note)
-            self.findings.say("info.assignment", DRAWN)
+                self.texts.add_note(item.segment, item.note)
+            self.findings.warn("info.assignment", DRAWN)
             return True
-        self.findings.say("info.assignment", DEALT)
+        self.findings.warn("info.assignment", DEALT)
         return False
 
     def drafts(
         self, slug: str, name: str, languages: tuple[str, str], *, is_open: bool
     ) -> tuple[TestSetDraft, CampaignDraft]:
-        """Return what was read; of a campaign that `is_open` systems may be drawn."""
+        """Return test set and campaign; systems are only drawn if the campaign `is_open`."""
         info, is_drawn = self.info, is_open and self._is_drawn()
         # Items whose systems are drawn are made when the campaign is opened.
         items = [each for each in self.items if each.kind != Item.Kind.TARGET or not is_drawn]

@@ -1,27 +1,53 @@
-"""The rules by which Pearmut checks answers, as ranges and rules of gold and practice items."""
+"""Convert Pearmut's validation rules to ranges and rules of gold and practice items."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from annotation.imports.pearmut.findings import Findings
+from annotation.imports.pearmut.findings import Findings, no_output
 from annotation.imports.pearmut.offsets import Convention, Raw
 from annotation.imports.pearmut.outputs import plain
 from annotation.imports.pearmut.prefilled import known_severity
 from annotation.models import Item
 from annotation.protocols import Protocol
 from annotation.protocols.asked import Scale
+from metaeval.messages import message, plural
 
 Rules = Mapping[str, Sequence[Mapping[str, Any]]]
 ENDS = ("start_i", "end_i")
-NOT_HELD = "rules between outputs that are not on one screen here"
-UNKNOWN = "rules about errors of a severity that is not known here"
+OFF_SCREEN = plural(
+    "pearmut.rule-off-screen",
+    "{n} rule compares outputs that are not on one screen. It is kept in the stored file and "
+    "exported again, but has no effect.",
+    "{n} rules compare outputs that are not on one screen. They are kept in the stored file and "
+    "exported again, but have no effect.",
+    n=1,
+)
+UNKNOWN = plural(
+    "pearmut.rule-severity",
+    "{n} rule is about an unknown severity. It is kept in the stored file and exported again, but "
+    "has no effect.",
+    "{n} rules are about unknown severities. They are kept in the stored file and exported again, "
+    "but have no effect.",
+    n=1,
+)
+OTHER_SLIDERS = plural(
+    "pearmut.rule-sliders",
+    "{n} rule is about another slider than the first. It is kept in the stored file and exported "
+    "again, but has no effect.",
+    "{n} rules are about other sliders than the first. They are kept in the stored file and "
+    "exported again, but have no effect.",
+    n=1,
+)
 
 
 @dataclass(frozen=True)
 class Check:
-    """What is right of one output: a range of scores, errors as the file has them, and the model
-    whose score has to be lower; and what is said afterwards."""
+    """The correct answer for one output.
+
+    It has a range of scores, errors as in the file, the model that must have a lower score
+    (`above`), and the feedback that annotators then see.
+    """
 
     low: int | None = None
     high: int | None = None
@@ -33,29 +59,37 @@ class Check:
 def read_rules(
     findings: Findings, value: Mapping[str, Any], path: str, targets: Mapping[str, str]
 ) -> Rules:
-    """Validation by model: an object by model, or a list in the order of the outputs."""
+    """Return rules by model from an object by model, or a list in the order of the outputs."""
     rules = value.get("validation")
     if rules is None:
         return {}
     path = f"{path}.validation"
     if isinstance(rules, list):
         if len(rules) != len(targets):
-            findings.error(path, f"{len(rules)} rules for {len(targets)} outputs")
+            findings.error(
+                path,
+                message(
+                    "pearmut.number-of-rules",
+                    "The number of rules is {n}, but there are {outputs} outputs.",
+                    n=len(rules),
+                    outputs=len(targets),
+                ),
+            )
             return {}
         rules = dict(zip(targets, rules, strict=True))
-    if not findings.is_a(path, rules, "an object"):
+    if not findings.is_a(path, rules, dict):
         return {}
     found = {}
     for model, rule in rules.items():
         if model not in targets:
-            findings.error(f"{path}.{model}", "there is no output of this name")
+            findings.error(f"{path}.{model}", no_output(model))
         each = rule if isinstance(rule, list) else [rule]
-        found[model] = [r for r in each if findings.is_a(f"{path}.{model}", r, "an object")]
+        found[model] = [r for r in each if findings.is_a(f"{path}.{model}", r, dict)]
     return found
 
 
 def kind_of(value: Mapping[str, Any], rules: Rules) -> Item.Kind:
-    """Items with rules are gold, or practice where they may be skipped."""
+    """Return the kind of an item: with rules it is gold, or practice if it may be skipped."""
     if "validation" not in value:
         return Item.Kind.TARGET
     every = [rule for own in rules.values() for rule in own]
@@ -70,9 +104,9 @@ def read_check(
     scales: Sequence[Scale],
     targets: Mapping[str, str],
 ) -> Check:
-    """Return what the rules of one output ask for.
+    """Return the correct answer according to the rules of one output.
 
-    With own sliders the range is that of the first, on which controls rest.
+    With own sliders the range is that of the first, by which control items are judged.
     """
     low = high = None
     feedback = above = ""
@@ -84,7 +118,7 @@ def read_check(
             low, high = _scores(findings, rule[first.key], first, f"{path}.{first.key}")
         further = (*(scale.key for scale in scales[1:]), "score") if scales else ()
         if others := [name for name in further if name in rule]:
-            findings.kept["rules about further sliders"] += len(others)
+            findings.counts[OTHER_SLIDERS] += len(others)
         if "error_spans" in rule:
             errors += _errors(findings, rule["error_spans"], f"{path}.error_spans")
         above = _above(findings, rule, path, targets) or above
@@ -97,13 +131,20 @@ def _scores(
     found = _pair(value, scale.low) if isinstance(value, list) else None
     if found and found[1] <= scale.high:
         return found
-    bounds = f"from {scale.low} to {scale.high}"
-    findings.error(path, f"two whole numbers {bounds}, in order, are expected")
+    findings.error(
+        path,
+        message(
+            "pearmut.score-range",
+            "The value must be two whole numbers from {low} to {high}, in order.",
+            low=scale.low,
+            high=scale.high,
+        ),
+    )
     return None, None
 
 
 def _pair(value: Any, low: int = 0) -> tuple[int, int] | None:
-    """A whole number, or two in order, from `low` on; None for anything else."""
+    """Return two whole numbers, at least `low` and in order, or None; a single one counts twice."""
     both = [value, value] if type(value) is int else value
     if isinstance(both, list) and [type(each) for each in both] == [int, int]:
         return (both[0], both[1]) if low <= both[0] <= both[1] else None
@@ -115,7 +156,7 @@ def _errors(
 ) -> list[Mapping[str, tuple[int, int] | str]]:
     found: list[Mapping[str, tuple[int, int] | str]] = []
     for value, inner in findings.entries(path, values):
-        if not findings.is_a(inner, value, "an object"):
+        if not findings.is_a(inner, value, dict):
             continue
         own: dict[str, tuple[int, int] | str] = {"severity": str(value.get("severity") or "")}
         for name in ENDS:
@@ -123,7 +164,13 @@ def _errors(
             if pair:
                 own[name] = pair
             elif value.get(name) is not None:
-                findings.error(f"{inner}.{name}", "a whole number, or two in order, is expected")
+                findings.error(
+                    f"{inner}.{name}",
+                    message(
+                        "pearmut.rule-offset",
+                        "The value must be a whole number, or a list of two in order.",
+                    ),
+                )
         found.append(own)
     return found
 
@@ -136,12 +183,12 @@ def _above(
         return ""
     if isinstance(other, str) and other in targets:
         return other
-    findings.error(f"{path}.score_greaterthan", f"there is no output “{str(other)[:80]}” beside it")
+    findings.error(f"{path}.score_greaterthan", no_output(str(other)))
     return ""
 
 
 def as_raw(check: Check, text: str) -> Raw:
-    """Return the places that a check names, as marks: they may tell what offsets count."""
+    """Return the positions of a check as marked errors: they may show what offsets count."""
     spans = [
         {"start_i": each["start_i"][0], "end_i": max(each["start_i"][0], each["end_i"][1])}
         for each in check.errors
@@ -160,7 +207,7 @@ def as_stored(
 ) -> dict[str, Any] | None:
     """Return the rules of an item (:mod:`annotation.judging.rules`), None without any.
 
-    `places` are those on its screen by model, None of each where it stands alone.
+    `places` are those on its screen by model, or None for items that are alone on a screen.
     """
     found: dict[str, Any] = {}
     if errors := [
@@ -172,7 +219,7 @@ def as_stored(
     if check.above and places.get(check.above) is not None:
         found["above"] = places[check.above]
     elif check.above:
-        findings.kept[NOT_HELD] += 1
+        findings.counts[OFF_SCREEN] += 1
     return found or None
 
 
@@ -186,7 +233,7 @@ def _bounds(
     scheme = protocol.spans
     severity = known_severity(scheme.severity_keys, rule["severity"]) if scheme else ""
     if scheme is None or (rule["severity"] and not severity):
-        findings.kept[UNKNOWN] += 1
+        findings.counts[UNKNOWN] += 1
         return []
     units = convention.units(text)
     last = len(text) + len(scheme.tokens)

@@ -4,8 +4,8 @@
 come out. Of an item that was rated twice the later score counts. The texts are not part of the
 release, so the sources are marked so and the outputs are empty: no metric can run, but annotators,
 control items and systems can be analysed. Of the error spans only their numbers were published;
-they are left out. Every login did one HIT. A degraded document is paired, segment by segment, with
-the document as the system wrote it.
+they are not imported. Every login did one HIT. A degraded document is paired, segment by segment,
+with the document as the system wrote it.
 """
 
 import re

@@ -1,8 +1,8 @@
 """Scores of segments by Graham et al. 2015: means of 15 or more judgments, with texts.
 
 `graham2015-scores-es-en`, `-en-de` and `-cs-en`: 500, 140 and 70. Each segment has the output of
-one system. The human post-edits of the outputs are left out: they are corrections of one output, no
-independent references.
+one system. The human post-edits of the outputs are not imported: they are corrections of one
+output, not independent references.
 """
 
 from collections import defaultdict

@@ -1,6 +1,6 @@
-"""WMT21 TED talks with MQM annotations: every output annotated by one rater.
+"""WMT21 TED talks with MQM annotations: one annotator per output.
 
-`mqm-ted-zh-en`: 7,935 outputs of 15 systems by nine raters, with 5,618 error spans and the
+`mqm-ted-zh-en`: 7,935 outputs of 15 systems by nine annotators, with 5,618 error spans and the
 published penalties. No agreement can be computed. Two of the systems are human: they are judged as
 systems, and serve as references of the segments that they have. The one error without a place is
 marked over the whole output.
@@ -54,7 +54,7 @@ def read(pair: Pair) -> tuple[TestSetDraft, CampaignDraft]:
 
 
 def _spans(pair: Pair, outputs: Mapping[Cell, str]) -> dict[tuple[Cell, str], list[Span]]:
-    """The errors that each rater marked in each output; an empty list where there are none."""
+    """Return the errors by output and annotator; an empty list if an output has none."""
     columns = ("seg_id", "system", "rater", "category", "severity", "side", "start", "end")
     found: dict[tuple[Cell, str], list[Span]] = defaultdict(list)
     for row in read_table(pair.folder / "annotations.tsv", *columns):

@@ -1,4 +1,4 @@
-"""The language pairs of a published set: which there are, where they lie, what they are called."""
+"""Find the language pairs of a published data set, with their folders and names."""
 
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from django.core.exceptions import ValidationError
 
 from annotation.imports.tables import read_table
 from core import languages
-from core.text import join_truncated
+from metaeval.messages import Message, message, truncated
 
 
 @dataclass(frozen=True)
@@ -35,26 +35,41 @@ class DataSet:
     that holds all pairs in one table names it and its column as `index` instead.
     """
 
-    about: str
+    about: Message
     reader: str
     folder: str
     unnamed: str = ""
     index: tuple[str, str] | None = None
 
     def pairs(self, data: Path, chosen: Collection[str] = ()) -> list[Pair]:
-        """Return the pairs that are there, by name; with `chosen`, these alone.
+        """Return the existing pairs by name, or only the `chosen` ones.
 
-        Raises ValidationError naming the folder where there is none, or not a chosen one.
+        Raises ValidationError if there are no pairs, or if a chosen one does not exist.
         """
         found = {pair.name: pair for pair in self._found(data)}
         where = data / self.folder
         if not found:
             raise ValidationError(
-                f"{where}: no such folder of a language pair. Set TOUCHSTONE_DATA or pass --data."
+                [
+                    message(
+                        "published.no-pairs",
+                        "{folder} has no language pairs. Set TOUCHSTONE_DATA or pass --data.",
+                        folder=str(where),
+                    )
+                ]
             )
         if missing := sorted(set(chosen) - found.keys()):
-            there = join_truncated(sorted(found), 20)
-            raise ValidationError(f"{where}: no pair {', '.join(missing)}; there is {there}.")
+            raise ValidationError(
+                [
+                    message(
+                        "published.unknown-pairs",
+                        "{folder} does not have {missing}. It has {pairs}.",
+                        folder=str(where),
+                        missing=missing,
+                        pairs=truncated(sorted(found), 20),
+                    )
+                ]
+            )
         return [found[name] for name in sorted(found) if not chosen or name in chosen]
 
     def _found(self, data: Path) -> Iterator[Pair]:
@@ -73,7 +88,7 @@ class DataSet:
 
 
 def _pair(name: str, folder: Path) -> Pair | None:
-    """Return the pair of this name; None where it names no languages."""
+    """Return the pair with this name, or None if the name is not one of two languages."""
     try:
         return Pair(name, folder, *languages.split_pair(name))
     except ValueError:

@@ -21,7 +21,7 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("campaign", help="the campaign's short name")
         parser.add_argument("--format", choices=FORMATS, default="csv")
-        parser.add_argument("--output", type=Path, help="file to write; standard output if none")
+        parser.add_argument("--output", type=Path, help="file to write; default: standard output")
 
     def handle(self, *args: Any, **options: Any) -> None:
         campaign = (

@@ -1,4 +1,4 @@
-"""`manage.py import_appraise batches.json manifest.json`: a campaign of Appraise as it is."""
+"""`manage.py import_appraise batches.json manifest.json`: import a campaign of Appraise."""
 
 from argparse import ArgumentParser
 from collections.abc import Mapping
@@ -19,28 +19,35 @@ from core.text import pluralize
 
 
 class Command(BaseCommand):
-    help = "Import batches and manifest of Appraise as a draft campaign, or with scores finished."
+    help = (
+        "Import Appraise batches and a manifest as a draft, or with scores as a finished campaign."
+    )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("batches", type=Path, help="JSON list of tasks")
         parser.add_argument("manifest", type=Path, help="JSON manifest of the campaign")
         parser.add_argument("--scores", type=Path, help="CSV of exported scores, without header")
-        parser.add_argument("--name", default="", help="name here; the manifest's if not given")
+        parser.add_argument(
+            "--name", default="", help="name of the campaign; default: that of the manifest"
+        )
         add_study_arguments(parser)
         parser.add_argument(
             "--unmatched",
             choices=appraise.UNMATCHED,
             default="",
-            help="import check items that repeat no target of their task as targets, or leave "
-            "them out; without it they are an error",
+            help="whether check items that repeat no target of their task are imported as targets "
+            "or skipped; default: they are an error",
         )
         parser.add_argument(
             "--ends",
             choices=("included", "excluded"),
             default="",
-            help="whether ends of errors marked beforehand are; as the words say if not given",
+            help="whether the ends of errors marked beforehand include the last character; "
+            "default: inferred from the words",
         )
-        parser.add_argument("--dry-run", action="store_true", help="check, store nothing")
+        parser.add_argument(
+            "--dry-run", action="store_true", help="check the files without storing anything"
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         report = Report()
@@ -58,16 +65,16 @@ class Command(BaseCommand):
 
 
 def add_study_arguments(parser: ArgumentParser) -> None:
-    """Add what an imported campaign can be given: a study, and its question."""
-    parser.add_argument("--study", default="", help="study that the campaigns join")
+    """Add the arguments for the study and the question of an imported campaign."""
+    parser.add_argument("--study", default="", help="study of the campaigns")
     parser.add_argument(
         "--question", default="",
-        help="what annotators were asked; that of the files or of the protocol if not given",
+        help="question to the annotators; default: that of the files or of the protocol",
     )  # fmt: skip
 
 
 def opened(path: Path) -> InputFile:
-    """Return a file; raises CommandError if there is none."""
+    """Return a file. Raises CommandError if it does not exist."""
     try:
         return InputFile.at(path)
     except OSError as error:
@@ -77,7 +84,7 @@ def opened(path: Path) -> InputFile:
 def finish(
     command: BaseCommand, drafts: Drafts, report: Report, options: Mapping[str, Any]
 ) -> None:
-    """Check what was read and store it; raises CommandError, with nothing stored, for errors.
+    """Check and store an import. Raises CommandError for errors; then nothing is stored.
 
     `options` are those of the command: `study`, `question` and `dry_run`.
     """
@@ -98,7 +105,7 @@ def finish(
 
 
 def report_problems(command: BaseCommand, report: Report) -> None:
-    """Write every problem; raises CommandError where errors forbid storing."""
+    """Write every problem. Raises CommandError if errors prevent storing."""
     for problem in report.problems:
         command.stderr.write(f"{problem.severity}: {problem}")
     if report.errors:
@@ -113,11 +120,11 @@ def _foreseen(draft: CampaignDraft) -> str:
 
 
 def _say(command: BaseCommand, launched: Launched) -> None:
-    """Write what was stored, with the personal links, which are known only now."""
+    """Write the stored contents, and the personal links, which cannot be shown again."""
     result = launched.result
-    state = "imported" if result.is_new else "unchanged, it was stored already"
-    held = ", ".join(result.contents)
-    command.stdout.write(f"{result.campaign.slug}: {held}: {state}.")
+    state = "imported" if result.is_new else "already stored, unchanged"
+    contents = ", ".join(map(str, result.contents))
+    command.stdout.write(f"{result.campaign.slug}: {contents}: {state}.")
     for invitation in launched.invitations:
         path = reverse("personal-link", args=[invitation.token])
         command.stdout.write(f"  {invitation.annotator.label}: {path}")

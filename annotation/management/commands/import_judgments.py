@@ -20,7 +20,7 @@ WORDS = ("name", "source_language", "target_language", "test_set", "system")
 
 
 class Command(BaseCommand):
-    help = "Import tables of judgments (TSV, CSV, JSONL), and tables of their texts beside them."
+    help = "Import tables of judgments (TSV, CSV, JSONL), optionally with tables of their texts."
     tool = sources.JUDGMENTS
     words: tuple[str, ...] = (
         *WORDS, "annotator", "protocol", "scale", "ties", "ends_included", "critical",
@@ -29,20 +29,24 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         add_table_arguments(parser)
-        parser.add_argument("--annotator", help="who judged, where the tables do not say")
+        parser.add_argument("--annotator", help="the annotator, if no column names one")
         parser.add_argument("--protocol", choices=list(protocols.PROTOCOLS))
         parser.add_argument("--scale", help="the scale of the scores, such as 0-6, mapped to 0–100")
         parser.add_argument(
             "--last-wins", dest="ties", action="store_const", const=LAST_WINS,
-            help="of two different answers without times the last row counts",
+            help="if rows differ and have no times, use the last row",
         )  # fmt: skip
         parser.add_argument(
             "--ends-included", action="store_true",
-            help="the end of an error span names its last character",
+            help="the end of an error span is the position of its last character",
         )  # fmt: skip
-        parser.add_argument("--critical", help="what a critical error weighs, such as 25")
-        parser.add_argument("--time-zone", help="of times that name none, such as Europe/Berlin")
-        parser.add_argument("--dates", choices=ORDERS, help="what is first in 8/4/2025")
+        parser.add_argument("--critical", help="weight of a critical error, such as 25")
+        parser.add_argument(
+            "--time-zone", help="time zone of times without one, such as Europe/Berlin"
+        )
+        parser.add_argument(
+            "--dates", choices=ORDERS, help="order of day and month in dates such as 8/4/2025"
+        )
         parser.add_argument("--shown-text", choices=Campaign.ShownText.values)
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -53,7 +57,7 @@ class Command(BaseCommand):
         finish(self, reading.drafts, report, options)
 
     def words_of(self, options: dict[str, Any]) -> dict[str, str]:
-        """Return what was said beside the tables."""
+        """Return the options that describe the tables."""
         words = {name: str(options[name]) for name in self.words if options.get(name)}
         return words | {"columns": json.dumps(_columns(options["column"]))}
 
@@ -69,15 +73,17 @@ def add_table_arguments(parser: ArgumentParser) -> None:
     )
     parser.add_argument(
         "--column", action="append", default=[], metavar="COLUMN=FIELD",
-        help="what a column holds, such as seg_id=segment; nothing behind = leaves it unused",
+        help="the field of a column, such as seg_id=segment; seg_id= ignores the column",
     )  # fmt: skip
-    parser.add_argument("--name", help="name here; that of the first file if not given")
+    parser.add_argument("--name", help="name to store; default: that of the first file")
     add_study_arguments(parser)
-    parser.add_argument("--testset", dest="test_set", help="stored test set that has the texts")
-    parser.add_argument("--source-language", help="code, where no column says it")
+    parser.add_argument("--testset", dest="test_set", help="stored test set with the texts")
+    parser.add_argument("--source-language", help="language code, if no column has it")
     parser.add_argument("--target-language")
-    parser.add_argument("--system", help="the system, where no column says it")
-    parser.add_argument("--dry-run", action="store_true", help="check, store nothing")
+    parser.add_argument("--system", help="the system, if no column names one")
+    parser.add_argument(
+        "--dry-run", action="store_true", help="check the files without storing anything"
+    )
 
 
 def _columns(arguments: list[str]) -> dict[str, str]:

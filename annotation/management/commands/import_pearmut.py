@@ -1,4 +1,4 @@
-"""`manage.py import_pearmut campaign.json`: a campaign of Pearmut as a draft."""
+"""`manage.py import_pearmut campaign.json`: import a campaign of Pearmut."""
 
 from argparse import ArgumentParser
 from pathlib import Path
@@ -14,35 +14,40 @@ from core import languages
 
 
 class Command(BaseCommand):
-    help = "Import a campaign file of Pearmut as a draft, or with its log as a finished one."
+    help = "Import a Pearmut campaign file as a draft, or with its log as a finished campaign."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("campaign", type=Path, help="JSON file of the campaign")
-        parser.add_argument("--source-language", required=True, help="such as en")
+        parser.add_argument("--source-language", required=True, help="language code, such as en")
         parser.add_argument("--target-language", required=True)
-        parser.add_argument("--name", default="", help="name here; the campaign_id if not given")
+        parser.add_argument(
+            "--name", default="", help="name of the campaign; default: the campaign_id"
+        )
         add_study_arguments(parser)
         parser.add_argument(
             "--ends",
             choices=("included", "excluded"),
             default="",
-            help="whether ends of errors marked beforehand are; as the words say if not given",
+            help="whether the ends of errors marked beforehand include the last character; "
+            "default: inferred from the words",
         )
         parser.add_argument(
             "--breaks",
             choices=("counted", "uncounted"),
             default="",
-            help="whether offsets count line breaks (Pearmut from 1.1.5 on does); as the marks of "
-            "what is missing say if not given",
+            help="whether offsets count line breaks, as in Pearmut from 1.1.5; default: inferred "
+            "from the marks of omissions",
         )
         parser.add_argument(
-            "--log", type=Path, help="its answers, JSONL or a download: the campaign is finished"
+            "--log", type=Path, help="judgments, as JSONL or a download; finishes the campaign"
         )
         parser.add_argument(
             "--media", type=Path, nargs="+", action="extend", default=[],
             help="recordings and pictures that segments name, or ZIP archives of them",
         )  # fmt: skip
-        parser.add_argument("--dry-run", action="store_true", help="check, store nothing")
+        parser.add_argument(
+            "--dry-run", action="store_true", help="check the files without storing anything"
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         report = Report()

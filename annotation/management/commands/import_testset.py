@@ -23,7 +23,7 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("slug", help="short name in addresses, such as newstest2025-en-zh")
-        parser.add_argument("--name", help="name on pages; the slug if not given")
+        parser.add_argument("--name", help="name on pages; default: the slug")
         parser.add_argument(
             "--source-language", help="language code; not needed for a stored test set"
         )
@@ -51,7 +51,7 @@ class Command(BaseCommand):
         parser.add_argument(
             "--decode-entities",
             action="store_true",
-            help="turn &quot; and the like into characters",
+            help="decode character references such as &quot;",
         )
         parser.add_argument(
             "--media", type=Path, nargs="+", action="extend", default=[],
@@ -59,7 +59,9 @@ class Command(BaseCommand):
         )  # fmt: skip
         parser.add_argument("--lines", choices=LINES, default="", help=LINES_HELP)
         parser.add_argument("--ratio", default="1", help="length ratio where files state none")
-        parser.add_argument("--dry-run", action="store_true", help="check, store nothing")
+        parser.add_argument(
+            "--dry-run", action="store_true", help="check the files without storing anything"
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         checked = check_submission(self._submission(options))

@@ -53,7 +53,8 @@ ANNOTATORS_CODE = (
     "annotation/models/campaign.py",
     "annotation/notifications/letters.py",
     "annotation/presets/filling.py",
-    "annotation/protocols/*.py",
+    "annotation/protocols/published.py",
+    "annotation/protocols/questions.py",
     "annotation/qualification/stopping.py",
     "annotation/templatetags/annotating.py",
     "annotation/views/judging/*.py",
@@ -83,7 +84,7 @@ ANNOTATORS = (
     "annotation/comprehension.html",
     "annotation/consent.html",
     "annotation/_pay.html",
-    "annotation/_said.html",
+    "annotation/_one_answer.html",
     "annotation/corrections.html",
     "annotation/declined.html",
     "annotation/done.html",
@@ -201,7 +202,9 @@ class Command(BaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         """Add what is only listed, or dropped."""
         only = parser.add_mutually_exclusive_group()
-        only.add_argument("--missing", action="store_true", help="list what has no translation")
+        only.add_argument(
+            "--missing", action="store_true", help="list messages without a translation"
+        )
         only.add_argument("--drop", action="store_true", help="drop obsolete translations")
 
     def handle(self, *args: Any, **options: Any) -> None:

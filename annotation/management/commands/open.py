@@ -17,7 +17,7 @@ from core.text import pluralize
 
 
 class Command(BaseCommand):
-    help = "Import a campaign from one JSON file (ours or Pearmut's), open it, print its links."
+    help = "Import a campaign from one JSON file (ours or Pearmut's), open it and print its links."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("campaign", type=Path, help="JSON file; see docs/campaign-files.md")
@@ -25,19 +25,23 @@ class Command(BaseCommand):
             "--media", type=Path, nargs="+", action="extend", default=[],
             help="recordings and pictures that segments name, or ZIP archives of them",
         )  # fmt: skip
-        parser.add_argument("--dry-run", action="store_true", help="check, store nothing")
-        parser.add_argument("--draft", action="store_true", help="do not open it yet")
-        parser.add_argument("--slug", default="", help="another short name, for a copy")
-        parser.add_argument("--source-language", default="", help="of a Pearmut file")
+        parser.add_argument(
+            "--dry-run", action="store_true", help="check the files without storing anything"
+        )
+        parser.add_argument("--draft", action="store_true", help="store the campaign as a draft")
+        parser.add_argument("--slug", default="", help="another short name, to import a copy")
+        parser.add_argument(
+            "--source-language", default="", help="source language of a Pearmut file"
+        )
         parser.add_argument("--target-language", default="")
         parser.add_argument(
             "--ends",
             choices=("included", "excluded"),
             default="",
-            help="of errors that a Pearmut file marks beforehand",
+            help="whether the ends of error spans in a Pearmut file include the last character",
         )
         parser.add_argument(
-            "--address", default="http://localhost:8000", help="what the links begin with"
+            "--address", default="http://localhost:8000", help="address of the site, for the links"
         )
 
     def handle(self, *args: Any, **options: Any) -> None:

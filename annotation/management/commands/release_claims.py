@@ -8,8 +8,8 @@ from annotation.pool import releases
 
 class Command(BaseCommand):
     help = (
-        "Put screens of open pools back that were claimed longer ago than their campaign allows. "
-        "Requests for work do the same, a few at a time."
+        "Return items of open pools that were claimed longer ago than their campaign allows. "
+        "Requests for items do the same, a few at a time."
     )
 
     def handle(self, *args: Any, **options: Any) -> None:

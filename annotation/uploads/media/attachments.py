@@ -89,9 +89,9 @@ def _checked(
 
 def use_file_as_source(segment: SegmentDraft) -> None:
     """Set the source that metrics read for a segment with a file and without a source text."""
-    if not segment.source.strip() and "media" in segment.beside:
-        segment.source = segment.beside.get("transcript", NOT_TEXT)
-        segment.beside["is_source"] = True
+    if not segment.source.strip() and "media" in segment.attachments:
+        segment.source = segment.attachments.get("transcript", NOT_TEXT)
+        segment.attachments["is_source"] = True
 
 
 def source_kinds(test_set: TestSet) -> set[str]:
@@ -109,7 +109,8 @@ def attach(
     report.
     """
     sent = gather(files, report)
-    named = {i: each.beside["media"] for i, each in enumerate(segments) if "media" in each.beside}
+    attachments = enumerate(each.attachments for each in segments)
+    named = {i: each["media"] for i, each in attachments if "media" in each}
     if named:
         forget_unused()
     seen: dict[str, StoredFile | None] = {}
@@ -118,7 +119,7 @@ def attach(
         if name not in seen:
             seen[name] = _stored(name, sent, used, report, place(i, "media"))
         if stored := seen[name]:
-            _put(segments[i].beside, stored, report, place, i)
+            _put(segments[i].attachments, stored, report, place, i)
     if unused := sorted(set(sent.files) - used):
         text = plural(
             "media.unused",

@@ -16,7 +16,7 @@ def say_direction(name: str, direction: Direction, report: Report) -> None:
     """Note an unusual direction of some scores; ask for it if it is unclear."""
     if direction.is_lower is None:
         text = message(
-            "direction.unclear",
+            "direction.column-unclear",
             "“{name}”: it is unclear whether higher or lower is better: {reason}. State the "
             "direction (command line: --lower-is-better or --higher-is-better; API: "
             "lower_is_better or higher_is_better).",
@@ -28,7 +28,7 @@ def say_direction(name: str, direction: Direction, report: Report) -> None:
         return
     elif direction.is_lower:
         text = message(
-            "direction.lower",
+            "direction.column-lower",
             "“{name}”: lower is better: {reason}.",
             name=name,
             reason=direction.reason,
@@ -36,7 +36,7 @@ def say_direction(name: str, direction: Direction, report: Report) -> None:
         report.note(text)
     else:
         text = message(
-            "direction.higher",
+            "direction.column-higher",
             "“{name}”: higher is better: {reason}.",
             name=name,
             reason=direction.reason,

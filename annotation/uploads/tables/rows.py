@@ -366,7 +366,9 @@ def _value(text: str) -> tuple[Any, Message | None, int]:
     except MessageError as error:
         return None, error.message, 1
     except (ValueError, RecursionError) as error:
-        refused = message("json.unusable", "This JSON cannot be read: {reason}.", reason=str(error))
+        refused = message(
+            "json.unreadable", "This JSON cannot be read: {reason}.", reason=str(error)
+        )
         return None, refused, 1
 
 

@@ -50,8 +50,8 @@ def read_segments(reading: Reading, table: Table) -> None:
             texts = ((name, column[number]) for name, column in references.items())
             given = {name: text for name, text in texts if text is not None}
             line, row = table.rows[number]
-            beside = read_attachments(row, partial(_place, table, line), report)
-            segment = SegmentDraft(key, source, document or "", given, beside)
+            attachments = read_attachments(row, partial(_place, table, line), report)
+            segment = SegmentDraft(key, source, document or "", given, attachments)
             use_file_as_source(segment)
             rows.add(segment, line)
     rows.locate(columns)
@@ -101,7 +101,7 @@ DIFFERENCES: dict[str, tuple[str, Callable[..., Message]]] = {
     "source": ("source", _other_source),
     "document": ("document", _other_document),
     "references": ("reference", _other_reference),
-    "beside": ("media", _other_attachments),
+    "attachments": ("media", _other_attachments),
 }
 
 

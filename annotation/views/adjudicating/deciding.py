@@ -21,7 +21,7 @@ from annotation.adjudication.disagreements import disagreements
 from annotation.forms.judgments import JudgmentForm
 from annotation.judging import instructions
 from annotation.judging.answers import rated_text
-from annotation.judging.beside import kind_of, shown_beside
+from annotation.judging.attachments import kind_of, shown_attachments
 from annotation.judging.judgments import ConflictError
 from annotation.judging.progress import Progress
 from annotation.judging.screens import ShownItem, ShownScreen, context_of, span_sides, text
@@ -125,7 +125,7 @@ def _drawn(request: HttpRequest, screen: ShownScreen, cards: list[Card]) -> Safe
 
 def _screen(campaign: Campaign, case: Case, taken: Given | None) -> ShownScreen:
     item = _item(campaign, case, taken)
-    kind = kind_of([item.beside])
+    kind = kind_of([item.attachments])
     return ShownScreen(
         public_id=item.public_id,
         previous_id=None,
@@ -166,7 +166,7 @@ def _item(campaign: Campaign, case: Case, taken: Given | None) -> ShownItem:
         ratings=answer.ratings if answer else {},
         choices=answer.choices if answer else {},
         post_edit=answer.post_edit if answer else None,
-        beside=shown_beside(
+        attachments=shown_attachments(
             item.segment.beside,
             campaign,
             partial(reverse, "segment-media", args=[test_set.slug, item.segment.position]),

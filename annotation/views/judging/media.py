@@ -1,4 +1,4 @@
-"""The recording or picture beside a segment, for its annotator alone."""
+"""The recording or picture of a segment, for its annotator alone."""
 
 from uuid import UUID
 
@@ -9,7 +9,7 @@ from django.views.decorators.http import require_safe
 from django.views.decorators.vary import vary_on_headers
 
 from annotation.access import signed_in
-from annotation.judging.beside import find_file
+from annotation.judging.attachments import find_file
 from annotation.web.ranges import answer
 
 

@@ -1,1 +1,1 @@
-"""The engine of metric runs by itself, and through Celery on any broker."""
+"""The engine of metric runs alone, and through Celery on any broker."""

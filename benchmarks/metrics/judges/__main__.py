@@ -63,7 +63,7 @@ def measure(port: int) -> None:
     catalogue.configure(family="judge", name="bench", label="Bench", options=options)
     test_set = fill()
     seconds, processor = score(test_set)
-    wall, busy, n, served = told(port)
+    wall, busy, n, served = busy_times(port)
     print(f"{n:,} questions in {seconds:.1f} s, {wall:.1f} s of them between first and last")
     print(f"processor: {1e3 * processor / TEXTS:.2f} ms a call, server {1e3 * served / n:.2f}")
     print(f"connections busy: {busy / (CONNECTIONS * wall):.1%} of {CONNECTIONS}")
@@ -79,9 +79,9 @@ def measure(port: int) -> None:
 
 def peer(port: int, ask: Callable[[int, int], None]) -> float:
     """Return how busy the same server is kept by who stores nothing: a quarter of the calls."""
-    before, began = told(port), time.monotonic()
+    before, began = busy_times(port), time.monotonic()
     ask(port, TEXTS // CONNECTIONS // 4)
-    return (told(port)[1] - before[1]) / (CONNECTIONS * (time.monotonic() - began))
+    return (busy_times(port)[1] - before[1]) / (CONNECTIONS * (time.monotonic() - began))
 
 
 def threads(port: int, n: int) -> None:
@@ -117,7 +117,7 @@ def tasks(port: int, n: int) -> None:
     asyncio.run(ask_all())
 
 
-def told(port: int) -> tuple[float, float, int, float]:
+def busy_times(port: int) -> tuple[float, float, int, float]:
     """Ask the server: seconds from first to last, of answers, their number, processor seconds."""
     with urlopen(f"http://127.0.0.1:{port}/busy") as answer:
         wall, busy, n, processor = json.load(answer)

@@ -1,4 +1,4 @@
-"""All four, one after the other, with what they take by themselves.
+"""Run all four benchmarks, one after the other, with their defaults.
 
 OMP_NUM_THREADS=1 TOUCHSTONE_DATA=… python -m benchmarks.training.translation
 """

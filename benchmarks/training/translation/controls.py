@@ -71,7 +71,7 @@ def ask(method: str, beam: int) -> Request:
     return Request(method, Decimal("0.8"), beam=beam)
 
 
-def keeping(outputs: Sequence[Output], wanted: Sequence[int]) -> float:
+def mean_deviation(outputs: Sequence[Output], wanted: Sequence[int]) -> float:
     """Mean deviation from the wanted length in pieces."""
     each = [abs(own.pieces - n) / n for own, n in zip(outputs, wanted, strict=True)]
     return sum(each) / len(each)
@@ -110,9 +110,10 @@ def main() -> None:
             exact = sum(own.text == text for own, text in zip(free, right, strict=True)) / len(free)
             cost = seconds_a_piece(model, sources, wanted, given.repeats)
             base = base or cost
-            kept = f"{keeping(free, wanted):9.4f}  {exact:5.3f}" if model.is_told else " " * 16
+            deviation = f"{mean_deviation(free, wanted):9.4f}"
+            length = f"{deviation}  {exact:5.3f}" if model.is_told else " " * 16
             print(
-                f"{name:36} {kept}  {cost / base:10.2f}  {1 / cost:8.0f}  {seconds:10.1f}",
+                f"{name:36} {length}  {cost / base:10.2f}  {1 / cost:8.0f}  {seconds:10.1f}",
                 flush=True,
             )
 

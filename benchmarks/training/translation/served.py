@@ -23,7 +23,7 @@ from training.translation.decoding.generating import Beam, Found, Row, search
 
 
 def rows_of(model: Checkpoint) -> list[Row]:
-    """Return 400 texts, each with a length between 1 and all its words where one is told."""
+    """Return 400 texts; models that take a length get one between 1 and the number of words."""
     drawn = random.Random(5)
     asked = [(text, drawn.randint(1, len(text))) for text in texts(400, 3)]
     return [

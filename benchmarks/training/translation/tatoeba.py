@@ -4,9 +4,9 @@
         [--steps 1500]
 
 English to Chinese, `parallel/en-zh.tatoeba.tsv`, Chinese by character. Plain, target embedding and
-length token are trained alike; then held-out sources are translated to 80 % and 50 % of the
+length token are trained alike; then held-out sources are translated to 80% and 50% of the
 reference's pieces: freely by the controls, by force, by a reward and n-best by the plain model.
-Quality is chrF against the full reference, over outputs within 10 % of the wanted length and over
+Quality is chrF against the full reference, over outputs within 10% of the wanted length and over
 all. This is a small model on little text: the figures say that the way works, not how well
 such systems translate.
 """
@@ -96,7 +96,7 @@ def report(folder: str, tests: list[tuple[str, str]], method: str, share: str) -
 
     whole = list(range(len(tests)))
     print(f"  {method:8} {share:>4}  deviation {sum(away) / len(away):.4f}  "
-          f"within 10 % {len(near) / len(tests):.2f}  chrF there {quality(near):.1f}, "
+          f"within 10% {len(near) / len(tests):.2f}  chrF there {quality(near):.1f}, "
           f"of all {quality(whole):.1f}", flush=True)  # fmt: skip
 
 

@@ -18,6 +18,6 @@ def under(row: MatrixRow, heads: Sequence[Head]) -> list[tuple[Cell, Head]]:
 
 
 @register.filter
-def published(row: MatrixRow, beside: Beside | None) -> list[tuple[Cell, Message | str]]:
+def published(row: MatrixRow, table: Beside | None) -> list[tuple[Cell, Message | str]]:
     """The published cells of a row with their heads."""
-    return list(zip(row.beside, beside.heads, strict=True)) if beside else []
+    return list(zip(row.published, table.heads, strict=True)) if table else []

@@ -11,11 +11,11 @@ from numpy.typing import ArrayLike
 from metaeval.arrays import as_floats, factorize, fraction, positive_int
 from metaeval.documents import documents_of, effective_clusters, sizes_of, unit_of
 from metaeval.judgments.agreement.paired import PairedRatings, pair
-from metaeval.judgments.agreement.units import Wanted, alpha_of, one_vs_rest_of
+from metaeval.judgments.agreement.units import AgreementStatistic, Wanted, alpha_of, one_vs_rest_of
 from metaeval.judgments.standardize import z_scores
 from metaeval.messages import Message
 from metaeval.resampling import Rng, resolve_seed
-from metaeval.results import Interval, Notes, Result, StatisticResult, StatisticsWarning
+from metaeval.results import Interval, Notes, Result, StatisticsWarning
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -34,10 +34,10 @@ class AgreementInterval(Result):
     n_effective: float
     one_vs_rest: float
     one_vs_rest_interval: Interval | None
-    one_vs_rest_method: Message | str | None
+    one_vs_rest_method: Message | None
     alpha: float
     alpha_interval: Interval | None
-    alpha_method: Message | str | None
+    alpha_method: Message | None
     n_resamples: int
     seed: int | None
 
@@ -142,9 +142,9 @@ class JudgmentAgreement(Result):
     unit: str
     n_units: int
     n_effective: float
-    one_vs_rest: StatisticResult
-    alpha_z: StatisticResult
-    alpha_raw: StatisticResult
+    one_vs_rest: AgreementStatistic
+    alpha_z: AgreementStatistic
+    alpha_raw: AgreementStatistic
 
 
 def judgment_agreement(

@@ -82,7 +82,14 @@ class Wanted:
     each: float | None = None
 
 
-def one_vs_rest_of(parts: PairedRatings, wanted: Wanted) -> StatisticResult:
+@dataclass(frozen=True, kw_only=True, eq=False)
+class AgreementStatistic(StatisticResult):
+    """One-vs-rest r or alpha; without an interval, `method` is None."""
+
+    method: Message | None
+
+
+def one_vs_rest_of(parts: PairedRatings, wanted: Wanted) -> AgreementStatistic:
     """Return the mean one-vs-rest r; the jackknife over documents needs no seed."""
     notes = Notes()
     r, without = parts.one_vs_rest()
@@ -97,12 +104,12 @@ def one_vs_rest_of(parts: PairedRatings, wanted: Wanted) -> StatisticResult:
         method = JACKKNIFE[parts.has_documents]
         interval, method = _widened(r, interval, method, _scarce(parts, wanted), OFF_R)
         _warn_skewed(parts, notes)
-    return StatisticResult(
+    return AgreementStatistic(
         n=len(parts.values), statistic=r, interval=interval, method=method, warnings=notes.warnings
     )
 
 
-def alpha_of(parts: PairedRatings, wanted: Wanted) -> StatisticResult:
+def alpha_of(parts: PairedRatings, wanted: Wanted) -> AgreementStatistic:
     """Return Krippendorff's alpha, interval level."""
     notes, sums = Notes(), parts.alpha_sums()
     alpha = 1.0 - float(np.exp(alpha_intervals.log_disagreement(sums.sum(axis=0))))
@@ -123,7 +130,7 @@ def alpha_of(parts: PairedRatings, wanted: Wanted) -> StatisticResult:
         interval, method = _alpha_interval(parts, wanted, notes)
     is_drawn = method in BOOTSTRAP.values()
     interval, method = _widened(alpha, interval, method, _scarce(parts, wanted), OFF_ALPHA)
-    return StatisticResult(
+    return AgreementStatistic(
         n=len(parts.values),
         statistic=alpha,
         interval=interval,

@@ -63,7 +63,7 @@ def unpacked(archive: InputFile) -> Iterator[Path]:
             ]
         )
     with TemporaryDirectory(prefix="mtme-") as folder, archive.open() as stream:
-        # Where it lies has the archive's name, for what is said of it.
+        # The folder has the archive's name, which messages show.
         top = _stem(archive.name)
         (Path(folder) / top).mkdir()
         try:

@@ -1,4 +1,4 @@
-"""Where things stand in an mt-metrics-eval folder, and where a file alone belongs."""
+"""Find test set and language pairs of an mt-metrics-eval folder, and the place of single files."""
 
 import re
 from collections import Counter
@@ -30,7 +30,7 @@ def find_root(folder: Path) -> Path:
     """
     if not folder.is_dir():
         raise ValidationError(
-            [message("mtme.no-folder", "There is no folder {folder}.", folder=str(folder))]
+            [message("mtme.no-folder", "The folder {folder} does not exist.", folder=str(folder))]
         )
     if _is_root(folder):
         return folder

@@ -3,8 +3,8 @@
 A rating file holds one rating of each output. `mqm.seg.rating` and `mqm.merged.seg.rating` belong
 to the scores `mqm`; `mqm-2` is a second rating of the same outputs, as we export it, with
 `esa-r1.seg.score` and `esa-r2.seg.score` beside them where people gave scores, and `mqm.rater1`
-those of one rater. Where there is a merged file the raters' own repeat it and are
-left out.
+those of one annotator. The files of single annotators repeat a merged file and are then
+skipped.
 """
 
 import json
@@ -164,7 +164,7 @@ def _add(
 
 
 def _item(reading: _Reading, system: str, position: int, rater: str) -> int:
-    """Return the item that a rater saw; a second look at the same output is a repeat."""
+    """Return the item that an annotator saw; a second look at the same output is a repeat."""
     first = reading.places.setdefault((system, position), len(reading.items))
     segment = reading.evalset.segments[position]
     if first == len(reading.items):

@@ -18,7 +18,7 @@ from annotation.imports import CampaignDraft
 from annotation.models import Campaign
 from annotation.uploads import SegmentDraft, SystemDraft, TestSetDraft
 from annotation.uploads.problems import Place, Report
-from annotation.uploads.tables.directions import direction_text, say_direction
+from annotation.uploads.tables.directions import direction_message, direction_text, say_direction
 from core import languages
 from metaeval.files import EvalSet, FormatError, read_evalset
 from metaeval.files.evalset.folder import NO_SOURCE
@@ -84,7 +84,12 @@ def draft_of(evalset: EvalSet, report: Report, choice: Choice) -> EvaluationDraf
         test_set,
         _campaigns(evalset, test_set, report, choice),
         [_metric(evalset, name, choice, report) for name in metrics],
-        f"metric-scores/{evalset.language_pair} of the mt-metrics-eval folder {evalset.name}",
+        message(
+            "mtme.origin",
+            "{path} of the mt-metrics-eval folder {folder}.",
+            path=f"metric-scores/{evalset.language_pair}",
+            folder=evalset.name,
+        ),
     )
 
 
@@ -218,7 +223,7 @@ def _metric(evalset: EvalSet, name: str, choice: Choice, report: Report) -> Metr
         rows,
         {system: float(row[0]) for system, row in systems.values.items()} if systems else {},
         higher_is_better=not direction.is_lower,
-        note=direction_text(direction),
+        note=direction_message(direction),
     )
 
 
@@ -255,7 +260,7 @@ def _campaigns(
     """A campaign for every human score that has any of segments, systems or errors."""
     files = ratings.by_score(evalset, report)
     has_scores = {name for name, level in evalset.human_scores if level in ("seg", "sys")}
-    beside = {
+    repeated = {
         ratings.own_scores(name, number)
         for name, own in files.items()
         for number in range(1, len(own) + 1)
@@ -263,7 +268,7 @@ def _campaigns(
     names = dict.fromkeys([*(name for name, _ in evalset.human_scores), *files])
     found = []
     for name in names:
-        if name in beside or (choice.human and name not in choice.human):
+        if name in repeated or (choice.human and name not in choice.human):
             continue
         _warn_of_levels(evalset, name, f"human-scores/{evalset.language_pair}", report)
         if name not in has_scores and name not in files:

@@ -35,7 +35,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         names = list(DATASETS) if options["all"] else options["dataset"]
         if not names:
-            listing = "\n".join(f"  {name}: {each.about}" for name, each in DATASETS.items())
+            listing = "\n".join(f"  {name}: {each.about.text}" for name, each in DATASETS.items())
             raise CommandError(f"Name a data set, or --all:\n{listing}")
         try:
             wanted = [datasets.find(name) for name in names]
@@ -84,7 +84,7 @@ def sentences(stored: Stored) -> Iterator[str]:
     """Say what was stored, a line for each campaign and one for the metrics."""
     for each in stored.campaigns:
         what = "imported" if each.is_new else "unchanged, it was stored already"
-        yield f"{each.campaign.slug}: {', '.join(each.contents)}: {what}."
+        yield f"{each.campaign.slug}: {', '.join(map(str, each.contents))}: {what}."
     if stored.metrics:
         new = sum(outcome.row is not None for outcome in stored.metrics)
         metrics = pluralize(len(stored.metrics), "metric")

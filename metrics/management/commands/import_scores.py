@@ -53,7 +53,7 @@ class Command(BaseCommand):
         )  # fmt: skip
         parser.add_argument(
             "--skip-unknown", action="store_true",
-            help="leave out rows of systems and segments that the test set does not have",
+            help="skip rows of systems and segments that the test set does not have",
         )  # fmt: skip
         parser.add_argument("--system", help="whose scores these are, where the files do not say")
         parser.add_argument("--lines", choices=LINES, default="", help=LINES_HELP)
@@ -86,7 +86,7 @@ class Command(BaseCommand):
         if len(problems) > SHOWN:
             self.stderr.write(f"… and {len(problems) - SHOWN} more")
         for found in checked.metrics:
-            state = str(found.plan.message) if found.plan else "–" if found.is_taken else "left out"
+            state = str(found.plan.message) if found.plan else "–" if found.is_taken else "skipped"
             self.stdout.write(
                 f"  {found.name}: {found.n_outputs:,} of {checked.n_outputs:,} outputs, "
                 f"{pluralize(found.n_systems, 'system')}, {found.n_missing:,} without a score; "

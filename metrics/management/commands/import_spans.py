@@ -28,8 +28,9 @@ class Command(BaseCommand):
         parser.add_argument("--name", required=True, help="the metric that found them")
         parser.add_argument(
             "--ends", choices=list(ENDS),
-            help="whether an end names the last character of a span (included) or the place behind "
-            "it; without it nothing is stored, and it is said which reading ends with words",
+            help="whether an end is the last character of a span (included) or the position after "
+            "it (excluded). Without this option nothing is stored, and the command says which "
+            "reading ends at the ends of words",
         )  # fmt: skip
         parser.add_argument("--dry-run", action="store_true", help="check, store nothing")
 

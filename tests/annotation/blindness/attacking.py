@@ -1,7 +1,7 @@
 """An attacker who has the source code: opens the campaign again and reads the answers off it.
 
 The attacker knows the label of every annotator, the public settings and the campaign file, and
-makes a second campaign of that with a secret of their own. What stands at a position there is the
+makes a second campaign of that with a secret of their own. The item at a position there is the
 prediction for the same position here.
 """
 

@@ -117,10 +117,10 @@ def _log_odds(counts: dict[bool, Counter[str]], sizes: Counter[bool], token: str
 
 
 def _base(
-    counts: dict[bool, Counter[str]], sizes: Counter[bool], kept: Sequence[str]
+    counts: dict[bool, Counter[str]], sizes: Counter[bool], tokens: Sequence[str]
 ) -> dict[str, float]:
     """The weight of a look without any of the tokens; both labels are as likely beforehand."""
-    shares = [[_share(counts, sizes, token, label) for token in kept] for label in (True, False)]
+    shares = [[_share(counts, sizes, token, label) for token in tokens] for label in (True, False)]
     return {"": sum(math.log((1 - p) / (1 - q)) for p, q in zip(*shares, strict=True))}
 
 

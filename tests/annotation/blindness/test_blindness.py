@@ -96,7 +96,7 @@ def test_an_estimated_total_would_be_found(
     monkeypatch.setattr(progress, "_progress", estimated)
     campaign = make_blind_campaign(DA, Mode.POOL)
     found = guesses(rate_everything(campaign, clock, is_thorough=False))
-    # What a control is follows from it less surely; how surely hangs on keys that others used up.
+    # Controls are harder to guess from it; how hard depends on keys that others used up.
     assert found["control"].pvalue < 0.01
     assert not found["rated by all"].is_chance
     assert found["system"].is_chance

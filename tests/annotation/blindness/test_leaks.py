@@ -137,13 +137,13 @@ def tags_and_keys(body: str) -> str:
     return " ".join(re.findall(r"<!--.*?-->|<[^>]*>", body, re.S))
 
 
-def check(response: object, what: object, *, told: bool) -> None:
-    """Find no secret in a response; `told` says whether the practice item is answered."""
+def check(response: object, what: object, *, is_answered: bool) -> None:
+    """Find no secret in a response; `is_answered` is True once the practice item has an answer."""
     content = b"".join(response) if response.streaming else response.content
     body = content.decode()
     whole = body + str(dict(response.headers)) + str(response.cookies)
     assert [secret for secret in NEVER if secret in whole] == [], what
-    assert told or FEEDBACK not in whole, what
+    assert is_answered or FEEDBACK not in whole, what
     assert not ROW_ID.search(whole), (what, ROW_ID.search(whole))
     # The API's description, which everybody reads, names its fields and tells of no item.
     is_schema = "openapi" in body[:40]
@@ -161,7 +161,7 @@ def both(client: Client, method: str, address: str, data: object = None) -> Iter
 
 
 def walk(
-    client: Client, secret: SecretWorld, *, told: bool, only: tuple[str, ...] = ("/",)
+    client: Client, secret: SecretWorld, *, is_answered: bool, only: tuple[str, ...] = ("/",)
 ) -> set[int]:
     """Send GET and POST to every address that begins like `only`, and read what comes back."""
     own = secret.me.assignments.first()
@@ -177,7 +177,7 @@ def walk(
             if address in skipped and method == "post":
                 continue
             for response in both(client, method, address):
-                check(response, (method, address), told=told)
+                check(response, (method, address), is_answered=is_answered)
                 statuses.add(response.status_code)
     return statuses
 
@@ -235,7 +235,7 @@ def test_no_protocol_tells(client: Client, db: None, protocol: str) -> None:
     client.force_login(secret.me.user)
     everywhere = ("/",) if protocol == "segment-da" else RATING
     is_first = protocol in FIRST_OF_LAYOUT
-    assert not is_first or walk(client, secret, told=False, only=everywhere) <= ALLOWED
+    assert not is_first or walk(client, secret, is_answered=False, only=everywhere) <= ALLOWED
     statuses = set()
     mine = Judgment.objects.filter(assignment__annotator=secret.me)
     refused = set[tuple[str, ...]]()
@@ -244,36 +244,36 @@ def test_no_protocol_tells(client: Client, db: None, protocol: str) -> None:
         address = reverse("item", args=[rows[0].public_id])
         for wrong in WRONG if kinds not in refused and (is_first or number < 2) else ():
             for response in both(client, "post", address, answer(secret, rows, **wrong)):
-                check(response, (address, wrong), told=mine.exists())
+                check(response, (address, wrong), is_answered=mine.exists())
                 statuses.add(response.status_code)
         refused.add(kinds)
         for response in both(client, "get", address):
-            check(response, address, told=mine.exists())
+            check(response, address, is_answered=mine.exists())
         sent = answer(secret, rows)
         for response in both(client, "post", address, sent):
-            check(response, address, told=True)
+            check(response, address, is_answered=True)
             statuses.add(response.status_code)
         for response in both(
             client, "post", address, answer(secret, rows, **score_of(secret.campaign.judging, 90))
         ):
-            check(response, (address, "conflict"), told=True)
+            check(response, (address, "conflict"), is_answered=True)
             statuses.add(response.status_code)
     assert {200, 302, 422} <= statuses <= ALLOWED
     assert mine.count() == len(secret.items)
     # Nobody but those who are done learns the code.
     Assignment.objects.filter(annotator=secret.me, position=0).update(completed_at=None)
-    assert walk(client, secret, told=True, only=RATING) <= ALLOWED
+    assert walk(client, secret, is_answered=True, only=RATING) <= ALLOWED
     close_campaign(campaign=secret.campaign)
-    assert not is_first or walk(client, secret, told=True, only=RATING) <= ALLOWED
+    assert not is_first or walk(client, secret, is_answered=True, only=RATING) <= ALLOWED
 
 
 def test_what_is_asked_first_tells_nothing(client: Client, db: None) -> None:
     secret = make_secret_world("segment-da", consent="Agree?", asks_background=True)
     client.force_login(secret.me.user)
     Annotator.objects.filter(pk=secret.other.pk).update(background={"expertise": "gnuCOMMENT"})
-    assert walk(client, secret, told=False, only=RATING) <= ALLOWED
+    assert walk(client, secret, is_answered=False, only=RATING) <= ALLOWED
     client.post(reverse("consent", args=[secret.campaign.slug]), {"decision": "agree"})
-    assert walk(client, secret, told=False, only=RATING) <= ALLOWED
+    assert walk(client, secret, is_answered=False, only=RATING) <= ALLOWED
 
 
 def test_forms_out_of_date_and_sessions_that_ended_tell_nothing(db: None) -> None:
@@ -284,7 +284,7 @@ def test_forms_out_of_date_and_sessions_that_ended_tell_nothing(db: None) -> Non
     strict.force_login(secret.me.user)
     for client, status in ((strict, 403), (Client(), 401)):
         for response in both(client, "post", address, data):
-            check(response, address, told=False)
+            check(response, address, is_answered=False)
             assert response.status_code == status
 
 
@@ -299,7 +299,7 @@ def test_a_crash_tells_nothing(db: None, monkeypatch: pytest.MonkeyPatch) -> Non
     client.force_login(secret.me.user)
     address = reverse("item", args=[secret.me.assignments.first().public_id])
     for response in both(client, "get", address):
-        check(response, address, told=False)
+        check(response, address, is_answered=False)
         assert response.status_code == 500
 
 
@@ -310,14 +310,14 @@ def test_the_check_would_notice() -> None:
         '<a href="/x#bad-ref">',
     ):  # fmt: skip
         with pytest.raises(AssertionError):
-            check(HttpResponse(body), body, told=False)
+            check(HttpResponse(body), body, is_answered=False)
     for body in (
         "<p>A trap of kind words</p>",
         "1791357418612345:x",
         "4d-913574186abc",
         "a913574186",
     ):
-        check(HttpResponse(body), body, told=False)
+        check(HttpResponse(body), body, is_answered=False)
 
 
 def test_traps_look_like_targets(world: World, campaign: Campaign, client: Client) -> None:

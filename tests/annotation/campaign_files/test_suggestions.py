@@ -50,9 +50,10 @@ def test_what_is_wrong_is_named_by_its_path() -> None:
     outputs = values["suggestions"]["outputs"]
     outputs[1]["spans"] = [["target", 3, 900, "minor", ""]]
     outputs[2]["system"] = "nobody"
-    told = [str(each) for each in opened(values, "copy").errors]
-    assert "c.json, suggestions.outputs[1].spans[0]: [3, 900) lies outside the text" in told
-    assert any("suggestions.outputs[2]: there is no such output" in each for each in told)
+    errors = {each.place.field: each.message for each in opened(values, "copy").errors}
+    assert errors["suggestions.outputs[1].spans[0]"].code == "campaign-file.span"
+    assert errors["suggestions.outputs[1].spans[0]"].parameters == {"start": 3, "end": 900}
+    assert errors["suggestions.outputs[2]"].code == "campaign-file.no-output"
     outputs[1]["spans"] = [["target", 3]]
     assert any("outputs[1].spans[0]" in str(each) for each in opened(values, "copy").errors)
     assert Campaign.objects.count() == 1

@@ -38,7 +38,7 @@ WHOLE = {
 
 
 def problems(page: str) -> dict[str, list[str]]:
-    """The error sentences of a page by the field that they stand beside."""
+    """Return the error sentences of a page by field."""
     found = re.findall(r'id="id_(\w+?)_errors">(.*?)</ul>', page, flags=re.S)
     return {name: re.findall(r"<li>(.*?)</li>", items) for name, items in found}
 
@@ -164,7 +164,7 @@ def test_what_is_missing_of_a_recording_is_marked_behind_the_output(
     campaign = Campaign.objects.get(protocol="esa", study="harbour")
     assert campaign.judging.spans is not None
     assert campaign.judging.spans.tokens == ("[missing]",)
-    # Some sources are texts, so both are told, in every language, and what is missing of which.
+    # Some sources are texts, so the instructions have both cases, in every language.
     assert "The gray text is the source" in campaign.instructions
     assert "Where the source is a recording" in campaign.instructions
     for text in campaign.translations.values_list("instructions", flat=True):

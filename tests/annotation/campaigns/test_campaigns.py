@@ -68,7 +68,7 @@ def test_traps_are_cut_references_of_their_segment(world: World) -> None:
     campaign = opened(world)
     for trap in campaign.items.filter(kind=Item.Kind.TRAP):
         reference = Reference.objects.get(segment=trap.segment).text
-        # 8 words at 80 % keep 6: 6.4 rounds down
+        # 8 words at 80% keep 6: 6.4 rounds down
         assert trap.text == " ".join(reference.split()[:6])
 
 

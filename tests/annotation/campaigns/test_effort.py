@@ -42,8 +42,10 @@ def test_spreads_are_those_of_the_published_judgments(
         for column in columns
         if row["system"] != "refA" and row[column]
     ]
-    values, systems, segments, raters = map(list, zip(*found, strict=True))
-    parts = variance_components(np.array(values), codes(systems), codes(segments), codes(raters))
+    values, systems, segments, annotators = map(list, zip(*found, strict=True))
+    parts = variance_components(
+        np.array(values), codes(systems), codes(segments), codes(annotators)
+    )
     assert f"{len(found):,}" in spread.source.text
     # With one judgment an output all of it counts as the output's.
     assert spread.output + spread.residual == pytest.approx(parts.output + parts.residual, abs=0.1)
@@ -54,22 +56,22 @@ def test_spreads_are_those_of_the_published_judgments(
 
 
 @pytest.mark.parametrize("n", [10, 30, 500])
-@pytest.mark.parametrize("raters", [1, 3])
-def test_the_least_difference_has_the_power_that_is_said(n: int, raters: int) -> None:
-    least = least_difference(SCORES, n_segments=n, raters=raters)
+@pytest.mark.parametrize("annotators", [1, 3])
+def test_the_least_difference_has_the_power_that_is_said(n: int, annotators: int) -> None:
+    least = least_difference(SCORES, n_segments=n, annotators=annotators)
     assert least is not None
     parts = VarianceComponents.stated(
         segment=0, output=SCORES.output, annotator=0, residual=SCORES.residual
     )
     table = power_table(
-        parts, difference=least, n_segments=[n], annotators_per_item=[raters], n_simulations=10,
+        parts, difference=least, n_segments=[n], annotators_per_item=[annotators], n_simulations=10,
         rng=1,
     )  # fmt: skip
     assert table.exact[0, 0] == pytest.approx(0.8, abs=0.005)
 
 
 def test_too_few_segments_tell_nothing() -> None:
-    assert least_difference(SCORES, n_segments=4, raters=3) is None
+    assert least_difference(SCORES, n_segments=4, annotators=3) is None
 
 
 def test_a_draft_says_what_it_takes(world: World, as_admin: Client) -> None:

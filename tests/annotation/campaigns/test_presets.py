@@ -94,7 +94,7 @@ def test_practice_is_right_by_construction(world: World) -> None:
 
 def test_practice_on_a_scale_of_five_points_is_in_its_unit(world: World) -> None:
     world.campaign.protocol = "adequacy-fluency"
-    # From 70 % of the way from 1 to 5, and up to 20 % of it.
+    # From 70% of the way from 1 to 5, and up to 20% of it.
     assert [(item.low, item.high) for item in practice(world.campaign)] == [(4, 5), (1, 1)]
 
 

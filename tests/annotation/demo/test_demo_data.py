@@ -17,7 +17,7 @@ HEADERS = {
     "outputs": ["segment", "system", "length_ratio", "output", "adequacy"],
 }
 FILES = [(direction, kind) for direction in DIRECTIONS for kind in HEADERS]
-# Ideographs, CJK punctuation and full-width forms: none may stand in English text.
+# Ideographs, CJK punctuation and full-width forms: English text has none.
 CJK = re.compile("[\u3000-\u303f\u3400-\u4dbf\u4e00-\u9fff\uff00-\uffef]")
 IDEOGRAPH = re.compile("[\u4e00-\u9fff]")
 

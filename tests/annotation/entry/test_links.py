@@ -309,7 +309,7 @@ def test_personal_links_into_an_open_pool(world: World, campaign: Campaign, clie
     assert "login" not in client.get(task).url
     revoke(annotator=first.annotator)
     assert client.get(address).status_code == 404
-    # Whoever came by it before is let in no longer either.
+    # Those who entered by it before are refused, too.
     assert "login" in client.get(task).url
     Annotator.objects.update(token_expires_at=timezone.now() - timedelta(seconds=1))
     expired = client.get(reverse("personal-link", args=[second.token]))

@@ -142,19 +142,19 @@ def test_processes_count_together_and_judge_one_of_many_at_once() -> None:
     # Each has connections of its own.
     connections.close_all()
     context = multiprocessing.get_context("fork")
-    together, told = context.Barrier(2), context.Queue()
-    guessers = [context.Process(target=_guess_on, args=(together, told)) for _ in range(2)]
+    together, results = context.Barrier(2), context.Queue()
+    guessers = [context.Process(target=_guess_on, args=(together, results)) for _ in range(2)]
     for process in guessers:
         process.start()
-    statuses = [*told.get(timeout=60), *told.get(timeout=60)]
+    statuses = [*results.get(timeout=60), *results.get(timeout=60)]
     for process in guessers:
         process.join()
     assert sorted(statuses) == [422] + [429] * 9
 
 
-def _guess_on(together: Barrier, told: Any) -> None:
+def _guess_on(together: Barrier, results: Any) -> None:
     together.wait()
-    told.put([attempt(Client(), "wrong") for _ in range(5)])
+    results.put([attempt(Client(), "wrong") for _ in range(5)])
     connections.close_all()
 
 

@@ -5,13 +5,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from django.core.exceptions import ValidationError
 from django.core.management import CommandError, call_command
 
 from annotation.imports import DATASETS, Pair
 from annotation.models import Campaign, TestSet
-from core.languages import split_pair
+from core.languages import LanguageError, split_pair
 from metrics import datasets
+from tests.refusals import refused
 
 
 def relabelled(data_dir: Path, tmp_path: Path, real: str, other: str) -> Path:
@@ -40,8 +40,9 @@ def test_pairs_are_split_into_languages(text: str, codes: tuple[str, str]) -> No
 
 @pytest.mark.parametrize("text", ["", "en", "wmt17", "en-", "en-q1", "Hans-en", "README"])
 def test_what_is_no_pair_is_refused(text: str) -> None:
-    with pytest.raises(ValueError, match="is not a language pair"):
+    with pytest.raises(LanguageError) as caught:
         split_pair(text)
+    assert caught.value.message.code == "language.pair"
 
 
 @pytest.mark.parametrize(("name", "real", "other", "slug", "label", "codes"), [
@@ -138,7 +139,7 @@ def test_a_missing_file_is_named(data_dir: Path, tmp_path: Path) -> None:
     folder = tmp_path / "wmt17/cs-en"
     shutil.copytree(data_dir / "wmt17/zh-en", folder)
     (folder / "sys-human.tsv").unlink()
-    with pytest.raises(ValidationError, match=r"wmt17/cs-en/sys-human\.tsv: no such file"):
+    with refused("published.no-file"):
         read("wmt17", tmp_path)
 
 
@@ -154,7 +155,7 @@ def test_folders_that_are_no_pairs_are_passed_over(data_dir: Path, tmp_path: Pat
 def test_one_pair_is_chosen(db: None, data_dir: Path) -> None:
     call_command("import_dataset", "wmt17", pair="de-en", data=data_dir)
     assert [campaign.slug for campaign in Campaign.objects.all()] == ["wmt17-de-en"]
-    with pytest.raises(CommandError, match=r"no pair xx-yy; there is de-en, zh-en"):
+    with pytest.raises(CommandError, match=r"xx-yy.*de-en and zh-en"):
         call_command("import_dataset", "wmt17", pair="xx-yy", data=data_dir)
 
 
@@ -168,12 +169,11 @@ def test_all_goes_on_after_a_missing_and_a_broken_set(
     (tmp_path / "wmt17/cs-en/seg-human.tsv").write_text("sid\tsystem\thuman_z\n1\tx\ty\n")
     with pytest.raises(CommandError) as caught:
         call_command("import_dataset", all=True, data=tmp_path)
-    said = capsys.readouterr().out
-    assert "Imported: wmt17 de-en, da-annotators et-en, length-control en-de." in said
+    output = capsys.readouterr().out
+    assert "Imported: wmt17 de-en, da-annotators et-en, length-control en-de." in output
     message = str(caught.value)
-    assert "wmt17 cs-en: seg-human.tsv, row 2, human_z: 'y' is no number." in message
+    assert "wmt17 cs-en: seg-human.tsv, row 2, human_z: 'y' " in message
     assert "mqm-ted: " in message
-    assert "no such folder of a language pair" in message
     assert set(TestSet.objects.values_list("slug", flat=True)) == {
         "wmt17-de-en", "mlqe-et-en", "isometric-en-de",
     }  # fmt: skip

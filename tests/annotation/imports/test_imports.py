@@ -20,7 +20,9 @@ from annotation.models import (
     TestSet,
 )
 from annotation.uploads import SegmentDraft, SystemDraft, TestSetDraft
+from core.messages import messages_of
 from metaeval.judgments.controls import control_test
+from tests.refusals import refused
 
 
 def small_set(score: int = 40) -> tuple[TestSetDraft, CampaignDraft]:
@@ -59,7 +61,7 @@ def test_the_same_again_changes_nothing_and_another_score_is_refused(db: None) -
     store_campaign(draft, stored)
     assert not store_campaign(draft, stored).is_new
     assert Judgment.objects.count() == 2
-    with pytest.raises(ValidationError, match="other judgments is stored already"):
+    with refused("import.other-judgments"):
         store_campaign(small_set(score=41)[1], stored)
     assert Judgment.objects.count() == 2
 
@@ -70,31 +72,36 @@ def test_an_unknown_output_stores_nothing(db: None) -> None:
         slug="wrong", name="Wrong", question="?", items=[ItemDraft("1", "nmt"), ItemDraft("7", "x")]
     )
     stored = uploads.store(test_set).test_set
-    with pytest.raises(ValidationError, match="Item 2 of wrong: no output of 'x' for segment '7'"):
+    with refused("import.item-without-output"):
         store_campaign(wrong, stored)
     assert not Campaign.objects.exists()
 
 
 @pytest.mark.parametrize(
-    ("content", "message"),
+    ("content", "code", "parameters"),
     [
-        (b"sid\ttext\n1\n", r"t.tsv, row 2: 1 cells, but 2 columns"),
-        (b"id\ttext\n", r"t.tsv: no column sid"),
-        (b"sid\ttext\n1\t\xff\n", r"t.tsv: byte 11 is not UTF-8"),
+        (b"sid\ttext\n1\n", "published.other-width", {"row": 2, "n": 1, "columns": 2}),
+        (b"id\ttext\n", "published.no-columns", {"columns": ["sid"]}),
+        (b"sid\ttext\n1\t\xff\n", "published.not-utf-8", {"byte": 11}),
     ],
 )
-def test_tables_name_file_and_row(tmp_path: Path, content: bytes, message: str) -> None:
+def test_tables_name_file_and_row(
+    tmp_path: Path, content: bytes, code: str, parameters: dict[str, object]
+) -> None:
     (tmp_path / "t.tsv").write_bytes(content)
-    with pytest.raises(ValidationError, match=message):
+    with pytest.raises(ValidationError) as caught:
         list(tables.read_table(tmp_path / "t.tsv", "sid"))
+    (error,) = messages_of(caught.value)
+    assert (error.code, error.parameters) == (code, {"file": "t.tsv"} | parameters)
 
 
 def test_rows_name_the_cell_that_is_wrong(tmp_path: Path) -> None:
     (tmp_path / "t.tsv").write_text("score\tkind\nx7\tNEW\n")
     (row,) = tables.read_table(tmp_path / "t.tsv", "score")
-    with pytest.raises(ValidationError, match=r"t.tsv, row 2, score: 'x7' is no whole number"):
+    assert row.cell("score").startswith("t.tsv, row 2, score: ")
+    with refused("published.not-whole"):
         row.whole("score")
-    with pytest.raises(ValidationError, match=r"t.tsv, row 2, kind: 'NEW' is not known"):
+    with refused("published.unknown"):
         row.find("kind", {"OLD": 1})
 
 
@@ -186,10 +193,10 @@ def test_published_quality_of_error_span_annotators(db: None, data_dir: Path) ->
 
 
 def test_the_command_names_what_is_wrong(db: None, tmp_path: Path) -> None:
-    with pytest.raises(CommandError, match=r"No data set nope. There are: wmt17"):
+    with pytest.raises(CommandError, match="nope"):
         call_command("import_dataset", "nope")
-    with pytest.raises(CommandError, match="Name a data set"):
+    with pytest.raises(CommandError, match="wmt17: "):
         call_command("import_dataset")
-    with pytest.raises(CommandError, match=r"wmt17/\*: no such folder"):
+    with pytest.raises(CommandError, match=r"wmt17/\*"):
         call_command("import_dataset", "wmt17", data=tmp_path)
     assert not TestSet.objects.exists()

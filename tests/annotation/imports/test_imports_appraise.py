@@ -1,4 +1,4 @@
-"""Batches and manifests of Appraise come in as they are; wrong ones are named to the key."""
+"""Batches and manifests of Appraise are imported; problems are reported with their key."""
 
 import json
 from collections import Counter
@@ -18,11 +18,12 @@ from tests.annotation.appraise import (
     as_file,
     document,
     errors,
+    found,
     import_all,
     item,
     manifest,
     read,
-    said,
+    reported,
     tasks,
     write,
 )
@@ -141,9 +142,8 @@ def test_running_item_numbers_still_find_the_partner(db: None) -> None:
     ]
     described = manifest(TASK_TYPE="Document", TASK_OPTIONS="ESA")
     drafts, report = read(tasks(items), described)
-    assert said(report) == [
-        "3 ratings of whole documents are left out: this protocol rates segments"
-    ]
+    (warning,) = reported(report)
+    assert (warning.code, warning.message.parameters) == ("appraise.document-ratings", {"n": 3})
     (launched,) = launch(drafts)
     campaign = launched.result.campaign
     assert campaign.protocol == "esa"
@@ -170,9 +170,10 @@ def test_tutorials_become_practice_with_feedback(db: None) -> None:
     campaign = import_all(
         tasks([practice, item(1)]), manifest(TASK_TYPE="DirectESA")
     ).result.campaign
-    found = campaign.items.get(kind=Item.Kind.TUTORIAL)
-    assert (found.low, found.high, found.feedback) == (70, 100, "All right: move to 90%.")
-    assert found.text == "tutorial says 1000."
+    practised = campaign.items.get(kind=Item.Kind.TUTORIAL)
+    assert (practised.low, practised.high) == (70, 100)
+    assert practised.feedback == "All right: move to 90%."
+    assert practised.text == "tutorial says 1000."
     assert not campaign.systems.filter(name="tutorial").exists()
 
 
@@ -219,32 +220,27 @@ def without(values: dict[str, Any], key: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    ("wrong", "message"),
+    ("wrong", "item_id", "key", "code"),
     [
-        (without(item(8), "targetText"),
-         "@ (itemID 8), targetText: the key “targetText” is missing"),
-        (item(8, sourceText=7),
-         "@ (itemID 8), sourceText: “sourceText” is a number, not text"),
-        (item(8, "NEW"), "@ (itemID 8), itemType: unknown itemType “NEW”; "
-         "known are TGT, BAD, REF, CHK"),
-        (item(1, sourceText="Another."), "@ (itemID 1), sourceText: the source "
-         "differs from that of task 1, item 1 (itemID 1), which is the same segment"),
-        (item(1, targetText="Another."), "@ (itemID 1), targetText: the text of "
-         "“sysA” differs from that of task 1, item 1 (itemID 1), which is the same segment"),
-        (item(5), "@ (itemID 5), targetID: this text is there already "
-         "(task 2, item 1 (itemID 5)); a repeat is a CHK"),
-        (item(8, isCompleteDocument="no"), "@ (itemID 8), isCompleteDocument: "
-         "“isCompleteDocument” is text, not true or false"),
-        (item(8, sourceText="a\x00b"), "@ (itemID 8), sourceText: the text "
-         "contains U+0000 (NUL) at 2"),
-        (item(8, targetID=" "), "@ (itemID 8), targetID: “targetID” is empty"),
-        ("text", "@: an item is an object, not text"),
+        (without(item(8), "targetText"), 8, "targetText", "json.missing-key"),
+        (item(8, sourceText=7), 8, "sourceText", "json.type"),
+        (item(8, "NEW"), 8, "itemType", "appraise.item-type"),
+        (item(1, sourceText="Another."), 1, "sourceText", "appraise.other-source"),
+        (item(1, targetText="Another."), 1, "targetText", "appraise.other-output"),
+        (item(5), 5, "targetID", "appraise.same-text"),
+        (item(8, isCompleteDocument="no"), 8, "isCompleteDocument", "json.type"),
+        (item(8, sourceText="a\x00b"), 8, "sourceText", "appraise.character"),
+        (item(8, targetID=" "), 8, "targetID", "json.empty"),
+        ("text", None, "", "json.type"),
     ],
-)  # fmt: skip
-def test_a_wrong_item_is_named(db: None, wrong: Any, message: str) -> None:
+)
+def test_a_wrong_item_is_named(
+    db: None, wrong: Any, item_id: int | None, key: str, code: str
+) -> None:
     described = manifest(TASKS_TO_ANNOTATORS=[["eng", "deu", "uniform", 2, 2]])
     batches = tasks([item(1)], [item(5), item(6), wrong])
-    assert errors(batches, described) == [message.replace("@", "batches.json, task 2, item 3")]
+    place = "batches.json, task 2, item 3" + (f" (itemID {item_id}), {key}" if item_id else "")
+    assert found(errors(batches, described)) == [(place, code)]
 
 
 def test_every_problem_is_listed_at_once() -> None:
@@ -254,46 +250,46 @@ def test_every_problem_is_listed_at_once() -> None:
 
 
 @pytest.mark.parametrize(
-    ("batches", "message"),
+    ("batches", "place", "code"),
     [
-        ("[{]", "batches.json, row 1: this is no JSON"),
-        (b"[\xff]", "batches.json, row 1: Byte 0xFF (byte 2 of the file) is not UTF-8"),
-        ({"items": []}, "batches.json: a list of tasks is expected, not an object"),
-        ([], "batches.json: there is no task"),
-        (tasks([item(1)], [item(2)]), "the file has 2 tasks, but the manifest announces 1"),
-        ([{"task": {}}], "batches.json, task 1, items: the key “items” is missing"),
-        ([7], "batches.json, task 1: a task is an object, not a number"),
-        ("[NaN]", "this JSON cannot be used: NaN is no number in JSON"),
-        ("[" * 100_000, "this JSON cannot be used"),
+        ("[{]", "batches.json, row 1", "json.invalid"),
+        (b"[\xff]", "batches.json, row 1", "file.not-utf-8"),
+        ({"items": []}, "batches.json", "appraise.not-tasks"),
+        ([], "batches.json", "appraise.no-tasks"),
+        (tasks([item(1)], [item(2)]), "batches.json", "appraise.number-of-tasks"),
+        ([{"task": {}}], "batches.json, task 1, items", "json.missing-key"),
+        ([7], "batches.json, task 1", "json.type"),
+        ("[NaN]", "batches.json", "json.unusable"),
+        ("[" * 100_000, "batches.json", "json.unusable"),
     ],
 )
-def test_a_wrong_file_is_named(batches: Any, message: str) -> None:
-    assert message in errors(batches)[0]
+def test_a_wrong_file_is_named(batches: Any, place: str, code: str) -> None:
+    assert found(errors(batches))[0] == (place, code)
+
+
+def row(number: int) -> str:
+    return f"TASKS_TO_ANNOTATORS, row {number}"
 
 
 @pytest.mark.parametrize(
-    ("changes", "message"),
+    ("changes", "key", "code"),
     [
-        ({"REDUNDANCY": 0}, "manifest.json, REDUNDANCY: “REDUNDANCY” is 0, not from 1 to 50"),
-        ({"REDUNDANCY": True}, "“REDUNDANCY” is true or false, not a number"),
-        ({"TASK_TYPE": "MultiModal"}, "there is no protocol for “MultiModal” here"),
-        ({"TASK_TYPE": "Pairwise", "TASK_OPTIONS": "ESA"}, "no protocol for “Pairwise esa”"),
-        ({"TASKS_TO_ANNOTATORS": []}, "there is no language pair"),
-        ({"TASKS_TO_ANNOTATORS": [["eng", "deu", 1, 1]]}, "row 1: a row is [source, target"),
-        ({"TASKS_TO_ANNOTATORS": [["eng", "xx-1", "uniform", 1, 1]]}, "row 1: "),
-        ({"TASKS_TO_ANNOTATORS": [["eng", "deu", "random", 1, 1]]}, "only “uniform” is known"),
-        ({"TASKS_TO_ANNOTATORS": [["eng", "deu", "uniform", 3, 4]]},
-         "4 tasks with 1 ratings each cannot be shared evenly among 3 annotators"),
+        ({"REDUNDANCY": 0}, "REDUNDANCY", "json.range"),
+        ({"REDUNDANCY": True}, "REDUNDANCY", "json.type"),
+        ({"TASK_TYPE": "MultiModal"}, "TASK_TYPE", "appraise.task-type"),
+        ({"TASK_TYPE": "Pairwise", "TASK_OPTIONS": "ESA"}, "TASK_TYPE", "appraise.task-type"),
+        ({"TASKS_TO_ANNOTATORS": []}, "TASKS_TO_ANNOTATORS", "appraise.no-pairs"),
+        ({"TASKS_TO_ANNOTATORS": [["eng", "deu", 1, 1]]}, row(1), "appraise.row-shape"),
+        ({"TASKS_TO_ANNOTATORS": [["eng", "xx-1", "uniform", 1, 1]]}, row(1), "language.code"),
+        ({"TASKS_TO_ANNOTATORS": [["eng", "deu", "random", 1, 1]]}, row(1), "appraise.assignment"),
+        ({"TASKS_TO_ANNOTATORS": [["eng", "deu", "uniform", 3, 4]]}, row(1), "appraise.uneven"),
     ],
-)  # fmt: skip
-def test_a_wrong_manifest_is_named(changes: dict[str, Any], message: str) -> None:
-    found = errors(tasks([item(1)]), manifest(**changes))
-    assert len(found) == 1
-    assert message in found[0]
-    assert found[0].startswith("manifest.json")
+)
+def test_a_wrong_manifest_is_named(changes: dict[str, Any], key: str, code: str) -> None:
+    assert found(errors(tasks([item(1)]), manifest(**changes))) == [(f"manifest.json, {key}", code)]
 
 
-def test_a_byte_order_mark_is_left_out(db: None) -> None:
+def test_a_byte_order_mark_is_removed(db: None) -> None:
     text = b"\xef\xbb\xbf" + json.dumps(tasks([item(1)])).encode()
     assert import_all(text).result.n_items == 1
     assert as_file("x", b"{}").size == 2

@@ -1,4 +1,4 @@
-"""Scores exported from Appraise become judgments; what is doubtful is counted, not dropped."""
+"""Scores exported from Appraise become judgments; judgments with impossible times stay."""
 
 import json
 from datetime import UTC, datetime
@@ -13,11 +13,12 @@ from annotation.models import Annotator, Campaign, ErrorSpan, Judgment
 from tests.annotation.appraise import (
     document,
     errors,
+    found,
     import_all,
     item,
     manifest,
     read,
-    said,
+    reported,
     tasks,
 )
 
@@ -66,14 +67,15 @@ def test_every_marking_of_the_facts_goes_out_and_comes_in(db: None) -> None:
         for n, (case, span) in enumerate(zip(cases, spans, strict=True))
     ]
     ((_, draft),), report = read(tasks(items), ESA)
-    assert any("the last character: 6 of 6 end" in str(each) for each in report.warnings)
+    ends = next(each for each in report.warnings if each.code == "ends.read-as-included")
+    assert (ends.message.parameters["included"], ends.message.parameters["n"]) == (6, 6)
     for case, made in zip(cases, draft.items, strict=True):
         (own,) = made.suggestions
         side, *places = ("target", *case["code_points"]) if case["marked"] else ("source", 0, 9)
         assert [own.side, own.start, own.end] == [side, *places], case["note"]
-    found = import_all(tasks(items), ESA).result.campaign
-    assert (found.is_prefilled, found.prefill.source) == (True, "file")
-    exported = json.loads("".join(batches_json(found)))
+    stored = import_all(tasks(items), ESA).result.campaign
+    assert (stored.is_prefilled, stored.prefill.source) == (True, "file")
+    exported = json.loads("".join(batches_json(stored)))
     assert [each["mqm"] for each in exported[0]["items"]] == [each["mqm"] for each in items]
 
 
@@ -92,15 +94,15 @@ def test_batches_that_name_the_place_behind_are_told_by_words_or_asked(db: None)
     unclear = [{"start_i": 0, "end_i": 1, "severity": "minor"},
                {"start_i": 3, "end_i": 7, "severity": "minor"}]  # fmt: skip
     batch = tasks([item(1, targetText=text, mqm=unclear, **common)])
-    assert any("say whether the ends of errors" in each for each in errors(batch, ESA))
-    assert any(
-        "a list of error spans" in e for e in errors(tasks([item(1, mqm="{", **common)]), ESA)
-    )
+    assert [each.code for each in errors(batch, ESA)] == ["ends.unclear"]
+    wrong = tasks([item(1, mqm="{", **common)])
+    assert [each.code for each in errors(wrong, ESA)] == ["appraise.not-spans"]
 
 
 def test_rows_that_are_there_twice_count_once(db: None) -> None:
     _, report = read(PLAIN, scores=plain() * 3 + plain(2))
-    assert said(report) == ["scores.csv: 2 rows are there twice; each counts once"]
+    (warning,) = reported(report)
+    assert (warning.code, warning.message.parameters) == ("appraise.repeated-rows", {"n": 2})
     import_all(PLAIN, scores=plain() * 3 + plain(2))
     assert Judgment.objects.count() == 2
 
@@ -112,43 +114,42 @@ def test_answers_that_differ_are_revisions_in_the_order_of_time(db: None) -> Non
 
 
 @pytest.mark.parametrize(
-    ("start", "end", "reason"), [(0, 1000, "no start"), (1000, 999, "end before start")]
+    ("start", "end", "code"),
+    [(0, 1000, "appraise.no-start"), (1000, 999, "appraise.end-before-start")],
 )
 def test_impossible_times_are_dropped_and_the_judgment_is_kept(
-    db: None, start: float, end: float, reason: str
+    db: None, start: float, end: float, code: str
 ) -> None:
     scores = plain(start=start, end=end)
     _, report = read(PLAIN, scores=scores)
-    assert said(report) == [
-        f"scores.csv: 1 judgment has an impossible time ({reason}); kept without it"
-    ]
+    (warning,) = reported(report)
+    assert (warning.code, warning.message.parameters) == (code, {"n": 1})
     import_all(PLAIN, scores=scores)
     judgment = Judgment.objects.get()
     assert (judgment.score, judgment.started_at, judgment.submitted_at) == (70, None, None)
 
 
 @pytest.mark.parametrize(
-    ("scores", "message"),
+    ("scores", "place", "code"),
     [
-        (plain(score=101), "row 1, score: “101” is no whole number from 0 to 100"),
-        (plain(score=99999999999), "row 1, score: “99999999999” is no whole number"),
-        (plain(score="nan"), "row 1, score: “nan” is no whole number"),
-        (plain() + plain(score=""), "row 2, score: “” is no whole number"),
-        (plain(9), "row 1, itemID: the batches have no TGT 9 of “sysA”"),
-        (plain(kind="NEW"), "row 1, itemType: unknown itemType “NEW”"),
-        (plain(start="soon"), "row 1, start: “soon” is no Unix time in seconds"),
-        (plain(end=1e300), "row 1, end: “1e+300” is no Unix time in seconds"),
-        (plain(user=""), "row 1, username: the username is empty"),
-        (plain().replace('"deu"', '"ces"'), "src: eng-ces is no language pair of the"),
-        (row("a", "b"), "row 1: the row has 2 cells; Appraise writes 9, 11 or 12"),
-        ("", "the file is empty"),
-        ('"open', "The CSV cannot be read"),
+        (plain(score=101), "row 1, score", "appraise.score"),
+        (plain(score=99999999999), "row 1, score", "appraise.score"),
+        (plain(score="nan"), "row 1, score", "appraise.score"),
+        (plain() + plain(score=""), "row 2, score", "appraise.score"),
+        (plain(9), "row 1, itemID", "appraise.no-item"),
+        (plain(kind="NEW"), "row 1, itemType", "appraise.item-type"),
+        (plain(start="soon"), "row 1, start", "appraise.time"),
+        (plain(end=1e300), "row 1, end", "appraise.time"),
+        (plain(user=""), "row 1, username", "appraise.username"),
+        (plain().replace('"deu"', '"ces"'), "row 1, src", "appraise.unknown-pair"),
+        (row("a", "b"), "row 1", "appraise.cells"),
+        ("", "", "appraise.no-scores"),
+        ('"open', "row 1", "table.csv"),
     ],
-)  # fmt: skip
-def test_wrong_rows_are_named_and_nothing_is_read(scores: str, message: str) -> None:
-    found = errors(PLAIN, scores=scores)
-    assert len(found) == 1
-    assert message in found[0]
+)
+def test_wrong_rows_are_named_and_nothing_is_read(scores: str, place: str, code: str) -> None:
+    name = f"scores.csv, {place}" if place else "scores.csv"
+    assert found(errors(PLAIN, scores=scores)) == [(name, code)]
 
 
 def test_every_wrong_row_is_listed() -> None:
@@ -177,8 +178,8 @@ def test_documents_are_told_apart_by_their_id(db: None) -> None:
         row("u1", "sysA", 0, "BAD", "eng", "deu", 10, "d1#sysA#bad1", "False", 30, 40),
     ]
     import_all(tasks(items), manifest(TASK_TYPE="Document"), "".join(rows))
-    found = Judgment.objects.order_by("pk").values_list("assignment__item__kind", "score")
-    assert list(found) == [("target", 90), ("document", 80), ("bad_ref", 10)]
+    stored = Judgment.objects.order_by("pk").values_list("assignment__item__kind", "score")
+    assert list(stored) == [("target", 90), ("document", 80), ("bad_ref", 10)]
 
 
 def test_error_spans_become_code_points(db: None) -> None:
@@ -190,10 +191,13 @@ def test_error_spans_become_code_points(db: None) -> None:
         {"start_i": 0, "end_i": 0, "severity": "undecided"},
     ]
     _, report = read(tasks([EMOJI]), ESA, marked(mqm))
-    assert "1 span has no severity: left out" in said(report)[0]
+    (warning,) = reported(report)
+    assert (warning.code, warning.message.parameters) == (
+        "appraise.span-without-severity", {"n": 1},
+    )  # fmt: skip
     import_all(tasks([EMOJI]), ESA, marked(mqm))
-    found = ErrorSpan.objects.order_by("pk").values_list("side", "start", "end", "severity")
-    assert list(found) == [
+    stored = ErrorSpan.objects.order_by("pk").values_list("side", "start", "end", "severity")
+    assert list(stored) == [
         ("target", 2, 3, "minor"), ("target", 5, 7, "major"), ("source", 0, 9, "major"),
     ]  # fmt: skip
     assert EMOJI["targetText"][2:3] == "😀"
@@ -217,25 +221,22 @@ def test_mqm_penalties_follow_from_the_spans(db: None) -> None:
 
 
 @pytest.mark.parametrize(
-    ("mqm", "message"),
+    ("mqm", "place", "code"),
     [
-        ("{", "row 1, mqm: this is no JSON"),
-        (["x"], "row 1, mqm: a list of error spans is expected"),
-        ([{"start_i": 0, "end_i": 1, "severity": "critical"}],
-         "row 1, mqm, span 1: unknown severity 'critical'; known are minor, major"),
-        ([{"start_i": 0, "end_i": 70, "severity": "minor"}],
-         "row 1, mqm, span 1: [0, 70] lies outside the text"),
-        ([{"start_i": 3, "end_i": 2, "severity": "minor"}], "[3, 2] lies outside the text"),
-        ([{"start_i": 0.5, "end_i": 2, "severity": "minor"}], "start_i and end_i are whole"),
+        ("{", "mqm", "appraise.not-json"),
+        (["x"], "mqm", "appraise.not-spans"),
+        ([{"start_i": 0, "end_i": 1, "severity": "critical"}], "mqm, span 1", "appraise.severity"),
+        ([{"start_i": 0, "end_i": 70, "severity": "minor"}], "mqm, span 1", "appraise.outside"),
+        ([{"start_i": 3, "end_i": 2, "severity": "minor"}], "mqm, span 1", "appraise.outside"),
+        ([{"start_i": 0.5, "end_i": 2, "severity": "minor"}], "mqm, span 1", "appraise.offsets"),
     ],
-)  # fmt: skip
-def test_wrong_spans_are_named(mqm: Any, message: str) -> None:
-    found = errors(tasks([EMOJI]), ESA, marked(mqm))
-    assert len(found) == 1
-    assert message in found[0]
+)
+def test_wrong_spans_are_named(mqm: Any, place: str, code: str) -> None:
+    problems = errors(tasks([EMOJI]), ESA, marked(mqm))
+    assert found(problems) == [(f"scores.csv, row 1, {place}", code)]
 
 
-def test_a_span_may_end_just_behind_the_text() -> None:
+def test_a_span_may_end_just_after_the_text() -> None:
     assert code_points("abc", 1, 3) == (1, 3)
     assert code_points("abc", 1, 2) == (1, 3)
     assert code_points("abc", 3, 3) == (0, 0)

@@ -1,4 +1,4 @@
-"""Check items that repeat no target of their task: refused with a way on, not with 360 lines."""
+"""Check items that repeat no target of their task are one error, with two choices."""
 
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ from tests.annotation.appraise import (
     item,
     manifest,
     read,
-    said,
+    reported,
     tasks,
     write,
 )
@@ -44,11 +44,14 @@ def wild() -> list[dict[str, Any]]:
 
 def test_one_error_says_it_all_and_how_to_go_on() -> None:
     (error,) = errors(wild(), WILD)
-    assert error.startswith("batches.json, itemType: 360 CHK items repeat no TGT of their task (")
-    assert "task 1, item 29 (itemID 1000)" in error
-    assert error.endswith(" and 357 more): import them as targets, or leave them out")
+    assert (str(error.place), error.code) == ("batches.json, itemType", "appraise.unmatched")
+    parameters = error.message.parameters
+    first, *_, more = parameters["items"]
+    assert (parameters["n"], more.parameters["n"]) == (360, 357)
+    assert first.parameters == {"task": 1, "number": 29, "item_id": "1000"}
+    assert parameters["decision"].code == "appraise.unmatched-choose"
     (single,) = errors(tasks([item(1), item(8, "CHK")]))
-    assert "1 CHK item repeats no TGT of its task (task 1, item 2 (itemID 8)):" in single
+    assert single.message.parameters["n"] == 1
 
 
 def test_as_targets_all_items_come_in(db: None) -> None:
@@ -62,21 +65,22 @@ def test_as_targets_all_items_come_in(db: None) -> None:
     open_campaign(campaign=campaign)
 
 
-def test_left_out_the_targets_alone_come_in(db: None) -> None:
+def test_skipped_only_the_targets_come_in(db: None) -> None:
     campaign = import_all(wild(), WILD, unmatched="leave-out").result.campaign
     assert campaign.items.count() == N_TASKS * TARGETS
     assert campaign.test_set.segments.count() == Output.objects.count() == N_TASKS * TARGETS
-    assert "360 check items that repeat no target of their task were left out." in (
+    assert "360 check items that repeat no target of their task were skipped." in (
         campaign.test_set.description
     )
     assert not import_all(wild(), WILD, unmatched="leave-out").result.is_new
 
 
-def test_the_choice_is_a_thing_to_look_at() -> None:
+def test_the_choice_is_a_warning() -> None:
     _, report = read(wild(), WILD, unmatched="leave-out")
-    (told,) = said(report)
-    assert "360 CHK items repeat no TGT of their task" in told
-    assert told.endswith("they are left out")
+    (warning,) = reported(report)
+    assert (warning.severity, warning.code) == ("warning", "appraise.unmatched")
+    parameters = warning.message.parameters
+    assert (parameters["n"], parameters["decision"].code) == (360, "appraise.unmatched-skipped")
 
 
 def test_checks_that_repeat_a_target_stay_what_they_are(db: None) -> None:
@@ -102,7 +106,7 @@ def test_the_second_check_of_a_text_repeats_the_first() -> None:
 def test_documents(db: None) -> None:
     batch = [*document("a", "sysA"), *document("b", "sysA", kind="CHK")]
     described = manifest(TASK_TYPE="Document")
-    assert "3 CHK items" in errors(tasks(batch), described)[0]
+    assert errors(tasks(batch), described)[0].message.parameters["n"] == 3
     drafts, _ = read(tasks(batch), described, unmatched="targets")
     assert [each.kind for each in drafts[0][1].items] == ["target", "target", "document"] * 2
     drafts, _ = read(tasks(batch), described, unmatched="leave-out")
@@ -136,14 +140,14 @@ def test_scores_still_find_their_items(
     assert list(rows) == stored
 
 
-def test_scores_of_what_is_left_out_are_counted() -> None:
+def test_scores_of_skipped_items_are_counted() -> None:
     _, report = read(SCORED, scores=SCORES, unmatched="leave-out")
-    assert said(report)[-1] == (
-        "scores.csv: 1 row is left out with the check items that they are about"
-    )
+    warning = reported(report)[-1]
+    assert (str(warning.place), warning.code) == ("scores.csv", "appraise.skipped-rows")
+    assert warning.message.parameters == {"n": 1}
 
 
-def test_an_answer_to_a_left_out_item_does_not_become_one_to_its_twin(db: None) -> None:
+def test_a_judgment_of_a_skipped_item_does_not_become_one_to_its_twin(db: None) -> None:
     """Both tasks have the check; in the second it repeats nothing. u2 worked on the second."""
     batches = tasks([item(1), item(1, "CHK")], [item(2), item(3), item(1, "CHK")])
     described = manifest(TASKS_TO_ANNOTATORS=[["eng", "deu", "uniform", 2, 2]])
@@ -158,31 +162,32 @@ def test_an_answer_to_a_left_out_item_does_not_become_one_to_its_twin(db: None) 
     assert Judgment.objects.count() == 4
 
 
-def test_other_sizes_than_appraise_takes_are_doubts(db: None) -> None:
+def test_other_sizes_than_appraise_takes_are_warnings(db: None) -> None:
     long = item(1, sourceText="Lang. " * 400, targetText="x" * 2_500)
     batches = tasks([long, *(item(n) for n in range(2, 100))])
     _, report = read(batches)
     assert not report.errors
-    assert [str(problem) for problem in report.warnings] == [
-        "batches.json: 1 of 1 tasks have another number of items than 100 (task 1: 99); they are "
-        "imported as they are",
-        "batches.json: 2 texts have more than 2,000 characters, the longest 2,500 (task 1, item 1 "
-        "(itemID 1)); they are imported in full",
-    ]
+    tasks_warning, texts_warning = report.warnings
+    assert (tasks_warning.code, tasks_warning.message.parameters["n"]) == ("appraise.task-sizes", 1)
+    (size,) = tasks_warning.message.parameters["tasks"]
+    assert size.parameters == {"n": 99, "task": 1}
+    parameters = texts_warning.message.parameters
+    assert (texts_warning.code, parameters["n"]) == ("appraise.long-texts", 2)
+    assert (parameters["limit"], parameters["longest"]) == (2_000, 2_500)
     campaign = import_all(batches).result.campaign
     assert campaign.items.count() == 99
     assert len(Output.objects.get(segment__key="1").text) == 2_500
 
 
-def test_a_task_of_100_short_items_has_no_doubts() -> None:
+def test_a_task_of_100_short_items_has_no_warnings() -> None:
     _, report = read(tasks([item(n) for n in range(100)]))
     assert not report.problems
 
 
-def test_many_bad_items_without_a_target_are_one_doubt() -> None:
+def test_many_bad_items_without_a_target_are_one_warning() -> None:
     _, report = read(tasks([item(1), *(item(n, "BAD") for n in range(2, 40))]))
-    (told,) = said(report)
-    assert "38 BAD items have no TGT in their task" in told
+    (warning,) = reported(report)
+    assert (warning.code, warning.message.parameters["n"]) == ("appraise.unmatched-bad", 38)
 
 
 def test_the_command(db: None, tmp_path: Path) -> None:
@@ -218,8 +223,7 @@ def test_the_page_offers_both_ways(
     address = sent(as_admin)
     page = as_admin.get(address)
     assert page.status_code == 422
-    assert "1 error: nothing can be stored" in page.text
-    assert page.text.count("360 CHK items repeat no TGT of their task") == 1
+    assert page.text.count("360 check items") == 1
     for name in ("targets", "leave-out"):
         assert f'name="unmatched" value="{name}"' in page.text
     assert as_admin.post(address).status_code == 422

@@ -1,4 +1,4 @@
-"""Every key of Pearmut's campaigns (1.1.6): taken, said to have no effect, or refused; and kept."""
+"""Every key of Pearmut's campaigns (1.1.6) is read, has no effect, or is refused; all are kept."""
 
 import json
 import re
@@ -23,66 +23,88 @@ from annotation.qualification.codes import check_codes
 from annotation.quality.columns import read_columns
 from annotation.quality.verdict import check
 from annotation.uploads import Report
-from tests.annotation.appraise import as_file
+from tests.annotation.appraise import as_file, found
 from tests.annotation.imports.test_imports_pearmut import campaign, errors, import_all, item, read
 
+UNUSED = "pearmut.unused-settings"
 CASES = [
-    ({"show_alignment": True, "template": "x"}, "show_alignment, template; pages look as they do"),
-    ({"show_model_names": True}, "names of systems are never shown"),
-    ({"seed": 3, "docs_per_user": 2}, "seed, docs_per_user; screens are dealt as"),
-    ({"dynamic_coldstart": 5, "dynamic_warmup": 1}, "dynamic_coldstart, dynamic_warmup; screens"),
-    ({"validation_threshold": 0.5}, "controls are judged by the rules of this site"),
-    ({"data_random_prob": 0.2}, "controls are judged by the rules of this site"),
-    ({"instructions_goodbye": "<b>Thanks</b>"}, "info.instructions_goodbye: HTML is shown"),
-    ({"assets": {"source": "a", "destination": "b"}}, "files of media do not come"),
-    ({"newest": 1}, "not known here, and kept in the file: newest"),
-    ({"instructions": "<b>Read</b>, ${USER_ID}."}, "${USER_ID} will stand there as it is"),
-    ({"instructions": "<b>Read</b>."}, "HTML is shown as plain text"),
-    ({"special_tokens": ["[missing]", "[instructions fault]"]}, "1 special tokens: kept"),
-    ({"protocol": "MQM", "mqm_categories": "input"}, "that annotators type freely: kept"),
+    ({"show_alignment": True, "template": "x"}, "info", UNUSED,
+     {"settings": ["show_alignment", "template"], "reason": "pearmut.reason-design"}),
+    ({"show_model_names": True}, "info", UNUSED,
+     {"settings": ["show_model_names"], "reason": "pearmut.reason-names"}),
+    ({"seed": 3, "docs_per_user": 2}, "info", UNUSED,
+     {"settings": ["seed", "docs_per_user"], "reason": "pearmut.reason-assignment"}),
+    ({"dynamic_coldstart": 5, "dynamic_warmup": 1}, "info", UNUSED,
+     {"settings": ["dynamic_coldstart", "dynamic_warmup"], "reason": "pearmut.reason-assignment"}),
+    ({"validation_threshold": 0.5}, "info", UNUSED,
+     {"settings": ["validation_threshold"], "reason": "pearmut.reason-controls"}),
+    ({"data_random_prob": 0.2}, "info", UNUSED,
+     {"settings": ["data_random_prob"], "reason": "pearmut.reason-controls"}),
+    ({"instructions_goodbye": "<b>Thanks</b>"}, "info.instructions_goodbye", "pearmut.html", {}),
+    ({"assets": {"source": "a", "destination": "b"}}, "info", UNUSED,
+     {"settings": ["assets"], "reason": "pearmut.reason-media"}),
+    ({"newest": 1}, "info", "pearmut.unknown-settings", {"settings": ["newest"]}),
+    ({"instructions": "<b>Read</b>, ${USER_ID}."}, "info.instructions", "pearmut.placeholders",
+     {"placeholders": ["${USER_ID}"]}),
+    ({"instructions": "<b>Read</b>."}, "info.instructions", "pearmut.html", {}),
+    ({"special_tokens": ["[missing]", "[instructions fault]"]}, "", "pearmut.special-tokens",
+     {"n": 1}),
+    ({"protocol": "MQM", "mqm_categories": "input"}, "", "pearmut.free-categories", {"n": 1}),
 ]  # fmt: skip
-ITEMS = [
-    ({"src_text": "so happy", "condition": 1}, "1 values of “condition”: kept in the file"),
-    ({"skippable": True}, "1 items that may be skipped: kept"),
-    ({"tgt": {"modelA": "<img src='assets/a.png' />"}},
-     "1 outputs that are tags of audio, video, images or frames, shown as"),
+ITEMS: list[tuple[dict[str, Any], str, dict[str, Any]]] = [
+    ({"src_text": "so happy", "condition": 1}, "pearmut.unused-key", {"key": "condition"}),
+    ({"skippable": True}, "pearmut.skippable", {}),
+    ({"tgt": {"modelA": "<img src='assets/a.png' />"}}, "pearmut.media-outputs", {}),
     ({"validation": {"modelA": {"score_greaterthan": "modelB"}},
-      "tgt": {"modelA": "x", "modelB": "y"}}, "rules between outputs that are not on one screen"),
-    ({"validation": {"modelA": {"error_spans": [{"severity": "odd"}]}}}, "rules about errors of a"),
+      "tgt": {"modelA": "x", "modelB": "y"}}, "pearmut.rule-off-screen", {}),
+    ({"validation": {"modelA": {"error_spans": [{"severity": "odd"}]}}},
+     "pearmut.rule-severity", {}),
 ]  # fmt: skip
+ITEM = "data[0][0][0]"
 REFUSED = [
-    ({"users": ["a", "a"]}, {}, "info.users[1]: a user_id of its own is expected"),
-    ({"users": [{"token_pass": "x"}]}, {}, "info.users[0]: a user_id of its own is expected"),
-    ({"users": [{"user_id": "a", "token_fail": 7}]}, {}, "info.users[0].token_fail: 1 to 80"),
-    ({"validation_threshold": -1}, {}, "info.validation_threshold: a number of failed checks"),
-    ({}, {"instructions": {"a": 1}}, "data[0][0][0].instructions: text is expected"),
+    ({"users": ["a", "a"]}, {}, "info.users[1]", "pearmut.user-id"),
+    ({"users": [{"token_pass": "x"}]}, {}, "info.users[0]", "pearmut.user-id"),
+    ({"users": [{"user_id": "a", "token_fail": 7}]}, {}, "info.users[0].token_fail",
+     "pearmut.code"),
+    ({"validation_threshold": -1}, {}, "info.validation_threshold", "pearmut.threshold"),
+    ({}, {"instructions": {"a": 1}}, f"{ITEM}.instructions", "json.type"),
     ({}, {"validation": {"modelA": {"score_greaterthan": "z"}}},
-     "validation.modelA.score_greaterthan: there is no output “z” beside it"),
+     f"{ITEM}.validation.modelA.score_greaterthan", "pearmut.no-output-of-name"),
     ({}, {"validation": {"modelA": {"error_spans": [{"start_i": [3, 1]}]}}},
-     "validation.modelA.error_spans[0].start_i: a whole number, or two in order"),
-    ({}, {"tgt": {"modelA": "half \ud83d"}}, "data[0][0][0].tgt.modelA: the text contains U+D83D"),
-    ({}, {"tgt": {"modelA": "\0"}}, "data[0][0][0].tgt.modelA: the text contains U+0000 (NUL)"),
+     f"{ITEM}.validation.modelA.error_spans[0].start_i", "pearmut.rule-offset"),
+    ({}, {"tgt": {"modelA": "half \ud83d"}}, f"{ITEM}.tgt.modelA", "json.character"),
+    ({}, {"tgt": {"modelA": "\0"}}, f"{ITEM}.tgt.modelA", "json.character"),
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("info", "sentence"), CASES)
-def test_a_setting_without_effect_is_said_to_have_none(info: Any, sentence: str) -> None:
+@pytest.mark.parametrize(("info", "path", "code", "parameters"), CASES)
+def test_settings_without_effect_have_a_warning(
+    info: Any, path: str, code: str, parameters: dict[str, Any]
+) -> None:
     _, report = read(campaign([[item()]], **info))
     assert not report.errors, report.errors
-    assert any(sentence in str(each) for each in report.warnings), report.problems
+    place = f"pearmut.json, {path}" if path else "pearmut.json"
+    (warning,) = (each for each in report.warnings if found([each]) == [(place, code)])
+    given = warning.message.parameters
+    given |= {"reason": given["reason"].code} if "reason" in given else {}
+    assert given == parameters
 
 
-@pytest.mark.parametrize(("changes", "sentence"), ITEMS)
-def test_what_an_item_has_beside_its_texts_is_said(changes: Any, sentence: str) -> None:
+@pytest.mark.parametrize(("changes", "code", "parameters"), ITEMS)
+def test_values_of_items_without_effect_have_a_warning(
+    changes: Any, code: str, parameters: dict[str, Any]
+) -> None:
     _, report = read(campaign([[item(**changes)]]))
     assert not report.errors, report.errors
-    assert any(sentence in str(each) for each in report.warnings), report.problems
+    (warning,) = (each for each in report.warnings if each.code == code and parameters.items()
+                  <= each.message.parameters.items())  # fmt: skip
+    assert warning.message.parameters["n"] == 1
 
 
-@pytest.mark.parametrize(("info", "changes", "sentence"), REFUSED)
-def test_what_is_wrong_is_refused(info: Any, changes: Any, sentence: str) -> None:
-    found = errors(campaign([[item(**changes)]], **info))
-    assert any(sentence in each for each in found), found
+@pytest.mark.parametrize(("info", "changes", "path", "code"), REFUSED)
+def test_what_is_wrong_is_refused(info: Any, changes: Any, path: str, code: str) -> None:
+    problems = errors(campaign([[item(**changes)]], **info))
+    assert (f"pearmut.json, {path}", code) in found(problems)
 
 
 def test_a_list_of_campaigns_with_every_key_goes_out_as_it_came(db: None) -> None:
@@ -95,13 +117,13 @@ def test_a_list_of_campaigns_with_every_key_goes_out_as_it_came(db: None) -> Non
     launch(drafts)
     out = [json.loads("".join(campaign_json(each))) for each in Campaign.objects.order_by("pk")]
     assert out == [whole, plain]
-    # A log of lines does not say which of the two it is of.
+    # The lines of a log do not name their campaign.
     report = Report()
     assert not pearmut.read(
         as_file("c.json", [whole, plain]), report, source_language="en", target_language="de",
         log=as_file("log.jsonl", "{}\n{}"),
     )  # fmt: skip
-    assert any("do not say of which campaign" in str(each) for each in report.errors)
+    assert "pearmut.log-of-several" in [each.code for each in report.errors]
 
 
 CODES = [
@@ -134,7 +156,7 @@ def test_codes_for_the_end_are_told_by_the_checks(db: None, client: Client) -> N
         told[person] = re.findall('<code class="code">([^<]*)', client.get(done).text)
     # One of two wrong is half of them, which is still allowed.
     assert told == {ann: ["OK-ann"], cy: [cy.codes["failed"]], bob: []}
-    # Later answers change nothing of what was told.
+    # Later judgments do not change the shown codes.
     Judgment.objects.update(score=0)
     client.force_login(ann.user)
     assert "OK-ann" in client.get(done).text
@@ -165,8 +187,8 @@ def test_rules_about_errors_and_between_outputs_are_checks_here(db: None) -> Non
     # Not the document whose source is an image.
     values["data"] = values["data"][:1]
     shown = values["data_welcome"][1]
-    found, missed = ({"start_i": 0, "end_i": end, "severity": "major"} for end in (8, 2))
-    for user, span in (("ann1", found), ("ann3", missed)):
+    right, missed = ({"start_i": 0, "end_i": end, "severity": "major"} for end in (8, 2))
+    for user, span in (("ann1", right), ("ann3", missed)):
         marked = {"t": {"score": 30, "error_spans": [span]}}
         given.append(
             {"user_id": user, "item_i": "welcome_1", "item": shown, "annotation": [marked]}

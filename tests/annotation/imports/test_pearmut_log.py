@@ -1,4 +1,4 @@
-"""Pearmut's log: answers of an imported campaign, with resets, forms and what cannot be placed."""
+"""Pearmut's log: judgments of an imported campaign, with resets, forms and invalid entries."""
 
 import json
 from pathlib import Path
@@ -14,7 +14,7 @@ from annotation.imports import pearmut
 from annotation.imports.launch import launch
 from annotation.models import Campaign, Judgment, Output
 from annotation.uploads import Report
-from tests.annotation.appraise import as_file
+from tests.annotation.appraise import as_file, found
 from tests.annotation.imports.test_imports_pearmut import campaign, item
 from tests.annotation.imports.test_pearmut_answers import example
 from tests.world import make_campaign, make_test_set
@@ -46,8 +46,8 @@ def test_a_download_comes_in_as_the_judgments_that_count(db: None) -> None:
     drafts, report = read(texts_only(example("cesa-dynamic.json")), example("annotations.json"))
     assert not report.errors, report.errors
     (launched,) = launch(drafts)
-    found = launched.result.campaign
-    assert found.status == Campaign.Status.CLOSED
+    stored = launched.result.campaign
+    assert stored.status == Campaign.Status.CLOSED
     rows = Judgment.objects.filter(assignment__item__kind="target")
     given: dict[str, list[int]] = {}
     for system, score in rows.order_by("pk").values_list(
@@ -58,12 +58,11 @@ def test_a_download_comes_in_as_the_judgments_that_count(db: None) -> None:
     assert given == {"sysA": [90, 95], "sysB": [30, 25], "sysC": [45, 70]}
     assert sum(each.active_ms for each in rows) == pytest.approx(120_000, abs=6)
     # Two of them marked “offen” and what is missing; code points, the end excluded.
-    marked = {(span["system"], span["text"]) for span in span_dicts(found)}
+    marked = {(span["system"], span["text"]) for span in span_dicts(stored)}
     assert ("sysB", "offen") in marked
     assert ("sysC", "[missing]") in marked
-    said = " ".join(str(each) for each in report.problems)
-    assert "1 entries voided by a reset are left out" in said
-    assert "1 answers to forms are left out" in said
+    counts = {each.code: each.message.parameters.get("n") for each in report.problems}
+    assert (counts["pearmut.voided"], counts["pearmut.form-answers"]) == (1, 1)
     # Once more it changes nothing.
     drafts, _ = read(texts_only(example("cesa-dynamic.json")), example("annotations.json"))
     (again,) = launch(drafts)
@@ -83,10 +82,10 @@ def test_a_campaign_of_ours_and_its_answers_come_back_together(db: None) -> None
     assert scores(launched.result.campaign) == scores(here)
 
 
-def scores(found: Campaign) -> list[tuple[Any, ...]]:
+def scores(stored: Campaign) -> list[tuple[Any, ...]]:
     """Who gave which output what, of outputs alone."""
     rows = Judgment.objects.filter(
-        assignment__annotator__campaign=found, assignment__item__kind="target"
+        assignment__annotator__campaign=stored, assignment__item__kind="target"
     )
     fields = ("annotator__label", "item__segment__key", "item__output__system__name")
     return sorted(rows.values_list(*(f"assignment__{each}" for each in fields), "score"))
@@ -127,26 +126,31 @@ def test_sliders_and_post_edits_of_a_log(db: None) -> None:
 
 
 @pytest.mark.parametrize(
-    ("entry", "message"),
+    ("entry", "path", "code"),
     [
-        ({"annotation": []}, "user_id and annotation are expected"),
-        (answer(score=101), "101 is no score from 0 to 100"),
-        (answer(item=[]), "lists of the same segments"),
-        (answer(item=[item("z", "m1")]), "the campaign has no segment “z”"),
-        (answer("u" * 81), "user_id: more than 80 characters"),
-        (answer(annotation=7), "annotation: a list is expected, not a number"),
+        ({"annotation": []}, "", "pearmut.entry-keys"),
+        (answer(score=101), ".annotation[0].m1", "pearmut.score"),
+        (answer(item=[]), "", "pearmut.entry-lists"),
+        (answer(item=[item("z", "m1")]), ".annotation[0].m1", "pearmut.no-segment"),
+        (answer("u" * 81), ".user_id", "pearmut.long-user-id"),
+        (answer(annotation=7), ".annotation", "json.type"),
         (
             answer(annotation=[{"m1": {"score": 5, "error_spans": [{"start_i": -1, "end_i": 2}]}}]),
-            "m1.error_spans[0]: start_i and end_i are whole numbers in order, not -1, 2",
+            ".annotation[0].m1.error_spans[0]",
+            "pearmut.offsets",
         ),
-        (answer(annotation=[{"m1": {"score": 5, "error_spans": 7}}]), "a list is expected"),
-        (answer("half \ud83d"), "line 1.user_id: the text contains U+D83D"),
+        (
+            answer(annotation=[{"m1": {"score": 5, "error_spans": 7}}]),
+            ".annotation[0].m1.error_spans",
+            "json.type",
+        ),
+        (answer("half \ud83d"), ".user_id", "pearmut.character"),
     ],
 )
-def test_what_cannot_be_placed_is_named(entry: dict[str, Any], message: str) -> None:
+def test_invalid_entries_are_named(entry: dict[str, Any], path: str, code: str) -> None:
     drafts, report = read(campaign([[item("a", "m1")]]), json.dumps(entry), "log.jsonl")
     assert not drafts
-    assert any(message in str(each) for each in report.errors), report.errors
+    assert (f"log.jsonl, line 1{path}", code) in found(report.errors)
 
 
 def test_a_log_that_is_nested_deeply_or_has_impossible_times_is_no_fault_of_ours() -> None:
@@ -154,10 +158,10 @@ def test_a_log_that_is_nested_deeply_or_has_impossible_times_is_no_fault_of_ours
     for log in ("[" * 100_000, '{"a":' * 100_000, "NaN"):
         drafts, report = read(values, log, "log.jsonl")
         assert not drafts
-        assert "line 1: this is no JSON" in str(report.errors[0])
+        assert found(report.errors)[0] == ("log.jsonl, line 1", "pearmut.not-json")
     whole, report = read("[" * 100_000, "{}")
     assert not whole
-    assert "this JSON cannot be used" in str(report.errors[0])
+    assert report.errors[0].code == "json.unusable"
     times = [{"time": time} for time in (1e300, -1, "x", 10.0, 20.0)]
     drafts, report = read(values, json.dumps(answer(actions=[*times, 7])), "log.jsonl")
     assert not report.errors
@@ -170,7 +174,8 @@ def test_scores_of_systems_that_were_not_shown_are_counted(db: None) -> None:
         campaign([[item("a", "m1")]]), json.dumps(answer(annotation=[given])), "log.jsonl"
     )
     assert len(drafts[0][1].judgments) == 1
-    assert any("1 scores of systems that were not shown" in str(p) for p in report.problems)
+    counts = {each.code: each.message.parameters.get("n") for each in report.problems}
+    assert counts["pearmut.not-shown"] == 1
 
 
 def test_the_command_refuses_a_log_of_another_campaign(db: None, tmp_path: Path) -> None:

@@ -50,12 +50,12 @@ def suggested(values: Any, ends: str = "") -> tuple[Span, ...]:
 def test_every_marking_of_the_facts_is_read_to_the_code_point() -> None:
     for case in json.loads((FOLDER / "offsets.json").read_text(encoding="utf-8")):
         text, protocol = case["text"], protocols.get("esa")
-        found = Findings("c.json", Report())
+        findings = Findings("c.json", Report())
         raw = Raw([span(*case["pearmut_1_1_4"])], text, "A source.")
-        (before,) = read_spans(found, raw, protocol, Convention(counts_breaks=False))
+        (before,) = read_spans(findings, raw, protocol, Convention(counts_breaks=False))
         start, end = case["pearmut_1_1_5"]
         raw = Raw([span(start, end)], text, "A source.")
-        (own,) = read_spans(found, raw, protocol)
+        (own,) = read_spans(findings, raw, protocol)
         assert own == before
         if case["marked"] is None:
             assert own == Span("source", 0, len("A source."), "minor")
@@ -65,23 +65,22 @@ def test_every_marking_of_the_facts_is_read_to_the_code_point() -> None:
             assert (written["start_i"], written["end_i"]) == (start, end)
 
 
-def test_words_say_what_an_end_is_unless_somebody_does() -> None:
+def test_ends_are_inferred_from_words_unless_stated() -> None:
     inner = "Er ging dann weg."
     behind = [span(0, 2), span(3, 7), span(8, 12)]
     named = [span(0, 1), span(3, 6), span(8, 11)]
     wanted = ["Er", "ging", "dann"]
     for given in (behind, named):
         _, report = read(campaign(inner, *given))
-        assert any(
-            "ends of errors marked beforehand are read as" in str(w) for w in report.warnings
-        )
+        code = "ends.read-as-excluded" if given is behind else "ends.read-as-included"
+        assert code in [each.code for each in report.warnings]
         assert [inner[s.start : s.end] for s in suggested(campaign(inner, *given))] == wanted
     assert [s.end for s in suggested(campaign(inner, *named), "excluded")] == [1, 6, 11]
     unclear = campaign("Er ging so.", span(0, 1), span(3, 7))
     drafts, report = read(unclear)
     assert not drafts
-    assert "say whether the ends" in str(report.errors[0])
-    # Behind the text, as many lists have it, is its end.
+    assert [each.code for each in report.errors] == ["ends.unclear"]
+    # A position after the text, which many lists have, is its end.
     assert suggested(campaign("Ja.", span(0, 3)), "included") == (Span("target", 0, 3, "minor"),)
 
 
@@ -89,7 +88,8 @@ def test_what_is_wrong_is_named_and_what_cannot_be_shown_counted() -> None:
     _, report = read(campaign("Ja.", {"start_i": 2, "end_i": 1}, {"start_i": "0", "end_i": 1}))
     assert [str(each.place.field) for each in report.errors] == ["data[0][0][0].error_spans.A"] * 2
     _, report = read(campaign("Ja.", span(0, 2, None), span(0, 2, "critical")), "included")
-    assert any("1 errors marked beforehand" in str(warning) for warning in report.warnings)
+    counts = {each.code: each.message.parameters.get("n") for each in report.warnings}
+    assert counts["pearmut.skipped-spans"] == 1
     kept = suggested(campaign("Ja.", span(0, 2, None), span(0, 2, "critical")), "included")
     assert kept == (Span("target", 0, 3, "major"),)
     tokens = suggested(campaign("Ja.", span(3, 3), protocol="cESA"), "included")
@@ -123,27 +123,27 @@ BROKEN = "Er ging.\nDann kam sie.\nDann ging er."
 
 
 @pytest.mark.parametrize(
-    ("kam", "missing", "said"), [((14, 16), 36, ""), ((13, 15), 34, ""), ((13, 15), None, "old")]
+    ("kam", "missing", "breaks"),
+    [((14, 16), 36, ""), ((13, 15), 34, ""), ((13, 15), None, "uncounted")],
 )
-def test_marks_of_what_is_missing_say_whether_line_breaks_count(
-    kam: tuple[int, int], missing: int | None, said: str
+def test_marks_of_omissions_show_whether_line_breaks_count(
+    kam: tuple[int, int], missing: int | None, breaks: str
 ) -> None:
     marks = [span(*kam)] + ([span(missing, missing)] if missing else [])
-    breaks = "uncounted" if said else ""
     drafts, report = read(campaign(BROKEN, *marks), "included", breaks=breaks)
     assert not report.errors, report.errors
     first, *more = drafts[0][1].items[0].suggestions
     assert BROKEN[first.start : first.end] == "kam"
     assert more == ([Span("source", 0, len("A source."), "minor")] if missing else [])
-    told = [each for each in report.warnings if "line breaks are not counted" in str(each)]
-    assert len(told) == (missing == 34)
+    warnings = [each for each in report.warnings if each.code == "pearmut.breaks-uncounted"]
+    assert len(warnings) == (missing == 34)
 
 
-def test_where_no_mark_tells_of_line_breaks_it_is_asked() -> None:
+def test_without_a_clear_mark_line_breaks_must_be_stated() -> None:
     for marks in ([span(14, 16)], [span(34, 34), span(36, 36)]):
         drafts, report = read(campaign(BROKEN, *marks), "included")
         assert not drafts
-        assert "say whether line breaks count" in str(report.errors[0])
+        assert [each.code for each in report.errors] == ["pearmut.breaks-unclear"]
         assert read(campaign(BROKEN, *marks), "included", breaks="counted")[0]
     # Before the first break it is the same.
     assert not read(campaign(BROKEN, span(3, 6)), "included")[1].errors
@@ -155,7 +155,7 @@ def test_where_no_mark_tells_of_line_breaks_it_is_asked() -> None:
 
 
 def test_suggestions_that_were_left_keep_the_convention_of_their_list() -> None:
-    """In a log, ends that people marked are included, and those of the list as its own are."""
+    """In a log, ends of annotators are included; unchanged suggestions keep those of the list."""
     text = "Er ging dann weg."
     values = campaign(text, span(0, 2), span(3, 7), span(8, 12))
     (task,) = values["data"]

@@ -1,4 +1,4 @@
-"""Who is let in by a link."""
+"""Links of annotators: who may open them."""
 
 import pytest
 from django.contrib.auth.models import Group

@@ -18,6 +18,7 @@ from annotation.judging.judgments import issue_start
 from annotation.judging.upcoming import screens_ahead
 from annotation.models import Annotator, Assignment, Campaign, Judgment
 from annotation.protocols.composed import MOST_CHOICES, MOST_SCALES
+from core.messages import messages_of
 from tests.annotation.test_grid_of_answers import filled
 from tests.annotation.views.test_views_protocols import JSON, MAX_QUERIES, address
 from tests.planting import plant
@@ -144,8 +145,11 @@ def test_a_document_has_a_size(rows: list[Assignment]) -> None:
     campaign.test_set.segments.update(document="long")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(layouts, "MOST_ON_SCREEN", 29)
-        with pytest.raises(ValidationError, match="“long” has 30 segments, and 29 is the most"):
+        with pytest.raises(ValidationError) as caught:
             layouts.plant_targets(campaign)
+    (refusal,) = messages_of(caught.value)
+    assert refusal.code == "layout.long-document"
+    assert (refusal.parameters["n"], refusal.parameters["most"]) == (30, 29)
     # Hidden fields, text, errors, comment, flag and the recording beside it, scales and choices.
     fields = 10 + MOST_SCALES + MOST_CHOICES
     assert (layouts.MOST_ON_SCREEN + 1) * fields < settings.DATA_UPLOAD_MAX_NUMBER_FIELDS

@@ -20,6 +20,7 @@ from annotation.judging.screens import find_screen
 from annotation.judging.upcoming import screens_ahead
 from annotation.models import Annotator, Assignment, Campaign, Item, Judgment
 from annotation.protocols import PROTOCOLS, Span
+from core.messages import messages_of
 from tests.planting import plant
 from tests.world import make_campaign, make_test_set, make_user
 
@@ -87,8 +88,11 @@ def test_a_screen_has_a_size(db: None) -> None:
     assert layouts.MOST_ON_SCREEN >= 12 * 5
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(layouts, "MOST_ON_SCREEN", 59)
-        with pytest.raises(ValidationError, match="with 5 systems a screen would have 60 texts"):
+        with pytest.raises(ValidationError) as caught:
             open_campaign(campaign=Campaign.objects.get(test_set=test_set))
+    (refusal,) = messages_of(caught.value)
+    assert refusal.code == "layout.large-screen"
+    assert (refusal.parameters["systems"], refusal.parameters["n"]) == (5, 60)
 
 
 def test_controls_copy_the_screen_and_replace_texts_of_one_column(db: None) -> None:

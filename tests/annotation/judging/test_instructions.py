@@ -39,7 +39,7 @@ def shown(text: str) -> tuple[str, str, str]:
 
 
 @pytest.fixture
-def told(world: World) -> World:
+def instructed(world: World) -> World:
     Campaign.objects.filter(pk=world.campaign.pk).update(
         instructions="# Read\nboth *texts*", consent="I agree."
     )
@@ -59,25 +59,25 @@ def told(world: World) -> World:
     ],
 )
 def test_an_annotator_reads_their_language(
-    told: World, client: Client, language: str, expected: tuple[str, str, str]
+    instructed: World, client: Client, language: str, expected: tuple[str, str, str]
 ) -> None:
-    client.force_login(told.annotators[0])
+    client.force_login(instructed.annotators[0])
     client.cookies["django_language"] = language
-    assert shown(client.get(item_address(told)).text) == expected
+    assert shown(client.get(item_address(instructed)).text) == expected
 
 
-def test_a_change_is_seen_at_once(told: World, client: Client) -> None:
-    address = item_address(told)
-    client.force_login(told.annotators[0])
+def test_a_change_is_seen_at_once(instructed: World, client: Client) -> None:
+    address = item_address(instructed)
+    client.force_login(instructed.annotators[0])
     client.cookies["django_language"] = "ar"
     assert "النصين" in client.get(address).text
     Instructions.objects.filter(language="ar").update(instructions="نص جديد")
     assert shown(client.get(address).text)[2] == "<p>نص جديد</p>"
 
 
-def test_instructions_cost_no_query(told: World, client: Client) -> None:
-    address = item_address(told)
-    client.force_login(told.annotators[0])
+def test_instructions_cost_no_query(instructed: World, client: Client) -> None:
+    address = item_address(instructed)
+    client.force_login(instructed.annotators[0])
     client.cookies["django_language"] = "ar"
     costs = []
     for language in ("ar", "none"):
@@ -93,35 +93,35 @@ def test_a_campaign_without_instructions_shows_none(world: World, client: Client
     assert 'class="prose"' not in client.get(item_address(world)).text
 
 
-def test_attacks_of_an_admin_reach_no_annotator(told: World, client: Client) -> None:
-    Campaign.objects.filter(pk=told.campaign.pk).update(instructions=ATTACK)
-    client.force_login(told.annotators[0])
-    inside = shown(client.get(item_address(told)).text)[2]
+def test_attacks_of_an_admin_reach_no_annotator(instructed: World, client: Client) -> None:
+    Campaign.objects.filter(pk=instructed.campaign.pk).update(instructions=ATTACK)
+    client.force_login(instructed.annotators[0])
+    inside = shown(client.get(item_address(instructed)).text)[2]
     assert inside.startswith("<p><strong>Read</strong> &lt;script&gt;alert(1)")
     assert "<script" not in inside
     assert "href" not in inside
 
 
-def test_consent_is_read_in_the_active_language(told: World) -> None:
+def test_consent_is_read_in_the_active_language(instructed: World) -> None:
     Instructions.objects.filter(language="ar").update(consent="أوافق.")
     with translation.override("ar"):
-        assert str(instructions.read(told.campaign, "consent")) == "<p>أوافق.</p>\n"
+        assert str(instructions.read(instructed.campaign, "consent")) == "<p>أوافق.</p>\n"
     with translation.override("cs"):
-        consent = instructions.read(told.campaign, "consent")
+        consent = instructions.read(instructed.campaign, "consent")
     assert (str(consent), consent.language, consent.direction) == ("<p>I agree.</p>\n", "", "auto")
 
 
-def test_an_admin_adds_edits_and_deletes_a_language(told: World, as_admin: Client) -> None:
+def test_an_admin_adds_edits_and_deletes_a_language(instructed: World, as_admin: Client) -> None:
     sent = {"instructions": "Lies *beide* Texte.", "consent": "Ich stimme zu.", "do": "save"}
-    response = as_admin.post(page(told.campaign, "de"), sent, follow=True)
+    response = as_admin.post(page(instructed.campaign, "de"), sent, follow=True)
     assert "Saved: Deutsch." in response.text
     assert "<p>Lies <em>beide</em> Texte.</p>" in response.text
-    as_admin.post(page(told.campaign, "de"), sent | {"consent": ""})
-    row = told.campaign.translations.get(language="de")
+    as_admin.post(page(instructed.campaign, "de"), sent | {"consent": ""})
+    row = instructed.campaign.translations.get(language="de")
     assert (row.instructions, row.consent) == ("Lies *beide* Texte.", "")
-    as_admin.post(page(told.campaign, "de"), {"do": "delete"})
-    assert not told.campaign.translations.filter(language="de").exists()
-    assert told.campaign.translations.count() == 2
+    as_admin.post(page(instructed.campaign, "de"), {"do": "delete"})
+    assert not instructed.campaign.translations.filter(language="de").exists()
+    assert instructed.campaign.translations.count() == 2
     assert list(AuditEntry.objects.order_by("pk").values_list("action", "details")) == [
         ("texts saved", {"language": "de"}),
         ("texts saved", {"language": "de"}),
@@ -129,18 +129,20 @@ def test_an_admin_adds_edits_and_deletes_a_language(told: World, as_admin: Clien
     ]
 
 
-def test_an_admin_edits_the_campaigns_own_text(told: World, as_admin: Client) -> None:
-    as_admin.post(page(told.campaign), {"instructions": "New", "consent": "Yes", "do": "save"})
-    told.campaign.refresh_from_db()
-    assert (told.campaign.instructions, told.campaign.consent) == ("New", "Yes")
+def test_an_admin_edits_the_campaigns_own_text(instructed: World, as_admin: Client) -> None:
+    as_admin.post(
+        page(instructed.campaign), {"instructions": "New", "consent": "Yes", "do": "save"}
+    )
+    instructed.campaign.refresh_from_db()
+    assert (instructed.campaign.instructions, instructed.campaign.consent) == ("New", "Yes")
 
 
-def test_a_preview_stores_nothing(told: World, as_admin: Client) -> None:
+def test_a_preview_stores_nothing(instructed: World, as_admin: Client) -> None:
     sent = {"instructions": f"# Neu\n{ATTACK}", "consent": "", "do": "preview"}
-    response = as_admin.post(page(told.campaign, "de"), sent)
+    response = as_admin.post(page(instructed.campaign, "de"), sent)
     assert "<h3>Neu</h3>" in response.text
     assert "<script>alert" not in response.text
-    assert not told.campaign.translations.filter(language="de").exists()
+    assert not instructed.campaign.translations.filter(language="de").exists()
     assert AuditEntry.objects.count() == 0
 
 
@@ -152,42 +154,42 @@ def test_a_preview_stores_nothing(told: World, as_admin: Client) -> None:
     ],
 )
 def test_wrong_texts_are_refused(
-    told: World, as_admin: Client, sent: dict[str, str], sentence: str
+    instructed: World, as_admin: Client, sent: dict[str, str], sentence: str
 ) -> None:
-    response = as_admin.post(page(told.campaign, "de"), sent | {"do": "save"})
+    response = as_admin.post(page(instructed.campaign, "de"), sent | {"do": "save"})
     assert response.status_code == 422
     assert sentence in response.text
-    assert not told.campaign.translations.filter(language="de").exists()
+    assert not instructed.campaign.translations.filter(language="de").exists()
 
 
-def test_a_form_that_says_nothing_changes_nothing(told: World, as_admin: Client) -> None:
-    response = as_admin.post(page(told.campaign), {})
+def test_a_form_that_says_nothing_changes_nothing(instructed: World, as_admin: Client) -> None:
+    response = as_admin.post(page(instructed.campaign), {})
     assert response.status_code == 422
     assert "Nothing was changed" in response.text
-    told.campaign.refresh_from_db()
-    assert told.campaign.consent == "I agree."
+    instructed.campaign.refresh_from_db()
+    assert instructed.campaign.consent == "I agree."
 
 
-def test_consent_is_translated_only_where_there_is_one(told: World, as_admin: Client) -> None:
+def test_consent_is_translated_only_where_there_is_one(instructed: World, as_admin: Client) -> None:
     """The campaign's own text decides whether annotators are asked."""
-    Campaign.objects.filter(pk=told.campaign.pk).update(consent="")
+    Campaign.objects.filter(pk=instructed.campaign.pk).update(consent="")
     sent = {"instructions": "", "consent": "Ich stimme zu.", "do": "save"}
-    response = as_admin.post(page(told.campaign, "de"), sent)
+    response = as_admin.post(page(instructed.campaign, "de"), sent)
     assert response.status_code == 422
     assert "own consent first" in response.text
-    assert not told.campaign.translations.filter(language="de").exists()
+    assert not instructed.campaign.translations.filter(language="de").exists()
 
 
-def test_an_unknown_language_is_not_found(told: World, as_admin: Client) -> None:
-    assert as_admin.get(page(told.campaign, "tlh")).status_code == 404
-    assert as_admin.post(page(told.campaign, "xx"), {"do": "save"}).status_code == 404
+def test_an_unknown_language_is_not_found(instructed: World, as_admin: Client) -> None:
+    assert as_admin.get(page(instructed.campaign, "tlh")).status_code == 404
+    assert as_admin.post(page(instructed.campaign, "xx"), {"do": "save"}).status_code == 404
 
 
-def test_others_may_not_write(told: World, client: Client) -> None:
-    for person in (told.researcher, told.annotators[0]):
+def test_others_may_not_write(instructed: World, client: Client) -> None:
+    for person in (instructed.researcher, instructed.annotators[0]):
         client.force_login(person)
-        assert client.get(page(told.campaign)).status_code in (403, 404)
-        response = client.post(page(told.campaign), {"instructions": "x", "do": "save"})
+        assert client.get(page(instructed.campaign)).status_code in (403, 404)
+        response = client.post(page(instructed.campaign), {"instructions": "x", "do": "save"})
         assert response.status_code in (403, 404)
-    told.campaign.refresh_from_db()
-    assert told.campaign.instructions.startswith("# Read")
+    instructed.campaign.refresh_from_db()
+    assert instructed.campaign.instructions.startswith("# Read")

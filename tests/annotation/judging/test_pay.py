@@ -1,4 +1,4 @@
-"""Limits of paid time by words, what is told of pay, and the hours of people."""
+"""Limits of paid time by words, the pay that annotators see, and the hours of people."""
 
 import uuid
 from datetime import UTC, datetime, timedelta

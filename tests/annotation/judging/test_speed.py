@@ -253,7 +253,7 @@ def test_what_a_browser_says_gains_nothing(
             n_stored += 1
         except TooFastError:
             break
-    # One alone where all the time is said to be its own.
+    # Only one if it claims all the time.
     assert 1 <= n_stored <= 3
     assert sum(times()) <= round(3.5 * LEAST, 2)
 

@@ -118,5 +118,5 @@ def test_a_clock_put_forward_while_an_answer_waits_takes_no_pay() -> None:
     """Given after 20 s, sent 70 s later by a clock that is an hour ahead."""
     found = times(answer(90, 20_000, 19_000, waited=70_000 + 3_600_000))
     assert (found["paid_ms"], found["time_doubt"]) == (20_000, Doubt.NONE)
-    # Nor is more paid than passed, whatever is said to have been visible.
+    # Nor is more paid than passed, whatever time the browser reports as visible.
     assert times(answer(90, 10**9, 19_000, waited=10**10))["paid_ms"] == 90_000

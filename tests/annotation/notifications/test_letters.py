@@ -120,7 +120,7 @@ def test_everybody_chosen_gets_a_link_of_their_own_that_works(
     assert {str(make_header(decode_header(each["Subject"]))) for each in parsed} == {"Your link"}
     paths = [path for message in post.got for path in links_in(message)]
     assert len(set(paths)) == 2
-    # The campaign is a draft: who has the link is told so.
+    # The campaign is a draft, and the links say so.
     assert [Client().get(path, follow=True).status_code for path in paths] == [409, 409]
     page = as_admin.get(reverse("letters", args=[world.campaign.slug])).text
     assert "2 sent, 0 being sent, 0 failed." in page

@@ -197,7 +197,7 @@ def test_checks_come_by_chance_and_nobody_gets_one_twice(world: World) -> None:
     kinds = [kind for kind, _ in order]
     assert kinds.count(Item.Kind.TARGET) == 12
     assert 1 <= kinds.count(Item.Kind.GOLD) <= 4
-    # The same draws for the same person: nothing hangs on when somebody looks.
+    # The same draws for the same person: the time of a look does not matter.
     assert {row.inclusion for row in annotator.assignments.filter(item__kind="gold")} == {None}
 
 

@@ -23,10 +23,12 @@ MIXED = {
 }  # fmt: skip
 
 
-def units(n: int, raters: int, per_unit: int, conditions: frozenset[Condition] = ALL) -> list[Unit]:
+def units(
+    n: int, annotators: int, per_unit: int, conditions: frozenset[Condition] = ALL
+) -> list[Unit]:
     return [
         Unit(
-            [(unit * per_unit + step) % raters for step in range(per_unit)],
+            [(unit * per_unit + step) % annotators for step in range(per_unit)],
             f"block {unit % 3}",
             conditions,
             n_shown=3,
@@ -36,27 +38,27 @@ def units(n: int, raters: int, per_unit: int, conditions: frozenset[Condition] =
     ]
 
 
-def by_person(found: list[dict[int, Condition]], rater: int) -> Counter[Condition]:
-    return Counter(own[rater] for own in found if rater in own)
+def by_person(found: list[dict[int, Condition]], annotator: int) -> Counter[Condition]:
+    return Counter(own[annotator] for own in found if annotator in own)
 
 
 def test_with_equal_shares_it_is_a_latin_square() -> None:
     """Four people, everybody everything: every document meets each condition exactly once."""
     found = draw_conditions(units(40, 4, 4), EQUAL, rng=random.Random(1))
     assert all(set(own.values()) == ALL for own in found)
-    for rater in range(4):
-        assert all(8 <= n <= 12 for n in by_person(found, rater).values())
+    for annotator in range(4):
+        assert all(8 <= n <= 12 for n in by_person(found, annotator).values())
 
 
-@pytest.mark.parametrize(("raters", "per_unit"), [(6, 3), (20, 2), (5, 1)])
-def test_shares_hold_for_the_whole_and_for_everybody(raters: int, per_unit: int) -> None:
-    found = draw_conditions(units(120, raters, per_unit), MIXED, rng=random.Random(2))
+@pytest.mark.parametrize(("annotators", "per_unit"), [(6, 3), (20, 2), (5, 1)])
+def test_shares_hold_for_the_whole_and_for_everybody(annotators: int, per_unit: int) -> None:
+    found = draw_conditions(units(120, annotators, per_unit), MIXED, rng=random.Random(2))
     total = Counter(condition for own in found for condition in own.values())
     for condition, share in MIXED.items():
         assert total[condition] == pytest.approx(120 * per_unit * share / 100, abs=3)
-    each = 120 * per_unit / raters
-    for rater in range(raters):
-        own = by_person(found, rater)
+    each = 120 * per_unit / annotators
+    for annotator in range(annotators):
+        own = by_person(found, annotator)
         assert sum(own.values()) == each
         for condition, share in MIXED.items():
             assert abs(own[condition] - each * share / 100) <= 3
@@ -76,11 +78,11 @@ def test_nobody_is_shown_too_many_planted_errors() -> None:
     own = units(40, 4, 4)
     found = draw_conditions(own, EQUAL, rng=random.Random(4))
     assert cap_planted(own, found, rng=random.Random(4)) == 0
-    few = [Unit(each.raters, each.block, each.conditions, 1, 1) for each in own]
+    few = [Unit(each.annotators, each.block, each.conditions, 1, 1) for each in own]
     changed = cap_planted(few, found, rng=random.Random(4))
     assert changed > 0
-    for rater in range(4):
-        counts = by_person(found, rater)
+    for annotator in range(4):
+        counts = by_person(found, annotator)
         shown = counts[Condition.PREFILLED] + 2 * counts[Condition.PLANTED]
         assert counts[Condition.PLANTED] <= MOST_PLANTED * shown
 
@@ -98,7 +100,7 @@ def test_the_first_items_hold_nothing_planted() -> None:
 
 
 def test_a_false_error_stands_on_whole_words_that_nobody_doubts() -> None:
-    text = "The old harbour was quiet all morning, and nobody came to look after the boats."
+    text = "The old harbour was quiet all morning, and nobody came to sit beside the boats."
     taken = [Span("target", 4, 15, "minor"), Span("target", 68, 73, "major")]
     real = [Span("target", 0, 5, "minor"), Span("target", 0, 12, "major")]
     found = [

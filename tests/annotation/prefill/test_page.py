@@ -57,7 +57,7 @@ def test_every_fate_is_stored_and_history_kept(client: Client) -> None:
         (0, "suggested", "moved", 0, 2, "minor"), (1, "planted", "deleted", 4, 7, "major")
     ]  # fmt: skip
     assert SuggestionFate.objects.count() == 4
-    # What was kept before stands in the older revision.
+    # The older revision has what was kept before.
     assert Judgment.objects.filter(is_current=False).get().fates.count() == 2
 
 

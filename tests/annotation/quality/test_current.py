@@ -104,11 +104,11 @@ def test_a_row_that_was_numbered_earlier_and_committed_later_is_found(
 
 
 def test_what_is_used_least_is_forgotten_first() -> None:
-    kept: Cache[str] = Cache(10)
-    kept.put("a", "first", 4)
-    kept.put("b", "second", 4)
-    assert kept.get("a") == "first"
-    kept.put("c", "third", 4)
-    assert (kept.get("a"), kept.get("b"), kept.get("c")) == ("first", None, "third")
-    kept.put("d", "larger than all", 11)
-    assert [kept.get(key) for key in "acd"] == [None] * 3
+    cache: Cache[str] = Cache(10)
+    cache.put("a", "first", 4)
+    cache.put("b", "second", 4)
+    assert cache.get("a") == "first"
+    cache.put("c", "third", 4)
+    assert (cache.get("a"), cache.get("b"), cache.get("c")) == ("first", None, "third")
+    cache.put("d", "larger than all", 11)
+    assert [cache.get(key) for key in "acd"] == [None] * 3

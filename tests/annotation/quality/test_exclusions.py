@@ -39,7 +39,7 @@ def rate(annotator: Annotator, count: int, score: int = 50) -> None:
 
 
 def holders(campaign: Campaign) -> Counter[int]:
-    """Annotators in the analysis for every target, those who gave it back left out."""
+    """Annotators in the analysis for every target, except those who gave it back."""
     rows = Assignment.objects.filter(
         annotator__campaign=campaign, annotator__excluded_at=None, released_at=None,
         item__kind__in=("target", "document"), item__partner=None,

@@ -69,7 +69,7 @@ def test_columns_around_the_answer_hold_the_answer(as_researcher: Client) -> Non
 def test_the_page_says_it_in_words(as_researcher: Client) -> None:
     page = as_researcher.get(reverse("power"), {"difference": "5", "annotators_per_item": "3"})
     best = page.context["best"].answers[0]
-    assert f"the fewest judgments are {best.judgments:,}" in page.text
+    assert f"at least {best.judgments:,} judgments" in page.text
     assert page.text.count("★ </span>") == 1
 
 
@@ -124,7 +124,7 @@ def test_texts_that_are_no_outputs_are_no_system_of_the_pilot(world: World) -> N
 def test_a_campaign_without_judgments_says_so(world: World, as_researcher: Client) -> None:
     page = as_researcher.get(reverse("campaign-power", args=[world.campaign.slug]))
     assert page.status_code == 200
-    assert "No variance can be estimated" in page.text
+    assert page.context["document"] is None
     data = as_researcher.get(reverse("campaign-power-data", args=[world.campaign.slug, "json"]))
     assert data.json()["table"]["power"][0][0] is None
 

@@ -110,7 +110,7 @@ def verdict_of(judged: JudgmentColumns, *, has_score: bool = True) -> Verdict:
         ([3, -4, 2, -1, 5, 0, 1, -2, 4], UNKNOWN),  # nine pairs, nothing to see yet
         ([3, -4, 2, -1, 5, 0, 1, -2, 4, 1], FAILS),
         ([-20] * 10, PASSES),  # t is undefined, the ranks are not
-        ([0] * 10, FAILS),  # never told apart
+        ([0] * 10, FAILS),  # never distinguished
         ([0] * 9, UNKNOWN),
         ([20] * 10, FAILS),
     ],
@@ -189,14 +189,14 @@ def test_the_page_says_so(db: None, world: World, data_dir: Path, as_researcher:
     page = as_researcher.get(reverse("quality", args=[campaign.slug])).text
     assert "fails</span> <span" in page
     assert "passes</span>" in page
-    assert "p &gt; .05 with at least 10 pairs fails" in page
+    assert "fails with p &gt; .05 and at least 10 pairs" in page
     rows = as_researcher.get(reverse("quality-data", args=[campaign.slug, "json"])).json()
     assert {row["verdict"] for row in rows["annotators"]} <= set(Verdict)
     assert not Item.objects.filter(campaign=campaign, kind="trap").exists()
 
 
 def test_the_three_clocks(world: World, as_researcher: Client) -> None:
-    """Doubted reports are counted and enter no mean."""
+    """Reports with a warning are counted, and excluded from means."""
     add_annotators(campaign=world.campaign, users=world.annotators)
     campaign = open_campaign(campaign=world.campaign)
     annotator = campaign.annotators.order_by("pk").first()

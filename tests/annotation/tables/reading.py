@@ -1,4 +1,4 @@
-"""Tables as a person would send them, read through the door for judgments and for scores."""
+"""Read tables as a person would send them, of judgments and of published scores."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -9,12 +9,14 @@ from annotation.imports.judgments import Options, Reading
 from annotation.imports.launch import Launched, examine, launch
 from annotation.models import Judgment
 from annotation.uploads import InputFile, Report
+from annotation.uploads.problems import Problem
+from tests.annotation.appraise import found
 
 DE_EN = {"source_language": "de", "target_language": "en"}
 
 
 def as_files(**texts: str) -> list[InputFile]:
-    """Files by name, an underscore standing for the point."""
+    """Return files by name, with an underscore in place of the point."""
     return [
         InputFile.holding(name.replace("_", "."), text.encode()) for name, text in texts.items()
     ]
@@ -51,13 +53,18 @@ def at(folder: Path, *names: str) -> list[InputFile]:
     return [InputFile.at(folder / name) for name in names]
 
 
-def errors_of(files: Sequence[InputFile], **options: Any) -> list[str]:
-    """What forbids an import of judgments."""
-    return [str(problem) for problem in read(files, **options)[1].errors]
+def errors_of(files: Sequence[InputFile], **options: Any) -> list[tuple[str, str]]:
+    """Return place and code of the errors that prevent an import of judgments."""
+    return found(read(files, **options)[1].errors)
+
+
+def counts(problems: Sequence[Problem]) -> dict[str, Any]:
+    """Return the counts of problems by code; None for problems without a count."""
+    return {each.code: each.message.parameters.get("n") for each in problems}
 
 
 def values(**conditions: Any) -> list[Any]:
-    """Who, segment, system, kind, score and penalty of the current judgments."""
+    """Return annotator, segment, system, kind, score and penalty of the current judgments."""
     rows = Judgment.objects.filter(is_current=True, **conditions).order_by("pk")
     return list(
         rows.values_list(

@@ -61,7 +61,7 @@ def check_segment_scores(folder: Path) -> None:
 
 
 def test_a_hit_of_many_workers(db: None, data_dir: Path) -> None:
-    """Items of a HIT stand in a table of their own, joined by HIT and position."""
+    """The items of a HIT are in another table, joined by HIT and position."""
     folder = data_dir / "raw-crowd-da/graham2015"
     files = at(folder, "judgments.tsv", "items.tsv")
     (launched,) = stored(files, name="Many", source_language="cs", target_language="en")

@@ -9,9 +9,11 @@ import pytest
 from annotation.imports import human_scores
 from annotation.imports.judgments import Options
 from annotation.uploads import Report
+from tests.annotation.appraise import found
 from tests.annotation.tables.reading import (
     DE_EN,
     as_files,
+    counts,
     errors_of,
     read,
     stored,
@@ -20,25 +22,24 @@ from tests.annotation.tables.reading import (
 
 
 def test_a_spreadsheet_that_separates_by_semicolons(db: None) -> None:
-    text = (
-        '\ufeffrater;seg;system;score;comment\r\nR1;1;alpha;80;"a; ""b"""\r\nR1;2;alpha;7;a, b\r\n'
-    )
+    head = "\ufeffannotator;seg;system;score;comment\r\n"
+    text = f'{head}R1;1;alpha;80;"a; ""b"""\r\nR1;2;alpha;7;a, b\r\n'
     reading, report = read(as_files(own_csv=text), **DE_EN)
     assert report.errors == []
-    assert "own.csv, row 1: cells are separated by semicolons" in map(str, report.notes)
-    found = reading.drafts[0][1].judgments
-    assert [(j.score, j.comment) for j in found] == [(80, 'a; "b"'), (7, "a, b")]
+    assert ("own.csv, row 1", "table.separator") in found(report.notes)
+    judgments = reading.drafts[0][1].judgments
+    assert [(j.score, j.comment) for j in judgments] == [(80, 'a; "b"'), (7, "a, b")]
 
 
 def test_a_decimal_comma_is_read_where_semicolons_part_cells(db: None) -> None:
-    text = "rater;seg;system;score;comment\nR1;1;alpha;5,5;2,5\nR1;2;alpha; 4,0 ;\nR1;3;alpha;2;\n"
+    text = (
+        "annotator;seg;system;score;comment\nR1;1;alpha;5,5;2,5\nR1;2;alpha; 4,0 ;\nR1;3;alpha;2;\n"
+    )
     reading, report = read(as_files(own_csv=text), scale=(0.0, 10.0), **DE_EN)
     assert report.errors == []
-    found = reading.drafts[0][1].judgments
-    assert [(j.score, j.comment) for j in found] == [(55, "2,5"), (40, ""), (20, "")]
-    assert [str(note) for note in report.notes if "comma" in note.message] == [
-        "own.csv: 2 cells have a decimal comma: “5,5” is read as 5.5"
-    ]
+    judgments = reading.drafts[0][1].judgments
+    assert [(j.score, j.comment) for j in judgments] == [(55, "2,5"), (40, ""), (20, "")]
+    assert counts(report.notes)["cell.decimal-commas"] == 2
 
 
 def test_a_decimal_comma_in_published_scores(db: None) -> None:
@@ -53,38 +54,37 @@ def test_elsewhere_a_decimal_comma_is_an_error_that_says_what_to_do(db: None, te
     name = "own_tsv" if "\t" in text else "own_csv"
     human_scores.read(as_files(**{name: text}), Options(**DE_EN), report)
     (error,) = report.errors
-    assert error.message == "“0,5” is no number: write a decimal point"
+    assert error.code == "cell.decimal-comma"
 
 
 def test_digits_with_an_underscore_are_no_number(db: None) -> None:
-    text = "rater\tseg\tsystem\tscore\nR1\t1\talpha\t1_0\n"
+    text = "annotator\tseg\tsystem\tscore\nR1\t1\talpha\t1_0\n"
     assert errors_of(as_files(own_tsv=text), **DE_EN) == [
-        "own.tsv, row 2, score: “1_0” is no number"
+        ("own.tsv, row 2, score", "cell.not-a-number")
     ]
 
 
 def test_annotators_whose_names_are_nearly_alike_are_named_in_one_warning(db: None) -> None:
     rows = "".join(f"{who};{n};alpha;{n}0\n" for n in (1, 2) for who in ("A1", "a1", "B 2", "b2"))
-    files = as_files(own_csv=f"rater;seg;system;score\n{rows}R3;1;alpha;5\n")
+    files = as_files(own_csv=f"annotator;seg;system;score\n{rows}R3;1;alpha;5\n")
     _, report = read(files, **DE_EN)
-    assert [warning.message for warning in report.warnings if "annotators" in warning.message] == [
-        "names of annotators differ only in case or blanks (“A1”, “a1”, “B 2”, “b2”): each counts "
-        "as another person. Write them alike where one is meant"
-    ]
+    (alike,) = (each for each in report.warnings if each.code == "import.annotators-alike")
+    assert alike.message.parameters["names"] == ["“A1”, “a1”", "“B 2”, “b2”"]
     stored(files, **DE_EN)
 
 
 def test_a_system_that_its_texts_write_otherwise_is_an_error(db: None) -> None:
-    judged = "rater;seg;system;score\nR1;1;GPT;80\nR1;1;other;7\n"
+    judged = "annotator;seg;system;score\nR1;1;GPT;80\nR1;1;other;7\n"
     texts = "seg;system;source;translation\n1;gpt;Eins;One\n1;beta;Eins;Two\n"
     files = as_files(own_csv=judged, texts_csv=texts)
     _, report = read(files, **DE_EN)
-    assert [str(error) for error in report.errors] == [
-        "own.csv, row 2, system: the system names “GPT” and “gpt” differ only in case or blanks"
+    assert found(report.errors) == [("own.csv, row 2, system", "system.spelling")]
+    systems = [
+        each.message.parameters["system"]
+        for each in report.warnings
+        if each.code == "judgments.system-without-outputs"
     ]
-    told = " ".join(warning.message for warning in report.warnings)
-    assert "“other” has no output in the tables" in told
-    assert "“GPT” has no output" not in told
+    assert systems == ["other"]
 
 
 def test_error_spans_in_quotation_marks_in_a_tsv(db: None) -> None:
@@ -92,29 +92,28 @@ def test_error_spans_in_quotation_marks_in_a_tsv(db: None) -> None:
     spans = [{"start": 0, "end": 3, "severity": "minor"}]
     cells = io.StringIO()
     csv.writer(cells, delimiter="\t").writerow(["R1", "1", "alpha", 80, json.dumps(spans)])
-    files = as_files(own_tsv="rater\tseg\tsystem\tscore\terrors\n" + cells.getvalue())
+    files = as_files(own_tsv="annotator\tseg\tsystem\tscore\terrors\n" + cells.getvalue())
     assert '"[{""start""' in cells.getvalue()
     reading, report = read(files, **DE_EN)
     assert report.errors == []
-    assert "quotation marks around the cells of “errors”" in " ".join(map(str, report.notes))
+    assert "table.quotes-of" in counts(report.notes)
     (span,) = reading.drafts[0][1].judgments[0].spans
     assert (span.start, span.end, span.severity) == (0, 3, "minor")
 
 
 def test_a_score_that_is_not_known_as_one_is_warned_of(db: None) -> None:
-    head = "rater\tseg\tsystem\terrors\tmy verdict\n"
+    head = "annotator\tseg\tsystem\terrors\tmy verdict\n"
     _, report = read(as_files(own_tsv=f"{head}R1\t1\talpha\t[]\t80\n"), **DE_EN)
-    told = [str(warning) for warning in report.warnings]
-    assert "own.tsv, row 1: no column is taken for the score. Is it one of my verdict?" in told
+    assert ("own.tsv, row 1", "judgments.no-score-column") in found(report.warnings)
 
 
 def test_wrong_cells_are_named_together_with_missing_keys(db: None) -> None:
-    text = "rater\tseg\tsystem\tscore\nR1\t\talpha\tgood\n\t2\talpha\t7\nR1\t2\talpha\t3,5\n"
+    text = "annotator\tseg\tsystem\tscore\nR1\t\talpha\tgood\n\t2\talpha\t7\nR1\t2\talpha\t3,5\n"
     assert errors_of(as_files(own_tsv=text), **DE_EN) == [
-        "own.tsv, row 2, seg: it is not said which segment this is",
-        "own.tsv, row 2, score: “good” is no number",
-        "own.tsv, row 3, rater: it is not said who judged",
-        "own.tsv, row 4, score: “3,5” is no number: write a decimal point",
+        ("own.tsv, row 2, seg", "judgments.no-segment"),
+        ("own.tsv, row 2, score", "cell.not-a-number"),
+        ("own.tsv, row 3, annotator", "judgments.no-annotator"),
+        ("own.tsv, row 4, score", "cell.decimal-comma"),
     ]
 
 

@@ -126,7 +126,7 @@ def test_faults_of_fields_and_archives(db: None, settings: object) -> None:
 
 def test_a_file_that_is_gone_is_not_referred_to(db: None) -> None:
     checked = check(TWO, archive(talks__one_wav=wav(pitch=5), two_wav=wav(pitch=6)))
-    path_of(checked.draft.segments[0].beside["file"]).unlink()
+    path_of(checked.draft.segments[0].attachments["file"]).unlink()
     with pytest.raises((ValidationError, uploads.OutdatedError)):
         uploads.store(checked.draft)
     assert not TestSet.objects.exists()

@@ -1,4 +1,4 @@
-"""A draft is changed by the form that made it, as long as it is one."""
+"""Drafts are edited in the form that made them; other campaigns are not."""
 
 from typing import Any
 

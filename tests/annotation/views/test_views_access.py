@@ -104,7 +104,7 @@ def test_personal_links_are_shown_and_work(world: World, as_admin: Client) -> No
     assert rows == [["annotator", "link"], *[list(link) for link in links]]
     assert fresh_links(as_admin.get(address("access", campaign)).text) == links
     path = links[0][1].removeprefix("http://testserver")
-    # Annotators of a draft get in, and are told that it is not open.
+    # Annotators of a draft enter, and the page says that it is not open.
     assert Client().get(path, follow=True).status_code == 409
     end = Annotator.objects.get(label="A1").token_expires_at
     assert f"{end:%Y-%m-%d %H:%M}" == f"{last + timedelta(days=1):%Y-%m-%d} 00:00"
@@ -321,4 +321,4 @@ def test_a_campaign_closed_early_is_not_called_complete(world: World, as_admin: 
     page = as_admin.get(address("access", campaign)).text
     assert ">Not finished<" in page
     assert ">At work<" not in page
-    assert "It was closed before anybody answered." in page
+    assert "closed before anybody rated" in page

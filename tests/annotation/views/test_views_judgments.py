@@ -207,7 +207,7 @@ def test_without_a_csrf_token(world: World) -> None:
 
 
 def test_a_program_that_follows_next_comes_to_the_end(world: World, client: Client) -> None:
-    """Also where practice comes first: its own screen stands beside the way on."""
+    """Also where practice comes first: its own screen is beside the way on."""
     rows = opened(world)
     Item.objects.filter(pk__in=[row.item_id for row in rows[:2]]).update(
         kind=Item.Kind.TUTORIAL, low=20, high=40, feedback="Half is missing."

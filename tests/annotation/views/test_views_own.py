@@ -28,7 +28,7 @@ def test_all_own_items_and_which_are_rated(world: World, client: Client) -> None
     rate(rows[2], 10)
     listed = own(client, campaign)["screens"]
     assert listed == [[address(row), n, n, int(n == 3)] for n, row in enumerate(rows, start=1)]
-    # Any of them opens, is answered, and can be answered anew with all that was said before kept.
+    # Any of them opens, is answered, and can be answered anew, and earlier answers are kept.
     for score in (20, 30):
         sent = form(client, rows[2], score=str(score))
         assert client.post(address(rows[2]), sent, headers=JSON).status_code == 200

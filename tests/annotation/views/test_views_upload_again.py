@@ -42,7 +42,7 @@ def token(page: Any) -> str:
     return unquote(found[1])
 
 
-def kept(page: Any) -> str:
+def kept_token(page: Any) -> str:
     found = re.search(r'name="kept" value="([^"]+)"', page.text)
     assert found
     return unquote(found[1])
@@ -105,7 +105,7 @@ def test_back_from_the_preview_everything_is_there(world: World, as_admin: Clien
         assert word in form.text
     assert re.search(r'name="kept_files" value="0"[^>]* checked', form.text)
     assert "Table: odd.csv, " in form.text
-    again = send(as_admin, kept=kept(form), kept_files=["0"], name="Other name")
+    again = send(as_admin, kept=kept_token(form), kept_files=["0"], name="Other name")
     assert again.status_code == 200, "the files and the meaning of their columns are kept"
     as_admin.post(again.redirect_chain[-1][0])
     assert TestSet.objects.get(name="Other name").segments.count() == 2
@@ -117,7 +117,7 @@ def test_a_refused_form_keeps_its_files(world: World, as_admin: Client) -> None:
     assert page.status_code == 422
     assert "not a known code" in page.text
     assert "Source: s.txt" in page.text
-    page = send(as_admin, kept=kept(page), kept_files=["0", "1"])
+    page = send(as_admin, kept=kept_token(page), kept_files=["0", "1"])
     assert page.status_code == 200
     assert "Eins" in page.text
 
@@ -129,7 +129,7 @@ def test_files_that_are_unticked_or_replaced_do_not_count(world: World, as_admin
     }
     form = as_admin.get(reverse("testset-upload"), {"change": token(send(as_admin, **files))})
     page = send(
-        as_admin, kept=kept(form), kept_files=["0", "1"],
+        as_admin, kept=kept_token(form), kept_files=["0", "1"],
         source=sent("s2.txt", "Drei\nVier\n"), systems=[sent("a.txt", "Three\nFour\n")],
     )  # fmt: skip
     as_admin.post(page.redirect_chain[-1][0])

@@ -30,4 +30,4 @@ def test_without_intervals_the_axis_begins_at_zero_and_no_line_is_explained() ->
 def test_with_intervals_these_give_the_scale() -> None:
     zero, text = axis_and_text((-0.1, 0.2), (None, None))
     assert not zero
-    assert "Lines: 95% intervals, t clustered by 30 segments." in text
+    assert "t clustered by 30 segments" in text

@@ -64,15 +64,13 @@ def test_published_segment_and_system_scores_of_wmt21(db: None, data_dir: Path) 
 
 
 @pytest.mark.parametrize(
-    ("failed", "expected"),
-    [
-        (0, "have no score yet; run it again."),
-        (2, "have no score yet, 2 of them because they failed; run it again."),
-    ],
+    ("failed", "code"), [(0, "correlation.not-scored"), (2, "correlation.failed")]
 )
-def test_what_failed_is_counted_among_what_is_missing(failed: int, expected: str) -> None:
+def test_what_failed_is_counted_among_what_is_missing(failed: int, code: str) -> None:
     measure: Any = SimpleNamespace(metric="chrF", is_imported=False)
-    assert agreement._missing(measure, 3, failed) == f"chrF: 3 judged outputs {expected}"
+    found = agreement._missing(measure, 3, failed)
+    assert (found.code, found.parameters["n"]) == (code, 3)
+    assert found.parameters.get("failed", 0) == failed
 
 
 @pytest.fixture(scope="module")

@@ -40,7 +40,7 @@ def mqm_rows(shared_rows: SharedRows[None], data_dir: Path) -> Iterator[None]:
 
 @pytest.fixture
 def mqm(mqm_rows: None, db: None) -> Campaign:
-    """15 systems, each output annotated by one of nine raters: 7,935 judgments."""
+    """15 systems, each output annotated by one of nine annotators: 7,935 judgments."""
     return Campaign.objects.get(slug="mqm-ted-zh-en")
 
 
@@ -55,7 +55,7 @@ def test_the_published_order_of_mqm(mqm: Campaign, data_dir: Path, client: Clien
     order = published(data_dir)
     document = systems.compute(mqm, Filters(humans=IN))
     assert [row.system for row in document.human] == order
-    assert "not standardised per annotator" in document.human_scores
+    assert document.human_scores.code == "human.raw-penalties"
     assert PENALTIES_STANDARDISED not in document.warnings
     asked = systems.compute(mqm, Filters(scores="z", humans=IN))
     moved = [row.system for row in asked.human]
@@ -67,7 +67,6 @@ def test_the_published_order_of_mqm(mqm: Campaign, data_dir: Path, client: Clien
     client.force_login(make_user("reader", "researcher"))
     page = client.get(reverse("systems", args=[mqm.slug])).text
     assert "not standardised per annotator" in page
-    assert "standardised per annotator as asked for" not in page
     _bundle_says_so(mqm)
 
 
@@ -94,10 +93,9 @@ def test_the_report_follows_the_protocol(world: World) -> None:
     points = campaign.protocol
     Campaign.objects.filter(pk=campaign.pk).update(protocol="mqm")
     campaign.refresh_from_db()
-    said = parts(campaign, Filters())["facts"].human_scores
-    assert said == "mean raw scores (minus the penalty, not standardised per annotator)"
+    assert parts(campaign, Filters())["facts"].human_scores.code == "human.raw-penalties"
     assert PENALTIES_STANDARDISED in parts(campaign, Filters(scores="z"))["warnings"]
-    # Agreement on z-scores of penalties is said to be none to quote, that of points is not.
+    # Only agreement on z-scores of penalties has a warning.
     assert PENALTIES in quality_report(campaign).warnings
     Campaign.objects.filter(pk=campaign.pk).update(protocol=points)
     assert PENALTIES not in quality_report(Campaign.objects.get(pk=campaign.pk)).warnings
@@ -105,7 +103,7 @@ def test_the_report_follows_the_protocol(world: World) -> None:
 
 @pytest.mark.parametrize(("score", "means"), [(1.0, [-0.5, 0.5]), (-1.0, [-5.0, -1.0])])
 def test_human_scores_of_a_file(score: float, means: list[float]) -> None:
-    """Two raters of unlike strictness: z-scores of points, penalties as they are."""
+    """Two annotators, one stricter than the other: z-scores of points, penalties as they are."""
     scores = np.array([1.0, 2, 10, 20, 30]) if score > 0 else np.array([-1.0, -1, -5, -5])
     people = ("A", "A", "B", "B", "B")[: len(scores)]
     output = np.array([1, 2, 1, 2, 2])[: len(scores)] if score > 0 else np.array([2, 2, 1, 1])
@@ -124,7 +122,7 @@ def test_human_scores_of_a_file(score: float, means: list[float]) -> None:
 
 
 def test_floors_by_scipy_and_no_ceiling_of_mqm(mqm: Campaign, data_dir: Path) -> None:
-    """Each output has one rater, so nobody can be compared with the others."""
+    """Each output has one annotator, so nobody can be compared with the others."""
     with (data_dir / "mqm-ted/zh-en/seg-scores.tsv").open(encoding="utf-8") as lines:
         reader = csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE)
         mqm_of = {(row["seg_id"], row["system"]): float(row["mqm"]) for row in reader}

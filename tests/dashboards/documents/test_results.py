@@ -183,7 +183,7 @@ def test_values_are_shown_before_their_intervals(world: World, as_researcher: Cl
     # The verdict is there as soon as there is a number.
     assert 'data-verdict="limited"' in page
     assert "Intervals and ranks are being computed." in page
-    assert "more numbers are being computed" in page
+    assert "numbers are being computed" in page
     # A file has all its parts, or it is none yet.
     assert (waiting.status_code, waiting["Retry-After"]) == (202, "2")
     compute_waiting()

@@ -25,7 +25,7 @@ def others(first: str, second: str) -> tuple[list[str], list[str]]:
         ("Привет, мир", "Привет, мама", ["мир"], ["мама"]),
         ("naïve", "nai\u0308ve", ["naïve"], ["nai\u0308ve"]),
         ("प्रिय मित्र", "प्रिय शत्रु", ["मित्र"], ["शत्रु"]),
-        ("50 % off", "60 % off", ["50"], ["60"]),
+        ("50 off", "60 off", ["50"], ["60"]),
     ],
 )
 def test_what_differs(first: str, second: str, left: list[str], right: list[str]) -> None:

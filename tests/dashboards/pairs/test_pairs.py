@@ -118,12 +118,6 @@ def test_the_sentence(
         assert said.keys == {"Alpha": "a", "Beta": "b"}
 
 
-def test_the_sentence_in_english() -> None:
-    assert answer(pair(8, 2, (0.2, 0.9)), SEGMENTS).sentence.text == (
-        "Alpha beats Beta: it is ahead on 80% of 10 segments and behind on 20%."
-    )
-
-
 @pytest.mark.parametrize(("wins", "losses"), [(1, 2), (12, 8)])
 def test_ties_do_not_decide(wins: int, losses: int) -> None:
     found = ties_note(pair(wins, losses, (-0.1, 0.1)), OUTPUT_PAIRS)
@@ -149,11 +143,11 @@ def test_pages_mark_what_differs(rated: Campaign, as_researcher: Client) -> None
 @pytest.mark.parametrize(
     ("page", "query", "sentence"),
     [
-        ("systems-pair", "first=nobody", "this campaign has no system &#x27;nobody&#x27;"),
+        ("systems-pair", "first=nobody", "no system “nobody”"),
         ("systems-pair", "first=weak&second=weak", "Choose two different systems"),
-        ("systems-pair", "by=nothing", "“nothing” has no scores here"),
-        ("metrics-pair", "second=nothing", "“nothing” has no scores here"),
-        ("metrics-pair", "by=chrf", "by is not taken here"),
+        ("systems-pair", "by=nothing", "“nothing”"),
+        ("metrics-pair", "second=nothing", "“nothing”"),
+        ("metrics-pair", "by=chrf", "the parameter by"),
     ],
 )
 def test_what_is_not_there_is_refused(

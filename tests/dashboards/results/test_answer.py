@@ -87,7 +87,8 @@ def test_nothing_significant() -> None:
 
 def test_one_metric() -> None:
     found = answered(TER)
-    assert (found.case, text(found)) == ("alone", "TER agrees with the humans, τ .64 [.59, .69].")
+    assert found.case == "alone"
+    assert "τ .64 [.59, .69]" in text(found)
 
 
 def test_chance_is_not_agreement() -> None:
@@ -180,7 +181,7 @@ def test_counts_that_are_reckoned_have_two_digits(n: int, words: int) -> None:
 )
 def test_a_difference_is_never_written_as_zero(difference: float, words: str) -> None:
     found = planned("TER", "chrF", -difference, 5767, HOLM)
-    assert f"differ by {words} as" in found.text
+    assert f" {words} " in found.text
     assert found.parameters["n"] == 5800
     assert found.parameters["correction"] == HOLM
 

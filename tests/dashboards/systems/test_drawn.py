@@ -41,7 +41,7 @@ def test_the_page_has_means_weighted_by_the_probabilities(world: World, client: 
     assert {name: row.mean for name, row in found.items()} == pytest.approx(
         {name: above[name] / below[name] for name in above}
     )
-    assert BIAS in [str(each) for each in human_scores(campaign, "raw").warnings]
+    assert BIAS in human_scores(campaign, "raw").warnings
     # Choices by system: whoever answered, and in how far two agree.
     (table,) = quality(campaign, Filters()).choices
     assert (table.name, table.options) == ("Usable", ["yes", "no"])

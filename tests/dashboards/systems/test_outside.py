@@ -1,4 +1,4 @@
-"""Systems that a task leaves out, on the page of MT systems: where metrics put weak outputs."""
+"""Systems that a campaign excludes, on the page of MT systems: where metrics place weak outputs."""
 
 import csv
 

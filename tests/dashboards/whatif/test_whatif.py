@@ -99,7 +99,7 @@ def test_nobody_failing_is_not_nobody_tested(rated: Campaign) -> None:
         own = traps.filter(assignment__annotator=person)
         own.filter(pk__in=list(own.values_list("pk", flat=True))[:2]).delete()
     notes = whatif.compute(rated, ALL).notes
-    assert any("4 traps" in each.text for each in notes)
+    assert 4 in [each.parameters.get("n") for each in notes]
 
 
 def test_control_items_move_scores_that_are_standardised_with_them(rated: Campaign) -> None:
@@ -204,13 +204,9 @@ def test_pages_and_files(rated: Campaign, as_researcher: Client) -> None:
 
 
 def test_nothing_to_leave_out(world: World, as_researcher: Client) -> None:
-    for name, sentence in (
-        ("whatif", "There are no data to exclude yet."),
-        ("samplesize", "no metric"),
-    ):
+    for name in ("whatif", "samplesize"):
         page = as_researcher.get(reverse(name, args=[world.campaign.slug]))
         assert "No output of this campaign has a human score yet." in page.text
-        assert sentence in page.text
 
 
 def test_figures_hold_the_documents_numbers(rated: Campaign) -> None:

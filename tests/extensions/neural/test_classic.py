@@ -66,7 +66,7 @@ def test_they_are_described_as_any_plug_in() -> None:
     found = {
         key: plugins.read(EntryPoint(key, registry.FAMILIES[key], GROUP)) for key in SIGNATURES
     }
-    assert {each.error for each in found.values()} == {""}
+    assert {each.error for each in found.values()} == {None}
     for key, each in found.items():
         assert isinstance(each.plugin, Plugin)
         assert (each.key, each.plugin.contract) == (key, CONTRACT)

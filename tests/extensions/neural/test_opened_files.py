@@ -1,4 +1,4 @@
-"""No metric reads a file that the key of its signature does not hang on."""
+"""The key of a signature depends on every file that its metric reads."""
 
 import json
 import sys

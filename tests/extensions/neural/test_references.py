@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 from metrics import registry
-from metrics.base import READING_WORDS, Metric, SegmentInput, one_measure
+from metrics.base import READING_WORDS, Metric, MetricInfo, SegmentInput, one_measure
 from metrics.families import references
 from tests.extensions.neural.checkpoints import small
 from tests.extensions.neural.reference_free import OUTPUTS, REFERENCES, SOURCES, TEXTS, make
 
-# Families that read no references, whatever their options; a judge is told the first.
+# Families that read no references, whatever their options; a judge reads the first.
 REFERENCE_FREE = {
     "floor", "judge", "xmoverscore", "refreeeval", "refreeeval-head", "sentsim", "sentinel",
     "trained-sentinel",
@@ -25,7 +25,7 @@ SEVERAL = [
     for output in OUTPUTS[:3]
 ]
 COMPARED = {"compare": "reference"}
-# As texts stand in a batch, kernels add in another order: some last digits of float32.
+# Kernels add in another order for each batch, so the last digits of float32 differ.
 assert_close = partial(np.testing.assert_allclose, rtol=1e-5, atol=1e-6)
 
 
@@ -114,7 +114,7 @@ def test_every_family_that_reads_references_has_the_option() -> None:
 
 def test_the_first_the_best_the_mean(made: Made) -> None:
     each = np.stack([alone(made("first"), place) for place in range(3)])
-    assert np.ptp(each[:, :, 0], axis=0).max() > 2e-5  # random weights tell little apart
+    assert np.ptp(each[:, :, 0], axis=0).max() > 2e-5  # random weights give similar scores
     assert_close(made("first").score(SEVERAL), each[0])
     assert_close(made("mean").score(SEVERAL), each.mean(axis=0))
     best = made("best")
@@ -141,7 +141,7 @@ def test_the_signature_tells_them_apart(made: Made) -> None:
 
 def test_no_reference_is_read_against_the_source(xlmr: str) -> None:
     metric = make("xbertscore", checkpoint=xlmr, layer=2, references="mean")
-    assert metric.info.references == metric.info.reading == ""
+    assert (metric.info.references, metric.info.reading) == ("", None)
     assert "|references:" not in metric.signature()
 
 
@@ -162,10 +162,15 @@ def test_each_reference_is_scored_once(xlmr: str, fresh: None) -> None:
 def test_a_metric_of_before_reads_what_it_always_did() -> None:
     """Rows that were stored before have no such option."""
     info = one_measure("c", "C", needs_source=True, needs_reference=True, family="comet")
-    assert (info.references, info.reading) == ("first", "the first by name is read")
-    assert registry.get_info("bleu").reading == "all are read at once"
-    assert registry.get_info("chrf").reading == "the best counts, for each value"
-    assert registry.get_info("wmt22-cometkiwi-da").reading == ""
+    assert (info.references, reading_of(info)) == ("first", "references.first")
+    assert reading_of(registry.get_info("bleu")) == "references.all"
+    assert reading_of(registry.get_info("chrf")) == "references.best"
+    assert registry.get_info("wmt22-cometkiwi-da").reading is None
+
+
+def reading_of(info: MetricInfo) -> str:
+    assert info.reading is not None
+    return info.reading.code
 
 
 @pytest.mark.parametrize("chosen", ["best", "mean"])

@@ -173,7 +173,7 @@ def tokenizer_of(options: dict[str, Any]) -> Any:
 
 
 def one_token_words(tokenizer: Any) -> list[str]:
-    """Four words that are a token each wherever they stand behind a blank."""
+    """Return four words that are one token each after a blank."""
 
     def size(text: str) -> int:
         return len(tokenizer(text, verbose=False)["input_ids"])

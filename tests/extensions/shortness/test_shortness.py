@@ -72,12 +72,12 @@ def test_partial_correlations_are_those_of_a_regression(
 
 
 def test_compliance_counts_outputs(demo: Campaign, document: Shortness) -> None:
-    systems = {row.system for row in document.kept}
-    assert len(document.kept) == len(systems) * len(TOLERANCES)
+    systems = {row.system for row in document.compliant}
+    assert len(document.compliant) == len(systems) * len(TOLERANCES)
     for name in systems:
-        shares = [row.share for row in document.kept if row.system == name]
+        shares = [row.share for row in document.compliant if row.system == name]
         assert shares == sorted(shares, key=lambda share: share or 0.0)
-    widest = [row for row in document.kept if row.tolerance == TOLERANCES[-1]]
+    widest = [row for row in document.compliant if row.tolerance == TOLERANCES[-1]]
     assert {row.n_common for row in widest} == {widest[0].n_common}
 
 

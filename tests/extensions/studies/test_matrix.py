@@ -21,7 +21,7 @@ TRUSTED = CampaignTrust(
     verdict=Verdict.NO_LIMITS, label="", summary="", reasons=(), campaign="", name="",
     n_systems=9, n_segments=90, n_informative=90,
 )  # fmt: skip
-# By key: value, low, high. The best, one that is not told from it, one that is, one at chance.
+# By key: value, low, high. The best, an indistinguishable one, a worse one, one at chance.
 VALUES = {
     "a": (0.6, 0.5, 0.7),
     "b": (0.55, 0.4, 0.6),
@@ -146,18 +146,18 @@ def test_published_columns_are_as_printed(data_dir: Path, statistic: str, table:
     specs = json.loads((data_dir.parent / "specs" / "study-tables.json").read_text("utf-8"))
     printed = [row for row in specs[table][2:] if row[1]]
     found = matrix_of([], [], [], beside_of("cheng2023", statistic, ()))
-    assert found.beside is not None
-    assert len(found.beside.heads) == 5
+    assert found.published is not None
+    assert len(found.published.heads) == 5
     assert [re.sub("<.*?>", "", row[0]) for row in printed] == [row.label for row in found.rows]
     for row, cells in zip(found.rows, printed, strict=True):
-        shown = [f"<b>{c.value:.4f}</b>" if c.is_best else f"{c.value:.4f}" for c in row.beside]
+        shown = [f"<b>{c.value:.4f}</b>" if c.is_best else f"{c.value:.4f}" for c in row.published]
         assert shown == cells[1:]
 
 
 def test_published_columns_are_those_of_the_directions_shown() -> None:
     found = beside_of("cheng2023", "tau-b", {"en-zh"})
     assert found is not None
-    assert found.heads == ["En-Zh 80 %", "En-Zh 50 %", AVERAGE]
+    assert found.heads == ["En-Zh 80%", "En-Zh 50%", AVERAGE]
     # Half of the table has another average than the whole.
     assert found.values["bleurt-20"] == [0.4611, 0.4348, pytest.approx((0.4611 + 0.4348) / 2)]
     assert beside_of("cheng2023", "spearman", ()) is None

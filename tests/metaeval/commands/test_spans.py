@@ -66,9 +66,9 @@ def test_lists_as_in_wmt25(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("row", "message"),
     [
-        ("m\tA\t1\t5\t2\tminor", "line 3: the span [5, 2) ends before it starts"),
-        ("m\tA\t1\tx\t2\tminor", "line 3: fields start and end"),
-        ("m\tA\t1\t1 2\t2\tminor", "line 3: expected as many starts as ends"),
+        ("m\tA\t1\t5\t2\tminor", "line 3: The span ends at 2, before"),
+        ("m\tA\t1\tx\t2\tminor", "line 3: The fields start and end"),
+        ("m\tA\t1\t1 2\t2\tminor", "line 3: A row needs as many starts as ends"),
         ("m\tB\t9\t1\t2\tminor", "no output in common"),
         ("\tA\t1\t1\t2\tminor", "line 3: field set: empty"),
     ],

@@ -207,4 +207,4 @@ def test_the_command_reads_a_table(tmp_path, capsys) -> None:
     )
     path.write_text(rows[0] + "\np1\to1\tblnk\t3\t\n")
     assert main(["trial", str(path)]) == 2
-    assert "line 2: field condition: expected one of blank" in capsys.readouterr().err
+    assert "line 2: The field condition must be one of blank" in capsys.readouterr().err

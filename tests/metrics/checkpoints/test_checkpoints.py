@@ -84,20 +84,25 @@ def test_sums_that_disagree(folder: Path) -> None:
     (folder / "extra.json").write_text("{}")
     with (folder / "SHA256SUMS").open("a") as sums:
         sums.write("what is this\n")
-    assert places.verify(folder) == [
-        "config.json is missing.",
-        "vocab.txt is not what SHA256SUMS says.",
-        "SHA256SUMS, line 5: not a SHA-256 and a file name.",
-        "SHA256SUMS does not list extra.json.",
+    problems = places.verify(folder)
+    assert [each.code for each in problems] == [
+        "checkpoint.file-missing",
+        "checkpoint.hash-differs",
+        "checkpoint.sums-line",
+        "checkpoint.file-not-listed",
     ]
+    missing, different, line, unlisted = (each.parameters for each in problems)
+    assert (missing["name"], different["name"]) == ("config.json", "vocab.txt")
+    assert (line["line"], unlisted["name"]) == (5, "extra.json")
 
 
 def test_a_checkpoint_that_was_tampered_with_is_refused(folder: Path) -> None:
     write_sums(folder)
     places.check("small", folder)
     (folder / "model.safetensors").write_text("other")
-    with pytest.raises(MetricError, match="small is not trusted: model"):
+    with pytest.raises(MetricError, match=r"small .*model") as caught:
         places.check("small", folder)
+    assert caught.value.message.code == "checkpoint.damaged"
 
 
 @pytest.mark.parametrize("file", ["config.json", "tokenizer_config.json"])
@@ -143,7 +148,7 @@ def test_what_can_be_no_name_is_missing(
     monkeypatch.setenv("TOUCHSTONE_MODELS", str(tmp_path))
     with pytest.raises(MetricError) as caught:
         places.find(name)
-    assert (caught.value.permanent, name in caught.value.message) == (True, True)
+    assert (caught.value.permanent, name in caught.value.message.text) == (True, True)
 
 
 def test_a_package_holds_a_checkpoint(
@@ -159,6 +164,7 @@ def test_a_package_holds_a_checkpoint(
 
 @pytest.mark.parametrize("package", ["no_such_package", "json", "a.b", ""])
 def test_a_package_without_a_checkpoint(package: str) -> None:
-    with pytest.raises(MetricError, match="No installed Python package") as caught:
+    with pytest.raises(MetricError) as caught:
         places.find(f"package:{package}")
     assert caught.value.permanent
+    assert caught.value.message.code == "checkpoint.not-in-package"

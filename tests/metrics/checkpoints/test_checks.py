@@ -31,30 +31,34 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-def told() -> dict[str, Any]:
+def stored_check() -> dict[str, Any]:
     (stock,) = (each for each in hosts.survey(Worker.objects.all()) if each.name == NAME)
     return dict(stock.places[0].found)
 
 
 def test_hashes_are_compared_where_asked(folder: Path) -> None:
-    assert "problems" not in told()
+    assert "problems" not in stored_check()
     ask_for_check(NAME, Worker.objects.all())
     assert working.drain(hash_checks) == 1
-    assert told()["problems"] == []
+    assert stored_check()["problems"] == []
     (folder / "model.safetensors").write_bytes(bytes(999) + b"x")
     ask_for_check(NAME, Worker.objects.all())
     assert working.drain(hash_checks) == 1
-    assert told()["problems"] == ["model.safetensors is not what SHA256SUMS says."]
+    (problem,) = stored_check()["problems"]
+    assert (problem.code, problem.parameters["name"]) == (
+        "checkpoint.hash-differs",
+        "model.safetensors",
+    )
     assert HashCheck.objects.count() == 1
 
 
 def test_a_comparison_holds_until_the_files_change(folder: Path) -> None:
     ask_for_check(NAME, Worker.objects.all())
     working.drain(hash_checks)
-    assert "checked_at" in told()
+    assert "checked_at" in stored_check()
     (folder / "model.safetensors").write_bytes(bytes(10))
     Worker.objects.update(checkpoints={NAME: dict(inventory.look(NAME) or {})})
-    assert "checked_at" not in told()
+    assert "checked_at" not in stored_check()
 
 
 def test_a_worker_of_every_host_is_asked_and_no_other_does_it() -> None:
@@ -75,4 +79,4 @@ def test_asking_for_what_is_gone_ends(tmp_path: Path, monkeypatch: pytest.Monkey
     make_worker(f"gpu0@{HERE}", checkpoints={"acme/none": found()})
     ask_for_check("acme/none", Worker.objects.all())
     assert working.drain(hash_checks) == 1
-    assert "acme/none" in HashCheck.objects.get().problems[0]
+    assert HashCheck.objects.get().problems[0]["parameters"]["checkpoint"] == "acme/none"

@@ -67,9 +67,9 @@ def test_a_file_just_written_is_read_every_time(tmp_path: Path) -> None:
     assert hashes.of_file(write(path, b"new", soon)) == sha256(b"new")
 
 
-@pytest.mark.parametrize("kept", ["", "not json", "[1, 2]", '{"a": 1}', '{"a": ["x", 1, "y"]}'])
-def test_a_broken_list_is_made_anew(tmp_path: Path, kept: str) -> None:
-    (tmp_path / "checkpoint-hashes.json").write_text(kept)
+@pytest.mark.parametrize("text", ["", "not json", "[1, 2]", '{"a": 1}', '{"a": ["x", 1, "y"]}'])
+def test_a_broken_list_is_made_anew(tmp_path: Path, text: str) -> None:
+    (tmp_path / "checkpoint-hashes.json").write_text(text)
     assert hashes.of_file(write(tmp_path / "a", b"weights")) == sha256(b"weights")
 
 

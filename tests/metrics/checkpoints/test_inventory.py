@@ -165,7 +165,7 @@ def test_what_no_metric_uses_comes_last() -> None:
     ("name", "command"),
     [
         (NAME, f"python manage.py models --fetch {NAME}"),
-        ("/data/m", "rsync -a <where it is>:/data/m/ /data/m/"),
+        ("/data/m", "rsync -a OTHER_HOST:/data/m/ /data/m/"),
     ],
 )
 def test_the_command_that_gets_it(name: str, command: str) -> None:

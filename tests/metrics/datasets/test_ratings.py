@@ -20,13 +20,13 @@ def read(evalset: EvalSet, tmp_path: Path) -> tuple[Any, Report]:
     return mtme.read(written(tmp_path, evalset), "en-de", report), report
 
 
-def esa(*raters: str, score: float = 77.0) -> EvalSet:
-    """ESA of one output; a file of ratings for each rater."""
+def esa(*annotators: str, score: float = 77.0) -> EvalSet:
+    """ESA of one output; a file of ratings for each annotator."""
     rows = {"A": ((rating((0, 4, "minor")), None), (None, None), (None, None))}
-    names = [f"esa-{n}" if n > 1 else "esa" for n in range(1, len(raters) + 1)]
+    names = [f"esa-{n}" if n > 1 else "esa" for n in range(1, len(annotators) + 1)]
     ratings = {
-        name: {"A": ((rows["A"][0][0], rater), *rows["A"][1:])}
-        for name, rater in zip(names, raters, strict=True)
+        name: {"A": ((rows["A"][0][0], annotator), *rows["A"][1:])}
+        for name, annotator in zip(names, annotators, strict=True)
     }
     scores = {("esa", "seg"): EvalSetScores({"A": np.array([score, np.nan, np.nan])})}
     return small(human_scores=scores, ratings=ratings, metric_scores={})
@@ -41,31 +41,31 @@ def test_esa_ratings_have_scores_and_spans(tmp_path: Path) -> None:
     assert not report.warnings
 
 
-@pytest.mark.parametrize(("evalset", "why"), [
-    (esa("r1", "r2"), "several annotators rated an output"),
-    (esa("r1", score=77.5), "the score of an annotator is not known"),
+@pytest.mark.parametrize(("evalset", "code"), [
+    (esa("r1", "r2"), "mtme.only-means"),
+    (esa("r1", score=77.5), "mtme.score-unknown"),
 ])  # fmt: skip
-def test_scores_count_where_they_cannot_be_told_apart(
-    tmp_path: Path, evalset: EvalSet, why: str
+def test_scores_count_where_the_annotators_of_ratings_are_unknown(
+    tmp_path: Path, evalset: EvalSet, code: str
 ) -> None:
     draft, report = read(evalset, tmp_path)
     (campaign,) = draft.campaigns
     assert not campaign.judgments
     assert len(campaign.output_scores) == 1
-    assert why in str(report.warnings[0])
+    assert report.warnings[0].code == code
 
 
-def test_scores_that_the_ratings_do_not_give_are_kept_beside_them(tmp_path: Path) -> None:
+def test_scores_that_differ_from_the_ratings_are_stored_too(tmp_path: Path) -> None:
     scores = {("mqm", "seg"): EvalSetScores({"Z.1-x": np.array([-25.0, np.nan, np.nan])})}
     ratings = {"mqm": {"Z.1-x": ((rating((0, 3, "major")), "r1"), (None, None), (None, None))}}
     draft, report = read(small(human_scores=scores, ratings=ratings), tmp_path)
     (campaign,) = draft.campaigns
     assert len(campaign.judgments) == 1
     assert campaign.output_scores == {("Z.1-x", "1"): -25.0}
-    assert "both are kept" in str(report.warnings)
+    assert [each.code for each in report.warnings] == ["mtme.scores-differ-from-ratings"]
 
 
-def test_a_second_rating_by_the_same_rater_is_a_repeat(tmp_path: Path) -> None:
+def test_a_second_rating_by_the_same_annotator_is_a_repeat(tmp_path: Path) -> None:
     one = {"A": ((rating((0, 4, "minor")), "r1"), (None, None), (None, None))}
     draft, _ = read(small(human_scores={}, ratings={"mqm": one, "mqm-2": one}), tmp_path)
     (campaign,) = draft.campaigns
@@ -73,22 +73,24 @@ def test_a_second_rating_by_the_same_rater_is_a_repeat(tmp_path: Path) -> None:
     assert len(campaign.judgments) == 2
 
 
-def test_errors_without_a_place_are_marked_and_told(tmp_path: Path) -> None:
+def test_errors_without_a_position_are_marked_and_counted(tmp_path: Path) -> None:
     one = {"A": ((rating((4, 4, "minor")), "r1"), (None, None), (None, None))}
     draft, report = read(small(human_scores={}, ratings={"mqm": one}), tmp_path)
     (span,) = draft.campaigns[0].judgments[0].spans
     assert (span.side, span.start, span.end) == ("target", 0, 4)
-    assert "1 error has no place in the text" in str(report.warnings[0])
+    assert report.warnings[0].code == "mtme.errors-without-position"
+    assert report.warnings[0].message.parameters["n"] == 1
 
 
-def test_merged_ratings_stand_for_those_of_single_raters(tmp_path: Path) -> None:
+def test_merged_ratings_replace_those_of_single_annotators(tmp_path: Path) -> None:
     one = {"A": ((rating((0, 4, "minor")), "r1"), (None, None), (None, None))}
     several = {"mqm.merged": one, "mqm.rater1": one, "mqm.rater2": one}
     scores = {("mqm", "seg"): EvalSetScores({"A": np.array([-1.0, np.nan, np.nan])})}
     draft, report = read(small(human_scores=scores, ratings=several), tmp_path)
     (campaign,) = draft.campaigns
     assert len(campaign.judgments) == 1
-    assert sum("left out, because mqm.merged" in str(note) for note in report.notes) == 2
+    merged = [note for note in report.notes if note.code == "mtme.merged"]
+    assert [note.message.parameters for note in merged] == [{"file": "mqm.merged"}] * 2
 
 
 TABLE = """annotator\tsegment\tsystem\tsource\toutput\tscore\tside\tspan_start\tspan_end\tseverity
@@ -99,7 +101,7 @@ bob\t2\tA\tein Hund\ta cat\t0\ttarget\t2\t5\tmajor
 """
 
 
-def test_each_rating_has_its_score_beside_it(db: None, tmp_path: Path) -> None:
+def test_each_rating_keeps_its_score(db: None, tmp_path: Path) -> None:
     """Two people give every output a score; out and in, each has their own again, with spans."""
     (launched,) = stored(as_files(esa_tsv=TABLE), **DE_EN)
     files = exported(launched.result.campaign)
@@ -121,10 +123,10 @@ def test_each_rating_has_its_score_beside_it(db: None, tmp_path: Path) -> None:
     assert len(draft.campaigns) == 2  # and the z-scores, which are nobody's judgments
 
 
-def test_scores_of_documents_and_domains_are_said_to_be_left_out(tmp_path: Path) -> None:
+def test_skipped_scores_of_documents_give_a_warning(tmp_path: Path) -> None:
     values = {"Z.1-x": np.array([1.0]), "A": np.array([2.0])}
     documents = EvalSetScores({name: np.append(row, row) for name, row in values.items()})
     evalset = small(human_scores={("mqm", "doc"): documents}, ratings={})
     _, report = read(evalset, tmp_path)
-    said = " ".join(str(each) for each in report.warnings)
-    assert "en-de.mqm.doc.score: scores of documents are left out" in said
+    files = [each.place.file for each in report.warnings if each.code == "mtme.other-level"]
+    assert files == ["human-scores/en-de.mqm.doc.score"]

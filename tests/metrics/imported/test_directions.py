@@ -14,10 +14,12 @@ from django.core.management import CommandError, call_command
 from django.test import Client
 
 from annotation.models import Campaign, TestSet
-from annotation.uploads import Report
+from annotation.uploads import InputFile, Report
 from metaeval.files import EvalSet, EvalSetScores, write_evalset
 from metrics import catalogue
 from metrics.datasets import mtme
+from metrics.imported.checking import check
+from metrics.imported.choices import Choices
 from metrics.imported.storing import shown_imports
 from tests.metrics.imported.test_views import filled
 from tests.world import World
@@ -47,7 +49,7 @@ def by_page(client: Client, folder: Path, text: str, stated: Mapping[str, str]) 
 
 
 def by_command(client: Client, folder: Path, text: str, stated: Mapping[str, str]) -> str:
-    """Import by command; return what it said."""
+    """Import by command; return its output."""
     path, out = folder / "scores.tsv", StringIO()
     path.write_text(text)
     options = [f"--{better}-is-better={name}" for name, better in stated.items()]
@@ -89,11 +91,13 @@ def directions() -> dict[str, bool]:
 def test_error_rates_are_turned_unless_they_are_already(
     world: World, owner: Client, tmp_path: Path, door: Door, name: str, sign: int
 ) -> None:
-    said = door(owner, tmp_path, table(name, *(sign * value for value in (0.5, 0, 2))), {})
+    door(owner, tmp_path, table(name, *(sign * value for value in (0.5, 0, 2))), {})
     assert directions() == {f"{name} (imported)": sign < 0}
-    assert "the name is that of an error rate or penalty" in said
     [row] = shown_imports(world.test_set).values()
-    assert ("Lower" if sign > 0 else "Higher") + " is better: the name is" in row.provenance
+    note = row.provenance.parameters["note"]
+    assert note.code == ("direction.stored-lower" if sign > 0 else "direction.stored-higher")
+    expected = "direction.positive" if sign > 0 else "direction.negated"
+    assert note.parameters["reason"].code == expected
 
 
 @DOORS
@@ -124,27 +128,21 @@ def test_an_unclear_direction_is_asked_for_or_refused(
     world: World, owner: Client, tmp_path: Path, door: Door
 ) -> None:
     text = table("TER", -1, 0, 2)
-    said = door(owner, tmp_path, text, {})
-    assert "“TER”: it is not clear whether higher or lower is better" in said
-    assert "--lower-is-better" in said
-    assert "lower_is_better" in said
+    shown = door(owner, tmp_path, text, {})
+    assert "--lower-is-better" in shown
+    assert "lower_is_better" in shown
     assert directions() == {}
     if door is by_page:
-        assert '<option value="" selected>choose</option>' in said
+        assert '<option value="" selected>choose</option>' in shown
     door(owner, tmp_path, text, {"TER": "lower"})
     assert directions() == {"TER (imported)": False}
 
 
-def test_both_directions_of_one_metric_are_refused(
-    world: World, owner: Client, tmp_path: Path
-) -> None:
-    path = tmp_path / "scores.tsv"
-    path.write_text(table("TER", 1, 2))
-    out = StringIO()
-    options = ("--lower-is-better", "TER", "--higher-is-better", "TER")
-    with pytest.raises(CommandError):
-        call_command("import_scores", "harbour", path, *options, stdout=out, stderr=out)
-    assert "TER: both lower and higher is stated to be better" in out.getvalue()
+def test_both_directions_of_one_metric_are_refused(world: World) -> None:
+    file = InputFile.holding("scores.tsv", table("TER", 1, 2).encode())
+    both = frozenset(["TER"])
+    checked = check(world.test_set, [file], Choices(lower=both, higher=both))
+    assert [each.code for each in checked.report.errors] == ["scores.both-directions"]
 
 
 @pytest.mark.parametrize(("options", "is_lower"), [({}, True), ({"higher": ["TER-refA"]}, False)])
@@ -169,8 +167,8 @@ def test_folders_of_mt_metrics_eval_have_directions_too(
     assert campaign.lower_is_better
     assert campaign.output_scores["B", "2"] == 6
     assert metric.higher_is_better is not is_lower
-    told = " ".join(map(str, report.notes))
-    assert "1 cell is missing in the scores of TER-refA" in told
-    assert "“mqm”: lower is better: MQM counts errors" in told
+    notes = {(each.code, each.message.parameters["name"]): each.message for each in report.notes}
+    assert notes["mtme.missing-scores", "TER-refA"].parameters["n"] == 1
+    assert ("direction.lower", "mqm") in notes
     call_command("import_mtme", tmp_path / "t", stdout=StringIO(), stderr=StringIO())
     assert Campaign.objects.get().lower_is_better

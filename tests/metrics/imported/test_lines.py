@@ -51,7 +51,7 @@ def by_page(client: Client, name: str, content: str, lines: str) -> str:
 
 
 def by_command(client: Client, name: str, content: str, lines: str) -> str:
-    """Import by command; return what it said."""
+    """Import by command; return its output."""
     path, out = Path(name), StringIO()
     path.write_text(content)
     options = ["--lines", lines] if lines else []
@@ -107,12 +107,11 @@ def test_lines_are_not_matched_by_the_order_in_which_judgments_came(
     campaign = judged(folder)
     assert list(campaign.test_set.segments.values_list("key", flat=True)) == ["3", "1", "2"]
     TestSet.objects.filter(slug=SET).update(created_by=world.admin)
-    said = door(as_admin, name, content, "")
-    assert "the lines of this file have no keys" in said
-    assert "--lines" in said
+    shown = door(as_admin, name, content, "")
+    assert "--lines" in shown
     assert not shown_imports(campaign.test_set)
     if door is by_page:
-        assert 'name="lines"' in said
+        assert 'name="lines"' in shown
     door(as_admin, name, content, KEY)
     assert correlation(campaign) == pytest.approx(0.9993, abs=5e-5)
 
@@ -171,7 +170,7 @@ def test_outputs_without_keys_are_added_as_stated(
     judged(folder)
     submission = files_of(folder, kind)
     [error] = check_submission(submission).report.errors
-    assert "State whether line n is" in str(error)
+    assert error.code == "lines.unknown-order"
     submission.lines = lines
     checked = check_submission(submission)
     assert not checked.report.errors
@@ -204,8 +203,8 @@ def test_the_command_and_the_page_of_test_sets_ask_too(
 def test_a_subset_takes_the_lines_of_its_keys(world: World, folder: Path) -> None:
     """Segments 3 and 2 of a file of four lines were judged."""
     campaign = judged(folder, "annotator\tsystem\tsegment\tscore\np\tX\t3\t30\np\tX\t2\t60\n")
-    said = by_command(Client(), "m.seg.score", "X\t0.1\nX\t0.2\nX\t0.3\nX\t0.4\n", KEY)
-    assert "2 scores are of segments that are not here, and left out" in said
+    output = by_command(Client(), "m.seg.score", "X\t0.1\nX\t0.2\nX\t0.3\nX\t0.4\n", KEY)
+    assert "Skipped 2 scores" in output
     [shown] = shown_imports(campaign.test_set).values()
     keys = dict(campaign.test_set.segments.values_list("pk", "key"))
     cells = {keys[segment or 0]: score for (_, segment), score in read(shown.signature).cells()}
@@ -227,7 +226,7 @@ def test_files_in_the_layout_of_wmt_without_texts_are_not_guessed(
     error, command = StringIO(), ("import_mtme", str(folder / "out" / SET), "--name")
     with pytest.raises(CommandError):
         call_command(*command, SET, stdout=StringIO(), stderr=error)
-    assert "which segments they are of is not known" in error.getvalue()
+    assert "so their segments are unknown" in error.getvalue()
     call_command(*command, "another", stdout=StringIO(), stderr=error)
     assert TestSet.objects.get(slug="another-en-de").is_in_file_order
 
@@ -269,8 +268,9 @@ def test_what_lines_may_be_stated_to_be() -> None:
     ]  # fmt: skip
     names = Listing(["x", "1"], ["", ""], is_in_file_order=False)
     assert names.choices == (LISTED,)
-    with pytest.raises(UnknownOrderError, match="not all numbers"):
+    with pytest.raises(UnknownOrderError) as refused:
         names.key_of_lines(KEY)
+    assert refused.value.message.code == "lines.no-numbers"
 
 
 LONG = "segment\tsource\tsystem\toutput\n"

@@ -36,21 +36,20 @@ def counts(world: World) -> dict[str, int]:
 
 @DOORS
 @pytest.mark.parametrize("name", ["nan", "none", "inf", "humanNA"])
-def test_missing_cells_are_left_out_and_counted(
+def test_missing_cells_are_skipped_and_counted(
     world: World, as_admin: Client, folder: Path, of_humans: Door, of_metrics: Door, name: str
 ) -> None:
     path = SCORES / f"{name}.tsv"
     columns = {key: ~np.isnan(each) for key, each in columns_of(path).items()}
     there = {key: int(columns[key].sum()) for key in ("human", "good", "poor")}
-    said = of_humans(as_admin, folder, path.read_text(), {})
+    of_humans(as_admin, folder, path.read_text(), {})
     assert counts(world)["human"] == there["human"]
     if there["human"] < 200:
-        assert "1 cell is missing in “human”" in said
         return
-    said = of_metrics(as_admin, "scores.tsv", path.read_text(), "")
+    shown = of_metrics(as_admin, "scores.tsv", path.read_text(), "")
     assert counts(world) == {"human": there["human"], "imported-good": there["good"],
                              "imported-poor": there["poor"]}  # fmt: skip
-    assert ("“good”: 5 infinite values count as missing" in said) == (name == "inf")
+    assert ("5 infinite" in shown) == (name == "inf")
 
 
 @DOORS
@@ -65,10 +64,9 @@ def test_every_marker_is_a_missing_cell(
         own = [row for row in [*rows, "A\t0\t0.5"] if row[0] in systems]
         return "\n".join([f"system\tsegment\t{name}", *own, ""])
 
-    said = of_humans(as_admin, folder, table("da", "AB"), {})
+    of_humans(as_admin, folder, table("da", "AB"), {})
     n = len(MARKERS)
     assert counts(world) == {"human": n + 1}
-    assert f"{n} cells are missing in “da”" in said
     cells = [row.split("\t")[2] for row in table("m", "A").splitlines()[1 : n + 1]]
     rows = [f"B\t{number}\t{cell}" for number, cell in enumerate(cells, 1)]
     of_metrics(as_admin, "m.tsv", "\n".join(["system\tsegment\tm", *rows, "A\t0\t1", ""]), "")
@@ -82,10 +80,10 @@ def test_another_word_is_an_error_with_file_row_and_field(
     text = "system\tsegment\tda\tm\nA\t1\t1\t1\nA\t2\t2\tgood\nA\t3\t3\t3\n"
     of_humans(as_admin, folder, text, {})
     TestSet.objects.filter(slug="own").update(created_by=world.admin)
-    said = of_metrics(as_admin, "m.tsv", text, "")
-    assert "m.tsv, row 3, m: “good” is no number" in said
+    shown = of_metrics(as_admin, "m.tsv", text, "")
+    assert "m.tsv, row 3, m: “good”" in shown
     assert not MetricImport.objects.exists()
     Campaign.objects.all().delete()
-    said = of_humans(as_admin, folder, text.replace("\t2\t2", "\t2\tfine"), {})
-    assert "“fine” is no number" in said
+    shown = of_humans(as_admin, folder, text.replace("\t2\t2", "\t2\tfine"), {})
+    assert "“fine”" in shown
     assert not Campaign.objects.filter(slug="own").exists()

@@ -18,7 +18,7 @@ from metaeval.messages import message, plural
 from metrics.base import MetricError, MetricWarning, SegmentInput
 from metrics.contents import _unscored
 from metrics.models import FailedText, MetricRun, MetricSignature, SegmentScore, Slice
-from metrics.runs import scoring, starting, storing
+from metrics.runs import saving, scoring, starting
 from metrics.runs.work import kind
 from metrics.scores import system_scores
 from tests.metrics import fakes
@@ -141,7 +141,7 @@ def test_what_is_wrong_with_the_metric_fails_the_run(
 
 def failures(run: MetricRun) -> list[tuple[str, str, int]]:
     rows = FailedText.objects.filter(run=run)
-    return list(rows.values_list("output__text", "error", "attempts"))
+    return [(row.output.text, str(row.error), row.attempts) for row in rows]
 
 
 def spoil(monkeypatch: pytest.MonkeyPatch, text: str, error: Exception) -> list[int]:
@@ -165,7 +165,7 @@ BAD = "Sentence 2 by kaew: the harbour was quiet."
 
 
 @pytest.mark.parametrize(
-    ("error", "told", "n_calls"),
+    ("error", "expected", "n_calls"),
     [
         (MetricError(message("test.problem", "too long"), permanent=True, index=0), "too long", 5),
         (ValueError("no words"), "ValueError: no words", 11),
@@ -177,14 +177,14 @@ def test_one_bad_text_does_not_end_a_run(
     fake_metrics: Counting,
     monkeypatch: pytest.MonkeyPatch,
     error: Exception,
-    told: str,
+    expected: str,
     n_calls: int,
 ) -> None:
     """Where the metric does not say which text it is, the eight are tried one by one."""
     sizes = spoil(monkeypatch, BAD, error)
     row = drain(start(world, "acting"))
     assert (row.status, row.done, row.failed, row.left) == ("done", 7, 1, 0)
-    assert [(text, str(error), n) for text, error, n in failures(row)] == [(BAD, told, 3)]
+    assert [(text, str(error), n) for text, error, n in failures(row)] == [(BAD, expected, 3)]
     assert (SegmentScore.objects.count(), len(sizes)) == (7, n_calls)
     again = drain(start(world, "acting"))
     assert (again.status, again.reused, again.failed) == ("done", 7, 1)
@@ -202,6 +202,7 @@ def test_texts_without_a_finite_score_are_recorded(
     row = drain(start(world, "acting"))
     assert (row.status, row.done, row.failed) == ("done", 7, 1)
     assert failures(row) == [(BAD, "Acting returned no finite score.", 3)]
+    assert FailedText.objects.get(run=row).error.code == "run.no-finite-score"
     assert len(fake_metrics.seen) == 8 + 2
 
 
@@ -285,14 +286,14 @@ def test_a_metric_that_this_code_does_not_know_is_left_to_others(world: World) -
 def test_a_hiccup_of_the_database_costs_nothing(
     world: World, fake_metrics: Counting, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    store, failures = storing.store_scores, [OperationalError("server closed the connection")]
+    store, failures = saving.store_scores, [OperationalError("server closed the connection")]
 
     def flaky(*args: object) -> None:
         if failures:
             raise failures.pop()
         store(*args)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(storing, "store_scores", flaky)
+    monkeypatch.setattr(saving, "store_scores", flaky)
     monkeypatch.setattr(waits, "DATABASE_RETRIES", (0, 0))
     monkeypatch.setattr(waits.connection, "close", lambda: None)
     row = drain(start(world))
@@ -305,7 +306,7 @@ def test_a_database_that_stays_away_leaves_the_run_to_the_next(
     def broken(*args: object) -> None:
         raise OperationalError("no route to host")
 
-    monkeypatch.setattr(storing, "store_scores", broken)
+    monkeypatch.setattr(saving, "store_scores", broken)
     monkeypatch.setattr(waits, "DATABASE_RETRIES", (0, 0))
     monkeypatch.setattr(waits.connection, "close", lambda: None)
     run = start(world)

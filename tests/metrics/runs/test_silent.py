@@ -21,7 +21,7 @@ pytestmark = [
 
 
 def running(metric: str) -> MetricRun:
-    """A run with a slice in hand, whose claim has run out."""
+    """Return a run with a claimed slice whose claim has expired."""
     test_set = make_test_set(slug=f"set-{metric}")
     run = MetricRun.objects.create(
         test_set=test_set, metric=metric, total=2, status=Work.Status.RUNNING

@@ -33,7 +33,7 @@ def complete(row: Slice, **options: object) -> None:
 
 
 def die(row: Slice) -> None:
-    """The process that has a slice in hand falls silent, once it has loaded the metric."""
+    """Let the process that claimed a slice fall silent after it loaded the metric."""
     past = timezone.now() - timedelta(seconds=1)
     Slice.objects.filter(pk=row.pk).update(expires_at=past, is_loading=False)
     reconciling.reconcile()

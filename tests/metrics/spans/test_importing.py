@@ -6,6 +6,7 @@ from io import StringIO
 from pathlib import Path
 
 import pytest
+from django.core.exceptions import ValidationError
 from django.core.management import CommandError, call_command
 from django.test import Client
 
@@ -53,16 +54,19 @@ def test_rows_become_spans_beside_a_score(test_set: TestSet) -> None:
     assert outcome.row is not None
     assert outcome.row.n_outputs == 2
     assert find_with_spans([outcome.signature]) == {outcome.signature.pk}
-    assert "minus 1, 5 and 10" in outcome.row.provenance
+    origin = outcome.row.provenance.parameters
+    assert origin["text"].code == "spans.origin-excluded"
+    assert origin["note"].code == "spans.scores-computed"
 
 
 def test_an_end_that_names_the_last_character(test_set: TestSet) -> None:
-    """Whoever sends files is asked, with what the words say, and warned where they say else."""
+    """The meaning of ends must be stated; a warning follows if the words contradict it."""
     asked = check(test_set, [file(HEADER + WORDS)], "Marker", None)
     (problem,) = asked.report.errors
-    assert "read as the last, 2 of 2 spans end with a word, read as behind 0" in str(problem)
+    assert problem.code == "spans.ends-unclear"
+    assert problem.message.parameters == {"included": 2, "excluded": 0, "n": 2}
     wrong = check(test_set, [file(HEADER + WORDS)], "Marker", False)
-    assert "other reading" in str(wrong.report.warnings[0])
+    assert wrong.report.warnings[0].code == "spans.ends-against-words"
     right = check(test_set, [file(HEADER + WORDS)], "Marker", True)
     assert not right.report.problems
     store(right)
@@ -94,58 +98,62 @@ def test_lists_and_json(test_set: TestSet, name: str, text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("row", "message"),
+    ("row", "expected"),
     [
-        ("strong\t1\t9\t9\tminor\t\t\t", "row 2: The span [9, 9) is empty"),
-        ("strong\t1\tx\t9\tminor\t\t\t", "row 2: Start and end must be whole numbers"),
+        ("strong\t1\t9\t9\tminor\t\t\t", (2, "spans.empty")),
+        ("strong\t1\tx\t9\tminor\t\t\t", (2, "spans.offsets-not-numbers")),
         pytest.param(
             f"strong\t1\t1\t{'9' * 5000}\tminor\t\t\t",
-            "row 2: Start and end must be whole numbers",
+            (2, "spans.offsets-not-numbers"),
             id="5000 digits",
         ),
-        ("strong\t1\t1\t9\t\t\t\t\nstrong\t2\t1\t9\t" + "m" * 21 + "\t\t\t", "row 3: The severity"),
-        ("strong\t1\t1 2\t9\tminor\t\t\t", "row 2, start: The row has 2 starts, 1 ends"),
-        ("strong\t1\t1\t9\tminor\t\tmiddle\t", "row 2: The side “middle”"),
-        ("strong\t1\t1\t9\tminor\t\t\t1.5", "row 2: The confidence"),
-        ("nobody\t1\t1\t9\tminor\t\t\t", "no system “nobody”"),
-        ("strong\t77\t1\t9\tminor\t\t\t", "no segment “77”"),
+        (
+            "strong\t1\t1\t9\t\t\t\t\nstrong\t2\t1\t9\t" + "m" * 21 + "\t\t\t",
+            (3, "spans.severity-length"),
+        ),
+        ("strong\t1\t1 2\t9\tminor\t\t\t", (2, "spans.lists-differ")),
+        ("strong\t1\t1\t9\tminor\t\tmiddle\t", (2, "spans.unknown-side")),
+        ("strong\t1\t1\t9\tminor\t\t\t1.5", (2, "spans.confidence-outside")),
+        ("nobody\t1\t1\t9\tminor\t\t\t", (2, "scores.unknown-system")),
+        ("strong\t77\t1\t9\tminor\t\t\t", (2, "scores.unknown-segment")),
     ],
 )
 def test_what_is_wrong_is_named_and_nothing_stored(
-    test_set: TestSet, row: str, message: str
+    test_set: TestSet, row: str, expected: tuple[int, str]
 ) -> None:
     checked = check(test_set, [file(HEADER + row + "\n")], "Marker", False)
-    assert message in " ".join(str(problem) for problem in checked.report.errors)
-    with pytest.raises(Exception, match=r"spans\.tsv|test set has no"):
+    assert expected in [(each.place.row, each.code) for each in checked.report.errors]
+    with pytest.raises(ValidationError):
         store(checked)
     assert not SegmentSpans.objects.exists()
     assert not MetricImport.objects.exists()
 
 
 @pytest.mark.parametrize(
-    ("name", "text", "message"),
+    ("text", "expected"),
     [
-        ("s.tsv", "system\tsegment\nstrong\t1\n", "row 1: The column start is missing"),
-        ("s.tsv", "system\tsegment\terrors\nstrong\t1\t{\n", "row 2, errors: Spans must be a JSON list"),
-        ("s.tsv", "system\tsegment\terrors\nstrong\t1\t[7]\n", "row 2, errors: Spans must be a JSON list"),
-        ("s.tsv", "system\tsegment\terrors\tscore\nstrong\t1\t[]\tgood\n", "“good” is not a number"),
-        ("s.tsv", "system\tsegment\terrors\tscore\n" + "strong\t1\t[]\t1\nstrong\t1\t[]\t2\n",
-         "row 3, score: “2” is not a number, or differs"),
+        ("system\tsegment\nstrong\t1\n", (1, "", "spans.column-missing")),
+        ("system\tsegment\terrors\nstrong\t1\t{\n", (2, "errors", "spans.not-a-list")),
+        ("system\tsegment\terrors\nstrong\t1\t[7]\n", (2, "errors", "spans.not-a-list")),
+        ("system\tsegment\terrors\tscore\nstrong\t1\t[]\tgood\n",
+         (2, "score", "spans.score-unusable")),
+        ("system\tsegment\terrors\tscore\n" + "strong\t1\t[]\t1\nstrong\t1\t[]\t2\n",
+         (3, "score", "spans.score-unusable")),
     ],
 )  # fmt: skip
 def test_tables_of_another_kind_are_refused_by_column(
-    test_set: TestSet, name: str, text: str, message: str
+    test_set: TestSet, text: str, expected: tuple[int, str, str]
 ) -> None:
-    checked = check(test_set, [file(text, name)], "Marker", False)
-    assert message in " ".join(str(problem) for problem in checked.report.errors)
+    checked = check(test_set, [file(text, "s.tsv")], "Marker", False)
+    found = [(each.place.row, each.place.field, each.code) for each in checked.report.errors]
+    assert expected in found
 
 
 def test_spans_outside_their_text_are_cut_and_counted(test_set: TestSet) -> None:
     long = "strong\t1\t38\t999\tminor\t\t\t\nstrong\t1\t900\t901\tmajor\t\t\t\n"
     checked = check(test_set, [file(HEADER + long)], "Marker", False)
-    said = " ".join(str(problem) for problem in checked.report.warnings)
-    assert "1 span is cut" in said
-    assert "1 span is behind the end" in said
+    counts = {each.code: each.message.parameters["n"] for each in checked.report.warnings}
+    assert counts == {"spans.cut": 1, "spans.behind-text": 1}
     store(checked)
     text = Output.objects.get(system__name="strong", segment__key="1").text
     assert spans_of(test_set)["strong", "1"] == [
@@ -160,7 +168,7 @@ def test_other_spans_are_another_version_although_scores_are_equal(test_set: Tes
     other = store(check(test_set, [file(HEADER + WORDS)], "Marker", False))
     assert other.row is not None
     assert other.signature != first.signature
-    assert other.plan.sentence.startswith("its error spans differ")
+    assert other.plan.message.code == "scores.spans-differ"
     assert [(s.start, s.end) for s in spans_of(test_set)["strong", "1"]] == [(0, 7), (14, 19)]
     assert SegmentSpans.objects.filter(signature=first.signature).exists()
 
@@ -193,13 +201,13 @@ def test_the_page_asks_and_stores(test_set: TestSet, client: Client) -> None:
     checked = client.post(address, sent)
     assert checked.status_code == 302
     page = client.get(checked["Location"]).content.decode()
-    assert "2 of 2 if an end names the last character, 0 if the place behind it" in page
+    assert "2 of 2 if the end is the last character, 0 if" in page
     assert 'name="import"' not in page
-    said = {"name": "My marker", "ends": "included"}
-    read = client.post(checked["Location"], said)
+    chosen = {"name": "My marker", "ends": "included"}
+    read = client.post(checked["Location"], chosen)
     assert 'name="import"' in client.get(read["Location"]).content.decode()
-    stored = client.post(read["Location"], said | {"import": "1"}, follow=True).content.decode()
-    assert "Imported 2 spans of 1 outputs." in stored
+    stored = client.post(read["Location"], chosen | {"import": "1"}, follow=True).content.decode()
+    assert "Imported 2 spans" in stored
     sent_back = b"".join(client.get(f"/testsets/{test_set.slug}/spans.csv")).decode("utf-8-sig")
     rows = list(csv.DictReader(StringIO(sent_back)))
     shown = [[row[name] for name in ("segment", "start", "end", "text")] for row in rows]
@@ -223,8 +231,9 @@ def test_the_command_asks_what_ends_are_and_stores_after_that(
     given = ("harbour", str(path), "--name", "Marker")
     with pytest.raises(CommandError, match="1 error; nothing was stored"):
         run(*given)
-    told = run(*given, "--ends", "included", "--dry-run")
-    assert "Marker: 2 spans of 1 output, 0 without one; severities: 2 minor" in told
+    output = run(*given, "--ends", "included", "--dry-run")
+    assert "Marker: 2 spans of 1 output" in output
+    assert "2 minor" in output
     assert not SegmentSpans.objects.exists()
     assert "Imported." in run(*given, "--ends", "included")
     assert [(s.start, s.end) for s in spans_of(test_set)["strong", "1"]] == [(0, 8), (14, 20)]

@@ -5,13 +5,13 @@ from io import BytesIO
 from typing import Any
 
 import pytest
-from django.core.exceptions import ValidationError
 from django.test import Client
 from django.urls import reverse
 
 from annotation.campaigns import add_annotators, open_campaign
 from annotation.models import Campaign, Item, Output, Prefill
-from annotation.prefill import storing
+from annotation.prefill import updating
+from annotation.prefill.updating import NOTHING_TO_CHECK
 from annotation.protocols import Span
 from annotation.uploads import InputFile
 from metrics.error_spans import FoundSpan
@@ -19,6 +19,8 @@ from metrics.scores import latest_signatures
 from metrics.spans import importing
 from metrics.spans.suggesting import fit
 from metrics.views.imports import EXPIRED
+from metrics.views.suggesting import BUILT_IN, NO_TRIAL
+from tests.refusals import refused
 from tests.world import World
 
 HEAD = "system\tsegment\tstart\tend\tseverity\tside\n"
@@ -59,11 +61,11 @@ def test_a_file_is_asked_what_its_ends_are_and_its_spans_are_shown(
     client.force_login(world.admin)
     rows = "strong\t1\t0\t7\tmajor\t\nstrong\t1\t9\t10\tcritical\t\nweak\t1\t\t\tno-error\t\n"
     reply = client.post(address(world), sent(rows, ends=""), follow=True)
-    assert "say whether an end names the last character" in reply.text
-    said = {"what": "suggested", "ends": "included"}
-    where = client.post(reply.redirect_chain[0][0], said)["Location"]
-    kept = client.post(where, said | {"keep": "1"}, follow=True)
-    assert "Kept: 2 errors in 2 outputs, 1 of them without any." in kept.text
+    assert "last character" in reply.text
+    chosen = {"what": "suggested", "ends": "included"}
+    where = client.post(reply.redirect_chain[0][0], chosen)["Location"]
+    stored = client.post(where, chosen | {"keep": "1"}, follow=True)
+    assert "Stored 2 errors in 2 outputs; 1 of them" in stored.text
     prefill = Prefill.objects.get()
     assert prefill.label == "found.tsv"
     assert prefill.details["ends_included"] is True
@@ -75,8 +77,7 @@ def test_a_file_is_asked_what_its_ends_are_and_its_spans_are_shown(
     assert shown(own) == [["target", 0, 8, "major", "", ""], ["target", 9, 11, "major", "", ""]]
     assert [shown(item) for item in Item.objects.exclude(pk=own.pk)] == [[]] * 7
     # From now on people have seen them.
-    late = client.post(address(world), {"do": "drop"}, follow=True)
-    assert "before a campaign opens" in late.text
+    client.post(address(world), {"do": "drop"}, follow=True)
     assert Prefill.objects.exists()
 
 
@@ -85,25 +86,25 @@ def test_a_trial_is_built_in_on_the_page(world: World, client: Client) -> None:
     drafted(world)
     client.force_login(world.admin)
 
-    def told(**shares: object) -> str:
+    def reply(**shares: object) -> str:
         wanted = {"blank": 0, "prefilled": 100, "planted": 0, "withheld": 0, "seed": 3} | shares
         return client.post(address(world), {"do": "shares", **wanted}, follow=True).text
 
-    assert "Say first what is suggested." in told(blank=50, prefilled=50)
+    assert NOTHING_TO_CHECK.text in reply(blank=50, prefilled=50)
     rows = "strong\t1\t0\t7\tmajor\t\nweak\t1\t\t\tno-error\t\n"
     where = client.post(address(world), sent(rows))["Location"]
     client.post(where, {"what": "suggested", "ends": "excluded", "keep": "1"})
-    assert "must make 100 percent, not 60" in told(blank=30, prefilled=30)
-    assert "A trial is built in." in told(blank=50, prefilled=50)
+    assert BUILT_IN.text not in reply(blank=30, prefilled=30)
+    assert BUILT_IN.text in reply(blank=50, prefilled=50)
     prefill = Prefill.objects.get()
     assert (prefill.is_trial, prefill.blank, prefill.seed) == (True, 50, 3)
-    # What is no share changes nothing.
-    assert "A trial is built in." not in told(blank=101)
-    assert "There is no trial" in told()
+    # A share above 100% changes nothing.
+    assert BUILT_IN.text not in reply(blank=101)
+    assert NO_TRIAL.text in reply()
     prefill.refresh_from_db()
     assert not prefill.is_trial
     late = client.get(address(world), {"check": "x" * 22, "ends": "excluded"}, follow=True)
-    assert EXPIRED in late.text
+    assert str(EXPIRED) in late.text
 
 
 @pytest.mark.django_db
@@ -128,9 +129,8 @@ def test_a_metric_that_has_spans_can_be_chosen(world: World, client: Client) -> 
     importing.store(importing.check(world.campaign.test_set, [file], "finder", False))
     (name,) = latest_signatures(world.campaign.test_set)
     reply = client.post(address(world), {"what": "suggested", "metric": name}, follow=True)
-    assert "Kept: 1 error in 1 output" in reply.text
-    gone = client.post(address(world), {"do": "drop"}, follow=True)
-    assert "Nothing is suggested any more." in gone.text
+    assert "Stored 1 error in 1 output" in reply.text
+    client.post(address(world), {"do": "drop"}, follow=True)
     assert not Campaign.objects.get(pk=world.campaign.pk).is_prefilled
 
 
@@ -155,9 +155,11 @@ def test_what_a_protocol_cannot_show_is_counted(world: World) -> None:
             Span("source", 0, length, "minor"),
         )
     }
-    assert sum(fitted.left_out.values()) == 2
-    # Where a token stands for what is missing, it is marked; where the source is not shown, no
-    # place in it can be.
+    assert [(each.code, each.parameters) for each in fitted.skipped] == [
+        ("suggestions.skipped-severity", {"n": 1, "severity": "undecided"}),
+        ("suggestions.skipped-place", {"n": 1}),
+    ]
+    # A token for missing text is marked; if the source is not shown, no place in it can be.
     campaign.protocol, campaign.shown_text = "contrastive-esa", "reference"
     (*_, token) = fit(campaign, {own.pk: found}).spans[own.pk]
     assert token == Span("target", len(own.text), len(own.text) + 1, "minor")
@@ -170,15 +172,15 @@ def test_what_a_protocol_cannot_show_is_counted(world: World) -> None:
 def test_only_drafts_whose_protocol_marks_errors_have_suggestions(world: World) -> None:
     about = {"source": "file", "label": "x", "details": {}}
     spans = {output(world).pk: [Span("target", 0, 3, "major")]}
-    with pytest.raises(ValidationError, match="has annotators mark errors"):
-        storing.keep_suggestions(world.campaign, spans, **about)
+    with refused("prefill.no-spans"):
+        updating.keep_suggestions(world.campaign, spans, **about)
     campaign = drafted(world)
-    with pytest.raises(ValidationError, match="no error in these"):
-        storing.keep_suggestions(campaign, {output(world).pk: []}, **about)
-    with pytest.raises(ValidationError, match="what is suggested"):
-        storing.keep_gold(campaign, spans, label="gold")
-    storing.keep_suggestions(campaign, spans, **about)
-    storing.keep_suggestions(campaign, spans, **about)
+    with refused("prefill.no-errors"):
+        updating.keep_suggestions(campaign, {output(world).pk: []}, **about)
+    with refused("prefill.nothing-suggested"):
+        updating.keep_gold(campaign, spans, label="gold")
+    updating.keep_suggestions(campaign, spans, **about)
+    updating.keep_suggestions(campaign, spans, **about)
     assert json.loads(json.dumps(Prefill.objects.get().outputs.get().spans)) == [
         ["target", 0, 3, "major", ""]
     ]

@@ -66,7 +66,7 @@ def ticked(page: str) -> set[str]:
 def test_sets_are_chosen_in_one_click(world: World, as_researcher: Client) -> None:
     page = as_researcher.get(start_page(world) + "?set=lexical").text
     assert ticked(page) == {"bleu", "sentbleu", "chrf", "chrf++", "ter", "rouge"}
-    # How many of a set can run stands in its button: beside it, it was read as of all metrics.
+    # The button of a set says how many of it can run: beside it, readers took it for all metrics.
     assert re.search(r"The 18 of the study&nbsp;<span[^>]*>[^<]* can run now</span></a>", page)
     study = ticked(as_researcher.get(start_page(world) + "?set=study").text)
     # Nine of ROUGE and one of each other make the 18 measures of the study.
@@ -193,7 +193,7 @@ def test_cancelling_and_running_again(world: World, as_researcher: Client, run: 
 
 
 def test_a_length_is_not_taken_for_progress(as_researcher: Client) -> None:
-    """It stood beside a system's name as 100 %, below a bar that said 11."""
+    """A length ratio of 100% was shown beside a system's name, below a bar that said 11."""
     for slug, ratio in (("whole", "1"), ("short", "0.80")):
         test_set = make_test_set(slug, ratio=ratio)
         run = starting.start(test_set=test_set, metrics=["chrf"], enqueue=False).runs[0]
@@ -249,8 +249,8 @@ def test_the_log_of_the_workers_is_shown(as_researcher: Client, run: MetricRun) 
     RunWorker.objects.create(run=run, name="w2", host="cpu-1", is_lost=True)
     page = as_researcher.get(run.get_absolute_url(), **FRAGMENT).text
     for text in ("w1@&lt;host&gt;", "on gpu-7", "cuda:0 (NVIDIA H100), bfloat16", "12,345", "200/s",
-                 "batches of 32,768 tokens", "1 min 2 s", "700 MiB, device 3 GiB", "at work",
-                 "stopped answering"):  # fmt: skip
+                 "batches of 32,768 tokens", "1 min 2 s", "700 MiB, device 3 GiB", "scoring",
+                 "stopped responding"):  # fmt: skip
         assert text in page
 
 

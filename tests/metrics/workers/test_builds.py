@@ -1,4 +1,4 @@
-"""What the last digits hang on: as the machine tells it, kept with what was scored."""
+"""Scores are stored with the facts of the machine that their last digits depend on."""
 
 import platform
 import sys

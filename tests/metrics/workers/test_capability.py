@@ -139,7 +139,7 @@ CPU: Device = {"kind": "cpu", "name": "2 cores", "total": 1, "free": 1}
 @pytest.mark.needs("extensions.neural")
 @full
 @pytest.mark.parametrize(
-    ("found", "told", "is_able"),
+    ("found", "answer", "is_able"),
     [
         ([CPU], "", False),
         ([GPU, CPU], "7.5\n", False),
@@ -152,12 +152,12 @@ def test_tf32_needs_a_gpu_that_has_it(
     models: Path,
     monkeypatch: pytest.MonkeyPatch,
     found: list[Device],
-    told: str,
+    answer: str,
     is_able: bool,
 ) -> None:
     encoder(models / "lucadiliello/BLEURT-20")
     monkeypatch.setattr(devices, "devices", lambda: found)
-    monkeypatch.setattr(devices, "_ask", lambda query: told)
+    monkeypatch.setattr(devices, "_ask", lambda query: answer)
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
     chosen = replace(info("bleurt-20"), options=(("precision", "tf32"),))
     assert (capability.lacking(chosen) == []) is is_able

@@ -48,7 +48,7 @@ def found(run: MetricRun) -> list[Idle]:
 
 
 def take(worker: str, run: MetricRun, *, pid: int = 8, seconds: float = 60) -> None:
-    """Let a process of a worker have a slice of another run in hand."""
+    """Give a process of a worker a slice of another run."""
     expires = timezone.now() + timedelta(seconds=seconds)
     Slice.objects.create(
         run=run, queue="gpu", status="running", owner=f"{uid_of(worker)}.{pid}.1.1",

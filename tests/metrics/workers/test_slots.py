@@ -27,7 +27,7 @@ def test_a_slot_may_have_several(per_slot: int, expected: list[str]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("visible", "told", "expected"),
+    ("visible", "answer", "expected"),
     [
         (None, "0\n1\n", ["0", "1"]),
         (None, "", []),
@@ -37,12 +37,12 @@ def test_a_slot_may_have_several(per_slot: int, expected: list[str]) -> None:
     ],
 )
 def test_gpus_are_those_that_the_process_may_use(
-    monkeypatch: pytest.MonkeyPatch, visible: str | None, told: str, expected: list[str]
+    monkeypatch: pytest.MonkeyPatch, visible: str | None, answer: str, expected: list[str]
 ) -> None:
     monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
     if visible is not None:
         monkeypatch.setenv("CUDA_VISIBLE_DEVICES", visible)
-    monkeypatch.setattr(devices, "_ask", lambda query: told)
+    monkeypatch.setattr(devices, "_ask", lambda query: answer)
     assert devices.gpu_ids() == expected
 
 

@@ -92,7 +92,7 @@ class Fate:
         self.goal = 0
 
     def find_hand(self) -> tuple[str, int]:
-        """Wait for progress and for a worker with a slice in hand: its name and its child.
+        """Wait for progress and for a worker that is scoring; return its name and its child.
 
         That one is held: it ends nothing between this look and the blow.
         """
@@ -209,7 +209,7 @@ def test_runs_go_on_whoever_waits_stops_or_dies(site: Site) -> None:
     assert site.run("gated")[2].startswith("third@")
 
     site.cancel("gated")
-    # What is in hand would never end, and gives way within seconds.
+    # The current slice would never end, and gives way within seconds.
     site.wait_for_end("counting")
     status, done, _ = site.run("gated")
     assert (status, site.run("counting")[0]) == ("cancelled", "done")
@@ -284,7 +284,7 @@ def test_a_host_that_falls_silent_while_it_stores_scores_holds_nobody_up(site: S
 @pytest.mark.skipif(BROKERS == ("embedded",), reason="there is no server that could fall silent")
 @pytest.mark.parametrize("broker_kind", BROKERS)
 def test_a_broker_that_falls_silent_holds_nobody_up(site: Site, broker_kind: str) -> None:
-    """Who asks for work has an answer, and the worker connects again and finds it by itself."""
+    """Requests for work are answered, and the worker reconnects and finds it automatically."""
     address = urlsplit(site.broker.url)
     user, at, _ = address.netloc.rpartition("@")
     with SilentProxy(address.port or 0) as proxy:

@@ -45,11 +45,11 @@ def test_a_job_says_so_on_its_page_and_by_command(
     command = ["train", "remap", "--name", "Port", "--corpus", "port", "--here"]
     command += ["--option", f"checkpoint={encoder}", "--option", "layer=1"]
     small_disk.leave(6_000)
-    with pytest.raises(CommandError, match=small_disk.told):
+    with pytest.raises(CommandError, match=small_disk.shown):
         call_command(*command)
     job = TrainingJob.objects.get()
     page = as_researcher.get(job.get_absolute_url()).text
-    assert small_disk.told in page
+    assert small_disk.shown in page
     assert [each.code for each in parts_of(job.message)][-1] == "saving.checkpoint"
     assert [path.name for path in job.folder.iterdir()] == ["lock"]
     small_disk.leave(1_000_000)

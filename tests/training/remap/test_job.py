@@ -194,5 +194,5 @@ def test_another_encoder_is_refused_by_name(
         "checkpoint": str(twin), "layer": 1, "mapping": str(fitted.folder / "mapping-1"),
     }  # fmt: skip
     catalogue.configure(family="xmoverscore", name="twin", label="Twin", options=options)
-    with pytest.raises(MetricError, match="fitted for encoder"):
+    with refused("mapping.other-encoder", MetricError):
         catalogue.load("twin", source_language="zh", target_language="en")

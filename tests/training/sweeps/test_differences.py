@@ -69,7 +69,7 @@ def test_the_page_shows_the_differences(as_researcher: Client, corpus: ParallelC
     p = stats.ttest_rel(SECOND, FIRST).pvalue
     cells = "".join(f'<td class="num">{cell}</td>' for cell in ("5", "0.046", f"{p:.4g}"))
     assert f'<th scope="row">alpha=10.0</th>{cells}' in page
-    assert "no exact p below 0.062" in page
+    assert "exact p-value is 0.062" in page
     assert "fewer than two seeds have finished with both: alpha=20.0." in page
     assert "manage.py train_results alphas" in page
 

@@ -223,7 +223,7 @@ def test_marked_errors(scored: tuple[TestSet, list[str]], tmp_path: Path) -> Non
         both = [(gold[sev], cells[s, key]) for s, key, sev in errors if s != "human"]
         expected = stats.kendalltau(*zip(*both, strict=True)).statistic
         assert found[name] == pytest.approx(expected)
-    with refused("column.systems", columns.ColumnError, systems=["HT"]):
+    with refused("columns.missing-systems", columns.ColumnError, systems=["HT"]):
         columns.error_scores(path, test_set, names, ["HT"])
 
 

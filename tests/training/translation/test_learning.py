@@ -253,6 +253,6 @@ def test_a_full_disk_is_a_sentence(one_thread: None, small_disk: SmallDisk) -> N
     given = work(small_disk.folder / "job", pairs(300), **TINY, steps=10, evaluate_every=5)
     small_disk.folder.joinpath("job").mkdir()
     small_disk.leave(40_000)
-    with pytest.raises(JobError, match=small_disk.told):
+    with pytest.raises(JobError, match=small_disk.shown):
         job.run(given)
     assert current(given.folder, "model") is None

@@ -278,20 +278,20 @@ def test_names_that_are_there_or_on_their_way(site: Site) -> None:
 def test_texts_that_are_not_there(site: Site) -> None:
     segments = [SegmentDraft("a", "ka to"), SegmentDraft("b", "[source not published]")]
     store(TestSetDraft("bare", "Bare", "en", "de", segments=segments))
-    with pytest.raises(CommandError, match="no source: b"):
+    with pytest.raises(CommandError, match="source: b"):
         manage("bare", "--system", "x", "--model", site.models["plain"], "--ratio", "0.5")
     with pytest.raises(CommandError, match="Segment a has no reference"):
         manage("bare", "--system", "x", "--model", site.models["plain"], "--ratio", "0.5",
                "--of", "reference")  # fmt: skip
     with pytest.raises(CommandError, match="There is no test set nowhere"):
         manage("nowhere", "--system", "x", "--model", "1")
-    with pytest.raises(CommandError, match="is no length ratio"):
+    with pytest.raises(CommandError, match="“half”"):
         manage("bare", "--system", "x", "--model", "1", "--ratio", "half")
 
 
 def test_only_who_may_add_to_a_test_set_translates_it(site: Site) -> None:
     user = make_user("stranger", CAMPAIGN_ADMIN)
-    with pytest.raises(ValidationError, match="belongs to nobody"):
+    with refused("test-set.no-owner", ValidationError):
         starting.plan(test_set=site.test_set, name="x", model=site.models["plain"],
                       shares=[Decimal(1)], given={}, user=user)  # fmt: skip
 
@@ -339,7 +339,7 @@ def test_the_page_checks_first_and_then_asks(site: Site, client: Client) -> None
     ]  # fmt: skip
     refused = client.post(address, sent | {"start": "yes", "ratios": "much"})
     assert refused.status_code == 422
-    assert "is no length ratio" in refused.content.decode()
+    assert "“much”" in refused.content.decode()
     again = client.post(address, sent | {"start": "yes"})
     errors = again.context["form"].errors.as_data()["name"]
     assert {each.message.code for each in errors} == {"translation.system-running"}

@@ -19,7 +19,7 @@ from core.text import key
 from core.work import claims
 from core.work.models import Now
 from core.work.sending import send_on_commit
-from metaeval.messages import Message, message, truncated, untranslated
+from metaeval.messages import Message, message, truncated
 from metrics import catalogue
 from metrics.stock import inventory
 from training.models import TrainingJob, Translation
@@ -159,7 +159,7 @@ def plan(
     if refusal := chosen.refusal():
         errors["model"] = [refusal]
     if user is not None and not may_change_test_set(user, test_set):
-        errors["test_set"] = [untranslated(test_set_refusal(test_set))]
+        errors["test_set"] = [test_set_refusal(test_set)]
     requests = [_request(test_set, chosen, share, given, errors) for share in dict.fromkeys(shares)]
     if not requests:
         errors["share"] = [message("translation.no-ratio", "Enter at least one length ratio.")]

@@ -162,14 +162,14 @@ def test_lower_is_better_and_so_is_the_best_of_several(checkpoint: Path, tokeniz
 
 def test_what_is_read(checkpoint: Path, tokenizer: Path) -> None:
     reads = {
-        key: make(checkpoint, tokenizer, release=key[0], reference=key[1]).info.reads
+        key: make(checkpoint, tokenizer, release=key[0], reference=key[1]).info.reads.code
         for key in WRITTEN
     }
     assert reads == {
-        ("23", True): "reference",
-        ("23", False): "source",
-        ("24", True): "source and reference",
-        ("24", False): "source",
+        ("23", True): "reads.reference",
+        ("23", False): "reads.source",
+        ("24", True): "reads.source-and-reference",
+        ("24", False): "reads.source",
     }
 
 

@@ -10,6 +10,7 @@ from safetensors.torch import load_file, save_file
 from transformers import BertModel, T5Config, T5EncoderModel
 
 from extensions.neural.encoding import encoders, token_vectors
+from metaeval.messages import Message
 from metrics.base import MetricError
 from tests.extensions.neural.checkpoints import small
 
@@ -149,11 +150,11 @@ def damage(folder: Path, **changes: object) -> str:
     return str(folder)
 
 
-def refusal(checkpoint: str) -> str:
+def refusal(checkpoint: str) -> Message:
     with pytest.raises(MetricError) as caught:
         encoders.get(checkpoint)
     assert caught.value.permanent
-    return str(caught.value)
+    return caught.value.message
 
 
 def test_weights_that_are_not_there_are_not_made_up(tmp_path: Path) -> None:
@@ -162,7 +163,7 @@ def test_weights_that_are_not_there_are_not_made_up(tmp_path: Path) -> None:
     lost = [name for name in weights if name.startswith("encoder.layer.2.")]
     kept = {name: value for name, value in weights.items() if name not in lost}
     save_file(kept, folder / "model.safetensors", metadata={"format": "pt"})
-    assert f"{len(lost)} of" in refusal(str(folder))
+    assert refusal(str(folder)).parameters["count"] == len(lost)
 
 
 def test_an_encoder_without_a_pooler_is_complete(tmp_path: Path) -> None:
@@ -178,40 +179,40 @@ def test_truncated_weights(tmp_path: Path) -> None:
     folder = small.bert(tmp_path / "bert", TEXTS)
     weights = folder / "model.safetensors"
     weights.write_bytes(weights.read_bytes()[:-100])
-    assert "cannot be loaded as an encoder" in refusal(str(folder))
+    assert refusal(str(folder)).code == "encoder.not-loaded"
 
 
 def test_weights_of_another_size(tmp_path: Path) -> None:
     checkpoint = damage(small.bert(tmp_path / "bert", TEXTS), intermediate_size=99)
-    assert "cannot be loaded as an encoder" in refusal(checkpoint)
+    assert refusal(checkpoint).code == "encoder.not-loaded"
 
 
 def test_an_unknown_class(tmp_path: Path) -> None:
     checkpoint = damage(small.bert(tmp_path / "bert", TEXTS), model_type="no-such-model")
-    assert "no-such-model" in refusal(checkpoint)
+    assert "no-such-model" in refusal(checkpoint).text
 
 
 def test_a_missing_tokenizer(tmp_path: Path) -> None:
     folder = small.bert(tmp_path / "bert", TEXTS)
     for name in ("vocab.txt", "tokenizer_config.json", "special_tokens_map.json"):
         (folder / name).unlink(missing_ok=True)
-    assert "tokenizer" in refusal(str(folder)).lower()
+    assert "tokenizer" in refusal(str(folder)).text.lower()
 
 
 @pytest.mark.parametrize(
-    ("size", "message"),
+    ("size", "text"),
     [(None, "it has no tokenizer: expected"), (5, "its tokenizer cannot be read")],
 )
 def test_a_sentencepiece_model_that_is_missing_or_cut(
-    tmp_path: Path, size: int | None, message: str
+    tmp_path: Path, size: int | None, text: str
 ) -> None:
     """transformers loads such a tokenizer as False."""
     folder = small.xlm_roberta(tmp_path / "xlmr", TEXTS * 4)
     pieces = folder / "sentencepiece.bpe.model"
     pieces.unlink() if size is None else pieces.write_bytes(pieces.read_bytes()[:size])
     found = refusal(str(folder))
-    assert "cannot be loaded as an encoder: " in found
-    assert message in found
+    assert found.code == "encoder.not-loaded"
+    assert text in found.text
 
 
 @pytest.mark.parametrize("rows", [-1, 0])
@@ -225,8 +226,9 @@ def test_a_tokenizer_with_more_pieces_than_embeddings(tmp_path: Path, rows: int)
     if rows == 0:
         assert encoders.get(str(folder)).n_layers == 4
     else:
-        told = f"has {n_pieces - 1} embeddings, and its tokenizer ids up to {n_pieces - 1}: they"
-        assert told in refusal(str(folder))
+        found = refusal(str(folder))
+        assert found.code == "checkpoint.tokenizer-of-other-model"
+        assert (found.parameters["rows"], found.parameters["largest"]) == (n_pieces - 1,) * 2
 
 
 def test_an_encoder_decoder_may_come_without_its_decoder(tmp_path: Path) -> None:
@@ -244,7 +246,7 @@ def test_an_encoder_decoder_may_come_without_its_decoder(tmp_path: Path) -> None
     lost = [name for name in weights if name.startswith("encoder.block.1.")]
     kept = {name: value for name, value in weights.items() if name not in lost}
     save_file(kept, folder / "model.safetensors", metadata={"format": "pt"})
-    assert f"{len(lost)} of" in refusal(str(folder))
+    assert refusal(str(folder)).parameters["count"] == len(lost)
 
 
 def test_code_of_a_checkpoint_never_runs(tmp_path: Path) -> None:
@@ -253,7 +255,7 @@ def test_code_of_a_checkpoint_never_runs(tmp_path: Path) -> None:
     (folder / "modeling.py").write_text(f"open({str(mark)!r}, 'w')")
     auto_map = {"AutoModel": "modeling.Model", "AutoConfig": "modeling.Config"}
     checkpoint = damage(folder, auto_map=auto_map, model_type="no-such-model")
-    assert "asks to run code of its own" in refusal(checkpoint)
+    assert refusal(checkpoint).code == "checkpoint.runs-code"
     assert not mark.exists()
 
 

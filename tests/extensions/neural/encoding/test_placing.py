@@ -22,7 +22,7 @@ def xlmr(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def two_gpus(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Accelerate leaves out devices that are not there."""
+    """Make Accelerate accept devices that do not exist; it skips them otherwise."""
     monkeypatch.setattr(modeling, "get_max_memory", lambda given: given)
 
 

@@ -63,15 +63,17 @@ def test_layers_above_may_be_missing(trained: Path, xlmr: str, pickled: bool, pr
 @pytest.mark.usefixtures("fresh")
 def test_a_layer_that_is_needed_may_not(trained: Path) -> None:
     drop(trained, "encoder.layer.1.")
-    with pytest.raises(MetricError, match=r"lacks .*weights"):
+    with pytest.raises(MetricError) as caught:
         make("refreeeval", checkpoint=str(trained))
+    assert caught.value.message.code == "refreeeval.layer-missing"
 
 
 @pytest.mark.usefixtures("fresh")
 def test_weights_of_another_model_are_not_taken_for_random_ones(trained: Path) -> None:
     drop(trained, ABSENT, prefix="student.")
-    with pytest.raises(MetricError, match=r"lacks .*weights"):
+    with pytest.raises(MetricError) as caught:
         make("refreeeval", checkpoint=str(trained))
+    assert caught.value.message.code == "refreeeval.layer-missing"
 
 
 @pytest.mark.usefixtures("fresh")
@@ -85,7 +87,7 @@ def test_without_meta_the_layer_is_that_of_the_released_models(tmp_path: Path) -
 )
 def test_a_meta_that_names_no_layer(trained: Path, text: str) -> None:
     (trained / "meta.json").write_text(text)
-    with pytest.raises(ValueError, match=r"The meta.json of .* names"):
+    with pytest.raises(ValueError, match=r"meta\.json"):
         make("refreeeval", checkpoint=str(trained))
 
 

@@ -1,4 +1,4 @@
-"""Floors: what they give, and what it hangs on."""
+"""Baselines: their scores, and what these depend on."""
 
 import numpy as np
 import pytest

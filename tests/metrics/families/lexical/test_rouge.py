@@ -120,16 +120,16 @@ def documented() -> list[list[str]]:
     return [[cell.strip() for cell in row] for row in rows]
 
 
-def told(tokens: list[str]) -> str:
+def quoted(tokens: list[str]) -> str:
     return f"`{' '.join(tokens)}`" if tokens else "nothing"
 
 
 @pytest.mark.parametrize("row", documented(), ids=lambda row: row[0])
 def test_the_documented_differences_from_rouge_score(row: list[str]) -> None:
     text = row[0].strip("`")
-    assert row[1].split(":")[0] == told(tokenize(text, stemmer=None))
-    assert row[2] == told(metric("en").tokenizer.tokenize(text))
-    assert row[3] == told(metric("de").tokenizer.tokenize(text))
+    assert row[1].split(":")[0] == quoted(tokenize(text, stemmer=None))
+    assert row[2] == quoted(metric("en").tokenizer.tokenize(text))
+    assert row[3] == quoted(metric("de").tokenizer.tokenize(text))
 
 
 def test_the_page_shows_where_rouge_score_differs() -> None:

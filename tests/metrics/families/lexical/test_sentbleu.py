@@ -25,7 +25,7 @@ def read(path: Path) -> list[dict[str, str]]:
 
 @pytest.mark.parametrize("pair", ["zh-en", "de-en"])
 def test_published_values_of_newstest(data_dir: Path, pair: str) -> None:
-    """The specification counts 99.5 to 100 % of such values as equal to 1e-5."""
+    """The specification counts 99.5 to 100% of such values as equal to 1e-5."""
     folder = data_dir / "wmt17" / pair
     references = {row["sid"]: row["reference"] for row in read(folder / "segments.tsv")}
     outputs = {(row["sid"], row["system"]): row["output"] for row in read(folder / "outputs.tsv")}

@@ -1,4 +1,4 @@
-"""What an annotator hears, sees and reads beside a segment: it hangs on the segment alone."""
+"""Attachments of segments as annotators see them; they depend on the segment alone."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping
@@ -20,7 +20,7 @@ TIMED = re.compile(r"\[?(?:(\d{1,3}):)?(\d{1,2}):(\d{2}(?:\.\d{1,3})?)\]?\s+(.*)
 
 @dataclass(frozen=True)
 class Line:
-    """A line of a transcript, and the second at which it is spoken, if it says that."""
+    """A line of a transcript, and the second at which it begins, if the transcript has times."""
 
     text: str
     at: float | None = None
@@ -28,11 +28,11 @@ class Line:
 
 
 @dataclass(frozen=True)
-class Beside:
-    """What is shown beside the text of a segment; whatever is empty is not there.
+class Attachments:
+    """The attachments of a segment; those that are missing are empty.
 
-    `kind` is `audio`, `video` or `image`, and `address` where it is had. With `is_source` the file
-    is the source, and the text of the segment stands for it elsewhere only.
+    `kind` is `audio`, `video` or `image`, and `address` that of the file. With `is_source` the file
+    is the source: annotators see it instead of the segment's text.
     """
 
     kind: str = ""
@@ -45,16 +45,16 @@ class Beside:
     instructions: str = ""
 
 
-def shown_beside(
+def shown_attachments(
     stored: Mapping[str, Any] | None, campaign: Campaign, address: Callable[[], str]
-) -> Beside | None:
-    """Return what a segment has beside it; a file only where sources are shown, at `address`."""
+) -> Attachments | None:
+    """Return a segment's attachments; a file, at `address`, only if sources are shown."""
     if not stored:
         return None
     texts = {name: stored.get(name, "") for name in ("glossary", "register", "instructions")}
     if "file" not in stored or campaign.shown_text != Campaign.ShownText.SOURCE:
-        return Beside(**texts)
-    return Beside(
+        return Attachments(**texts)
+    return Attachments(
         kind=stored["kind"],
         address=address() + _stretch(stored),
         alt=stored.get("alt", ""),
@@ -64,8 +64,8 @@ def shown_beside(
     )
 
 
-def kind_of(items: Iterable[Beside | None]) -> str:
-    """Return what all sources of a screen are that are no texts; empty where they differ."""
+def kind_of(items: Iterable[Attachments | None]) -> str:
+    """Return the kind of all source files of a screen; empty for texts or several kinds."""
     kinds = {each.kind if each and each.is_source else "" for each in items}
     return kinds.pop() if len(kinds) == 1 else ""
 
@@ -93,12 +93,12 @@ def _line(line: str) -> Line:
 
 
 def address_of(public_id: UUID) -> str:
-    """Return where an item's file is had: random, as the item's own address is."""
+    """Return the address of an item's file; it is random, like the item's own address."""
     return reverse("item-media", args=[public_id])
 
 
 def find_file(*, user: User, public_id: UUID) -> tuple[Path, str] | None:
-    """Return the file beside an item's segment and its type.
+    """Return the file attached to an item's segment, and its type.
 
     None for everybody but the item's annotator, and where the item may not be rated now.
     """

@@ -3,6 +3,7 @@
 import uuid
 from collections import deque
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,8 @@ from annotation.qualification.stopping import stop
 from core.extensions import template_folders
 from dashboards.published import published
 from extensions.judges.prompts import BUILT_IN
+from metaeval.messages import message
+from metrics import imported
 from metrics.registry import METRICS
 from tests.dashboards.outputs import make_filterable
 from tests.house.pseudo_language import CHINESE, Visible, english, pseudo, pseudo_chinese
@@ -195,3 +198,54 @@ def test_a_page_in_another_language_is_another_page(world: World, client: Client
         client.cookies["django_language"] = code
         tags.add(client.get("/campaigns/rated/correlations/")["ETag"])
     assert len(tags) == 2
+
+
+@pytest.mark.usefixtures("rows")
+def test_names_like_words_of_the_interface_stay(world: World, client: Client) -> None:
+    campaign = Campaign.objects.get(slug="rated")
+    systems = list(campaign.test_set.systems.order_by("pk"))
+    words = ["human", "Quality", "systems", "Score", "Agreement", "metrics"][: len(systems)]
+    for system, name in zip(systems, words, strict=False):
+        System.objects.filter(pk=system.pk).update(name=name, is_human=False)
+    Annotator.objects.filter(campaign=campaign, label="S1").update(label="outputs")
+    made = {
+        (name, segment.key): float(place + number)
+        for number, name in enumerate(words)
+        for place, segment in enumerate(campaign.test_set.segments.all())
+    }
+    imported.store(campaign.test_set, "Quality", made, {})
+    client.force_login(world.admin)
+    client.cookies["django_language"] = CHINESE
+    wanted = {
+        "correlations": ["Quality"],
+        "systems": words,
+        "quality": ["outputs"],
+        "metrics-pair": ["Quality"],
+    }
+    for page, names in wanted.items():
+        text = client.get(f"/campaigns/rated/{page}/", follow=True).text
+        found = [" ".join(each.split()) for each in Visible(text).texts]
+        for name in names:
+            assert any(name in each for each in found), (page, name)
+    # What the interface itself calls by these words is in Chinese.
+    assert "质量" in client.get("/campaigns/rated/quality/").text
+
+
+@pytest.mark.usefixtures("rows")
+def test_what_has_no_translation_is_shown_in_english(
+    world: World, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A contributor writes English only: a metric that nobody has translated has its page."""
+    info = replace(
+        METRICS["chrf"][0],
+        name="toy",
+        label="Toy metric",
+        description=message("toy.description", "Counts {n} characters.", n=1200),
+    )
+    monkeypatch.setitem(METRICS, "toy", (info, *METRICS["chrf"][1:]))
+    client.force_login(world.admin)
+    client.cookies["django_language"] = CHINESE
+    answer = client.get("/metrics/toy/")
+    assert answer.status_code == 200
+    assert "Counts 1,200 characters." in answer.text
+    assert f'<html lang="{CHINESE}"' in answer.text

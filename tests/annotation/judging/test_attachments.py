@@ -1,4 +1,4 @@
-"""What stands beside a segment: for its annotator alone, in parts, and logged when it plays."""
+"""Attachments of segments: for their annotator alone, in ranges, and logged when played."""
 
 import io
 import json
@@ -215,12 +215,9 @@ def test_a_campaign_file_comes_back_with_its_recordings(db: None) -> None:
     def opened(values: Any, *files: InputFile, slug: str = "") -> tuple[Any, list[str]]:
         report, file = Report(), InputFile.holding("c.json", json.dumps(values).encode())
         found = open_file(file, report, Wish(slug=slug, is_draft=True, media=files))
-        return found, [str(each) for each in report.errors]
+        return found, [(str(each.place), each.code) for each in report.errors]
 
-    assert opened(values)[1] == [
-        "c.json, texts.segments[0].media: there is no file “assets/a.wav” among those that were "
-        "sent"
-    ]
+    assert opened(values)[1] == [("c.json, texts.segments[0].media", "media.missing")]
     found, errors = opened(values, zipped(a=SOUND))
     assert errors == []
     written = to_values(found.campaign)
@@ -245,7 +242,7 @@ def test_pearmuts_tags_become_files(db: None) -> None:
         report, file = Report(), InputFile.holding("p.json", json.dumps(values).encode())
         languages = {"source_language": "de", "target_language": "en"}
         drafts = pearmut.read(file, report, media=media, **languages)
-        return drafts, [str(each) for each in report.errors]
+        return drafts, [(str(each.place), each.code) for each in report.errors]
 
     drafts, errors = read(values, zipped(one=SOUND))
     assert errors == []
@@ -255,8 +252,6 @@ def test_pearmuts_tags_become_files(db: None) -> None:
         "So froh.", "audio", True,
     )  # fmt: skip
     assert second.beside is None
-    assert read(values)[1] == [
-        "p.json, data[0][0].src: there is no file “assets/one.wav” among those that were sent"
-    ]
+    assert read(values)[1] == [("p.json, data[0][0].src", "media.missing")]
     rows[0]["src"] = "<iframe src='assets/one.wav'></iframe>"
-    assert "“<iframe>” is not taken" in read(values, zipped(one=SOUND))[1][0]
+    assert read(values, zipped(one=SOUND))[1] == [("p.json, data[0][0].src", "media.tag")]
