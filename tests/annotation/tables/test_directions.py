@@ -90,7 +90,7 @@ def test_the_best_system_of_ted_comes_first(
         assert human.published_systems is not None
         order = [human.names[place] for place in np.argsort(-human.published_systems)]
         assert (order[:2], order[-1]) == (["refB", "DIDI-NLP"], "ref")
-        assert campaign.direction in human.warnings
+        assert campaign.direction in [each.text for each in human.warnings]
         # The stored values are the published ones.
         values = dict(campaign.published_scores.values_list("system__name", "value"))
         column = TED.splitlines()[0].split("\t").index(name)
