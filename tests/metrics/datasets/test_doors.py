@@ -150,8 +150,6 @@ def test_nobody_adds_to_the_test_set_of_another(
     assert row.state == State.REFUSED
     codes = [each["code"] for each in row.report if each["severity"] == "error"]
     assert "test-set.not-shared" in codes
-        each["code"] for each in row.report if each["severity"] == "error"
-    ]
     assert not TestSet.objects.get(slug="set-en-de").systems.filter(name="More").exists()
 
 
