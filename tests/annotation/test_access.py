@@ -20,7 +20,9 @@ from annotation.access import run_campaigns, runs_campaign, visible_campaigns
 from annotation.campaigns import add_annotators, open_campaign
 from annotation.entry.links import create_link
 from annotation.models import Assignment, Campaign, Membership, Output
+from core.messages import as_json
 from extensions.neural.bertscore.options import make_info
+from metaeval.messages import Message
 from metrics.imported import store
 from metrics.imported.storing import withdraw
 from metrics.models import ConfiguredMetric, DatasetImport, MetricImport, MetricRun
@@ -69,9 +71,11 @@ def campaign(world: World, request: pytest.FixtureRequest) -> Campaign:
     withdraw(world.test_set, "imported-comet")
     MetricImport.objects.filter(pk=imported.pk).update(id=1)  # type: ignore[union-attr]
     configured = make_info("configured", "Configured", "acme/x", layers=2, shown=())
+    assert isinstance(configured.description, Message)
+    described = as_json(configured.description)
     ConfiguredMetric.objects.create(
         name="configured", label="Configured", family="bertscore",
-        description={**vars(configured), "options": {}},
+        description={**vars(configured), "description": described, "options": {}},
     )  # fmt: skip
     corpus = ParallelCorpus.objects.create(
         name="configured", source_language="zh", target_language="en", n_pairs=1,

@@ -225,4 +225,4 @@ def test_the_three_clocks(world: World, as_researcher: Client) -> None:
     values = as_researcher.get(address).json()["annotators"][0]
     names = ("seconds_paid_mean", "seconds_active_mean", "doubted_times")
     assert [values[name] for name in names] == [175, 21, 2]
-    assert "doubted</th>" in as_researcher.get(reverse("quality", args=[campaign.slug])).text
+    assert "implausible</th>" in as_researcher.get(reverse("quality", args=[campaign.slug])).text
