@@ -27,7 +27,16 @@ NUMBERS = ("min_seconds", "max_seconds")
 
 
 class FilterError(MessageError, ValueError):
-    """An address asks for something that is not available; the message is a whole sentence."""
+    """An address asks for something that is not available; the message is a whole sentence.
+
+    Texts of the address within the message are shortened to `LONGEST` characters.
+    """
+
+    def __init__(self, found: Message | str) -> None:
+        if isinstance(found, Message):
+            texts = {n: quoted(t) for n, t in found.parameters.items() if isinstance(t, str)}
+            found = replace(found, parameters=found.parameters | texts, text="")
+        super().__init__(found)
 
 
 def quoted(text: object) -> str:

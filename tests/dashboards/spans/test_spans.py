@@ -144,7 +144,7 @@ def test_shares_found_by_a_loop(campaign: Campaign, document: Spans) -> None:
 def test_a_bundle_holds_all_spans_and_gives_the_numbers_of_the_page(
     campaign: Campaign, document: Spans
 ) -> None:
-    content, _ = build(campaign, Filters())
+    content = build(campaign, Filters()).zip
     with ZipFile(BytesIO(content)) as bundle:
         texts = {name.partition("/")[2]: bundle.read(name).decode() for name in bundle.namelist()}
     ours = list(
