@@ -156,7 +156,7 @@ def test_what_arrives_damaged_takes_no_place_and_what_arrives_whole_has_its_hash
     Hub.wrong_hash = True
     done = fetch(tmp_path, "acme/x", hub)
     assert done.returncode == 1
-    assert "model.safetensors arrived damaged" in done.stderr
+    assert "model.safetensors was damaged" in done.stderr
     folder = tmp_path / "models" / "acme" / "x"
     assert not folder.parent.exists()
     Hub.wrong_hash = False

@@ -65,7 +65,7 @@ def test_a_layer_that_is_needed_may_not(trained: Path) -> None:
     drop(trained, "encoder.layer.1.")
     with pytest.raises(MetricError) as caught:
         make("refreeeval", checkpoint=str(trained))
-    assert caught.value.message.code == "refreeeval.layer-missing"
+    assert caught.value.message.code == "checkpoint.weights-missing"
 
 
 @pytest.mark.usefixtures("fresh")
@@ -73,7 +73,7 @@ def test_weights_of_another_model_are_not_taken_for_random_ones(trained: Path) -
     drop(trained, ABSENT, prefix="student.")
     with pytest.raises(MetricError) as caught:
         make("refreeeval", checkpoint=str(trained))
-    assert caught.value.message.code == "refreeeval.layer-missing"
+    assert caught.value.message.code == "checkpoint.weights-missing"
 
 
 @pytest.mark.usefixtures("fresh")
