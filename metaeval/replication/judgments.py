@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time
 from pathlib import Path
@@ -242,7 +242,7 @@ def _agreement(
     return rows | (_intervals(parts, suffix) if n_resamples else {})
 
 
-def _intervals(parts: dict[str, StatisticResult], suffix: str) -> Row:
+def _intervals(parts: Mapping[str, StatisticResult], suffix: str) -> Row:
     found: Row = {}
     for name, part in parts.items():
         low, high, _ = part.interval or (None, None, None)
