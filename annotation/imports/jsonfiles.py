@@ -80,7 +80,7 @@ def parse(text: str) -> Any:
 def unexpected_type(expected: Message, value: Any) -> Message:
     """Return the message about a value that has another type than expected."""
     return message(
-        "json.type",
+        "json.wrong-type",
         "The value must be {expected}, not {actual}.",
         expected=expected,
         actual=NAMES[type(value)],

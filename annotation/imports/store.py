@@ -63,7 +63,7 @@ class CampaignImport:
             plural("count.items", "{n} item", "{n} items", n=self.n_items),
             plural("count.judgments", "{n} judgment", "{n} judgments", n=self.n_judgments),
             plural(
-                "count.published-scores",
+                "import.published-scores",
                 "{n} published score",
                 "{n} published scores",
                 n=self.n_published,

@@ -223,15 +223,15 @@ def without(values: dict[str, Any], key: str) -> dict[str, Any]:
     ("wrong", "item_id", "key", "code"),
     [
         (without(item(8), "targetText"), 8, "targetText", "json.missing-key"),
-        (item(8, sourceText=7), 8, "sourceText", "json.type"),
+        (item(8, sourceText=7), 8, "sourceText", "json.wrong-type"),
         (item(8, "NEW"), 8, "itemType", "appraise.item-type"),
         (item(1, sourceText="Another."), 1, "sourceText", "appraise.other-source"),
         (item(1, targetText="Another."), 1, "targetText", "appraise.other-output"),
         (item(5), 5, "targetID", "appraise.same-text"),
-        (item(8, isCompleteDocument="no"), 8, "isCompleteDocument", "json.type"),
+        (item(8, isCompleteDocument="no"), 8, "isCompleteDocument", "json.wrong-type"),
         (item(8, sourceText="a\x00b"), 8, "sourceText", "appraise.character"),
         (item(8, targetID=" "), 8, "targetID", "json.empty"),
-        ("text", None, "", "json.type"),
+        ("text", None, "", "json.wrong-type"),
     ],
 )
 def test_a_wrong_item_is_named(
@@ -258,7 +258,7 @@ def test_every_problem_is_listed_at_once() -> None:
         ([], "batches.json", "appraise.no-tasks"),
         (tasks([item(1)], [item(2)]), "batches.json", "appraise.number-of-tasks"),
         ([{"task": {}}], "batches.json, task 1, items", "json.missing-key"),
-        ([7], "batches.json, task 1", "json.type"),
+        ([7], "batches.json, task 1", "json.wrong-type"),
         ("[NaN]", "batches.json", "json.unusable"),
         ("[" * 100_000, "batches.json", "json.unusable"),
     ],
@@ -275,7 +275,7 @@ def row(number: int) -> str:
     ("changes", "key", "code"),
     [
         ({"REDUNDANCY": 0}, "REDUNDANCY", "json.range"),
-        ({"REDUNDANCY": True}, "REDUNDANCY", "json.type"),
+        ({"REDUNDANCY": True}, "REDUNDANCY", "json.wrong-type"),
         ({"TASK_TYPE": "MultiModal"}, "TASK_TYPE", "appraise.task-type"),
         ({"TASK_TYPE": "Pairwise", "TASK_OPTIONS": "ESA"}, "TASK_TYPE", "appraise.task-type"),
         ({"TASKS_TO_ANNOTATORS": []}, "TASKS_TO_ANNOTATORS", "appraise.no-pairs"),

@@ -67,7 +67,7 @@ REFUSED = [
     ({"users": [{"user_id": "a", "token_fail": 7}]}, {}, "info.users[0].token_fail",
      "pearmut.code"),
     ({"validation_threshold": -1}, {}, "info.validation_threshold", "pearmut.threshold"),
-    ({}, {"instructions": {"a": 1}}, f"{ITEM}.instructions", "json.type"),
+    ({}, {"instructions": {"a": 1}}, f"{ITEM}.instructions", "json.wrong-type"),
     ({}, {"validation": {"modelA": {"score_greaterthan": "z"}}},
      f"{ITEM}.validation.modelA.score_greaterthan", "pearmut.no-output-of-name"),
     ({}, {"validation": {"modelA": {"error_spans": [{"start_i": [3, 1]}]}}},
@@ -109,7 +109,7 @@ def test_what_is_wrong_is_refused(info: Any, changes: Any, path: str, code: str)
 
 def test_a_list_of_campaigns_with_every_key_goes_out_as_it_came(db: None) -> None:
     whole = campaign([[item(src_text="x", **ITEMS[3][0])]], users=1, **{
-        name: value for info, _ in CASES[:9] for name, value in info.items()
+        name: value for info, *_ in CASES[:9] for name, value in info.items()
     }) | {"data_goodbye": [[{"text": "Clear?", "form": "number"}]], "token": "t"}  # fmt: skip
     plain = campaign([[item("b")]]) | {"campaign_id": "other"}
     drafts, report = read([whole, plain])

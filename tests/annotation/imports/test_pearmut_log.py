@@ -133,7 +133,7 @@ def test_sliders_and_post_edits_of_a_log(db: None) -> None:
         (answer(item=[]), "", "pearmut.entry-lists"),
         (answer(item=[item("z", "m1")]), ".annotation[0].m1", "pearmut.no-segment"),
         (answer("u" * 81), ".user_id", "pearmut.long-user-id"),
-        (answer(annotation=7), ".annotation", "json.type"),
+        (answer(annotation=7), ".annotation", "json.wrong-type"),
         (
             answer(annotation=[{"m1": {"score": 5, "error_spans": [{"start_i": -1, "end_i": 2}]}}]),
             ".annotation[0].m1.error_spans[0]",
@@ -142,7 +142,7 @@ def test_sliders_and_post_edits_of_a_log(db: None) -> None:
         (
             answer(annotation=[{"m1": {"score": 5, "error_spans": 7}}]),
             ".annotation[0].m1.error_spans",
-            "json.type",
+            "json.wrong-type",
         ),
         (answer("half \ud83d"), ".user_id", "pearmut.character"),
     ],

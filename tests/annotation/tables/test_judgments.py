@@ -104,7 +104,7 @@ def test_csv_and_json_lines(db: None) -> None:
         ("R1|2|alpha|x", "score", "cell.not-a-number"),
         ("R1|2|alpha|101", "score", "judgments.score-outside"),
         ("R1|2|alpha|-1.2", "score", "judgments.score-outside"),
-        ("R1|2|alpha|62.5", "score", "judgments.not-a-whole-number"),
+        ("R1|2|alpha|62.5", "score", "judgments.score-outside"),
         ("|2|alpha|5", "annotator", "judgments.no-annotator"),
         ("R1||alpha|5", "seg_id", "judgments.no-segment"),
         ("R1|1|alpha|5", "score", "judgments.contradiction"),
@@ -133,7 +133,7 @@ def test_wrong_rows_and_wrong_values_are_reported_together(db: None) -> None:
     [
         ("kind", "NEW", "judgments.unknown-kind"),
         ("start", "yesterday", "judgments.not-a-time"),
-        ("time", "12.5", "judgments.time-out-of-range"),
+        ("time", "12.5", "judgments.time-in-the-1970s"),
         ("lp", "xx-yy-zz1", "language.pair"),
         ("spans", "{oops", "judgments.spans-not-a-list"),
         ("spans", '[{"start":0,"end":2,"severity":"huge"}]', "judgments.unknown-severity"),
@@ -180,7 +180,7 @@ def test_languages_must_be_stated(db: None) -> None:
 
 def test_another_scale_is_never_guessed(db: None) -> None:
     files = table("R1|1|alpha|6", "R1|2|alpha|0", "R1|3|alpha|2.5")
-    assert ("own.tsv, row 4, score", "judgments.not-a-whole-number") in errors_of(files, **DE_EN)
+    assert ("own.tsv, row 4, score", "judgments.score-outside") in errors_of(files, **DE_EN)
     whole = table("R1|1|alpha|6", "R1|2|alpha|0")
     assert "judgments.scores-on-small-scale" in counts(read(whole, **DE_EN)[1].warnings)
     reading, report = read(files, scale=(0, 6), **DE_EN)

@@ -26,7 +26,7 @@ def test_a_spreadsheet_that_separates_by_semicolons(db: None) -> None:
     text = f'{head}R1;1;alpha;80;"a; ""b"""\r\nR1;2;alpha;7;a, b\r\n'
     reading, report = read(as_files(own_csv=text), **DE_EN)
     assert report.errors == []
-    assert ("own.csv, row 1", "table.separator") in found(report.notes)
+    assert ("own.csv, row 1", "table.semicolons") in found(report.notes)
     judgments = reading.drafts[0][1].judgments
     assert [(j.score, j.comment) for j in judgments] == [(80, 'a; "b"'), (7, "a, b")]
 

@@ -91,6 +91,7 @@ def test_undefined_z_scores_are_not_called_missing_ratings(
     Judgment.objects.update(score=50)
     page = as_researcher.get(f"/campaigns/{rated.slug}/quality/").text
     assert "No item has two ratings" not in page
+    assert "No item has two scores" in page
 
 
 def failing(*_: Any, **__: Any) -> None:

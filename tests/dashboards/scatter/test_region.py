@@ -92,7 +92,7 @@ def test_outputs_with_an_error_of_a_category(rated: Campaign, client: Client, re
         ({"y_from": "a"}, "filter.number"),
         ({"x_to": "nan"}, "filter.number"),
         ({"apart": "-1"}, "scatter.negative-distance"),
-        ({"side": "left"}, "filter.not-one-of"),
+        ({"side": "left"}, "filter.choice"),
     ],
 )
 def test_what_is_no_region_is_refused(fields: dict[str, str], code: str) -> None:

@@ -37,6 +37,7 @@ from dashboards.trust.agreement import OUTPUTS, AgreementLine
 from dashboards.trust.shown import comments, worst_of
 from metaeval.judgments.controls import pass_rate
 from metaeval.messages import message
+from metaeval.replication.questions.statistics import SYSTEM
 from tests.dashboards import typed
 from tests.dashboards.clicking import make_clicked
 from tests.dashboards.conftest import make_rated
@@ -291,7 +292,7 @@ RANKS = {"m0": 1, "m1": 2, "m2": 2}
 ALIKE = [[None if i == j else 0.5 for j in range(3)] for i in range(3)]
 CLEAR = ((0.3, 0.5), (0.1, 0.2), (0.05, 0.2))
 FINE = typed.trusted()
-OVER_SYSTEMS = compared(*CLEAR, statistic="cells", level="System level")
+OVER_SYSTEMS = compared(*CLEAR, statistic="cells", level=SYSTEM)
 
 
 def test_supported_ranks_are_shown() -> None:
@@ -300,7 +301,7 @@ def test_supported_ranks_are_shown() -> None:
 
 
 def test_the_limit_of_hybrids_asks_about_these_systems_however_few() -> None:
-    asked = compared(*CLEAR, statistic="limit", level="System level")
+    asked = compared(*CLEAR, statistic="limit", level=SYSTEM)
     assert marks.marking(typed.trusted(n_systems=3), asked).ranks == RANKS
 
 

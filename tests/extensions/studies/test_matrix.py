@@ -15,6 +15,7 @@ from dashboards.papers.averages import line
 from extensions.studies.matrix import Group, Head, group_of, matrix_of, step_of, trend_of
 from extensions.studies.published import AVERAGE, beside_of
 from metaeval.messages import message
+from metaeval.replication.questions.statistics import SEGMENT
 
 TABLES = {"hybrids": "table6_system_pearson", "tau-b": "table7_segment_kendall"}
 TRUSTED = CampaignTrust(
@@ -36,7 +37,7 @@ def document(**changed: Any) -> Correlations:
     about = {
         "campaign": "x", "name": "X", "direction": "en-zh", "length_ratio": "0.80", "origin": "",
         "human_scores": message("human.z", "z"), "statistic": "tau-b",
-        "statistic_label": message("statistic.tau-b", "Kendall τ-b"), "level": "Segment level",
+        "statistic_label": message("statistic.tau-b", "Kendall τ-b"), "level": SEGMENT,
         "grouping": "none", "test": "segments", "is_of_draws": False, "n_outputs": 90,
         "n_judged": 90, "seed": 1,
     }  # fmt: skip

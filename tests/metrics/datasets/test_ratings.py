@@ -62,7 +62,7 @@ def test_scores_that_differ_from_the_ratings_are_stored_too(tmp_path: Path) -> N
     (campaign,) = draft.campaigns
     assert len(campaign.judgments) == 1
     assert campaign.output_scores == {("Z.1-x", "1"): -25.0}
-    assert [each.code for each in report.warnings] == ["mtme.scores-differ-from-ratings"]
+    assert "mtme.scores-differ-from-ratings" in [each.code for each in report.warnings]
 
 
 def test_a_second_rating_by_the_same_annotator_is_a_repeat(tmp_path: Path) -> None:
