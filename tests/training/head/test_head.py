@@ -18,6 +18,7 @@ from metaeval import ScoreMatrix
 from metrics import catalogue
 from metrics.base import MetricError, SegmentInput
 from metrics.models import MetricRun
+from metrics.options import OptionError
 from metrics.registry import configure
 from metrics.runs import scoring
 from metrics.runs import starting as runs
@@ -223,5 +224,7 @@ def test_a_head_of_other_weights_is_refused(
     with refused("refreeeval.other-weights", MetricError):
         catalogue.load(f"head-{job.pk}", source_language="de", target_language="en")
     path.write_text("{}")
-    with refused("refreeeval.not-a-head", ValueError, error="KeyError"):
+    with pytest.raises(OptionError) as caught:
         head_options.load(str(path))
+    assert caught.value.problem.code == "refreeeval.not-a-head"
+    assert caught.value.problem.parameters["error"] == "KeyError"
