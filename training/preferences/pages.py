@@ -136,7 +136,7 @@ def preference_table(request: HttpRequest, fmt: str = "") -> HttpResponseBase:
     if condition not in CONDITIONS:
         raise FilterError(
             message(
-                "preferences.unknown-condition",
+                "preferences.no-condition",
                 "Unknown condition: {condition}. Expected one of: {known}.",
                 condition=quoted(condition),
                 known=list(CONDITIONS),

@@ -20,7 +20,7 @@ from metaeval.replication.questions.statistics import Question
 from metaeval.scores.matrix import ScoreMatrix
 from metaeval.significance.corrections import adjust_pvalues
 
-ABOVE, NOT_ABOVE, BELOW, UNKNOWN = "above", "not above", "below", ""
+ABOVE, NOT_ABOVE, BELOW, UNKNOWN = "above", "not-above", "below", ""
 CORRELATIONS = ("pearson", "kendall", "spearman")
 # A smaller difference is a rounding error: the metric equals the baseline.
 SAME = 1e-12

@@ -219,8 +219,8 @@ def compared_as(
     ("compared", "codes"),
     [
         (compared_as("above", "above"), ["all-above"]),
-        (compared_as("above", "not above"), ["not-above", "about"]),
-        (compared_as("below", "not above"), ["below", "not-above", "about"]),
+        (compared_as("above", "not-above"), ["not-above", "about"]),
+        (compared_as("below", "not-above"), ["below", "not-above", "about"]),
         (compared_as("below", "below"), ["below", "about"]),
         # Each metric that is not tested has its own cause, with its numbers.
         (compared_as("", "", baseline=None), ["undefined"]),

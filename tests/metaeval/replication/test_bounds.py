@@ -45,7 +45,7 @@ def test_a_metric_that_draws_numbers_around_the_system_is_no_better_by_segment()
     """Within a system Random-sysname is pure noise."""
     data = of_wmt23("Random-sysname-src", "COMET-refA")
     found = against_floors(data, drawn(data), parse("pearson/system"), random=RANDOM)
-    assert found.states == ["not above", "above"]
+    assert found.states == ["not-above", "above"]
 
 
 def test_lengths_have_the_tau_of_scipy_and_mark_what_is_not_better() -> None:
@@ -58,7 +58,7 @@ def test_lengths_have_the_tau_of_scipy_and_mark_what_is_not_better() -> None:
     tau = stats.kendalltau(length.ravel(), human.values.ravel()).statistic
     assert found.values[1] == pytest.approx(tau, abs=1e-12)
     # A metric that is a floor in other words has no test of the difference, which is 0.
-    assert found.states == ["below", "not above"]
+    assert found.states == ["below", "not-above"]
     assert found.above[1] == 1.0
 
 
