@@ -32,11 +32,9 @@ class FilterError(MessageError, ValueError):
     Texts of the address within the message are shortened to `LONGEST` characters.
     """
 
-    def __init__(self, found: Message | str) -> None:
-        if isinstance(found, Message):
-            texts = {n: quoted(t) for n, t in found.parameters.items() if isinstance(t, str)}
-            found = replace(found, parameters=found.parameters | texts, text="")
-        super().__init__(found)
+    def __init__(self, found: Message) -> None:
+        texts = {n: quoted(t) for n, t in found.parameters.items() if isinstance(t, str)}
+        super().__init__(replace(found, parameters=found.parameters | texts, text=""))
 
 
 def quoted(text: object) -> str:

@@ -30,7 +30,7 @@ PROSE = {
     r"\b(leav|left|leaves|leave)(e|ing)? out\b|\bleft out\b": "exclude, skip, omit",
     r"\bdoubt(s|ful|ed)?\b": "warning, question",
     r"\bremarks?\b": "note, warning",
-    r"\braters?\b": "annotator",
+    r"\braters?\b(?![\",_])": "annotator",
     r"[”\"'`)] (is|are) no (?!longer|more)\w": "is not a …",
     r"\bis no (whole|number|file|table|folder|score|valid|name|date)\b": "is not a …",
     r"\b(is|are|be|was) (not )?said\b|\bsaid of\b": "say who does what",
