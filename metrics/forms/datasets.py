@@ -69,7 +69,7 @@ class MtmeForm(forms.Form):
         """Refuse what does not name two languages."""
         pair: str = self.cleaned_data["language_pair"].strip()
         if pair and not mtme.is_pair(pair):
-            raise forms.ValidationError(not_a_pair(pair))
+            raise forms.ValidationError([not_a_pair(pair)])
         return pair
 
     def clean(self) -> dict[str, Any]:
@@ -79,7 +79,7 @@ class MtmeForm(forms.Form):
             self.add_error(
                 "archive",
                 forms.ValidationError(
-                    message("dataset.archive-or-folder", "Choose an archive or a folder.")
+                    [message("dataset.archive-or-folder", "Choose an archive or a folder.")]
                 ),
             )
         return data
