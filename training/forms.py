@@ -28,10 +28,13 @@ class CorpusForm(forms.Form):
 
     name = forms.SlugField(
         max_length=60,
+        label=_("Name"),
         help_text=_("Used in addresses and commands. Letters, digits, - and _ are allowed."),
     )
-    source_language = LanguageField(help_text=_("A code or a name: zh, pt-BR, Chinese."))
-    target_language = LanguageField()
+    source_language = LanguageField(
+        label=_("Source language"), help_text=_("A code or a name: zh, pt-BR, Chinese.")
+    )
+    target_language = LanguageField(label=_("Target language"))
     file = forms.FileField(
         allow_empty_file=True,
         label=_("File"),
@@ -90,7 +93,9 @@ class JobForm(forms.Form):
     """
 
     name = forms.CharField(
-        max_length=LONGEST_NAME, help_text=_("The resulting metric or model gets this name.")
+        max_length=LONGEST_NAME,
+        label=_("Name"),
+        help_text=_("The resulting metric or model gets this name."),
     )
     corpora = forms.ModelMultipleChoiceField(
         ParallelCorpus.objects.all(),

@@ -27,6 +27,7 @@ class StudyField(forms.SlugField):
         super().__init__(
             required=False,
             max_length=80,
+            label=_("Study"),
             help_text=_(
                 "Optional: campaigns of one study are shown side by side and averaged. Use "
                 "letters, digits, hyphens and underscores."
@@ -111,6 +112,7 @@ class AppraiseForm(ToolForm):
     name = forms.CharField(
         required=False,
         max_length=120,
+        label=_("Name"),
         help_text=_("Optional: a name that replaces the manifest’s."),
     )
     study = StudyField()
@@ -143,6 +145,7 @@ class PearmutForm(ToolForm, LanguagesForm):
     name = forms.CharField(
         required=False,
         max_length=120,
+        label=_("Name"),
         help_text=_("Optional: a name that replaces the campaign_id."),
     )
     study = StudyField()

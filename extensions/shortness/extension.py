@@ -14,7 +14,7 @@ EXTENSION = Extension(
     results=(Place("shortness", _("Shortness"), before="whatif"),),
     study=(
         Place(
-            *("shortness", "Shorter forms", "study-shortness"),
+            *("shortness", _("Shorter forms"), "study-shortness"),
             tab=_("MT systems"),
             before="quality",
         ),
