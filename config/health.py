@@ -14,7 +14,6 @@ from typing import Any
 
 from django.conf import settings
 from django.db import connection
-from django.db.models import Min
 from django.http import HttpRequest, JsonResponse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
@@ -101,6 +100,7 @@ def _workers() -> dict[str, Any]:
 
 def _documents() -> dict[str, Any]:
     waiting = Analysis.objects.filter(status=Work.Status.QUEUED, not_before__lte=Now())
-    found = waiting.annotate(now=Now()).aggregate(oldest=Min("not_before"), now=Min("now"))
-    seconds = (found["now"] - found["oldest"]).total_seconds() if found["oldest"] else 0.0
+    rows = waiting.order_by("not_before").annotate(now=Now())
+    first = rows.values_list("not_before", "now").first()
+    seconds = (first[1] - first[0]).total_seconds() if first else 0.0
     return {"ok": seconds < OLD_SECONDS, "oldest_seconds": round(seconds)}
