@@ -14,6 +14,7 @@ from django.contrib.auth.models import AnonymousUser, User
 from django.template.base import Template
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 from django.utils.safestring import SafeString
 
 from annotation.access import run_campaigns, runs_campaign, visible_campaigns
@@ -21,11 +22,12 @@ from annotation.campaigns import add_annotators, open_campaign
 from annotation.entry.links import create_link
 from annotation.models import Assignment, Campaign, Membership, Output
 from core.messages import as_json
+from dashboards.documents.computing import QUICK, SLOW
 from extensions.neural.bertscore.options import make_info
 from metaeval.messages import Message
 from metrics.imported import store
 from metrics.imported.storing import withdraw
-from metrics.models import ConfiguredMetric, DatasetImport, MetricImport, MetricRun
+from metrics.models import ConfiguredMetric, DatasetImport, MetricImport, MetricRun, Worker
 from tests.addresses import fill, routes
 from tests.annotation.roles import KINDS, ROLES, STUDIES, TABLE, TEST_SETS
 from tests.world import World, make_campaign, make_test_set, make_user
@@ -161,6 +163,10 @@ def test_every_address_with_every_role(
     world: World, campaign: Campaign, client: Client, role: str, settings: Any
 ) -> None:
     settings.ANALYSES_IN_PLACE = False  # who may ask for numbers is known before there are any
+    now = timezone.now()
+    Worker.objects.create(  # /readyz asks for one
+        uid="a", name="w", host="h", pid=1, queues=[QUICK, SLOW], started_at=now, seen_at=now
+    )
     user = cast(world, campaign)[role]
     if user is not None:
         client.force_login(user)
