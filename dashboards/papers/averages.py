@@ -87,7 +87,10 @@ def study_table(
 
 
 # One table shows Pearson r at both levels, as Zhao et al. (2020) report it.
-LEVELS = {"r_segment": "segments", "r_system": "systems"}
+LEVELS = {
+    "r_segment": message("levels.segments", "segments"),
+    "r_system": message("levels.systems", "systems"),
+}
 
 
 @dataclass(frozen=True)

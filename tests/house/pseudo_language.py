@@ -25,7 +25,7 @@ _NAMES = """
 Touchstone Appraise Benjamini bert Bonferroni Brackets Celery Cohen cpu distilbert English gpu
 Graham Hochberg Holm JSON judges documents clp umd Kendall Krippendorff Markdown mqm Parquet
 Pearmut Pearson Prism Python roberta Spearman Unbabel Unicode Wilson xlm
-bigrams cosine unigrams spans
+bigrams cosine Likelihood Lines unigrams spans words
 """
 NAMES = frozenset(_NAMES.split())
 WORD = re.compile(

@@ -83,7 +83,7 @@ def stored_names() -> list[str]:
         *Annotator.objects.values_list("label", flat=True),
         *User.objects.values_list("username", flat=True),
         *(table.title for table in published().values()),
-        *(column.label for table in published().values() for column in table.columns),
+        *(table.label for table in published().values()),
         *((info.name, info.label) for info, *_ in METRICS.values()),
         *(template.name for template in BUILT_IN.values()),
     ]

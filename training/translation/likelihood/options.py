@@ -45,19 +45,21 @@ def describe(name: str, label: str, options: Options) -> MetricInfo:
     """Describe a log-probability: never above 0, higher is better."""
     direction = str(options["direction"])
     from_source = direction == FAITHFULNESS
-    description = [
-        _measured(direction, str(options["checkpoint"])),
-        message("likelihood.mean", "Averaged over tokens.")
+    description = message(
+        "likelihood.description",
+        "{measured} {length}",
+        measured=_measured(direction, str(options["checkpoint"])),
+        length=message("likelihood.mean", "Averaged over tokens.")
         if options["length"] == MEAN
         else message("likelihood.sum", "Summed over tokens."),
-    ]
+    )
     return one_measure(
         name,
         label,
         needs_source=from_source,
         needs_reference=not from_source,
         queue="gpu",
-        description=" ".join(map(str, description)),
+        description=description,
         citation="Thompson and Post 2020, Prism; Yuan et al. 2021, BARTScore",
         checkpoint=str(options["checkpoint"]),
         family="likelihood",
