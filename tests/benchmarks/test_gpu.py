@@ -44,7 +44,7 @@ def test_a_case_is_measured(
     exact, tf32, rounded, eighth = child.measure(case, folder, INPUTS)
     assert exact.difference is not None
     assert exact.difference < table.EXACT
-    assert "no NVIDIA GPU" in tf32.remark
+    assert "NVIDIA GPU" in tf32.note
     assert rounded.difference is not None
     # bfloat16 is another number, so the difference is not measured between twice the same.
     assert rounded.difference > exact.difference
@@ -76,7 +76,7 @@ def row(**changes: Any) -> dict[str, Any]:
         "recovered": True,
         "difference": 1e-5,
         "own_difference": 0.0,
-        "remark": "",
+        "note": "",
         "against": "",
     }
     return given | changes
@@ -94,8 +94,8 @@ def row(**changes: Any) -> dict[str, Any]:
             "BLEURT tf32: 5.0e-02 is more than 4.0e-02.",
         ),
         ({"precision": "bfloat16", "difference": 0.5, "own_difference": None}, ""),
-        ({"precision": "tf32", "difference": None, "remark": "no GPU"}, ""),
-        ({"difference": None, "remark": "no room"}, "BLEURT float32: not measured: no room."),
+        ({"precision": "tf32", "difference": None, "note": "no GPU"}, ""),
+        ({"difference": None, "note": "no room"}, "BLEURT float32: not measured: no room."),
         (
             {"recovered": False},
             "BLEURT float32: after an error the next process did not go on.",

@@ -161,23 +161,23 @@ def test_endpoints_of_judges_are_read() -> None:
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("{", "is no JSON"),
+        ("{", "is not JSON"),
         ("{}", "must be a list of objects"),
-        (json.dumps([GOOD, GOOD]), "names local twice"),
-        (json.dumps([{"url": GOOD["url"]}]), "endpoint 1: name must be"),
+        (json.dumps([GOOD, GOOD]), "two endpoints named local"),
+        (json.dumps([{"url": GOOD["url"]}]), "endpoint 1: name must have"),
         *(
             (json.dumps([GOOD | wrong]), f"endpoint .*: {why}")
             for wrong, why in (
                 ({"key": "sk-123"}, "there is no field 'key'"),
                 ({"key_variable": "sk-123"}, "key_variable must be the name"),
                 ({"url": "ftp://x/v1"}, "url must look like"),
-                ({"url": "http://user:secret@host/v1"}, "url may not hold a user name"),
+                ({"url": "http://user:secret@host/v1"}, "url must not contain a user name"),
                 ({"url": "http://host/v1?key=1"}, "url must look like"),
                 ({"connections": 0}, "connections must be between"),
-                ({"connections": True}, "connections has a wrong value"),
-                ({"timeout": "5"}, "timeout has a wrong value"),
-                ({"prompt_price": -1}, "a price is out of range"),
-                ({"name": "Über"}, "name must be 1 to 40"),
+                ({"connections": True}, "connections has a value of the wrong type"),
+                ({"timeout": "5"}, "timeout has a value of the wrong type"),
+                ({"prompt_price": -1}, "prices must be from 0"),
+                ({"name": "Über"}, "name must have 1 to 40"),
             )
         ),
     ],

@@ -94,7 +94,7 @@ def check(parser: argparse.ArgumentParser) -> int:
             try:
                 n_values = len(read(option, value, value))
             except ValueError as error:
-                n_values = 2 * str(error).endswith("given twice, but it takes one value")
+                n_values = 2 * str(error).endswith("given twice, but only one value is allowed")
             assert n_values == 2, option.option_strings
     return n
 

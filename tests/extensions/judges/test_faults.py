@@ -205,7 +205,7 @@ def test_a_server_that_is_down_holds_nothing_against_the_texts(
 @pytest.mark.parametrize(
     "error",
     [
-        UnfinishedError("busy", np.zeros((0, 1)), None, permanent=False),
+        UnfinishedError(message("test.busy", "busy"), np.zeros((0, 1)), None, permanent=False),
         MetricError(message("test.problem", "busy"), permanent=False),
     ],
     ids=["unfinished", "not loaded"],

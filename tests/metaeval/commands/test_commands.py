@@ -239,8 +239,8 @@ HEAD = "system\tseg\th\tm\n"
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (HEAD + "A\t1\t5\t1\nA\t2\t5\n", "line 3: expected 4 fields, got 3: field m is not there"),
-        (HEAD + "A\t1\t5\t1\nA\n", "line 3: expected 4 fields, got 1: field seg is not there"),
+        (HEAD + "A\t1\t5\t1\nA\t2\t5\n", "line 3: Expected 4 fields, got 3: field m is missing"),
+        (HEAD + "A\t1\t5\t1\nA\n", "line 3: Expected 4 fields, got 1: field seg is missing"),
     ],
 )
 def test_a_row_that_was_cut_off_is_no_missing_score(tmp_path, capsys, text, message):

@@ -70,7 +70,7 @@ def test_lists_as_in_wmt25(tmp_path, capsys):
         ("m\tA\t1\tx\t2\tminor", "line 3: The fields start and end"),
         ("m\tA\t1\t1 2\t2\tminor", "line 3: A row needs as many starts as ends"),
         ("m\tB\t9\t1\t2\tminor", "no output in common"),
-        ("\tA\t1\t1\t2\tminor", "line 3: field set: empty"),
+        ("\tA\t1\t1\t2\tminor", "line 3: Field set is empty"),
     ],
 )
 def test_what_is_wrong_is_named(tmp_path, capsys, row, message):

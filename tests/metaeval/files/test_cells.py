@@ -71,7 +71,7 @@ def test_the_commands_leave_out_missing_cells_and_count_them(capsys, name):
         assert found[metric]["n"] == both.sum()
     for column in ("human", "good", "poor"):
         if missing := int(np.isnan(columns[column]).sum()):
-            assert f"{missing} of 200 cells of {column}" in captured.err
+            assert f"{column}: {missing} of 200 scores" in captured.err
     assert ("Column good: 5 infinite values count as missing." in captured.err) == (name == "inf")
 
 
@@ -96,7 +96,7 @@ def test_every_marker_counts_as_missing_in_every_column(
         assert main(["correlate", str(path), *options]) == 0
         captured = capsys.readouterr()
         assert json.loads(captured.out)["metrics"][0]["n"] == 5
-        assert f"1 of 6 cells of {column}" in captured.err
+        assert f"{column}: 1 of 6 scores" in captured.err
 
 
 @pytest.mark.parametrize("marker", SAYING)
@@ -170,7 +170,7 @@ def test_the_human_column_may_be_a_penalty(tmp_path, capsys):
     assert main(["correlate", str(path), "--human", "judged", "--lower", "m"]) == 0
     assert main(["correlate", str(path), "--human", "judged"]) == 0
     said = capsys.readouterr().err
-    assert "every metric correlates negatively" in said
+    assert "Every metric correlates negatively" in said
     assert "--lower judged" in said
 
 
@@ -179,7 +179,7 @@ def test_an_unclear_direction_has_to_be_stated(tmp_path, capsys):
     rows = [f"A\t{i}\t{i}\t{i - 3}" for i in range(8)]
     path.write_text("\n".join(["system\tseg\th\tTER", *rows]) + "\n")
     assert main(["correlate", str(path), "--human", "h"]) == 2
-    assert "TER: it is not clear whether higher or lower is better" in capsys.readouterr().err
+    assert "TER: it is unclear whether higher or lower is better" in capsys.readouterr().err
     assert main(["correlate", str(path), "--human", "h", "--higher", "TER"]) == 0
 
 
@@ -199,8 +199,8 @@ def test_the_commands_of_bundles_take_penalties_of_humans_too(tmp_path, capsys, 
         arguments = [command, str(path), "--human", "mqm", *asked.get(command, []), *options]
         assert main([*arguments, "--output", "json"]) == 0
         captured = capsys.readouterr()
-        assert "say --lower" not in captured.err
+        assert "use --lower" not in captured.err
         found.append(captured.out)
     assert found[0] == found[1]
     assert main(arguments[:-2]) == 0
-    assert "If lower is better, say --lower mqm" in capsys.readouterr().err
+    assert "If lower is better, use --lower mqm" in capsys.readouterr().err

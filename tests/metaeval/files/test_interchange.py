@@ -205,7 +205,7 @@ def test_the_command_line_ranks_systems_as_published(capsys):
     assert [round(float(row[1]), 3) for row in rows] == [float(z) for z in published["z_mean"]]
     assert [row[-1] for row in rows] == published["wins"]
     assert main(["human", judgments]) == 0
-    assert "all types count: SYSTEM, REPEAT, REF, BAD_REF" in capsys.readouterr().err
+    assert "Items of all types are used: SYSTEM, REPEAT, REF" in capsys.readouterr().err
 
 
 def test_scores_of_whole_systems_need_no_segments(capsys):
@@ -222,10 +222,10 @@ def test_scores_of_whole_systems_need_no_segments(capsys):
     ("text", "arguments", "message"),
     [
         (None, "correlate", "The file does not exist."),
-        ("system\tseg\th\nA\t1\t5\n", "correlate", "no metric beside the human scores h"),
+        ("system\tseg\th\nA\t1\t5\n", "correlate", "no metric besides the human scores in h"),
         ("system\tseg\th\tm\nA\t1\tx\t1\n", "correlate", "line 2: Field h: expected a number"),
-        ("system\tseg\th\tm\nA\t1\t5\t1\n", "compare", "two metrics or more"),
-        ("system\tseg\th\tm\nA\t1\t5\t1\n", "correlate --without B", "--without-systems B"),
+        ("system\tseg\th\tm\nA\t1\t5\t1\n", "compare", "at least two"),
+        ("system\tseg\th\tm\nA\t1\t5\t1\n", "correlate --without B", "no B, which --without-systems names"),
         ("system\tseg\th\tm\nA\t1\t5\t1\n", "correlate --metric n", "The table has no column n."),
         (
             "system\tseg\th\tm\nA\t1\t5\t1\nA\t2\t5\tx\n",
@@ -247,7 +247,7 @@ def test_the_command_line_says_what_is_wrong_with_the_input(
 
 def test_the_command_line_wants_the_language_pair_of_a_directory(tmp_path, capsys):
     assert main(["correlate", str(tmp_path), "--human", "mqm"]) == 2
-    assert "a directory needs --language-pair" in capsys.readouterr().err
+    assert "Use --language-pair" in capsys.readouterr().err
     assert main(["human", str(tmp_path)]) == 2
     assert f"{tmp_path}: Is a directory" in capsys.readouterr().err
 
