@@ -32,7 +32,7 @@ from metrics.support import NO_BUDGET, Budget
 from metrics.truncation import Counts
 
 
-@extend_schema_field({"type": "object", "additionalProperties": True})
+@extend_schema_field({"type": ["object", "string", "null"], "additionalProperties": True})
 class MessageJSON(serializers.Field[Any, Any, Any, Any]):
     """A message as `code`, `text`, `pattern` and `parameters`; text from earlier versions as it is,
     null for none."""
@@ -305,7 +305,11 @@ class OfTestSetViewSet(
             return rows
         if not TestSet.objects.filter(slug=slug).exists():
             raise FilterError(
-                message("runs.no-test-set", "There is no test set “{slug}”.", slug=quoted(slug))
+                message(
+                    "runs.no-test-set",
+                    "test_set: there is no test set “{slug}”.",
+                    slug=quoted(slug),
+                )
             )
         return rows.filter(test_set__slug=slug)
 

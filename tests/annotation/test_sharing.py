@@ -52,7 +52,7 @@ def names(test_set: TestSet) -> set[str]:
 def test_who_uploads_owns(weather: TestSet, owner: User, client: Client) -> None:
     assert weather.created_by == owner
     page = confirm(client, one_more(client))
-    assert "1 system, 3 outputs" in page.text
+    assert "Systems: 1, outputs: 3." in page.text
     assert names(weather) == {"strong", "weak", "late"}
 
 

@@ -104,7 +104,7 @@ def test_the_screen_follows_what_is_typed(visitor: Visitors) -> None:
     least = page.get_by_role("group", name="Scale 1").get_by_label("From")
     least.fill("100")
     fault = page.locator("[data-field=answers] .errorlist")
-    expect(fault).to_contain_text("the greatest value must be above the least")
+    expect(fault).to_contain_text("The greatest value must be above the least")
     expect(live.get_by_text("before the last change")).to_be_visible()
     least.fill("50")
     expect(fault).to_have_count(0)

@@ -1,5 +1,6 @@
 """One installation with something at every address, and an account of every role."""
 
+import json
 import uuid
 import zlib
 from dataclasses import dataclass
@@ -22,6 +23,7 @@ from annotation.models import (
     TestSetShare,
 )
 from annotation.models.people import hash_token
+from core.messages import as_json
 from dashboards.models import Selection
 from extensions.neural.bertscore.options import make_info
 from metrics.imported import store
@@ -120,8 +122,9 @@ def _make_metrics(world: World) -> None:
             name="fit", dataset=dataset, state="stored", created_by=world.admin
         )
     info = make_info("fit", "Fit", "acme/x", layers=2, shown=())
+    described = json.loads(json.dumps({**vars(info), "options": {}}, default=as_json))
     ConfiguredMetric.objects.create(
-        name="fit", label="Fit", family="bertscore", description={**vars(info), "options": {}}
+        name="fit", label="Fit", family="bertscore", description=described
     )
 
 

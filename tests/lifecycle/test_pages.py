@@ -102,7 +102,7 @@ def test_a_campaign_is_put_into_a_study_and_taken_out(as_admin: Client, world: W
     address = "/manage/campaign/harbour-80/study/"
     as_admin.post(address, {"study": "port"})
     assert Campaign.objects.filter(study="port").count() == 2
-    assert "study, before none, now port" in as_admin.get("/campaigns/harbour-80/setup/").text
+    assert "the study, before: none, now: port" in as_admin.get("/campaigns/harbour-80/setup/").text
     as_admin.post(address, {"study": " "})
     assert Campaign.objects.get(slug="harbour-80").study == ""
 

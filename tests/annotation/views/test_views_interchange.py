@@ -48,7 +48,7 @@ def test_look_first_then_import(world: World, as_admin: Client) -> None:
     campaign = Campaign.objects.get(slug="harbour2026")
     assert campaign.created_by == world.admin
     assert campaign.annotators.count() == 1
-    assert "1 personal link, and open the campaign" in done.text
+    assert "Copy 1 personal link and open the campaign" in done.text
     people = as_admin.get(reverse("access", args=[campaign.slug]))
     assert "<code>http://testserver/a/" in people.text
     again = as_admin.post(checked.url, follow=True)

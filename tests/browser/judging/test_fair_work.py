@@ -73,7 +73,7 @@ def test_a_test_first_and_a_stop_that_is_heard(
     assert violations(desk) == []
     desk.get_by_label("Answer to").fill("Welcome back.")
     desk.get_by_role("button", name="Continue").click()
-    expect(desk.locator(".stops")).to_contain_text("goes on")
+    expect(desk.locator(".stops")).to_contain_text("continues")
     assert Stop.objects.get().may_go_on
 
     Campaign.objects.update(time_cap_seconds=10, hourly_rate="12.00", shows_pay=True)

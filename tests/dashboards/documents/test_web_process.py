@@ -94,7 +94,7 @@ def addresses(campaign: Campaign) -> list[str]:
             "fmt": ["json"],
             "sweep": ["alphas"],
         }
-        if not route.startswith(("/login", "/logout", "/language", "/api/schema")):
+        if not route.startswith(("/login", "/logout", "/language", "/api/schema", "/readyz")):
             found += fill(route, values)
     asked = f"compare/?campaign={campaign.slug}"
     return [*found, f"/{asked}", f"/campaigns/{campaign.slug}/scatter/?output={output.pk}"]

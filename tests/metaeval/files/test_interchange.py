@@ -225,7 +225,11 @@ def test_scores_of_whole_systems_need_no_segments(capsys):
         ("system\tseg\th\nA\t1\t5\n", "correlate", "no metric besides the human scores in h"),
         ("system\tseg\th\tm\nA\t1\tx\t1\n", "correlate", "line 2: Field h: expected a number"),
         ("system\tseg\th\tm\nA\t1\t5\t1\n", "compare", "at least two"),
-        ("system\tseg\th\tm\nA\t1\t5\t1\n", "correlate --without B", "no B, which --without-systems names"),
+        (
+            "system\tseg\th\tm\nA\t1\t5\t1\n",
+            "correlate --without B",
+            "no B, which --without-systems",
+        ),
         ("system\tseg\th\tm\nA\t1\t5\t1\n", "correlate --metric n", "The table has no column n."),
         (
             "system\tseg\th\tm\nA\t1\t5\t1\nA\t2\t5\tx\n",

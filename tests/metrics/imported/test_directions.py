@@ -169,6 +169,6 @@ def test_folders_of_mt_metrics_eval_have_directions_too(
     assert metric.higher_is_better is not is_lower
     notes = {(each.code, each.message.parameters["name"]): each.message for each in report.notes}
     assert notes["mtme.missing-scores", "TER-refA"].parameters["n"] == 1
-    assert ("direction.lower", "mqm") in notes
+    assert ("direction.column-lower", "mqm") in notes
     call_command("import_mtme", tmp_path / "t", stdout=StringIO(), stderr=StringIO())
     assert Campaign.objects.get().lower_is_better

@@ -43,7 +43,7 @@ def test_a_column_a_metric_keeps_its_name(world: World) -> None:
     by_code = {each.code: each.message.parameters for each in result.report.problems}
     assert by_code["columns.unused"]["columns"] == ["note"]
     assert by_code["scores.human-skipped"]["names"] == ["mqm"]
-    assert by_code["direction.lower"]["name"] == "TER"
+    assert by_code["direction.column-lower"]["name"] == "TER"
     chosen = checked(world, *WIDE, metrics=("mqm", "TER"), lower=frozenset(["TER"]))
     assert [each.name for each in chosen.metrics if each.is_taken] == ["TER", "mqm"]
     assert "scores.was-lower" not in codes(chosen.report.warnings)

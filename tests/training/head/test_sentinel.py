@@ -182,7 +182,7 @@ def test_other_weights_are_refused(campaign: Campaign, encoder: str, tmp_path: P
 def test_a_file_that_holds_no_sentinel(tmp_path: Path, text: str) -> None:
     path = tmp_path / "sentinel.json"
     path.write_text(text)
-    with pytest.raises(ValueError, match=r"sentinel\.json holds no sentinel"):
+    with pytest.raises(ValueError, match=r"sentinel\.json is not the file of a sentinel"):
         configure("trained-sentinel", "s", "S", {"sentinel": str(path)})
 
 

@@ -75,7 +75,7 @@ def left(**changes: Any) -> TrainingJob:
 
 
 def refuse(work: Work) -> Outcome:
-    raise JobError("The disk is full.")
+    raise JobError(message("test.full", "The disk is full."))
 
 
 def test_no_worker_takes_what_a_command_works_off() -> None:

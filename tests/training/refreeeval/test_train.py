@@ -264,14 +264,15 @@ def test_the_gain_and_its_interval():
     p, q = 61.5 / 103, 31.5 / 103
     half = stats.t.ppf(0.975, 99) * np.sqrt((p + q - (p - q) ** 2) / 103)
     assert (found["low"], found["high"]) == pytest.approx((p - q - half, p - q + half))
-    assert "adjusted Wald" in found["interval"]
+    assert "adjusted Wald" in found["interval"].text
 
 
 def test_four_held_out_texts_have_no_interval():
     found = compare([True] * 4, [True] * 4)
     assert found["gain"] == 0
     assert "low" not in found
-    assert found["interval"].text.startswith("4 ")
+    assert found["interval"].code == "gain.few-texts"
+    assert found["interval"].parameters["n"] == 4
 
 
 def test_an_untrained_encoder_is_near_chance_and_dropout_is_off(recipe, corpus):
