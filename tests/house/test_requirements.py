@@ -1,7 +1,11 @@
 """What is required is used, what is used is required, and the lock holds that and no more."""
 
 import ast
+import json
+import os
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from functools import cache
 from importlib.metadata import distribution, packages_distributions
@@ -35,6 +39,28 @@ NOT_IMPORTED = {
     "tokenizers",
     "torchmetrics",
 }
+
+
+# The web app, where the modules on standard input are not installed.
+STARTED = """
+import json, sys
+
+refused = frozenset(json.load(sys.stdin))
+
+class NotInstalled:
+    def find_spec(self, name, path, target=None):
+        if name in refused:
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+sys.meta_path.insert(0, NotInstalled())
+import django
+django.setup()
+from django.core.management import get_commands, load_command_class
+from django.urls import get_resolver
+get_resolver().url_patterns
+for command, app in get_commands().items():
+    load_command_class(app, command)
+"""
 
 
 def read(*paths: Path) -> Iterator[Requirement]:
@@ -94,9 +120,28 @@ def test_the_lock_holds_what_is_needed_and_nothing_else() -> None:
 
 @full
 def test_what_the_code_imports_is_required() -> None:
-    # Catalogs are made where one develops.
-    assert imported(*CODE) - names(WEB, WORKER) - {"babel"} == set()
+    assert imported(*CODE) - names(WEB, WORKER) == set()
     assert imported("tests") - names(WEB, WORKER, TEST, DEV) - {"packaging"} == set()
+
+
+@full
+def test_the_web_app_starts_with_what_the_web_requires() -> None:
+    """Models, addresses and every command are imported as where nothing else is installed."""
+    allowed = needed(list(read(WEB))) | {"pip", "setuptools"}
+    refused = [
+        module
+        for module, found in installed().items()
+        if not any(canonicalize_name(each) in allowed for each in found)
+    ]
+    done = subprocess.run(
+        [sys.executable, "-c", STARTED],
+        input=json.dumps(refused),
+        env=os.environ | {"DJANGO_SETTINGS_MODULE": "config.settings", "PYTHONPATH": str(ROOT)},
+        cwd=ROOT,
+        text=True,
+        capture_output=True,
+    )
+    assert done.returncode == 0, done.stderr
 
 
 @full
