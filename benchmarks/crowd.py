@@ -61,7 +61,7 @@ def prepare(database: str) -> None:
 
 
 def multiplied(folder: Any, wanted: int = JUDGMENTS, workers: int = WORKERS) -> Any:
-    """WMT21 ru-en again and again, HIT by HIT, until so many judgments are there.
+    """WMT21 ru-en again and again, HIT by HIT, until the given number of judgments is there.
 
     Every copy has segments and documents of its own. Its workers get new names too, up to a
     limit; after that, the workers of earlier copies do the work.
@@ -190,7 +190,7 @@ def visit(client: Any, address: str) -> Visit:
     from django.db import connection
     from django.test.utils import CaptureQueriesContext
 
-    connection.queries_log.clear()  # It holds so many and no more.
+    connection.queries_log.clear()  # It holds a limited number.
     with CaptureQueriesContext(connection) as queries:
         began, used = time.perf_counter(), time.thread_time()
         answer = client.get(address, HTTP_ACCEPT="application/json, text/html;q=0.9")

@@ -6,7 +6,7 @@ from core.languages import is_character_based
 # studies), and of Japanese, the faster of the two languages without blanks, in characters per
 # minute (Trauzettel-Klosinski and Dietz 2012).
 WORDS, CHARACTERS = 238, 357
-# Skimming is assumed to be so many times faster, to avoid false alarms.
+# Factor by which skimming is assumed to be faster, to avoid false alarms.
 GENEROUS = 4
 
 

@@ -31,7 +31,7 @@ Parameter = Any
 MINUS = "−"
 # How many names of a list a sentence holds.
 SHOWN = 5
-# So many messages that differ in a name are shown as one.
+# From this number on, messages that differ in a name are shown as one.
 ALIKE = 3
 
 

@@ -25,7 +25,7 @@ def content(*parts: object) -> bytes:
 
 
 class Remembered:
-    """Arrays by the content they are computed from, of so many bytes; the oldest go first."""
+    """Arrays by the content they are computed from, at most `limit` bytes; the oldest go first."""
 
     def __init__(self, limit: int) -> None:
         self.limit = limit

@@ -18,7 +18,7 @@ from metaeval.messages import Message, message, plural, truncated
 from metrics.base import ScoreWarning, SegmentInput
 from metrics.models import FailedText, MetricRun, MetricSignature, RunPlan, SegmentScore
 
-# From so many hypotheses of a corpus on, and by this end, sacrebleu takes text for tokenised.
+# If this number of hypotheses of a corpus have this ending, sacrebleu takes them for tokenised.
 TOKENISED_LINES, TOKENISED_END = 100, " ."
 
 

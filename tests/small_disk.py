@@ -35,7 +35,7 @@ class SmallDisk:
 
 @contextmanager
 def full_disk(mount_point: Path, n_bytes: int = 6 * MEGABYTE) -> Iterator[SmallDisk]:
-    """A file system of so many bytes; `leave` fills it up to so many free ones."""
+    """A file system of `n_bytes`; `leave` fills it up to a number of free bytes."""
     if not shutil.which("unshare"):
         pytest.skip("no mounts here: there is no unshare")
     program = ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c", MOUNT, "sh"]

@@ -10,7 +10,7 @@ from annotation.entry.welcome import next_step
 from annotation.judging.screens import Text, context_of, has_context
 from annotation.models import Assignment, Campaign, ContextOpening, Reference, Segment
 
-# So many segments of the document are shown before one and after it.
+# Number of segments of the document shown before one, and after it.
 REACH = 20
 
 

@@ -17,7 +17,7 @@ from annotation.pool.given import given_to
 from core.database.prepared import Statement, placeholder_key
 
 WINDOW = 40
-# Active assignment looks at screens at so many levels of need, from the highest.
+# Active assignment looks at screens at this number of levels of need, from the highest.
 MAX_LEVELS = 5
 COLUMNS = ("is_given", "n_seen", "n_others")
 MAX_SHUFFLE = 2**31 - 1

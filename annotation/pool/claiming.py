@@ -28,7 +28,7 @@ CAMPAIGN = placeholder_key(1)
 TRIES = 5
 # The items of a screen in order, with fields of their assignments.
 Given = Mapping[int, Mapping[str, Any]]
-# Of the screens that are left, everybody gets at most one in so many ahead.
+# Everybody gets at most one in this number of the remaining screens ahead.
 SHARES = 3
 
 
@@ -90,8 +90,8 @@ def _try(annotator: Annotator, *, screens: int, items: int) -> bool:
 
 
 def claim(annotator: Annotator, *, screens: int = 1, items: int = 1) -> bool:
-    """Claim until so many screens or items are open, inside the caller's transaction; True if
-    another look may find more. Raises IntegrityError for a second window.
+    """Claim until this number of screens or items is open, inside the caller's transaction; True
+    if another look may find more. Raises IntegrityError for a second window.
 
     `annotator` comes with its campaign loaded.
     """

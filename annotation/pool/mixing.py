@@ -14,7 +14,7 @@ from annotation.models import Annotator, Assignment, Campaign, Item
 from annotation.pool.given import CONTROLS, Given
 
 Kind = Item.Kind
-# Without a limit of items per annotator, one screen in so many is a control.
+# Without a limit of items per annotator, one screen in this number is a control.
 SCREENS_PER_CONTROL = 10
 MOST = 200
 PRIME = 2_147_483_647

@@ -55,7 +55,7 @@ ROW = np.dtype(
 )
 # Some 300,000 judgments.
 BYTES = 64 * 2**20
-# Rows that were numbered before others may be committed after them; so many are read again.
+# A row numbered before others may be committed after them: this number is read again.
 OVERLAP = 500
 _cache: Cache[Table] = Cache(BYTES)
 

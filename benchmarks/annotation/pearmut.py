@@ -40,7 +40,7 @@ def plant(root: str, *, annotators: int, items: int, pool: int, stored: int) -> 
 
 
 def _answer(root: str, *, stored: int, is_pool: bool) -> None:
-    """Write log and progress as they are after so many answers."""
+    """Write log and progress as they are after the given number of answers."""
     (path,) = Path(root, "data", "progress").glob("*.json")
     progress = json.loads(path.read_text())
     users, lines = list(progress), []

@@ -8,7 +8,7 @@ One CPU thread. (1) The word-level loss with its gradient against two loops over
 at least 20 times as fast at equal value; and one that indexes a matrix of cosines computed once.
 (2) An update against a bare forward and backward pass over the same padded tokens in the same
 groups: at most 1.15 times as long. (3) Tokens computed for each real one: at most 1.25. (4) The
-encoder, trained for so many minutes on DATA/parallel, against its untrained self on texts that
+encoder, trained for some minutes on DATA/parallel, against its untrained self on texts that
 neither trained it nor chose a checkpoint; the interval of the gain must lie above 0. (5) Cutting
 all pairs of DATA/parallel named below into pieces, a batch at a time, against text by text with
 the tokenizer that the metric uses, and the same for words: at least twice as fast at the same ids;

@@ -79,7 +79,7 @@ def _resend(kind: WorkKind[Any], queues: Collection[str]) -> int:
 
 
 class Reconciler:
-    """The rounds of one worker with so many `slots` for work from its `queues`."""
+    """The rounds of one worker with `slots` for work from its `queues`."""
 
     def __init__(self, queues: Collection[str], slots: int) -> None:
         self.queues, self.slots = queues, slots

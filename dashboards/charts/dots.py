@@ -70,7 +70,7 @@ def place(value: float, low: float, high: float) -> float:
 
 
 def axis(values: Iterable[float | None], most: int = MOST_TICKS) -> Axis | None:
-    """Return an axis that covers all values, with so many ticks at most; None without a value."""
+    """Return an axis that covers all values, with at most `most` ticks; None without a value."""
     known = [value for value in values if value is not None]
     if not known:
         return None

@@ -18,7 +18,7 @@ from metaeval.judgments.planning import PowerTable, VarianceComponents, power_ta
 
 VERSION = 3
 SEED = 1
-# So many draws take about half a second; larger studies get fewer simulations.
+# This number of draws takes about half a second; larger studies get fewer simulations.
 DRAWS, MOST, LEAST = 12_000_000, 2_000, 300
 MAX_SEGMENTS, MAX_COLUMNS = 5_000, 12
 FIGURES = ("power", "low", "high", "exact", "normal")

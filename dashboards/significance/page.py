@@ -27,7 +27,7 @@ from metaeval.replication.bounds import ABOVE
 
 # A table of more metrics is wider than the page.
 MANY = 30
-# With at most so many metrics, numbers fit a phone.
+# With at most this number of metrics, numbers fit a phone.
 FEW = 7
 
 

@@ -29,8 +29,8 @@ class Row(Cell):
     """One system by the humans (clusters, ranks from `first` to `last`, wins) or by a measure.
 
     A measure's `p` and `difference` compare the system with the next or the best one, over the
-    `shared` segments; `n` counts the segments of the score. An excluded system is `above` so many
-    of the `against` systems that it is compared with.
+    `shared` segments; `n` counts the segments of the score. An excluded system is above
+    `above` of the `against` systems that it is compared with.
     """
 
     measure: str

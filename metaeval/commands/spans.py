@@ -28,7 +28,7 @@ from metaeval.spans.span_table import SIDES, SpanTable
 Row = dict[str, Any]
 StrArray = NDArray[np.str_]
 CLEAN = ("", "no-error", "none")
-# Pairs of annotators need so many common outputs for the human ceiling.
+# Common outputs that a pair of annotators needs for the human ceiling.
 FEWEST = 10
 
 

@@ -106,7 +106,7 @@ class DrawnPairs:
 
 
 def bins(codes: IntArray, most: int = BIN) -> IntArray:
-    """Return the bin of each cell: neighbouring codes of so many cells at most, or one of more.
+    """Return the bin of each cell: neighbouring codes of at most `most` cells, or a single code.
 
     Examples
     --------

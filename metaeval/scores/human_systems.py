@@ -46,7 +46,7 @@ def reference_letter(name: str) -> str:
 
 
 def is_reference(n_equal: int, n_outputs: int) -> bool:
-    """Return True if so many of a system's outputs equal a reference that it is the reference.
+    """Return True if enough of a system's outputs equal a reference for it to be the reference.
 
     Examples
     --------

@@ -47,8 +47,8 @@ def curves(
     """Yield a point for every metric, size and level, over judged segments.
 
     ``human`` is systems x segments, ``sizes`` are numbers of segments to draw: as many documents
-    are drawn as have so many segments on average. ``clusters`` is the number of each segment's
-    document; by default each segment is a document of its own.
+    are drawn as have this number of segments on average. ``clusters`` is the number of each
+    segment's document; by default each segment is a document of its own.
     """
     judged = ~np.isnan(human).all(axis=0)
     n, units = int(judged.sum()), None if clusters is None else clusters[judged]

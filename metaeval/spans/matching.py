@@ -19,7 +19,7 @@ from metaeval.arrays import BoolArray, FloatArray, IntArray
 from metaeval.spans.coverage import edges_of, stride_of
 from metaeval.spans.span_table import SpanTable, ranges
 
-# At most so many states or sums are searched, the best ones; the result then counts as unproven.
+# At most this number of states or sums are searched, the best ones; the result is then unproven.
 MOST = 4_096
 Point = tuple[float, float]
 Choice = tuple[int, int, float, float]

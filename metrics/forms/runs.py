@@ -86,7 +86,7 @@ def _is_aside(info: MetricInfo) -> bool:
     return info.family == FLOOR or support_of(info).has_budget
 
 
-# So many metrics fit a page with all families open.
+# Number of metrics that fit a page with all families open.
 FEW = 40
 LEXICAL = frozenset({"bleu", "sentbleu", "chrf", "chrf++", "ter", "rouge"})
 

@@ -196,7 +196,7 @@ class Slice(Work):
 
 
 class FailedText(models.Model):
-    """A text that has failed alone, after so many attempts; the run went on without it."""
+    """A text that failed alone after `attempts` attempts; the run continued without it."""
 
     run = models.ForeignKey(MetricRun, models.CASCADE, related_name="failed_texts")
     output = models.ForeignKey(Output, models.CASCADE, related_name="+")

@@ -27,7 +27,7 @@ class Loaded:
     notified_at: float = 0.0
 
     def measure(self, n_contents: int, seconds: float) -> None:
-        """Take so many contents, scored in so many seconds, into the rate."""
+        """Include contents that were scored in `seconds` in the rate."""
         rate = n_contents / max(seconds, 1e-3)
         self.rate = 0.7 * self.rate + 0.3 * rate if self.rate else rate
 

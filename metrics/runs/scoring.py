@@ -37,9 +37,9 @@ logger = logging.getLogger(__name__)
 
 CHUNK_SECONDS = 1.0
 FIRST_CHUNK, LARGEST_CHUNK = 16, slices.LARGEST
-# A worker whose signature differs from that of a run looks again after so many seconds.
+# A worker whose signature differs from that of a run looks again after this time.
 STRANGER_SECONDS = 30.0
-# After a temporary fault a slice is tried again after so many seconds, doubled with each attempt.
+# After a temporary fault a slice is tried again after this time, doubled with each attempt.
 RETRY_SECONDS = 15.0
 
 

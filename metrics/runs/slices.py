@@ -20,11 +20,11 @@ from metrics.contents import describe, load_part
 from metrics.models import FailedText, MetricRun, RunPlan, RunWorker, Slice
 from metrics.runs.state import Status, count, end, finish_if_done, lock, settle, there
 
-# So many attempts have a text alone, and the loading of a metric.
+# Number of attempts for a single text, and for loading a metric.
 MAX_ATTEMPTS, MAX_LOADS = 3, 5
 PIECES = 10
 LARGEST = 8192
-# A run stops when so many texts have failed before any text has a score.
+# A run stops when this number of texts have failed before any text has a score.
 HOPELESS = 10
 
 
@@ -123,7 +123,7 @@ def complete(
     """Finish a slice, of which `reused` contents had been scored by others, in `seconds`.
 
     `failed` maps positions in the plan to errors: those texts are tried again, alone, unless the
-    metric reports that this `is_final`. If `n` is given, only so many texts at the front are done,
+    metric reports that this `is_final`. If `n` is given, only the first `n` texts are done,
     and the others stay in the slice. `warnings` are the metric's warnings, with their numbers of
     texts (`metrics.runs.warned`). The caller stores the scores in the same transaction. If another
     worker took the slice over, the counts wait for that worker, and False is returned.

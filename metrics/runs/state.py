@@ -120,7 +120,7 @@ def _no_text_scored(run: MetricRun) -> Message:
 
 
 def settle(seconds: float = IDLE_SECONDS) -> None:
-    """Queue the runs that no worker has worked on for so many seconds."""
+    """Queue the runs that no worker has worked on for `seconds`."""
     since = Now() - timedelta(seconds=seconds)
     idle = ~Exists(running_slices().filter(run=OuterRef("pk")))
     rows = MetricRun.objects.filter(idle, status=Status.RUNNING, heartbeat_at__lte=since)

@@ -36,7 +36,7 @@ class Hosts:
         return bool(self.lacking) and not self.able
 
     def seconds(self, contents: int) -> float | None:
-        """Return the seconds that all of them together need for so many contents."""
+        """Return the seconds that all of them together need for this number of contents."""
         if not contents:
             return 0.0
         return contents / (self.rate * self.slots) if self.rate and self.slots else None

@@ -30,8 +30,8 @@ def take_gpu(**_: Any) -> None:
 
 
 def gpus_of(slot: int, gpus: list[str], per_slot: int = PER_SLOT) -> str | None:
-    """Return the GPUs of a slot, so many or all: one group after the other, and again from the
-    first where slots are more; what is left over is nobody's. None where there is no GPU."""
+    """Return the GPUs of a slot, `per_slot` or all: one group after the other, and again from
+    the first if there are more slots. Remaining GPUs are not used. None if there is no GPU."""
     if not gpus:
         return None
     n = min(max(per_slot, 1), len(gpus))

@@ -5,9 +5,9 @@ import { flush, isWaiting, sending, unsentFor } from "./outbox.js";
 import * as pages from "./pages.js";
 import { ask } from "./send.js";
 
-// After a reply without any, so many screens go by before the next question.
+// After a reply without any, this number of screens pass before the next question.
 const REST = 5;
-// After one that asks to come later, so many, or so long.
+// After one that asks to come later: this number of screens, or this time.
 const LATER = 2, LATER_MS = 1_000;
 // The next look for a server that cannot be reached.
 const AWAY_MS = 10_000 * (1 + Math.random());

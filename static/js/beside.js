@@ -33,7 +33,7 @@ export function tellLimit(left) {
   limit.textContent = left ? limit.dataset.soon.replace("{time}", time) : limit.dataset.over;
 }
 
-/** Somebody is back after so many milliseconds that were not counted. */
+/** Somebody is back after this number of milliseconds that were not counted. */
 export function tellIdle(idle) {
   if (idle < 1000) still.hidden = true;
   else {

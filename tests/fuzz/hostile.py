@@ -8,8 +8,9 @@ from typing import Any
 
 from django.db import connection
 
-# So many values of each list go to each part of a path, each parameter and each field, chosen by
-# their names: all addresses together meet all values. FUZZ_DEPTH=25 sends everything everywhere.
+# Number of values of each list that go to each part of a path, each parameter and each field,
+# chosen by their names: all addresses together meet all values. FUZZ_DEPTH=25 sends everything
+# everywhere.
 DEPTH = int(os.environ.get("FUZZ_DEPTH", "1"))
 LONG = "x" * 8192
 # Parts of an address and of a query, percent-encoded as they travel.

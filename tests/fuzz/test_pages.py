@@ -30,7 +30,7 @@ from tests.fuzz.requests import Case, Record
 from tests.shared import SharedRows
 
 FORM = "application/x-www-form-urlencoded"
-# Pages share the code that reads their filters: so many of them send hostile values by one name.
+# Pages share the code that reads their filters: this number sends hostile values by one name.
 OFTEN = 2 * DEPTH
 ADMIN = {
     "admin": "/admin/",

@@ -47,6 +47,7 @@ PROSE = {
     r"\bin hand\b|\bat hand\b": "current, available",
     r"\bwho read from who\b|\bwho did not\b": "rewrite",
     r"\bcome (into|in) (reach|being)\b": "rewrite",
+    r"\bso many\b": "this number, at most n",
 }
 _NAMES = """
 deeds things lately kept Kept doubts onpoints taking told said turned settled levelled Desk Purse

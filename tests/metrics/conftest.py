@@ -43,7 +43,7 @@ def take(run: MetricRun) -> Slice | None:
 
 
 def plan(run: MetricRun, size: int = 1) -> MetricRun:
-    """Plan a run of which nothing is scored; from now on we take so many texts at once."""
+    """Plan a run of which nothing is scored; from now on we take this number of texts at once."""
     row = take(run)
     assert row is not None
     signature, _ = MetricSignature.objects.get_or_create(

@@ -8,9 +8,9 @@ from typing import Any
 
 from extensions.neural.encoding.token_vectors import tokenize
 
-# The fast tokenizer's notes on so many texts are in memory at a time.
+# Number of texts whose encodings by the fast tokenizer are in memory at a time.
 SLICE = 1_000
-# So many texts are cut by both before the fast one is trusted.
+# Number of texts that both tokenizers cut before the fast one is trusted.
 COMPARED = 200
 # Words repeat; what is longer is a text without blanks.
 MOST_WORDS, LONGEST_WORD = 200_000, 40

@@ -17,7 +17,7 @@ from training.refreeeval.data import Example
 
 Cosines = NDArray[np.float32]
 Report = Callable[[dict[str, Any]], None]
-# Token vectors of so many texts are in memory at a time.
+# Number of texts whose token vectors are in memory at a time.
 SLICE = 1000
 # To be raised whenever sentence vectors alter a value.
 VECTORS = 2

@@ -38,7 +38,7 @@ from training.remap.vectors import encode
 MOST_HELD_OUT = 500
 # The name of the curve in results, and so on pages.
 CURVE = "curve_of_held_out_cosines"
-# With a curve, one in so many pairs is held out.
+# With a curve, one pair in this number is held out.
 HELD_OUT_PART = 5
 
 

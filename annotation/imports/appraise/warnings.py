@@ -9,7 +9,7 @@ from metaeval.messages import Message, message, plural, truncated
 
 # The limits of Appraise: items per task, characters per text.
 TASK_ITEMS, TEXT_LENGTH = 100, 2_000
-# So many items or tasks are named.
+# At most this number of items or tasks are named.
 NAMED = 3
 Unmatched = Sequence[tuple[int, tuple[str, ...]]]
 # What happens to check items that repeat no target: by choice, one of `batches.UNMATCHED`.

@@ -12,7 +12,7 @@
   screen, assigned to the `users` in equal shares. `data` by user, as in stored campaigns: a batch
   per user.
 - `dynamic`, `dynamic_models`, `dynamic_coldstart`, `data_random_prob`: dynamic assignment without
-  exploration, with so many screens per document that each output is on about one; gold items come
+  exploration, with enough screens per document for each output to be on about one; gold items come
   at random. Systems are assigned to screens instead, `dynamic_models` each, if a screen has one
   system or all of them, if documents have different systems, if errors are marked beforehand, or
   with a log.
@@ -25,9 +25,9 @@
 - `error_spans`: suggested errors. Whether ends are included is stated by the importing person, or
   inferred from the words; errors without a severity are skipped.
 - `token_pass`, `token_fail` of `users`, `validation_threshold`: completion codes of the personal
-  links, in their order, shown after the last item: the first to annotators who fail at most so many
-  control items (below 1: such a share), the second to the others. A missing code is drawn at
-  random; each shown code is stored and shown again.
+  links, in their order, shown after the last item: the first to annotators who fail at most
+  `validation_threshold` control items (below 1: that share of them), the second to the others. A
+  missing code is drawn at random; each shown code is stored and shown again.
 - `sliders`, also `[]`: the campaign's own scales, whole numbers from 0 to 100. `textfield`:
   `prefilled` is post-editing; an empty text field is the comment here.
 - `mqm_categories`, `mqm_severities` of MQM: its own taxonomy. The file has no weights: neutral

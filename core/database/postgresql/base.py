@@ -8,7 +8,7 @@ from django.db.backends.postgresql import base
 
 from core.database import waits
 
-# A server that vanished without a word is found by asking, after at most so many seconds.
+# A server that vanished silently is found by asking, after at most these seconds.
 TRUSTED = 1
 
 

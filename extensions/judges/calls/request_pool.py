@@ -20,7 +20,7 @@ from extensions.judges.context import Endpoint, Question, Reply
 # All available answers are stored at once. Wait so long for the first one and, while many questions
 # are open, a moment for others, so that storing does not delay sending.
 WAIT_SECONDS, GATHER_SECONDS, MOST_AT_ONCE = 1.0, 0.02, 256
-# Questions for so many seconds are prepared in advance, so that no connection waits for them.
+# Questions for this number of seconds are prepared in advance: no connection waits for them.
 AHEAD_SECONDS = 2.0
 # A reply waits at most so long for the thread that prepares and stores (Python's default: 5 ms).
 TURN_SECONDS = 2e-4

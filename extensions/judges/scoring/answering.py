@@ -12,9 +12,9 @@ from extensions.judges.scoring.reading import UnusableError, Verdict
 from metaeval.messages import Message, message
 from metrics.base import MetricError
 
-# So many times a run asks a question before its reply counts as missing.
+# Number of times a run asks a question before its reply counts as missing.
 ATTEMPTS = 2
-# So many questions are looked up in one query.
+# Number of questions looked up in one query.
 READ_AT_ONCE = 512
 NO_BUDGET = message(
     "judge.budget-spent",

@@ -22,7 +22,7 @@ from metrics.checkpoints import places
 # Padded tokens of one forward pass: enough to fill the device, and in memory with all layers. On a
 # CPU larger batches are slower: they leave its caches.
 TOKENS_PER_BATCH = {"cpu": 1_024, "cuda": 32_768}
-# An item may be so many budgets large before it is split, which repeats what its parts share.
+# An item of more budgets than this is split, which repeats what its parts share.
 OVERSIZE = 4
 NO_LIMIT = 10**6
 # Where tokenizers keep their words; those of bytes have none.
@@ -87,7 +87,7 @@ def get(
 ) -> Encoder:
     """Return the resident encoder, loading it where needed; the least used make room.
 
-    With ``layers`` only so many transformer layers are loaded: some checkpoints hold no more.
+    With ``layers`` only the first ``layers`` transformer layers are loaded.
     Raises a permanent :class:`MetricError` for a checkpoint that is missing, damaged, or of
     another class, and one that may pass where the device cannot compute in the precision.
     """

@@ -57,7 +57,7 @@ def _rooms(device: str) -> dict[int | str, int]:
 
 
 def spread(model: Any, rooms: Mapping[int | str, int]) -> None:
-    """Spread a module over devices with so many bytes each, whole layers together.
+    """Spread a module over devices, each with its number of bytes, whole layers together.
 
     Inputs are moved to the device of every layer, and what comes out of the module to that of its
     input, so that callers know of one device.

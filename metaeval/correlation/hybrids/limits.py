@@ -33,7 +33,7 @@ from metaeval.results import ApproximationWarning, ConstantInputWarning, Notes
 from metaeval.scores.corpus import CorpusStatistics, ScoreFunction
 from metaeval.scores.matrix import ScoreMatrix, align
 
-# With so many segments the interval has its nominal coverage even if segments differ in spread.
+# From this number of segments the interval has its nominal coverage even if spreads differ.
 ENOUGH = 100
 # Relative step of the numerical slope: small beside the counts' spread, large beside rounding.
 STEP = 1e-4

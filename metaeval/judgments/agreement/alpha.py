@@ -61,7 +61,7 @@ def studentised(
 
     T* = (L* - L)/se* in each resample; the ends are 1 - exp(L - q se) at the quantiles q of T*.
     Returns the interval and the number of resamples without spread, which are excluded. The
-    interval is None if so many resamples have no disagreement that an end is infinite.
+    interval is None if resamples without disagreement make an end infinite.
     """
     columns = np.concatenate([sums, sums[:, ROWS] * sums[:, COLUMNS]], axis=1)
     n_units, whole = len(sums), columns.sum(axis=0)

@@ -108,7 +108,7 @@ def screen_agreement(
 
 
 def _moments(values: FloatArray, system: IntArray, least: int) -> tuple[FloatArray, FloatArray]:
-    """Mean and variance of each system's scores; nan where there are fewer than so many."""
+    """Return the mean and variance of each system's scores; nan for fewer than `least` scores."""
     n = int(system.max(initial=-1)) + 1
     known = ~np.isnan(values)
     counts = np.bincount(system[known], minlength=n)

@@ -58,13 +58,13 @@ UNSTABLE = {
 ONE_VS_REST = message("agreement.one-vs-rest-r", "one-vs-rest r")
 # Minimum numbers of units for an interval; with skewed ratings none is reliable below ENOUGH.
 FEWEST_STUDENTISED, FEWEST_F, FEWEST_JACKKNIFE, ENOUGH = 8, 3, 5, 100
-# With so many units the delta method gives the bootstrap's result, a thousand times faster.
+# From this number of units the delta method gives the bootstrap's result, a thousand times faster.
 MANY = 2000
 # Share of ratings at the end of the scale, skewness, and how many times the root of the number of
 # units an annotator must rate for z-scores: beyond these, simulated intervals begin to fail.
 AT_THE_END, SKEWED, ROOTS = 0.4, 1.5, 3.0
-# Below so many ratings per annotator z-scores have no interval. Above, with k ratings, it is
-# widened by so many k-th parts of alpha and of r.
+# Below the first number of ratings per annotator z-scores have no interval. Above, with k ratings,
+# it is widened by the given k-th parts of alpha and of r.
 FEWEST_EACH, OFF_ALPHA, OFF_R = 10, 1.7, 1.0
 
 

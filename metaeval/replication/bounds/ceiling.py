@@ -13,7 +13,7 @@ from metaeval.replication.questions.statistics import Question
 from metaeval.replication.questions.values import values_of
 from metaeval.results import Notes, Result, StatisticsWarning
 
-# An annotator needs so many outputs that others judged too.
+# Number of outputs judged by others too that an annotator needs.
 LEAST = 30
 # The human ceiling uses at most this many annotators: those with the most such outputs.
 MOST = 50

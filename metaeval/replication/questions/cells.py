@@ -31,7 +31,7 @@ N_PERMUTATIONS, N_PERMUTATIONS_SLOW = 4_000, 1_000
 PERMUTATIONS_PER_PAIR = 41
 # The product of permutations and pairs of metrics is at most this, which takes half a minute.
 MOST_DIFFERENCES = 2**28
-# Above so many outputs resampling uses the smaller numbers.
+# Above this number of outputs resampling uses the smaller numbers.
 MANY_CELLS = 3_000
 # The same for pairs of outputs.
 MANY_PAIRS = 500_000

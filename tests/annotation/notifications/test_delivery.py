@@ -53,7 +53,7 @@ def test_a_certificate_that_nobody_vouches_for_is_refused(
 
 
 def test_a_host_without_an_address_is_tried_again() -> None:
-    """No name server has a name of so many letters, or is asked for it."""
+    """No name server has a name of that length, or is asked for it."""
     name = "a" * 64
     with pytest.raises(delivery.TemporaryError, match=f"The host {name}.org has no address"):
         delivery.post(f"https://{name}.org/", b"{}", secret="s")

@@ -17,7 +17,7 @@ from annotation.uploads.tables.tags import read_tags
 from core.markdown import to_html
 from tests.metaeval.published import DATA
 
-# Of so many times the text at most so many times the time: 8 is linear, 64 quadratic.
+# Text is multiplied by the first number, and time at most by the second: 8 is linear, 64 quadratic.
 SIZE, TIMES, MOST = 5_000, 8, 24
 PIECES = (
     "<a ", "<", "<!--", "<!", "</", "<?", '<seg id="', "<seg id='", "<a b=", "&", "&#", "&a", "a=",

@@ -20,7 +20,7 @@ from tests.browser.planting import (
 )
 
 N = 60
-# A third of the time, in stretches as on a train: from the nth screen, for so many.
+# A third of the time, in stretches as on a train: from which screen, and for how many.
 AWAY = {5: 8, 20: 6, 40: 6}
 WAITING = {first + n - 1: n for first, n in AWAY.items()}
 

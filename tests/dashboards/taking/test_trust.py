@@ -79,7 +79,7 @@ def evidence(
     seconds: float | None = 20.0,
     **given: Any,
 ) -> judging.Evidence:
-    """Evidence on annotators who took so many seconds where at least 2 are needed."""
+    """Evidence on annotators who took the given seconds where at least 2 are needed."""
     report: Any = type("Report", (), {"annotators": people})
     speeds = [] if seconds is None else [
         judging.Speed(one.label, one.n, seconds, 2.0, is_impossible=seconds < 2) for one in people

@@ -1,4 +1,4 @@
-"""GPUs for each child of a worker: one, or so many as a site says."""
+"""GPUs for each child of a worker: one, or as many as a site says."""
 
 import os
 from types import SimpleNamespace

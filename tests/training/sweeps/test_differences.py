@@ -25,7 +25,7 @@ def corpus(db: None) -> ParallelCorpus:
 
 
 def finished(corpus: ParallelCorpus, *accuracies: tuple[float, ...]) -> None:
-    """A sweep over alpha whose settings have finished with so many of the seeds."""
+    """A sweep over alpha whose settings have finished with the given number of seeds."""
     sweep(corpus, vary={"alpha": [10.0 * n for n in range(len(accuracies))]}, seeds=SEEDS)
     for setting, values in zip(settings_of("alphas"), accuracies, strict=True):
         for seed, value in zip(SEEDS, values, strict=False):

@@ -28,7 +28,7 @@ from training.translation.requests import CONTROL, EXACT, N_BEST, PLAIN, SOFT, R
 Learned = Callable[[str], Outcome]
 SOURCES = [source for source, _ in pairs(24, seed=9)][:16]
 WANTED = [1 + n % len(text.split()) for n, text in enumerate(SOURCES)]
-# So many of the 16 at least. Kernels of processors make it 13 to 15; without the control it is 3.
+# At least this number of the 16. Processors make it 13 to 15; without the control it is 3.
 LEARNED = 12
 
 

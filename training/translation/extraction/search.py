@@ -55,7 +55,7 @@ def objective(nll: ArrayLike, cosine: ArrayLike) -> Floats:
 Mask = NDArray[np.bool_]
 # Scores of extracts: pairs of a sentence's number and a mask over its words.
 Score = Callable[[Sequence[tuple[int, Mask]]], Floats]
-# Extracts of sentences that are searched through are scored in parts of so many.
+# The extracts of a search are scored in parts of this size.
 PART = 4096
 
 
