@@ -84,8 +84,11 @@ async function begin(address) {
   const before = await open();
   let shell = before && await match(before, address);
   const now = path;
-  if (!shell || pathOf(shell) !== now) shell = await fetch(now, { headers: { Accept: "text/html" } });
-  if (!shell.ok || shell.redirected) return;
+  // A redirect leads to the sign-in page, whose cookie would spoil a form that is open in another tab.
+  if (!shell || pathOf(shell) !== now) {
+    shell = await fetch(now, { headers: { Accept: "text/html" }, redirect: "error" });
+  }
+  if (!shell.ok) return;
   const text = await shell.clone().text();
   if (!text.includes(`data-person="${person}"`)) return;
   for (const name of await caches.keys()) {

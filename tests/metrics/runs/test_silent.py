@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Iterator
+from html import unescape
 from typing import Any
 
 import pytest
@@ -63,7 +64,7 @@ def test_cancelling_answers_at_once(silent: MetricRun, client: Client) -> None:
     answer = client.post(f"/api/runs/{silent.pk}/cancel/")
     assert (answer.status_code, answer.json()["error"]) == (503, state.LOCKED.text)
     page = client.post(f"/runs/{silent.pk}/cancel/", follow=True)
-    assert state.LOCKED.text in page.content.decode()
+    assert state.LOCKED.text in unescape(page.text)
     assert time.monotonic() - begun < 10.0
     assert MetricRun.objects.get(pk=silent.pk).is_active
 
