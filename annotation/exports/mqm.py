@@ -16,7 +16,7 @@ from annotation.imports.published.mqm_names import their_category
 from annotation.models import Campaign, Item, Judgment
 from annotation.protocols import Span
 from annotation.protocols.base import SOURCE
-from annotation.uploads.tables.tags import TAG
+from annotation.uploads.formats.mqm import TAG
 from metaeval.messages import message
 
 HEADER = (

@@ -121,6 +121,12 @@ class JudgmentsWords(HumanScoresWords):
             "For tables with critical errors. GEMBA-MQM uses 25, Unbabel 10; a major error has 5."
         ),
     )
+    severity = forms.CharField(
+        required=False,
+        max_length=20,
+        label=_("Severity of errors that name none"),
+        help_text=_("For errors that have only a category, such as labels of other tools."),
+    )
     ends_included = forms.BooleanField(
         required=False, label=_("The end of an error span is its last character")
     )

@@ -14,6 +14,7 @@ from annotation.imports.judgments.fields import (
     Sheet,
     check_chosen,
     matched,
+    numbered,
     read_commas,
     read_tables,
     sheets_of,
@@ -67,6 +68,7 @@ def read(files: Sequence[InputFile], options: Options, report: Report) -> Readin
     sheets = sheets_of(tables, chosen, JUDGMENT_FIELDS)
     read_commas(sheets, report)
     seen = Reading(columns=all_columns(tables), fields=all_fields(sheets))
+    sheets = numbered(sheets, report)
     judged = _judged(sheets, options)
     if n_broken:
         # Report wrong values in the other rows too, so that all can be corrected at once.

@@ -285,7 +285,7 @@ def _flat(row: Mapping[str, Any], path: str = "", depth: int = 0) -> Iterator[tu
 
 
 def _are_spans(key: str) -> bool:
-    return is_called(key, ("spans", *NAMES["spans"]))
+    return is_called(key, ("spans", "entities", *NAMES["spans"]))
 
 
 def _objects(name: str, text: str, report: Report) -> Iterator[tuple[int, Row]]:

@@ -13,7 +13,7 @@ from annotation.uploads import InputFile, Submission
 from annotation.uploads.media.elements import RefusedTagError, read_tag
 from annotation.uploads.normalising import decode
 from annotation.uploads.problems import Report
-from annotation.uploads.tables.tags import read_tags
+from annotation.uploads.formats.mqm import read_tags
 from core.markdown import to_html
 from tests.metaeval.published import DATA
 
