@@ -23,6 +23,7 @@ SEVERITY = re.compile(r"(?<![a-z])(neutral|trivial|minor|major|critical)(?![a-z]
 NO_CATEGORY = frozenset(("", "error", "errors", "severity", "issue"))
 # Names of scores, and of what is counted as skipped.
 SCORES = ("score", *NAMES["score"], *NAMES["judgment"])
+NAMELESS: Mapping[str, Message] = {}
 CANCELLED, UNPLACED = " cancelled", " unplaced"
 Value = dict[str, Any]
 
@@ -135,11 +136,18 @@ def say_skipped(counts: Counter[str], table: Table, report: Report) -> None:
         if n := counts.pop(name, 0):
             report.warn(skipped(n), table.head)
     if counts:
-        named = [
-            message("format.counted", "{name} ({n})", name=name, n=n) for name, n in counts.items()
-        ]
-        text = message("format.unread", "Not read, because it is no answer: {names}.", names=named)
+        text = message(
+            "format.unread", "Not read, because it is no answer: {names}.", names=counted(counts)
+        )
         report.note(text, table.head)
+
+
+def counted(counts: Counter[str], names: Mapping[str, Message] = NAMELESS) -> list[Message]:
+    """Return what was counted with its numbers; `names` say what some of it is."""
+    return [
+        message("format.counted", "{name} ({n})", name=names.get(name, name), n=n)
+        for name, n in counts.items()
+    ]
 
 
 def _cancelled(n: int) -> Message:

@@ -22,8 +22,9 @@ IDS = ("system", "doc", "docsegid", "doc_id", "seg_id", "globalsegid")
 MADE = ("side", "span_start", "span_end")
 TIME = "submitted_at"
 TAG = re.compile(r"</?v>")
-# Marot adds a blank to a text that is marked to its end, which other rows do not have.
-BLANK_END = re.compile(r"\s</v>$")
+# Marot adds a blank to a text that is marked to its end, which other rows do not have. Where the
+# blank alone is marked, the sign before it is.
+BLANK_END = re.compile(r"(?:(?P<last>[^<>])<v>)?\s</v>$")
 # What is read of `metadata`.
 USED = frozenset(("timestamp", "segment", "source_spans", "target_spans", "marked_text"))
 SIDES = ("source", "target")
@@ -292,7 +293,7 @@ def _row(
     found: list[tuple[str, int, int]] = []
     values = metadata.take(cells)
     for side in SIDES:
-        given = BLANK_END.sub("</v>", str(cells.get(names[side]) or ""))
+        given = BLANK_END.sub(_without_blank, str(cells.get(names[side]) or ""))
         counts["unclosed"] += given.count("<v>") > given.count("</v>")
         try:
             cells[names[side]], parts = read_tags(given)
@@ -315,6 +316,10 @@ def _row(
     counts["unplaced"] += not found
     side = found[0][0] if found else "none"
     return cells | dict(zip(MADE, (side, *_around(found)), strict=True))
+
+
+def _without_blank(found: re.Match[str]) -> str:
+    return f"<v>{found['last']}</v>" if found["last"] else "</v>"
 
 
 def _reasons(cells: Cells, names: Mapping[str, str], words: set[str]) -> Iterator[str]:

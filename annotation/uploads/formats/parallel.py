@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 from annotation.uploads.formats.base import Content, Import
+from annotation.uploads.formats.marks import counted
 from annotation.uploads.formats.xml import begins_with, parse_xml
 from annotation.uploads.problems import Place, Report
 from annotation.uploads.tables.pairs import code_of
@@ -29,7 +30,12 @@ LANGUAGES = {
 CODES = frozenset(("bpt", "ept", "ph", "it", "ut"))
 ASIDE = frozenset(("alt-trans", "match", "seg-source", "ignorable", "originalData"))
 # What is named as not used.
-NOTED = frozenset(("note", "prop", "alt-trans", "match"))
+NOTED = frozenset(("note", "prop", "alt-trans", "match", "glossary"))
+VARIANTS, ALONE = "tuv", "tu"
+NAMES = {
+    VARIANTS: message("parallel.variants", "variants of a language (tuv)"),
+    ALONE: message("parallel.alone", "units in one language (tu)"),
+}
 
 
 def is_tmx(name: str, text: str) -> bool:
@@ -139,7 +145,7 @@ class _File:
         if len(text) > LONGEST_TEXT:
             self.report.error(too_long(len(text)), Place(self.name, unit.line, side))
         elif side in unit.texts:
-            self.unused["tuv"] += 1
+            self.unused[VARIANTS] += 1
         else:
             unit.texts[side] = text
 
@@ -154,20 +160,22 @@ def _character(code: str) -> str:
 
 def read_tmx(contents: Sequence[Content], to: Import) -> Iterator[Table]:
     """Yield the units with a row for each target language."""
+    # Regions distinguish languages only where the test set translates between two of them.
+    write = _code if _bare(to.pair[0]) == _bare(to.pair[1]) else _bare
     for file in _files(contents, to.report):
         rows: list[tuple[int, Row]] = []
         for unit, key in zip(file.units, _keys(file.units), strict=True):
             by_code: dict[str, list[str]] = {}
             for language in unit.texts:
-                by_code.setdefault(_bare(language), []).append(language)
-            wanted = (_bare(each) for each in (to.pair[0], file.source_language))
-            code = next((each for each in wanted if each in by_code), next(iter(by_code), ""))
+                by_code.setdefault(write(language), []).append(language)
             if len(by_code) < 2:
-                file.unused["tu"] += 1
+                file.unused[ALONE] += 1
                 continue
+            wanted = (write(each) for each in (to.pair[0], file.source_language))
+            code = next((each for each in wanted if each in by_code), next(iter(by_code)))
             # Of variants of one language, that of the test set, or else the first.
             chosen = {each: _preferred(names, to.pair) for each, names in by_code.items()}
-            file.unused["tuv"] += len(unit.texts) - len(chosen)
+            file.unused[VARIANTS] += len(unit.texts) - len(chosen)
             source = chosen.pop(code)
             for language in chosen.values():
                 row = {"segment": key, "source": unit.texts[source]}
@@ -206,15 +214,19 @@ def _keys(units: Sequence[_Unit]) -> list[str]:
 
 
 @lru_cache(maxsize=1_024)
-def _bare(language: str) -> str:
+def _code(language: str) -> str:
     try:
-        return languages.bare(code_of(language))
+        return code_of(language)
     except languages.LanguageError:
         return language.casefold()
 
 
+def _bare(language: str) -> str:
+    return languages.bare(_code(language))
+
+
 def _preferred(names: Sequence[str], pair: tuple[str, str]) -> str:
-    return next((name for name in names if name in pair), names[0])
+    return next((name for name in names if _code(name) in pair), names[0])
 
 
 def _table(file: _File, rows: list[tuple[int, Row]]) -> Iterator[Table]:
@@ -229,10 +241,7 @@ def _table(file: _File, rows: list[tuple[int, Row]]) -> Iterator[Table]:
         )
         file.report.warn(text, place)
     if unused := +file.unused:
-        named = [
-            message("format.counted", "{name} ({n})", name=name, n=n) for name, n in unused.items()
-        ]
-        text = message("parallel.unused", "Not used: {names}.", names=named)
+        text = message("parallel.unused", "Not used: {names}.", names=counted(unused, NAMES))
         file.report.warn(text, place)
     if not rows:
         text = message("parallel.none", "The file has no unit with a source and a target.")
