@@ -185,7 +185,10 @@ class JudgmentsForm(TablesForm, JudgmentsWords):
 
     tables = FilesField(
         label=_("Tables"),
-        help_text=_("TSV, CSV, XLSX or JSON: the judgments, and optionally tables of the texts."),
+        help_text=_(
+            "TSV, CSV, XLSX, JSON, or exports of Label Studio, doccano or Potato: the judgments, "
+            "and optionally tables of the texts."
+        ),
     )
 
 

@@ -173,6 +173,9 @@ class _Reader:
         start, end = span.start, span.end + self.ends_included
         if span.side == MISSING and span.start == span.end == 0:
             return FoundSpan(MISSING, 0, 0, *about)
+        if differs := other_words({"text": span.words}, text[start:end]):
+            self.report.error(differs, span.place)
+            return None
         if start >= len(text):
             self.n_behind += 1
             return FoundSpan(MISSING, 0, 0, *about)
@@ -189,8 +192,6 @@ class _Reader:
             )
             self.report.error(refusal, span.place)
             return None
-        if differs := other_words({"text": span.words}, text[start:end]):
-            self.report.error(differs, span.place)
         return FoundSpan(span.side, start, end, *about)
 
     def warn(self) -> None:

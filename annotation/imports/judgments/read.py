@@ -68,7 +68,6 @@ def read(files: Sequence[InputFile], options: Options, report: Report) -> Readin
     sheets = sheets_of(tables, chosen, JUDGMENT_FIELDS)
     read_commas(sheets, report)
     seen = Reading(columns=all_columns(tables), fields=all_fields(sheets))
-    sheets = numbered(sheets, report)
     judged = _judged(sheets, options)
     if n_broken:
         # Report wrong values in the other rows too, so that all can be corrected at once.
@@ -77,6 +76,8 @@ def read(files: Sequence[InputFile], options: Options, report: Report) -> Readin
     if not judged:
         _ask_who(sheets, report)
         return seen
+    sheets = numbered(sheets, report)
+    judged = _judged(sheets, options)
     spans = [s for s in sheets if s not in judged and s.has_span_rows]
     others = [s for s in sheets if s not in judged and s not in spans]
     for sheet in sheets:

@@ -75,7 +75,11 @@ class Command(BaseCommand):
 def add_table_arguments(parser: ArgumentParser) -> None:
     """Add what all imports of tables ask for."""
     parser.add_argument(
-        "tables", nargs="+", type=Path, metavar="TABLE", help="TSV, CSV, XLSX or JSON"
+        "tables",
+        nargs="+",
+        type=Path,
+        metavar="TABLE",
+        help="TSV, CSV, XLSX, JSON, or files of other tools",
     )
     parser.add_argument(
         "--column", action="append", default=[], metavar="COLUMN=FIELD",

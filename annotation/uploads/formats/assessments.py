@@ -11,14 +11,13 @@ from dataclasses import replace
 from itertools import islice
 from typing import Any
 
-from annotation.uploads.formats.base import Content, Import
+from annotation.uploads.formats.base import JUDGMENTS, Content, Import, tables_of
 from annotation.uploads.tables.columns import renamed
 from annotation.uploads.tables.rows import Table
 from metaeval.files.cells import parse_number
 from metaeval.messages import message
 
 SCORES = "scores"
-OF_COMET = frozenset(("lp", "src", "mt", "score", "raw", "annotators"))
 NUMBERED = message(
     "judgments.annotators-numbered",
     "The table does not name the annotators. Those of each output are called 1, 2, … in order.",
@@ -43,8 +42,11 @@ def _scores(cell: Any) -> list[Any]:
 
 
 def read_lists(contents: Sequence[Content], to: Import) -> Iterator[Table]:
-    """Yield a row for each score; the annotators of an output are numbered."""
-    for table in (content.table for content in contents if content.table is not None):
+    """Yield a row for each score as judgments; the annotators of an output are numbered."""
+    for table in tables_of(contents):
+        if to.door != JUDGMENTS:
+            yield table
+            continue
         rows = []
         for line, cells in table.rows:
             row = {column: cell for column, cell in cells.items() if column != SCORES}
@@ -56,12 +58,8 @@ def read_lists(contents: Sequence[Content], to: Import) -> Iterator[Table]:
         yield replace(table, columns=columns, rows=rows, titles={c: c for c in columns})
 
 
-def is_of_comet(table: Table) -> bool:
-    """Return True for COMET's table."""
-    return set(table.columns) >= OF_COMET
-
-
 def read_comet(contents: Sequence[Content], to: Import) -> Iterator[Table]:
-    """Yield the raw means as scores: z-scores are on no scale that a judgment may have."""
-    for table in (content.table for content in contents if content.table is not None):
-        yield renamed(table, {"raw": "score", "score": "z_score"})
+    """Yield raw means as the scores of judgments: z-scores are on no scale of theirs."""
+    for table in tables_of(contents):
+        names = {"raw": "score", "score": "z_score"}
+        yield renamed(table, names) if to.door == JUDGMENTS else table

@@ -1,6 +1,6 @@
 """Define what a format is, and the imports that may read it."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from annotation.uploads.problems import Report
@@ -21,7 +21,7 @@ Door = Message
 
 @dataclass(frozen=True)
 class Content:
-    """The content of one file: the table in it, or the text of a file that is no table."""
+    """The content of one file: the table in it, or the text of a file that is not a table."""
 
     name: str
     text: str = ""
@@ -44,7 +44,7 @@ Reader = Callable[[Sequence[Content], Import], Iterable[Table]]
 class Format:
     """A format of files, which `read` turns into tables under the names of our fields.
 
-    Files that are no tables are recognised by name and text (`begins`), others by the table in
+    Files that are not tables are recognised by name and text (`begins`), others by the table in
     them (`has`). `sign` says so in the reference. `read` gets all files of the format at once.
     """
 
@@ -54,3 +54,13 @@ class Format:
     read: Reader
     begins: Callable[[str, str], bool] | None = None
     has: Callable[[Table], bool] | None = None
+
+
+def with_columns(*names: str) -> Callable[[Table], bool]:
+    """Return the test for a table with some columns."""
+    return lambda table: set(names) <= set(table.columns)
+
+
+def tables_of(contents: Sequence[Content], to: Import | None = None) -> Iterator[Table]:
+    """Yield the tables of files as they are."""
+    return (content.table for content in contents if content.table is not None)

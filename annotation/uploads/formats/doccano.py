@@ -11,13 +11,22 @@ from collections.abc import Iterator, Sequence
 from pathlib import PurePath
 from typing import Any
 
-from annotation.uploads.formats.base import Content, Import
-from annotation.uploads.formats.marks import UNPLACED, graded, made, placed, say_skipped, texts
+from annotation.uploads.formats.base import Content, Import, tables_of
+from annotation.uploads.formats.marks import (
+    UNPLACED,
+    count_unread,
+    graded,
+    made,
+    placed,
+    say_skipped,
+    texts,
+)
 from annotation.uploads.tables.rows import Row, Table
 from metaeval.files.names import column_of
 from metaeval.messages import message
 
 LISTS = ("label", "labels", "entities", "annotations", "cats")
+READ = ("id", "user", "label", "text", "start_offset", "end_offset")
 # Files of all annotators, and of none.
 SHARED = ("all", "unknown", "data", "export")
 
@@ -25,8 +34,10 @@ SHARED = ("all", "unknown", "data", "export")
 def is_export(table: Table) -> bool:
     """Return True for texts with lists of labels."""
     rows = [row for _, row in table.rows[:20]]
-    labels = [each for row in rows for name in LISTS for each in listed(row.get(name))]
-    return "text" in table.columns and bool(labels) and all(map(_is_label, labels))
+    lists = [row[name] for row in rows for name in LISTS if isinstance(row.get(name), list)]
+    is_empty = not any(lists) and not {"label", "labels", "entities"} & set(table.columns)
+    labels = [each for own in lists for each in own]
+    return "text" in table.columns and bool(lists) and not is_empty and all(map(_is_label, labels))
 
 
 def listed(value: Any) -> list[Any]:
@@ -42,9 +53,8 @@ def _is_label(each: Any) -> bool:
 
 def read(contents: Sequence[Content], to: Import) -> Iterator[Table]:
     """Yield a table with a row for each text, or for each annotator of it."""
-    for content in contents:
-        if content.table is not None:
-            yield _read(content.table, to)
+    for table in tables_of(contents):
+        yield _read(table, to)
 
 
 def _read(table: Table, to: Import) -> Table:
@@ -53,9 +63,13 @@ def _read(table: Table, to: Import) -> Table:
     stem = PurePath(table.file).stem
     named = {} if stem in SHARED or column_of("annotator", table.columns) else {"annotator": stem}
     rows: list[tuple[int, Row]] = []
-    has_users = has_spans = False
+    has_users = has_spans = has_classes = False
     for line, cells in table.rows:
         row = {name: cell for name, cell in cells.items() if name not in (*LISTS, "relations")}
+        if comments := texts(cells.get("comments")):
+            row["comments"] = "\n".join(comments)
+        elif "comments" in row and not row["comments"]:
+            del row["comments"]
         if is_output:
             row["output"] = row.pop("text", None)
         counts["relations"] += len(listed(cells.get("relations")))
@@ -68,10 +82,11 @@ def _read(table: Table, to: Import) -> Table:
         for user, own in (by_user or {None: {"spans": [], "label": []}}).items():
             has_users |= user is not None
             has_spans |= bool(own["spans"])
+            has_classes |= bool(own["label"])
             who = named if user is None else {"annotator": user}
             labels = {"label": ", ".join(own["label"])} if own["label"] else {}
             rows.append((line, row | who | labels | {"spans": own["spans"]}))
-    for _, row in rows if not has_spans else ():
+    for _, row in rows if has_classes and not has_spans else ():
         del row["spans"]
     if named and not has_users:
         text = message(
@@ -90,6 +105,7 @@ def _add(each: Any, own: Row, row: Row, path: str, counts: Counter[str]) -> None
     if isinstance(each, list) and len(each) == 3:
         start, end, label = each
     elif isinstance(each, dict):
+        count_unread(each, READ, counts)
         start, end, label = (each.get(key) for key in ("start_offset", "end_offset", "label"))
         label = each.get("text") if label is None else label
     else:

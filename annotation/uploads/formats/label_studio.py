@@ -9,16 +9,17 @@ in Label Studio's guide; label-studio-converter.
 
 import json
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from annotation.uploads.formats.base import Content, Import
+from annotation.uploads.formats.base import Content, Import, tables_of
 from annotation.uploads.formats.marks import (
     CANCELLED,
     SCORES,
     UNPLACED,
     Value,
+    count_unread,
     graded,
     is_source,
     made,
@@ -34,6 +35,9 @@ from metaeval.messages import message, plural
 DATA = "data."
 LISTS = ("annotations", "completions")
 MIN = frozenset(("annotation_id", "annotator", "lead_time"))
+# What is read of a result and of its value, or says nothing.
+RESULT = ("from_name", "to_name", "id", "type", "value", "origin")
+PLACE = ("start", "end", "text", "globalOffsets", "startOffset", "endOffset")
 # What an annotation says beside its results, by our fields, and what of JSON-MIN is no answer.
 ABOUT = {
     "completed_by": "annotator", "annotator": "annotator", "created_username": "annotator",
@@ -52,9 +56,8 @@ def is_export(table: Table) -> bool:
 
 def read(contents: Sequence[Content], to: Import) -> Iterator[Table]:
     """Yield a table with a row for each annotation, or for each output that it judges."""
-    for content in contents:
-        if content.table is not None:
-            yield _read(content.table, to)
+    for table in tables_of(contents):
+        yield _read(table, to)
 
 
 @dataclass
@@ -67,7 +70,7 @@ class _Annotation:
     results: list["_Result"] = field(default_factory=list)
 
 
-@dataclass(frozen=True)
+@dataclass
 class _Result:
     """One result: its question, the text that it is about, and its region."""
 
@@ -80,7 +83,7 @@ class _Result:
     path: str
 
     @property
-    def is_remark(self) -> bool:
+    def is_text(self) -> bool:
         """Whether it is free text."""
         return self.kind == "textarea"
 
@@ -96,8 +99,10 @@ def _read(table: Table, to: Import) -> Table:
     if len(outputs) < 2:
         known = column_of("output", data) or next(iter(outputs), "text")
         outputs = [known] if known in data else []
+    if len(outputs) > 1:
+        _call_alike(found)
     rows: list[tuple[int, Row]] = []
-    remarks: list[str] = []
+    on_errors: list[str] = []
     for each in found:
         for output in outputs or [""]:
             own = (
@@ -108,21 +113,32 @@ def _read(table: Table, to: Import) -> Table:
                 row["system"] = output
             row |= {"output": each.task[output]} if output in each.task else {}
             if own or len(outputs) < 2:
-                rows.append((each.line, row | each.about | _answers(own, row, counts, remarks)))
+                rows.append((each.line, row | each.about | _answers(own, row, counts, on_errors)))
     if any("spans" in row for _, row in rows):
         for _, row in rows:
             row.setdefault("spans", [])
-    if remarks:
+    if on_errors:
         text = plural(
-            "format.remarks",
-            "Added {n} remark on an error to the comment of its judgment.",
-            "Added {n} remarks on errors to the comments of their judgments.",
-            n=len(remarks),
+            "format.comments",
+            "Added {n} comment on an error to the comment of its judgment.",
+            "Added {n} comments on errors to the comments of their judgments.",
+            n=len(on_errors),
         )
         to.report.note(text, table.head)
     say_skipped(counts, table, to.report)
-    ratings = (r.name for each in found for r in each.results if not r.is_remark)
+    ratings = (r.name for each in found for r in each.results if not r.is_text)
     return made(table, rows, ratings, to)
+
+
+def _call_alike(found: Iterable[_Annotation]) -> None:
+    """Call the ratings of several outputs `rating`, if each output has one question of its own."""
+    ratings = [r for each in found for r in each.results if r.kind in ("rating", "number")]
+    names: dict[str, set[str]] = {}
+    for each in ratings:
+        names.setdefault(each.about, set()).add(each.name)
+    if all(len(own) == 1 for own in names.values()):
+        for each in ratings:
+            each.name = "rating"
 
 
 def _of_tasks(table: Table, counts: Counter[str], report: Report) -> Iterator[_Annotation]:
@@ -133,14 +149,14 @@ def _of_tasks(table: Table, counts: Counter[str], report: Report) -> Iterator[_A
         task = {f"{DATA}{n}" if is_called(n, SCORES) else n: cell for n, cell in data.items()}
         task.setdefault("id", cells.get("id"))
         others = {name: cell for name, cell in cells.items() if not name.startswith(DATA)}
-        _count(others, ("id", key), counts)
+        count_unread(others, ("id", key), counts)
         for number, each in enumerate(
             _objects(cells.get(key), Place(table.file, line, key), report)
         ):
             if each.get("was_cancelled") is True:
                 counts[CANCELLED] += 1
                 continue
-            _count(each, (*ABOUT, "id", "result"), counts)
+            count_unread(each, (*ABOUT, "id", "result"), counts)
             path = f"{key}[{number}].result"
             found = _Annotation(line, task, _about(each))
             results = _objects(each.get("result"), Place(table.file, line, path), report)
@@ -151,7 +167,7 @@ def _of_tasks(table: Table, counts: Counter[str], report: Report) -> Iterator[_A
 
 def _of_min(table: Table, counts: Counter[str], report: Report) -> Iterator[_Annotation]:
     for line, cells in table.rows:
-        _count({name: cells[name] for name in OTHERS & cells.keys()}, (), counts)
+        count_unread({name: cells[name] for name in OTHERS & cells.keys()}, (), counts)
         found = _Annotation(line, {}, _about(cells))
         for column, cell in cells.items():
             if column in ABOUT or column in OTHERS:
@@ -176,13 +192,6 @@ def _objects(value: Any, place: Place, report: Report) -> list[Value]:
     return [each for each in listed if isinstance(each, dict)]
 
 
-def _count(values: Mapping[str, Any], read_keys: Collection[str], counts: Counter[str]) -> None:
-    """Count keys with content that are not read."""
-    for name, cell in values.items():
-        if name not in read_keys and cell not in (None, "", 0, False, [], {}):
-            counts[name] += len(cell) if isinstance(cell, list) else 1
-
-
 def _about(given: Mapping[str, Any]) -> Row:
     found = {ABOUT[name]: given[name] for name in ABOUT if given.get(name)}
     if isinstance(person := found.get("annotator"), dict):
@@ -202,6 +211,8 @@ def _add(found: _Annotation, given: Value, path: str, counts: Counter[str]) -> N
     if not isinstance(value, dict) or answer is None or {"x", "points", "rle"} & value.keys():
         counts[kind] += 1
         return
+    count_unread(given, RESULT, counts)
+    count_unread(value, (*PLACE, kind, "selected"), counts)
     name, about = (str(given.get(key) or "") for key in ("from_name", "to_name"))
     # An answer to a question that has the name of a text does not replace the text.
     name = f"answer.{name}" if name in (*found.task, "output", "system", "spans") else name
@@ -222,27 +233,27 @@ def _loaded(cell: Any) -> list[Value]:
 
 def _kind(value: Value) -> str:
     """Return the type of a result of JSON-MIN: the key of its answer."""
-    is_remark = isinstance(value.get("text"), list)
+    is_text = isinstance(value.get("text"), list)
     own = (key for key in value if key in KINDS or key.endswith("labels"))
-    return next(own, "textarea" if is_remark else "")
+    return next(own, "textarea" if is_text else "")
 
 
 def _answers(
-    results: Sequence[_Result], task: Row, counts: Counter[str], remarks: list[str]
+    results: Sequence[_Result], task: Row, counts: Counter[str], on_errors: list[str]
 ) -> Row:
-    """Return the answers about one output; remarks on single errors join the comment."""
+    """Return the answers about one output; comments on single errors join that of the judgment."""
     row: Row = {}
     marked = {each.region: each for each in results if each.kind.endswith("labels")}
     labels: dict[str, list[str]] = {}
     comments: list[str] = []
     for each in results:
         found = texts(each.answer)
-        if each.region in marked and each.is_remark:
+        if each.region in marked and each.is_text:
             comments += found
         elif each.region in marked:
             labels.setdefault(each.region, []).extend(found)
         else:
-            separator = "\n" if each.is_remark else ", "
+            separator = "\n" if each.is_text else ", "
             row[each.name] = separator.join(found) if found else each.answer
     for region, names in labels.items():
         mark = _mark(marked[region], task)
@@ -253,7 +264,7 @@ def _answers(
     if comments:
         name = column_of("comment", row) or "comment"
         row[name] = "\n".join([*texts(row.get(name)), *comments])
-        remarks += comments
+        on_errors += comments
     return row
 
 

@@ -1,12 +1,12 @@
 """What tools of annotation mark and rate, as cells of our fields.
 
 An error is an object with `side`, `start`, `end`, `text` (the marked words, where the file repeats
-them), `severity` and `category`; `path` says where it stands in its row.
+them), `severity` and `category`; `path` is its position in its row.
 """
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any
@@ -117,6 +117,13 @@ def with_score(table: Table, ratings: Iterable[str], report: Report) -> None:
 
 def _is_number(value: Any) -> bool:
     return parse_number(value) is not None
+
+
+def count_unread(values: Mapping[str, Any], read: Collection[str], counts: Counter[str]) -> None:
+    """Count keys with content that are not read."""
+    for name, cell in values.items():
+        if name not in read and cell not in (None, "", 0, False, [], {}):
+            counts[name] += len(cell) if isinstance(cell, list) else 1
 
 
 def made(table: Table, rows: list[tuple[int, Row]], ratings: Iterable[str], to: Import) -> Table:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import accumulate
 from typing import Any
 
-from annotation.uploads.formats.base import Content, Import
+from annotation.uploads.formats.base import Content, Import, tables_of
 from annotation.uploads.problems import Place, Report
 from annotation.uploads.tables.rows import Table
 from metaeval.messages import Message, MessageError, message, plural, truncated
@@ -47,10 +47,9 @@ def _names(table: Table) -> dict[str, str]:
 
 def read(contents: Sequence[Content], to: Import) -> Iterator[Table]:
     """Yield the tables with columns of offsets instead of tags and tokens."""
-    for content in contents:
-        if content.table is not None:
-            _untag(content.table, to.report)
-            yield content.table
+    for table in tables_of(contents):
+        _untag(table, to.report)
+        yield table
 
 
 def _untag(table: Table, report: Report) -> None:

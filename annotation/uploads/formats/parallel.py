@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from pathlib import PurePath
 
 from annotation.uploads.formats.base import Content, Import
 from annotation.uploads.formats.marks import counted
@@ -248,4 +249,6 @@ def _table(file: _File, rows: list[tuple[int, Row]]) -> Iterator[Table]:
         file.report.error(text, place)
         return
     columns = list(dict.fromkeys(column for _, row in rows for column in row))
-    yield Table(file.name, columns, rows, {column: column for column in columns})
+    # If a person says that the targets are outputs, the file names the system.
+    titles = {column: column for column in columns} | {"reference": PurePath(file.name).stem}
+    yield Table(file.name, columns, rows, titles)

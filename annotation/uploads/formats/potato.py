@@ -1,4 +1,4 @@
-"""Potato's outputs: a row for what one annotator said of one instance.
+"""Potato's outputs: a row for each annotator and instance.
 
 Version 1 writes `annotated_instances.jsonl` (`id`, `displayed_text`, `label_annotations`,
 `span_annotations`, `behavioral_data`) in a folder for each annotator, and tables with columns
@@ -14,16 +14,27 @@ from collections.abc import Iterator, Sequence
 from pathlib import PurePath
 from typing import Any
 
-from annotation.uploads.formats.base import Content, Import
-from annotation.uploads.formats.marks import UNPLACED, graded, made, placed, say_skipped, texts
+from annotation.uploads.formats.base import Content, Import, tables_of
+from annotation.uploads.formats.marks import (
+    UNPLACED,
+    count_unread,
+    graded,
+    made,
+    placed,
+    say_skipped,
+    texts,
+)
 from annotation.uploads.tables.rows import Row, Table
 from metaeval.files.names import column_of
 from metaeval.messages import plural
 
 LABELS, MARKS = ("label_annotations.", "labels."), ("span_annotations", "spans")
 TIME = re.compile(r"(?:(\d{1,9})d )?(?:(\d{1,9})h )?(?:(\d{1,9})m )?(\d{1,9})s")
+READ = ("schema", "name", "title", "label", "annotation", "text", "span", "start", "end", "id",
+        "annotation_id", "color", "value")  # fmt: skip
 # Names of files that name no annotator.
 OF_ALL = ("annotated_instances", "annotations")
+NO_SCHEMES = ("behavioral_data.", "span_annotations.", "links.")
 PAGE = ".html"
 
 
@@ -40,9 +51,8 @@ def is_export(table: Table) -> bool:
 
 def read(contents: Sequence[Content], to: Import) -> Iterator[Table]:
     """Yield a table with a column for each scheme."""
-    for content in contents:
-        if content.table is not None:
-            yield _read(content.table, to)
+    for table in tables_of(contents):
+        yield _read(table, to)
 
 
 def _read(table: Table, to: Import) -> Table:
@@ -95,7 +105,7 @@ def _scheme(column: str, table: Table) -> tuple[str, str]:
             scheme, _, label = title[len(start) :].partition(".")
             return scheme, label
     scheme, mark, label = title.partition(":::")
-    if not mark and not title.startswith("behavioral_data."):
+    if not mark and not title.startswith(NO_SCHEMES):
         scheme, mark, label = title.partition(".")
     return (scheme, label) if mark else ("", "")
 
@@ -136,6 +146,7 @@ def _listed(cell: Any, path: str) -> list[tuple[str, Any]]:
 
 def _add(mark: Any, path: str, row: Row, counts: Counter[str]) -> None:
     values = mark if isinstance(mark, dict) else {}
+    count_unread(values, READ, counts)
     words = values.get("text", values.get("span"))
     sides = {"target": row.get("output"), "source": row.get(column_of("source", row))}
     place = placed(sides, values.get("start"), values.get("end"), words)

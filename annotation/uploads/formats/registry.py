@@ -27,9 +27,11 @@ from annotation.uploads.formats.base import (
     Content,
     Format,
     Import,
+    tables_of,
+    with_columns,
 )
 from annotation.uploads.problems import Place
-from annotation.uploads.tables.rows import Table, is_workbook, parse, table_in
+from annotation.uploads.tables.rows import GROUP, Table, is_workbook, parse, table_in
 from metaeval.messages import message
 
 FORMATS = (
@@ -53,7 +55,7 @@ FORMATS = (
         "MQM with tags or tokens, as of Google and Marot",
         "columns `system`, `rater`, `source`, `target`, `category` and `severity`, with `<v>` in "
         "a text or `metadata`",
-        (JUDGMENTS, HUMAN_SCORES),
+        (JUDGMENTS,),
         mqm.read,
         has=mqm.has_tags,
     ),
@@ -81,16 +83,16 @@ FORMATS = (
     Format(
         "MLQE",
         "a column `scores` with a list of numbers in each cell",
-        (JUDGMENTS,),
+        (JUDGMENTS, HUMAN_SCORES),
         assessments.read_lists,
         has=assessments.has_lists,
     ),
     Format(
         "COMET’s direct assessments",
         "columns `lp`, `src`, `mt`, `score`, `raw` and `annotators`",
-        (JUDGMENTS,),
+        (JUDGMENTS, HUMAN_SCORES),
         assessments.read_comet,
-        has=assessments.is_of_comet,
+        has=with_columns("lp", "src", "mt", "score", "raw", "annotators"),
     ),
     Format(
         "mt-metrics-eval scores",
@@ -98,6 +100,27 @@ FORMATS = (
         (METRIC_SCORES,),
         scores.read_score_files,
         begins=scores.is_score_file,
+    ),
+    Format(
+        "COMET’s JSON",
+        "`comet-score --to_json`: lists of objects with `src` and `mt` by file of a system",
+        (METRIC_SCORES,),
+        tables_of,
+        has=with_columns(GROUP, "src", "mt"),
+    ),
+    Format(
+        "MetricX’s JSON lines",
+        "`prediction` beside `hypothesis`",
+        (METRIC_SCORES,),
+        tables_of,
+        has=with_columns("hypothesis", "prediction"),
+    ),
+    Format(
+        "sacreBLEU’s JSON",
+        "`name`, `score` and `signature`",
+        (METRIC_SCORES,),
+        tables_of,
+        has=with_columns("name", "score", "signature"),
     ),
     Format(
         "scores that COMET printed",
@@ -115,7 +138,7 @@ FORMATS = (
     ),
     Format(
         "JSON lists of scores",
-        "`.json` with a list of numbers, lists by system, or one list beside other values",
+        "`.json`: a list of numbers, lists by system, or `scores` beside `mean_score` (evaluate)",
         (METRIC_SCORES,),
         scores.read_arrays,
         begins=scores.is_arrays,
@@ -133,7 +156,7 @@ def read_files(
     """Return the tables of files in their order; what is wrong goes to the report.
 
     `check` gets name and text of each file before it is read, `prepare` each table before its
-    format is recognised; tables for which it returns False are left out.
+    format is recognised; tables for which it returns False are skipped.
     """
     groups: list[tuple[Format | None, list[Content]]] = []
     for file in files:
@@ -179,7 +202,7 @@ def is_marked(name: str, start: str) -> bool:
 def _content(
     file: InputFile, to: Import, check: Callable[[str, str], None] | None
 ) -> tuple[Content | None, Format | None]:
-    """Return the text of a file that is no table, with its format, or else the table in it."""
+    """Return the text of a file that is not a table, with its format, or else its table."""
     name, report = file.name, to.report
     data = read_bytes(file, report)
     if data is None:

@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import PurePath
 from typing import Any
 
-from annotation.uploads.formats.base import Content, Import
+from annotation.uploads.formats.base import Content, Import, tables_of
 from annotation.uploads.problems import Report
 from annotation.uploads.tables.pairs import languages_of
 from annotation.uploads.tables.rows import Table
@@ -30,7 +30,7 @@ def is_wmt(table: Table) -> bool:
 
 def read(contents: Sequence[Content], to: Import) -> list[Table]:
     """Return the tables with a row for each paragraph; unchanged if none has sources."""
-    wmt = [with_references(content.table) for content in contents if content.table]
+    wmt = [with_references(table) for table in tables_of(contents)]
     if not any(column_of("source", table.columns) for table in wmt):
         return wmt
     texts = {id(table): _texts(table) for table in wmt}

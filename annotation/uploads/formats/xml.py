@@ -10,7 +10,7 @@ from metaeval.messages import message
 
 # What may stand before the root. Possessive: with backtracking, many comments would take
 # exponential time.
-BEFORE = r"\ufeff?(?>\s+|<!--.*?-->|<\?.*?\?>|<!DOCTYPE[^<>[]*>)*+"
+BEFORE = r"\ufeff?(?>\s+|<!--.*?-->|<\?.*?\?>|<!DOCTYPE[^<>[]*+(?:\[[^]]*+\]\s*+)?>)*+"
 
 
 class Handler(Protocol):

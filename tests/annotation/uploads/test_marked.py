@@ -12,8 +12,8 @@ from sacrebleu.dataset.fake_sgml import FakeSGMLDataset
 from sacrebleu.dataset.wmt_xml import WMTXMLDataset
 
 from annotation.uploads import InputFile, Report, Submission, SystemFile, TestSetDraft
-from annotation.uploads.readers import read
 from annotation.uploads.formats.wmt_xml import is_wmt
+from annotation.uploads.readers import read
 from tests.world import World
 
 DOCUMENTS = {"news.1": 3, "news.2": 2, "talk": 4}

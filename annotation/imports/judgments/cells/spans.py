@@ -103,7 +103,7 @@ def _unquoted(cell: Any) -> Any:
 def other_words(values: Mapping[str, Any], marked: str) -> Message | None:
     """Return what is wrong where a file repeats other words than its offsets mark."""
     words = next((w for n in WORDS if isinstance(w := values.get(n), str) and w), "")
-    if not words or not marked or words.split() == marked.split():
+    if not words or words.split() == marked.split():
         return None
     return message(
         "judgments.span-marks-other-words",
@@ -169,7 +169,7 @@ class SpanReader:
             )
             self.report.error(refusal, raw.place)
             return None
-        if differs := other_words(raw.values, text[start:end]):
+        if text and (differs := other_words(raw.values, text[start:end])):
             self.report.error(differs, raw.place)
         start, end = moved.place(start), moved.place(end)
         return Span(side, start, end, raw.severity, self._category(raw, omitted))
