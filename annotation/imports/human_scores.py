@@ -49,8 +49,8 @@ HUMAN = Wanted("human", SCORE.label, (
 ))  # fmt: skip
 USUAL = Wanted("score", SCORE.label, (
     "da", "da_sqm", "dasqm", "esa", "mqm", "raw_mean", "z_mean", "mean", "raw", "z", "rr", "sqm",
-    "rating", "mean_score", "published_mqm", "mean_penalty", "published_penalty", "daRR", "cesa",
-    "ave_z", "ave_raw", "average_z", "average_raw", "z_score", "raw_score", "mean_z", "mean_raw",
+    "rating", "mean_score", "mqm_avg_score", "published_mqm", "mean_penalty", "published_penalty",
+    "daRR", "cesa", "ave_z", "ave_raw", "average_z", "average_raw", "z_score", "raw_score", "mean_z", "mean_raw",
 ))  # fmt: skip
 NUMBERED = ("mqm", "esa", "da")
 LABELS = (

@@ -154,6 +154,12 @@ DOCUMENTS = {
     "src_text": "One.\n\nTwo.",
     "refs": {"refA": "Eins.\n\nZwei."},
 }
+BLANKS = (
+    '"segment" "system" "source" "output" "annotator" "score" "human_score" "start" "end" '
+    '"severity"\n'
+    '"1" 1 "Nemo" "S 1" "Nemo 1" "R" 80 0.5 0 4 "minor"\n'
+    '"2" 2 "Nemo" "S 2" "Nemo 2" "R" 70 0.25 0 4 "minor"\n'
+)
 # Format, by its declared name, with a file of it.
 FORMATS: list[tuple[str, str, str]] = [
     ("WMT’s XML or SGML", "set.xml", WMT),
@@ -177,5 +183,6 @@ FORMATS: list[tuple[str, str, str]] = [
     ("sacreBLEU’s JSON", "b-Nemo.json", '[{"name": "BLEU", "score": 33.1, "signature": "s"}]'),
     ("scores that COMET printed", "out.txt", "Nemo\tSegment 0\tscore: 0.5\nNemo\tscore: 0.5\n"),
     ("one score per line", "bleurt-Nemo.txt", "0.5\n0.25\n"),
+    ("a table separated by blanks", "r.txt", BLANKS),
     ("JSON lists of scores", "comet.json", '{"Nemo": [0.5, 0.25]}'),
 ]

@@ -182,14 +182,16 @@ def _sheet(table: Table, chosen: Mapping[str, str], among: Sequence[Wanted]) -> 
 def numbered(sheets: Iterable[Sheet], report: Report) -> list[Sheet]:
     """Number the segments of tables that have texts and no keys.
 
-    They are the different sources; where no column names the system, every output is one.
+    They are the different sources; where no column names the system, every output is one. Outputs
+    of several systems without sources cannot be matched.
     """
     numbers: dict[tuple[str, ...], str] = {}
     return [_numbered(sheet, numbers, report) for sheet in sheets]
 
 
 def _numbered(sheet: Sheet, numbers: dict[tuple[str, ...], str], report: Report) -> Sheet:
-    if not {"source", "output"} <= sheet.has or sheet.has & {"segment", "document_place", "item"}:
+    needed = {"output", "source"} if "system" in sheet.has else {"output"}
+    if not needed <= sheet.has or sheet.has & {"segment", "document_place", "item"}:
         return sheet
     fields = ["language_pair", "document", "source"]
     if "system" not in sheet.has:

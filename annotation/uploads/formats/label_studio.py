@@ -83,6 +83,11 @@ class _Result:
     path: str
 
     @property
+    def is_mark(self) -> bool:
+        """Whether it marks a region."""
+        return self.kind.endswith("labels")
+
+    @property
     def is_text(self) -> bool:
         """Whether it is free text."""
         return self.kind == "textarea"
@@ -99,21 +104,23 @@ def _read(table: Table, to: Import) -> Table:
     if len(outputs) < 2:
         known = column_of("output", data) or next(iter(outputs), "text")
         outputs = [known] if known in data else []
-    if len(outputs) > 1:
+    if is_several := len(outputs) > 1:
         _call_alike(found)
     rows: list[tuple[int, Row]] = []
     on_errors: list[str] = []
     for each in found:
+        shared = [r for r in each.results if not is_several or r.about not in outputs]
+        if is_several:
+            counts.update(r.name for r in shared if r.is_mark)
+            shared = [r for r in shared if not r.is_mark]
         for output in outputs or [""]:
-            own = (
-                each.results if len(outputs) < 2 else [r for r in each.results if r.about == output]
-            )
+            own = [r for r in each.results if r.about == output] if is_several else []
             row = {name: cell for name, cell in each.task.items() if name not in outputs}
-            if len(outputs) > 1:
-                row["system"] = output
+            row |= {"system": output} if is_several else {}
             row |= {"output": each.task[output]} if output in each.task else {}
-            if own or len(outputs) < 2:
-                rows.append((each.line, row | each.about | _answers(own, row, counts, on_errors)))
+            if own or not is_several:
+                answers = _answers([*shared, *own], row, counts, on_errors)
+                rows.append((each.line, row | each.about | answers))
     if any("spans" in row for _, row in rows):
         for _, row in rows:
             row.setdefault("spans", [])
@@ -243,7 +250,7 @@ def _answers(
 ) -> Row:
     """Return the answers about one output; comments on single errors join that of the judgment."""
     row: Row = {}
-    marked = {each.region: each for each in results if each.kind.endswith("labels")}
+    marked = {each.region: each for each in results if each.is_mark}
     labels: dict[str, list[str]] = {}
     comments: list[str] = []
     for each in results:
@@ -252,6 +259,7 @@ def _answers(
             comments += found
         elif each.region in marked:
             labels.setdefault(each.region, []).extend(found)
+            counts.update([] if found or each.is_mark else [each.name])
         else:
             separator = "\n" if each.is_text else ", "
             row[each.name] = separator.join(found) if found else each.answer
@@ -273,7 +281,7 @@ def _mark(result: _Result, task: Row) -> Value:
     at = result.value.get("globalOffsets")
     at = at if isinstance(at, dict) else result.value
     sides = {"target": task.get("output"), "source": task.get(column_of("source", task))}
-    if result.about:
+    if is_source(result.about) or result.about in task:
         side = "source" if is_source(result.about) else "target"
         sides = {side: task.get(result.about, sides[side])}
     return placed(sides, at.get("start"), at.get("end"), result.value.get("text"))

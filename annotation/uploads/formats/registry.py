@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable
 from annotation.uploads.files import InputFile, decode, read_bytes
 from annotation.uploads.formats import (
     assessments,
+    blanks,
     doccano,
     label_studio,
     mqm,
@@ -19,6 +20,7 @@ from annotation.uploads.formats import (
     wmt_xml,
 )
 from annotation.uploads.formats.base import (
+    DOORS,
     HUMAN_SCORES,
     JUDGMENTS,
     METRIC_SCORES,
@@ -142,6 +144,13 @@ FORMATS = (
         (METRIC_SCORES,),
         scores.read_arrays,
         begins=scores.is_arrays,
+    ),
+    Format(
+        "a table separated by blanks",
+        "a header of names of columns, and rows with as many words or quoted cells",
+        DOORS,
+        blanks.read,
+        begins=blanks.is_table,
     ),
 )
 
