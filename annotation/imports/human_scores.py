@@ -50,7 +50,8 @@ HUMAN = Wanted("human", SCORE.label, (
 USUAL = Wanted("score", SCORE.label, (
     "da", "da_sqm", "dasqm", "esa", "mqm", "raw_mean", "z_mean", "mean", "raw", "z", "rr", "sqm",
     "rating", "mean_score", "mqm_avg_score", "published_mqm", "mean_penalty", "published_penalty",
-    "daRR", "cesa", "ave_z", "ave_raw", "average_z", "average_raw", "z_score", "raw_score", "mean_z", "mean_raw",
+    "daRR", "cesa", "ave_z", "ave_raw", "average_z", "average_raw", "z_score", "raw_score",
+    "mean_z", "mean_raw",
 ))  # fmt: skip
 NUMBERED = ("mqm", "esa", "da")
 LABELS = (

@@ -2,10 +2,12 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import partial
 
 from annotation.uploads.formats.base import Content, Import
-from annotation.uploads.tables.rows import Table, column_name
+from annotation.uploads.tables.rows import Table, of_grid
 from metaeval.files.decoding import split_lines
+from metaeval.files.grids import CSV, Grid
 from metaeval.files.names import is_known
 from metaeval.messages import message
 
@@ -37,20 +39,16 @@ def is_table(name: str, text: str) -> bool:
 def read(contents: Sequence[Content], to: Import) -> Iterator[Table]:
     """Yield the tables."""
     for content in contents:
-        lines = enumerate(split_lines(content.text), 1)
-        (_, head), *rest = [(number, _cells(line)) for number, line in lines if line.strip()]
-        table = Table(content.name, [column_name(each) for each in head])
-        table.titles = dict(zip(table.columns, head, strict=True))
-        n_names = len(rest[0][1]) - len(head)
-        table.rows = [
-            (number, dict(zip(table.columns, cells[n_names:], strict=True)))
-            for number, cells in rest
-        ]
-        if n_names:
-            text = message("format.row-names", "The names of the rows were skipped.")
-            to.report.note(text, table.head)
-        if len(set(table.columns)) < len(head):
-            to.report.error(
-                message("format.column-twice", "Two columns have one name."), table.head
-            )
-        yield table
+        table = of_grid(content.name, partial(_grid, content.text), to.report)
+        if table is not None:
+            yield table
+
+
+def _grid(text: str) -> Grid:
+    lines = enumerate(split_lines(text), 1)
+    (first, header), *rows = [(number, _cells(line)) for number, line in lines if line.strip()]
+    n_names = len(rows[0][1]) - len(header)
+    grid = Grid(CSV, header, [(number, cells[n_names:]) for number, cells in rows], first=first)
+    if n_names:
+        grid.note(message("format.row-names", "The names of the rows were skipped."))
+    return grid
