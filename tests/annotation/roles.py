@@ -1,7 +1,5 @@
 """What every address answers to every role, for a public and a private campaign."""
 
-from collections.abc import Mapping
-
 ROLES = (
     "anonymous", "annotator", "researcher", "member", "other", "owner", "appointed", "site",
 )  # fmt: skip
@@ -320,7 +318,7 @@ TABLES = (
     "study-significance", "study-layers",
 )  # fmt: skip
 OF_TABLES = [f"{page}-table{file}" for page in TABLES for file in ("", "-file")]
-TABLE |= {name: ("GET", *CAMPAIGN) for name in OF_TABLES}
+TABLE |= dict.fromkeys(OF_TABLES, ("GET", *CAMPAIGN))
 KINDS = ["public", "private"]
 # Addresses that take a study's name where others take a campaign's.
 STUDIES = {
