@@ -12,13 +12,13 @@ from jsonschema.exceptions import ValidationError as Fault
 
 from annotation.forms.uploads import slug_of
 from annotation.imports.drafts import ItemDraft
-from annotation.imports.jsonfiles import read_json
+from annotation.imports.jsonfiles import missing_key, read_json, unexpected_type
 from annotation.models import Item
 from annotation.protocols import Span
 from annotation.uploads import InputFile, Report, SegmentDraft, SystemDraft, TestSetDraft
 from annotation.uploads.media.attachments import attach, read_attachments, use_file_as_source
 from annotation.uploads.problems import Place
-from annotation.uploads.tables.cells import BOOLEAN, LIST, NUMBER, OBJECT, TEXT, TYPE_NAMES
+from annotation.uploads.tables.cells import BOOLEAN, LIST, NULL, NUMBER, OBJECT, TEXT
 from core import languages
 from metaeval.messages import Message, message
 
@@ -83,7 +83,7 @@ def _refusal(fault: Fault) -> Message:
     given, wanted = fault.instance, fault.validator_value
     if fault.validator == "required":
         missing = next(name for name in wanted if name not in given)
-        return message("json.key-missing", "The key “{key}” is missing.", key=missing)
+        return missing_key(missing)
     if fault.validator == "additionalProperties" and wanted is False:
         known = fault.schema["properties"]
         return message(
@@ -94,12 +94,7 @@ def _refusal(fault: Fault) -> Message:
         )
     if fault.validator == "type":
         wanted = [wanted] if isinstance(wanted, str) else wanted
-        return message(
-            "json.type",
-            "Expected {expected}, got {type}.",
-            expected=_any_of([TYPES[each] for each in wanted]),
-            type=TYPE_NAMES.get(type(given), NULL),
-        )
+        return unexpected_type(given, *(TYPES[each] for each in wanted))
     if fault.validator == "enum":
         return message(
             "json.choice",
@@ -117,7 +112,6 @@ def _refusal(fault: Fault) -> Message:
     return message("json.schema", "The value is not valid: {reason}.", reason=str(fault.message))
 
 
-NULL = message("cell.null", "null")
 TYPES = {
     "string": TEXT,
     "integer": message("cell.whole-number", "a whole number"),
@@ -127,13 +121,6 @@ TYPES = {
     "array": LIST,
     "null": NULL,
 }
-
-
-def _any_of(names: Sequence[Message]) -> Message:
-    first, *rest = names
-    if not rest:
-        return first
-    return message("json.or", "{first} or {second}", first=first, second=_any_of(rest))
 
 
 def _drafted(name: str, values: Mapping[str, Any], report: Report) -> CampaignFile:

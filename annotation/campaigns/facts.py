@@ -269,7 +269,7 @@ def _people(campaign: Campaign) -> Iterator[Line]:
             "design.paid-by-word",
             "at most {seconds} seconds per screen and {more} for each word",
             seconds=campaign.time_cap_seconds,
-            more=f"{words:f}",
+            more=float(words),
         )
         if words
         else message(

@@ -18,6 +18,7 @@ from annotation import protocols
 from annotation.models.corpus import Output, Segment, System, TestSet
 from annotation.protocols import composed
 from annotation.protocols.questions import about_media
+from core.messages import MessageField
 from metaeval.messages import message
 
 
@@ -201,7 +202,7 @@ class Campaign(Terms):
     status = models.CharField(max_length=10, choices=Status.choices, default=Status.DRAFT)
     origin = models.CharField(max_length=10, choices=Origin.choices, default=Origin.COLLECTED)
     lower_is_better = models.BooleanField(default=False)
-    direction = models.CharField(max_length=300, blank=True, default="")
+    direction = MessageField(blank=True, default="")
     created_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+"
     )

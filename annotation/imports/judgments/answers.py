@@ -93,7 +93,7 @@ class Reader:
                     "judgments.other-score-of-spans",
                     "This error belongs to the judgment in {place}, which has a different score "
                     "({score}).",
-                    place=str(answer.row.place),
+                    place=answer.row.place.label,
                     score=answer.score,
                 ),
                 row.at("score"),

@@ -11,6 +11,7 @@ from annotation.models import Item
 from annotation.uploads.normalising import normalise
 from annotation.uploads.problems import Place, Report
 from annotation.uploads.spellings import nfc
+from annotation.uploads.tables.cells import TYPE_NAMES
 from annotation.uploads.tables.numbers import no_number
 from metaeval.files.cells import is_missing, read_score
 from metaeval.messages import Message, message
@@ -43,8 +44,8 @@ class Row:
         report.error(
             message(
                 "judgments.not-text",
-                "Text is expected, but the value is of the JSON type {type}.",
-                type=type(value).__name__,
+                "Expected text, got {type}.",
+                type=TYPE_NAMES[type(value)],
             ),
             self.at(field),
         )
@@ -179,7 +180,7 @@ def _fill(rows: Sequence[Row], others: Sequence[Row], shared: list[str], report:
                 refusal = message(
                     "judgments.no-row-in-table",
                     "{file} has no row with {keys}.",
-                    file=others[0].sheet.name if others else "",
+                    file=others[0].sheet.name,
                     keys=row.named(shared),
                 )
                 report.error(refusal, row.at(shared[-1]))
@@ -199,7 +200,7 @@ def index(rows: Iterable[Row], fields: Sequence[str], report: Report) -> Mapping
                 "judgments.rows-disagree",
                 "The rows with {keys} have different contents. The first one is {place}.",
                 keys=row.named(fields),
-                place=str(first.place),
+                place=first.place.label,
             )
             report.error(refusal, row.at(fields[-1]))
     return found
