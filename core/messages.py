@@ -67,7 +67,7 @@ def translated(value: Message) -> str:
 
 
 def sentences(messages: Iterable[Message]) -> str:
-    """Return messages one behind the other."""
+    """Return translated messages, joined in order."""
     between = "" if get_language() in WITHOUT_BLANKS else " "
     return between.join(map(translated, messages))
 

@@ -74,7 +74,7 @@ def _validator() -> Draft202012Validator:
 
 
 def _path(fault: Fault) -> str:
-    """`texts.segments[3].source`; segments and items count from 0, as in programs."""
+    """Return a path such as `texts.segments[3].source`; segments and items count from 0."""
     steps = (f"[{step}]" if isinstance(step, int) else f".{step}" for step in fault.absolute_path)
     return "".join(steps).lstrip(".")
 

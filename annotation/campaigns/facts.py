@@ -88,7 +88,7 @@ def _ratings(campaign: Campaign, done: int, total: int) -> Message:
 
 
 def has_scores(campaign: Campaign) -> bool:
-    """Whether there are human scores of its outputs, collected or published (cached briefly)."""
+    """Return whether a campaign has human scores, collected or published (cached briefly)."""
     return ttl_cache(("has scores", campaign.pk), lambda: _has_scores(campaign))
 
 

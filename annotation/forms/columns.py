@@ -147,7 +147,7 @@ class Understanding:
         return replace(self.sent, columns=columns or self.sent.columns, decode=decode)
 
     def named(self) -> list[tuple[str, ColumnsForm]]:
-        """The tables' forms with their files."""
+        """Return the tables' forms with their files."""
         return [(m.file, form) for m, form in zip(self.meanings, self.tables, strict=False)]
 
 

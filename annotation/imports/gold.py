@@ -148,7 +148,7 @@ class _Reader:
         return KINDS.get(value, Item.Kind.GOLD)
 
     def _segment(self, place: Place, row: Row) -> Segment | None:
-        """By its key, or by its source and, where that is not enough, its reference."""
+        """Return the segment with this key, or with this source and, if needed, reference."""
         key = str(row.get("segment", "")).strip()
         if key:
             if key not in self.by_key:

@@ -160,7 +160,7 @@ def _score_columns(table: Table, found: Mapping[str, str]) -> list[str]:
 
 
 def _is_numbered(column: str) -> bool:
-    """Whether a column is one of several of a kind: `esa_1`, `MQM-2`."""
+    """Return whether a column is one of several of a kind: `esa_1`, `MQM-2`."""
     head = column.rstrip("0123456789").rstrip("_- ")
     return head in NUMBERED and head != column
 
@@ -226,7 +226,7 @@ def _rows(sheet: Sheet, options: Options, report: Report) -> list[Row]:
 
 
 def _has_keys(row: Row, report: Report) -> bool:
-    """Whether a row says what its score is of."""
+    """Return whether a row says what its score is of."""
     if not row.name("system"):
         report.error(message("judgments.no-system", "The system is missing."), row.at("system"))
     if "segment" in row.sheet.has and not row.name("segment"):
@@ -343,8 +343,10 @@ def _by_name(group: Group, report: Report) -> dict[str, Found]:
 
 
 def _check_systems(group: Group, report: Report) -> None:
-    """A scored system must have an output of the scored segment; with no segment at all, the
-    systems alone make the test set."""
+    """Report scores of outputs that the tables do not have.
+
+    Without any segment, the test set consists of systems only.
+    """
     draft = group.test_set
     if not draft.segments and not group.is_stored:
         names = dict.fromkeys(row.name("system") for row in group.rows)

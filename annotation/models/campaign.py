@@ -238,7 +238,7 @@ class Campaign(Terms):
 
     @property
     def published_sign(self) -> int:
-        """What published scores are multiplied by, so that higher is better."""
+        """The factor of published scores, so that higher is better."""
         return -1 if self.lower_is_better else 1
 
     @property
@@ -252,7 +252,7 @@ class Campaign(Terms):
         return self.question_about("")
 
     def question_about(self, kind: str) -> str:
-        """The same, of a source that is `audio`, `video` or `image` where that is no text."""
+        """Return the question about sources of a kind: `audio`, `video`, `image`, empty: text."""
         question = gettext(about_media(self.question, kind)) if self.question else ""
         return question.replace("{percent}", self.percent)
 

@@ -111,7 +111,7 @@ class TestSetDraft:
     rows: dict[Where, list[Rows]] = field(default_factory=dict, repr=False, compare=False)
 
     def head(self) -> dict[str, str]:
-        """What describes the test set, without its texts."""
+        """Return what describes the test set, without its texts."""
         return {name: getattr(self, name) for name in HEAD}
 
     def place(self, *where: str | int) -> Place:

@@ -211,7 +211,7 @@ def _attributes(code: str) -> dict[str, str]:
 
 @researcher_required
 def testset_list(request: HttpRequest) -> HttpResponse:
-    """All test sets with their sizes."""
+    """List all test sets with their sizes."""
     rows = listed(visible_test_sets(request.user)).annotate(
         n_segments=Count("segments", distinct=True), n_systems=Count("systems", distinct=True)
     )
@@ -221,7 +221,7 @@ def testset_list(request: HttpRequest) -> HttpResponse:
 
 @researcher_required
 def testset_detail(request: HttpRequest, slug: str) -> HttpResponse:
-    """One test set: its systems by length, and its segments with all outputs."""
+    """Show a test set: its systems by length, and its segments with all outputs."""
     return show_test_set(request, test_set_for_reader(request, slug))
 
 
@@ -229,7 +229,7 @@ def testset_detail(request: HttpRequest, slug: str) -> HttpResponse:
 @require_safe
 @researcher_required
 def segment_media(request: HttpRequest, slug: str, position: int) -> HttpResponseBase:
-    """The recording or picture of a segment, also for reviewers; `position` counts from 0."""
+    """Send the recording or picture of a segment, also to reviewers; `position` counts from 0."""
     segment = get_object_or_404(Segment, test_set__slug=slug, position=position)
     stored = segment.beside or {}
     if "file" not in stored:

@@ -42,7 +42,7 @@ class Sentence:
 
 
 def has_rules(language: str) -> bool:
-    """Whether clause marks of a language are known; others are cut at the marks of all."""
+    """Return whether clause marks of a language are known; others are cut at the marks of all."""
     return _base(language) in MARKS
 
 

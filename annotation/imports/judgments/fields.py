@@ -96,7 +96,7 @@ class Sheet:
         return {field: column for column, field in reversed(self.fields.items()) if field}
 
     def column(self, field: str) -> str:
-        """The column of a field, or the field's own name where there is none."""
+        """Return the column of a field, or the name of the field if it has no column."""
         return self._columns.get(field, field)
 
 
@@ -116,7 +116,7 @@ def read_tables(files: Iterable[InputFile], report: Report) -> list[Table]:
 
 
 def _has_usable_columns(table: Table, report: Report) -> bool:
-    """Whether a page can show every column with a choice of what it holds."""
+    """Return whether a page can show a choice for every column; report why not."""
     place = table.head
     if len(table.columns) > MAX_COLUMNS:
         report.error(

@@ -151,7 +151,7 @@ def on_screens(drafts: Sequence[ItemDraft], documents: Mapping[str, str]) -> lis
 
 
 def have_global_ids(answers: Sequence[Answer]) -> bool:
-    """Whether an item's id means the same thing, in its batch, for everybody."""
+    """Return whether an item's id means the same thing, in its batch, for everybody."""
     meaning: dict[tuple[str, str], tuple[str, str, str]] = {}
     return all(
         meaning.setdefault((a.batch, a.item), (a.segment, a.system, a.kind))

@@ -78,7 +78,7 @@ def _spell_as_stored(stored: Stored, rows: Iterable[Row]) -> None:
 
 
 def _ratio(stored: Stored, rows: Iterable[Row], report: Report) -> Decimal | None:
-    """The length ratio of the rows, or the only one that the test set has."""
+    """Return the length ratio of the rows, or the only one of the test set; report unclear ones."""
     has = sorted({ratio for _, ratio in stored.systems})
     given = {float(text): row for row in rows if (text := _number(row))}
     if len(given) > 1:

@@ -163,7 +163,7 @@ def collect(draft: TestSetDraft, judged: list[Row], others: Iterable[Row], repor
 
 
 def _name_sources(draft: TestSetDraft, report: Report) -> None:
-    """Sources that nobody has are marked so; some without others are errors."""
+    """Mark sources as unpublished if all are missing; report single missing ones."""
     lacking = [i for i, segment in enumerate(draft.segments) if not segment.source]
     if lacking and len(lacking) == len(draft.segments):
         for segment in draft.segments:

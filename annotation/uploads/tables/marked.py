@@ -70,7 +70,7 @@ class _File:
     _texts: list[str] = field(default_factory=list)
 
     def start(self, tag: str, given: Mapping[str, str], line: int) -> None:
-        """An element begins."""
+        """Handle the beginning of an element."""
         tag, values = tag.lower(), {name.lower(): value for name, value in given.items()}
         if self._segment is not None:
             self.n_elements += 1
@@ -115,12 +115,12 @@ class _File:
         self._segment, self._texts = (line, f"{self._document}:{segment}"), []
 
     def text(self, data: str) -> None:
-        """Characters between tags."""
+        """Handle characters between tags."""
         if self._segment is not None:
             self._texts.append(data)
 
     def end(self, tag: str) -> None:
-        """An element ends."""
+        """Handle the end of an element."""
         if tag.lower() == "doc":
             self._document, self._is_suite = None, False
         if tag.lower() != "seg" or self._segment is None:
@@ -139,7 +139,7 @@ class _File:
         self.documents[key] = self._document or ""
 
     def finish(self) -> None:
-        """The file has ended."""
+        """Report what is wrong with the file as a whole, at its end."""
         place = Place(self.name)
         if self._document is not None or self._segment is not None:
             text = message(

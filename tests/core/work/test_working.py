@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from core.database import waits
 from core.work import claims, kinds, processes, reconciling, sending, working
-from core.work.kinds import Lease
+from core.work.kinds import LOST, Lease
 from tests.core.work.conftest import Errand, Errands, errands
 
 Kind = type[Errands]
@@ -244,7 +244,7 @@ def test_a_claim_that_ran_out_is_freed(kind: Kind, sent: list[tuple[int, str]]) 
     reconciling.reconcile({"cpu"})
     row = Errand.objects.get()
     assert (row.status, row.attempts) == ("queued", 1)
-    assert row.message == "Its worker stopped answering."
+    assert row.message == LOST
 
 
 CLAIM = """

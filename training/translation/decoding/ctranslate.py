@@ -53,7 +53,7 @@ def best(checkpoint: Checkpoint, rows: Sequence[Row], beam: Beam) -> list[Found]
 
 
 def serves(checkpoint: Checkpoint, rows: Sequence[Row], beam: Beam) -> bool:
-    """Whether CTranslate2 finds the outputs of rows."""
+    """Return whether CTranslate2 finds the outputs of rows."""
     config = checkpoint.model.config
     return (
         type(checkpoint.model) is MarianMTModel
