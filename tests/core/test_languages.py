@@ -54,7 +54,7 @@ def test_names_find_codes(typed: str, code: str) -> None:
     ("typed", "code", "near"),
     [
         ("Chinees", "language.unknown-near", "Chinese (zh)"),
-        ("de - Chinese", "language.unknown", None),
+        ("de - Chinese", "language.unknown-near", None),
         ("", "language.missing", None),
         ("x" * 10_000, "language.unknown", None),
     ],

@@ -147,6 +147,12 @@ def test_a_message_comes_back_from_the_database(given: object) -> None:
     assert field.from_db_value(field.get_prep_value("{free text}")) == "{free text}"
 
 
+@pytest.mark.parametrize("text", ['{"code"', '{"code": "x.a", "pattern": "{n:999999999d}"}'])
+def test_a_text_that_looks_like_a_message_stays_text(text: str) -> None:
+    field = MessageField()
+    assert field.from_db_value(field.get_prep_value(text)) == f" {text}"
+
+
 def test_names_are_never_translated(monkeypatch: pytest.MonkeyPatch) -> None:
     texts = {"Quality": "质量", "{name} in {place}: {n}": "{place} 中的 {name}：{n}"}
     monkeypatch.setattr("core.messages.gettext", lambda text: texts.get(text, text))

@@ -36,7 +36,7 @@ class Sentence:
     stop: str
 
     def joined(self, clauses: tuple[str, ...]) -> str:
-        """The sentence with other clauses between the same marks."""
+        """Return the sentence with other clauses between the same marks."""
         pairs = zip(clauses, (*self.marks, self.stop), strict=True)
         return "".join(clause + mark for clause, mark in pairs)
 

@@ -67,7 +67,8 @@ def test_an_error_is_tried_again_and_then_final(
     Errand.objects.create()
     assert working.drain(errands) == 3
     row = Errand.objects.get()
-    assert (row.status, row.times, row.message) == ("failed", 3, "ZeroDivisionError: by nothing")
+    assert (row.status, row.times, row.message.code) == ("failed", 3, "work.unexpected")
+    assert row.message.parameters == {"kind": "ZeroDivisionError", "text": "by nothing"}
     assert kind.ends == [row.pk]
     assert "errand" in logged.getvalue()
 
