@@ -17,11 +17,12 @@ from typing import Any
 
 import langcodes
 
-from annotation.exports.rows import judgments_of, rated_text, system_name, with_spans
+from annotation.exports.rows import judgments_of, system_name, with_spans
 from annotation.exports.tables import csv_lines
 from annotation.filters import EVERYTHING, Filters
 from annotation.imports.appraise.scores import DOCUMENT, PLAIN, SPANS
 from annotation.imports.appraise.spans import write_spans
+from annotation.judging.answers import rated_text
 from annotation.models import Campaign, Item
 from annotation.prefill.suggestions import offered
 from annotation.protocols import Layout, Protocol

@@ -26,13 +26,13 @@ from annotation.exports.rows import (
     Moments,
     judgments_of,
     moments,
-    rated_text,
     system_name,
     values_with_spans,
     with_spans,
 )
 from annotation.exports.tables import csv_response
 from annotation.filters import EVERYTHING, Filters
+from annotation.judging.answers import rated_text
 from annotation.models import Campaign, ContextOpening, Item, Playback, SuggestionFate
 from annotation.prefill.suggestions import key_of
 from annotation.protocols import Span

@@ -14,10 +14,11 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import Any
 
-from annotation.exports.rows import judgments_of, rated_text, system_name, with_spans
+from annotation.exports.rows import judgments_of, system_name, with_spans
 from annotation.filters import EVERYTHING, Filters
 from annotation.imports.pearmut.answering import write_answers
 from annotation.imports.pearmut.origins import write_source
+from annotation.judging.answers import rated_text
 from annotation.models import Campaign, Item, Judgment, OriginalFile
 from annotation.prefill.suggestions import offered
 from annotation.protocols import Protocol, Span

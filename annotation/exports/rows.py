@@ -67,11 +67,6 @@ def spans_of(judgments: Sequence[int]) -> Mapping[int, Sequence[Span]]:
     return spans
 
 
-def rated_text(item: Item) -> str:
-    """Return what was shown to be rated; nothing for a whole document."""
-    return item.text if item.text or item.output is None else item.output.text
-
-
 def system_name(item: Item) -> str | None:
     """Return the system of an output or of a whole document, None for other items."""
     if item.output is not None:

@@ -241,7 +241,7 @@ def test_an_import_that_is_put_away_is_withdrawn_and_comes_back(world: World) ->
     assert [each.pk for each in latest_signatures(world.test_set).values()] == [only.signature_id]
     assert [e.action for e in ChangeEntry.objects.order_by("pk")] == ["archived", "restored"]
     codes = refused(services.rename, imports, only, world.admin, "x")
-    assert codes == ["lifecycle.fixed-name", "lifecycle.import-name"]
+    assert codes == ["lifecycle.fixed-name", "lifecycle.fixed-scores"]
 
 
 def test_a_metric_goes_with_all_its_scores(world: World) -> None:
