@@ -159,15 +159,15 @@ def _test_set(name: str, texts: Mapping[str, Any], report: Report) -> TestSetDra
             for i, each in enumerate(texts["segments"])
         ],
     )
-    for number, each in enumerate(texts["systems"]):
-        try:
-            ratio = each.get("length_ratio", 1)
-            system = SystemDraft(each["name"], str(ratio), dict(each["outputs"]))
-            system.is_human = each.get("is_human")
-            draft.systems.append(system)
-        except ValueError as error:
-            text = message("json.schema", "The value is not valid: {reason}.", reason=str(error))
-            report.error(text, Place(name, None, f"texts.systems[{number}].length_ratio"))
+    draft.systems += [
+        SystemDraft(
+            each["name"],
+            str(each.get("length_ratio", 1)),
+            dict(each["outputs"]),
+            each.get("is_human"),
+        )
+        for each in texts["systems"]
+    ]
     return draft
 
 

@@ -126,16 +126,11 @@ class Campaign(Terms):
         SOURCE = "source", _("Source")
 
     class Mode(models.TextChoices):
-        STATIC = (
-            "static",
-            "Fixed shares: every annotator's items are set when the campaign opens",
-        )
-        POOL = "pool", "Open pool: the next item goes where ratings are missing most"
-        ACTIVE = "active", "Active: effort goes to the pairs of systems still undecided"
-        DYNAMIC = (
-            "dynamic",
-            "Dynamic: every screen draws its systems, the best so far most often",
-        )
+        # Pages describe them (`annotation.campaigns.facts.ASSIGNMENT`).
+        STATIC = "static", "Fixed"
+        POOL = "pool", "Open pool"
+        ACTIVE = "active", "Active"
+        DYNAMIC = "dynamic", "Dynamic"
 
     class ZPool(models.TextChoices):
         TARGETS = "targets", _("Ratings of outputs only")
