@@ -13,11 +13,12 @@ from dataclasses import dataclass, field
 from typing import Any
 from xml.parsers import expat
 
+from annotation.uploads import drafts
 from annotation.uploads.media.markup import Start, read_markup
 from annotation.uploads.problems import Place, Report
 from annotation.uploads.tables.rows import LONGEST_TEXT, Table, too_long
 from core import languages
-from metaeval.messages import Message, message, plural
+from metaeval.messages import Message, MessageError, message, plural
 
 # Possessive quantifiers: with backtracking, many comments would take exponential time.
 MARKED = re.compile(
@@ -27,7 +28,7 @@ MARKED = re.compile(
 XML = re.compile(r"\ufeff?\s*(<\?xml\b|<dataset\b)", re.I)
 SOURCE, REFERENCE, SYSTEM = "source", "reference", "system"
 SETS = {"srcset": SOURCE, "refset": REFERENCE, "tstset": SYSTEM}
-PARTS = {"src": (SOURCE, "lang"), "ref": (REFERENCE, "translator"), "hyp": (SYSTEM, "system")}
+ELEMENTS = {"src": (SOURCE, "lang"), "ref": (REFERENCE, "translator"), "hyp": (SYSTEM, "system")}
 # Ids of a single reference in SGML.
 ONLY = ("", "ref", "reference")
 # Attributes with the language of an element's texts.
@@ -36,6 +37,7 @@ STATED = {
     REFERENCE: ("lang", "trglang"),
     SYSTEM: ("language", "trglang"),
 }
+NAMES = {SOURCE: drafts.SOURCE, REFERENCE: drafts.REFERENCE, SYSTEM: drafts.OUTPUT}
 # More languages than a test set has; bounds the time.
 MOST_STATED = 10
 Column = tuple[str, str]
@@ -68,7 +70,7 @@ class _File:
     _texts: list[str] = field(default_factory=list)
 
     def start(self, tag: str, given: Mapping[str, str], line: int) -> None:
-        """An element begins."""
+        """Handle the beginning of an element."""
         tag, values = tag.lower(), {name.lower(): value for name, value in given.items()}
         if self._segment is not None:
             self.n_elements += 1
@@ -77,8 +79,8 @@ class _File:
             self._state(self._set[0], values, line)
         elif tag == "doc":
             self._begin_document(values, line)
-        elif tag in PARTS:
-            kind, name = PARTS[tag]
+        elif tag in ELEMENTS:
+            kind, name = ELEMENTS[tag]
             self._part = _column(kind, values.get(name, ""))
             self._state(kind, values, line)
             if kind == SYSTEM and not self._part[1] and not self._is_suite:
@@ -113,12 +115,12 @@ class _File:
         self._segment, self._texts = (line, f"{self._document}:{segment}"), []
 
     def text(self, data: str) -> None:
-        """Characters between tags."""
+        """Handle characters between tags."""
         if self._segment is not None:
             self._texts.append(data)
 
     def end(self, tag: str) -> None:
-        """An element ends."""
+        """Handle the end of an element."""
         if tag.lower() == "doc":
             self._document, self._is_suite = None, False
         if tag.lower() != "seg" or self._segment is None:
@@ -137,7 +139,7 @@ class _File:
         self.documents[key] = self._document or ""
 
     def finish(self) -> None:
-        """The file has ended."""
+        """Report what is wrong with the file as a whole, at its end."""
         place = Place(self.name)
         if self._document is not None or self._segment is not None:
             text = message(
@@ -203,18 +205,26 @@ def _read_xml(file: _File, text: str, report: Report) -> bool:
     parser.CharacterDataHandler, parser.EndElementHandler = file.text, file.end
 
     def refuse(*_: Any) -> None:
-        raise expat.error("it declares entities")
+        raise MessageError(
+            message(
+                "marked.entities",
+                "The XML declares entities (<!ENTITY>), which are not accepted. Write the texts "
+                "without them.",
+            )
+        )
 
     parser.EntityDeclHandler = refuse
     try:
         parser.Parse(text.encode(), True)
+    except MessageError as error:
+        refusal = error.message
     except expat.ExpatError as error:
-        reason = expat.ErrorString(error.code) if hasattr(error, "code") else str(error)
-        line = parser.CurrentLineNumber
+        reason = expat.ErrorString(error.code)
         refusal = message("marked.xml", "The XML cannot be read: {reason}.", reason=reason)
-        report.error(refusal, Place(file.name, line))
-        return False
-    return True
+    else:
+        return True
+    report.error(refusal, Place(file.name, parser.CurrentLineNumber))
+    return False
 
 
 def marked_tables(
@@ -257,7 +267,7 @@ def _compare_languages(file: _File, pair: tuple[str, str], report: Report) -> No
                 "marked.language",
                 "The language of the {kind} is “{stated}” in the file and “{language}” in the test "
                 "set.",
-                kind=kind,
+                kind=NAMES[kind],
                 stated=stated,
                 language=language,
             )

@@ -167,9 +167,8 @@ class _Tokens:
             raise TagError(
                 message(
                     "mqm.tokens",
-                    "The tokens in {tokens} are not those of the {side}.",
+                    "The tokens in {tokens} are not those of the text.",
                     tokens=f"{side}_tokens",
-                    side=side,
                 )
             )
         ends = [0, *accumulate(len(str(token)) for token in tokens)]
