@@ -14,7 +14,7 @@ from dashboards.documents.measured import Measured, about
 from dashboards.panel.common import compared_on
 from dashboards.panel.human import Floats
 from dashboards.panel.panel import Panel, read_panel
-from metaeval.messages import Message, message
+from metaeval.messages import Message
 from metaeval.replication.questions import answer, can_answer
 
 VERSION = 12

@@ -61,7 +61,8 @@ def test_a_question_names_its_unit_and_segments_are_those_of_a_file_without_docu
         return
     assert (of_segments["unit"], of_segments["n_units"]) == ("segments", 48)
     counts = [
-        each["interval"].parameters["method"].parameters["n"] for each in (of_documents, of_segments)
+        each["interval"].parameters["method"].parameters["n"]
+        for each in (of_documents, of_segments)
     ]
     assert counts == [N, 48]
     assert of_documents["test"] != of_segments["test"]
