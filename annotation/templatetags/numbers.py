@@ -14,6 +14,7 @@ register = template.Library()
 register.filter("counted", text.pluralize)
 register.filter(numbers.decimals)
 pvalue = register.filter("pvalue", numbers.p_value_cell)
+register.filter(numbers.p_value)
 
 
 @register.filter

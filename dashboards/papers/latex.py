@@ -73,7 +73,7 @@ def scripts(text: str) -> list[str]:
     return sorted({unicodedata.name(c, "UNNAMED").split()[0] for c in strange})
 
 
-def number(value: float | None, places: int = 4, *, is_bold: bool = False, mark: str = "") -> Cell:
+def number(value: float | None, places: int = 3, *, is_bold: bool = False, mark: str = "") -> Cell:
     """Return a number's cell; a dash for None and nan."""
     bold = is_bold and numbers.is_known(value)
     text = f"{numbers.decimals(value, places)}{mark}"

@@ -63,6 +63,13 @@ class Comparison:
     sides: Sequence[Side] = ()
     warnings: Sequence[Message] = ()
 
+    @property
+    def interval_or_cause(self) -> Message | None:
+        """How intervals are computed, or “none:” and why there are none."""
+        if self.interval or not self.no_interval:
+            return self.interval
+        return message("comparison.no-interval", "none: {cause}", cause=self.no_interval)
+
 
 # Why there is no interval.
 UNDEFINED = message("no-interval.undefined", "the statistic is undefined for every metric")
