@@ -20,6 +20,8 @@ from metaeval.messages import Message, Writer, from_json
 
 # Chinese marks of punctuation hold their own blank.
 WITHOUT_BLANKS = ("zh-hans",)
+# The beginning of a message in the database.
+STORED = '{"code"'
 PLACEHOLDER, WORDS = re.compile(r"\{[^{}]*\}"), re.compile(r"[A-Za-z]")
 
 
@@ -67,7 +69,7 @@ def translated(value: Message) -> str:
 
 
 def sentences(messages: Iterable[Message]) -> str:
-    """Return messages one behind the other."""
+    """Return translated messages, joined in order."""
     between = "" if get_language() in WITHOUT_BLANKS else " "
     return between.join(map(translated, messages))
 
@@ -91,18 +93,23 @@ def _errors_of(error: ValidationError) -> list[ValidationError]:
 
 
 class MessageField(models.TextField):  # type: ignore[type-arg]  # Django has no parameters
-    """A message, or text of somebody's own; a column of text like any other."""
+    """A message or a user's text, in a column of text.
+
+    A text that begins like a stored message gets a blank in front, so that it is never read as one.
+    """
 
     def get_prep_value(self, value: Any) -> Any:
-        """Return a message as JSON, and text as it is."""
-        return json.dumps(as_json(value)) if isinstance(value, Message) else value
+        """Return a message as JSON, and a text unchanged."""
+        if isinstance(value, Message):
+            return json.dumps(as_json(value))
+        return f" {value}" if isinstance(value, str) and value.startswith(STORED) else value
 
     def from_db_value(self, value: Any, *_rest: Any) -> Any:
-        """Return the message that was stored, or the text."""
-        return from_json(json.loads(value)) if value and value.startswith('{"code"') else value
+        """Return the stored message or text."""
+        return from_json(json.loads(value)) if value and value.startswith(STORED) else value
 
     def deconstruct(self) -> Any:
-        """Return what migrations know: a column of text."""
+        """Return the field as migrations see it: a column of text."""
         name, _path, args, kwargs = super().deconstruct()
         return name, "django.db.models.TextField", args, kwargs
 

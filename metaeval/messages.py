@@ -119,8 +119,9 @@ def truncated(names: Sequence[Parameter], limit: int = SHOWN) -> list[Parameter]
 def grouped(messages: Iterable[Message]) -> list[Message]:
     """Return messages that say the same of different names as one about all of them.
 
-    Messages of one code that differ in one name, and perhaps in numbers, become one, from `ALIKE`
-    on. Repeated ones are dropped; the order is that of the first of each.
+    Messages of one code (and of one code of what they contain) that differ in one name, and perhaps
+    in numbers, become one, from `ALIKE` on. Repeated ones are dropped; the order is that of the
+    first of each. Patterns must therefore suit several names: `{metric}: constant.`
 
     >>> known = [message("m.constant", "{metric}: constant.", metric=name) for name in "abc"]
     >>> [each.text for each in grouped(known)]
@@ -134,6 +135,14 @@ def grouped(messages: Iterable[Message]) -> list[Message]:
 
 
 def _together(alike: Sequence[Message]) -> Sequence[Message]:
+    by_nested: dict[object, list[Message]] = {}
+    for each in alike:
+        nested = [part.code for part in each.parameters.values() if isinstance(part, Message)]
+        by_nested.setdefault(tuple(nested), []).append(each)
+    return [each for group in by_nested.values() for each in _joined(group)]
+
+
+def _joined(alike: Sequence[Message]) -> Sequence[Message]:
     first = alike[0]
     values: dict[str, list[Any]] = {
         name: [each.parameters.get(name) for each in alike] for name in first.parameters
@@ -143,6 +152,8 @@ def _together(alike: Sequence[Message]) -> Sequence[Message]:
     if len(alike) < ALIKE or len(texts) != 1:
         return alike
     (name,) = texts
+    if any(isinstance(value, list) for value in values[name]):
+        return alike
     known: dict[str, Parameter] = {name: truncated(list(dict.fromkeys(values[name])))}
     for each, found in differing.items():
         if each != name:

@@ -222,8 +222,8 @@ class ImportView(TakesParameters):
     def take(self, request: Request) -> Response:
         """Read what was sent and, unless this is a dry run, store it."""
         if is_too_large(request._request):
-            sentence = too_large_sentence()
-            return Response({"error": sentence}, status=status.HTTP_413_REQUEST_ENTITY_TOO_LARGE)
+            refused = {"error": too_large_sentence().text}
+            return Response(refused, status=status.HTTP_413_REQUEST_ENTITY_TOO_LARGE)
         flags = FlagsSerializer(data=request.POST)
         flags.is_valid()
         given = request.POST.copy()
@@ -283,7 +283,7 @@ def _campaign(test_set: TestSetDraft, campaign: CampaignDraft) -> dict[str, Any]
         "n_judgments": len(campaign.judgments),
         "n_published": len(campaign.output_scores) + len(campaign.system_scores),
         "lower_is_better": campaign.lower_is_better,
-        "direction": campaign.direction,
+        "direction": str(campaign.direction or ""),
         "kinds": dict(Counter(item.kind.value for item in campaign.items)),
     }
 

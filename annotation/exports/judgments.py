@@ -1,4 +1,4 @@
-"""Judgments and their error spans as tidy tables: one row a judgment, one row a span.
+"""Judgments and their error spans as tidy tables: one row per judgment, one row per span.
 
 `kind` is the kind of item, `is_current` marks what counts, `is_excluded` an excluded annotator;
 `item` and `partner` number items, so that controls can be paired. `z_targets` and `z_all` are
@@ -26,13 +26,13 @@ from annotation.exports.rows import (
     Moments,
     judgments_of,
     moments,
-    rated_text,
     system_name,
     values_with_spans,
     with_spans,
 )
 from annotation.exports.tables import csv_response
 from annotation.filters import EVERYTHING, Filters
+from annotation.judging.answers import rated_text
 from annotation.models import Campaign, ContextOpening, Item, Playback, SuggestionFate
 from annotation.prefill.suggestions import key_of
 from annotation.protocols import Span
@@ -97,7 +97,7 @@ SPAN_HEADER = (
 )
 DRAWN = ("assignment__condition", "assignment__inclusion")
 ANNOTATOR, ITEM = "assignment__annotator", "assignment__item"
-# Columns of the judgment itself that go out under their own names, in the header's order.
+# Columns of the judgment that keep their names in exports, in the order of the header.
 OWN = (
     "penalty",
     "comment",
@@ -134,12 +134,12 @@ COLUMNS = (
     f"{ITEM}__output__system__name",
     f"{ITEM}__system__name",
 )
-# Columns that only some campaigns have: those of a scale and of a choice begin so.
+# Prefixes of columns that only some campaigns have: of a scale, and of a choice.
 SCALE, CHOICE = "scale_", "choice_"
 EDITS = ("post_edit", "hter")
-# Of campaigns with suggestions: which of them were shown, and what a span came from.
+# Campaigns with suggestions: which were shown, and where a span came from.
 CONDITION = "condition"
-# Of campaigns that draw the systems of a screen: with which probability this one was.
+# Campaigns that draw the systems of a screen: the probability of this one.
 INCLUSION = "inclusion"
 FATE = ("origin", "fate")
 Row = dict[str, Any]
@@ -186,13 +186,13 @@ def _more(values: Row, name: str) -> Any:
 
 
 def _openings(campaign: Campaign) -> dict[int, int]:
-    """How often the document around an item's segment was opened, by assignment."""
+    """Return how often the document around an item's segment was opened, by assignment."""
     own = ContextOpening.objects.filter(assignment__annotator__campaign=campaign).order_by()
     return dict(own.values_list("assignment").annotate(n=Count("pk")))
 
 
 def _plays(campaign: Campaign) -> dict[int, int]:
-    """How often the recording beside a segment was set to play, by judgment."""
+    """Return how often the recording of a segment was played, by judgment."""
     own = Playback.objects.filter(judgment__assignment__annotator__campaign=campaign)
     rows = own.values_list("judgment", "events")
     return {judgment: sum(what == "play" for _, what, _ in events) for judgment, events in rows}
@@ -235,7 +235,7 @@ def _row(campaign: Campaign, values: Row, spans: Sequence[Span], pools: Pools) -
 
 
 def _z(values: Row, pool: Mapping[int, Moments]) -> float | None:
-    """The z-score of a judgment that analyses count."""
+    """Return the z-score of a judgment; None if analyses do not count it."""
     known = pool.get(values[f"{ANNOTATOR}_id"])
     is_practice = values[f"{ITEM}__kind"] == Item.Kind.TUTORIAL
     if known is None or not values["is_current"] or is_practice:
@@ -301,12 +301,12 @@ def span_dicts(campaign: Campaign, filters: Filters = EVERYTHING) -> Iterator[Ro
 
 
 def span_header(campaign: Campaign) -> tuple[str, ...]:
-    """Return the names of a span's columns: of suggestions, where it came from comes last."""
+    """Return the names of a span's columns; for suggestions, its origin comes last."""
     return (*SPAN_HEADER, *(FATE if campaign.is_prefilled else ()))
 
 
 def _fate(fate: SuggestionFate | None) -> Row:
-    """Whether a span was suggested, and what its annotator did to it."""
+    """Return whether a span was suggested, and what its annotator did to it."""
     return dict(zip(FATE, (fate.origin, fate.fate) if fate else ("own", ""), strict=True))
 
 
@@ -318,7 +318,7 @@ def span_rows(campaign: Campaign, filters: Filters = EVERYTHING) -> Iterator[tup
 
 
 def json_lines(rows: Iterator[Row]) -> Iterator[str]:
-    """Yield one JSON object a line."""
+    """Yield one JSON object per line."""
     for row in rows:
         values = plain(row) if "started_at" in row else row
         yield json.dumps(values, ensure_ascii=False) + "\n"

@@ -215,7 +215,7 @@ class Filters:
 
     @classmethod
     def from_json(cls, stored: Mapping[str, Any]) -> Self:
-        """The inverse of `as_json`."""
+        """Return the filters that `as_json` wrote."""
         given: dict[str, Any] = {
             name: tuple(value) if isinstance(value, list) else value
             for name, value in stored.items()

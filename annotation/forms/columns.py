@@ -12,12 +12,13 @@ from django.core.exceptions import ValidationError
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
+from annotation.uploads.drafts import reference_label
 from annotation.uploads.pending import Sent
 from annotation.uploads.problems import showable
 from annotation.uploads.tables.columns import Wanted
-from annotation.uploads.tables.meanings import OWN, SYSTEM, WANTED, Meaning
+from annotation.uploads.tables.meanings import OWN, REFERENCE, SYSTEM, WANTED, Meaning
 from core.messages import translated
-from metaeval.messages import Message, message
+from metaeval.messages import message
 
 CHANGED = _(
     "Nothing was stored, because you changed a choice. The files have been read again with it: "
@@ -146,7 +147,7 @@ class Understanding:
         return replace(self.sent, columns=columns or self.sent.columns, decode=decode)
 
     def named(self) -> list[tuple[str, ColumnsForm]]:
-        """The tables' forms with their files."""
+        """Return the tables' forms with their files."""
         return [(m.file, form) for m, form in zip(self.meanings, self.tables, strict=False)]
 
 
@@ -165,7 +166,7 @@ def _own(column: str, meaning: Meaning) -> Wanted:
     """Return the further choice of a column: a named reference, or outputs of a system."""
     field = showable(meaning.fields.get(column, ""))
     if field and field not in OWN and not field.startswith(SYSTEM):
-        return Wanted(field, field.replace("_", " "))
+        return Wanted(field, reference_label(field.removeprefix(REFERENCE)))
     title = showable(meaning.titles.get(column, column))
     name = field.removeprefix(SYSTEM) if field.startswith(SYSTEM) else title
     label = message("column.outputs-of", "outputs of the system “{system}”", system=name)
@@ -173,5 +174,4 @@ def _own(column: str, meaning: Meaning) -> Wanted:
 
 
 def _choice(field: Wanted) -> tuple[str, str]:
-    label = field.label
-    return field.name, translated(label) if isinstance(label, Message) else label
+    return field.name, translated(field.label)

@@ -30,7 +30,7 @@ from annotation.uploads.files import InputFile
 from annotation.uploads.formats.base import HUMAN_SCORES
 from annotation.uploads.problems import Place, Report
 from annotation.uploads.tables.columns import Wanted, is_called, propose, say_unused
-from annotation.uploads.tables.directions import direction_text, say_direction
+from annotation.uploads.tables.directions import direction_message, say_direction
 from annotation.uploads.tables.rows import Table
 from metaeval.files.cells import count_infinite
 from metaeval.messages import message, plural, truncated
@@ -39,8 +39,12 @@ from metaeval.scores.directions import Direction, infer_direction, stated_direct
 QUESTION = gettext_noop(
     "The scores were published. The question that the annotators answered is unknown."
 )
-SCORE = Wanted("score", "human score")
-NAME = Wanted("score_name", "name of the human score", ("score_type", "annotation", "metric_name"))
+SCORE = Wanted("score", message("column.human-score", "human score"))
+NAME = Wanted(
+    "score_name",
+    message("column.human-score-name", "name of the human score"),
+    ("score_type", "annotation", "metric_name"),
+)
 FIELDS = (SCORE, NAME, *TEXT_FIELDS)
 # Columns of scores by their usual names. One that says `human` goes before all others: beside
 # it, `score` is what a metric gave.
@@ -125,7 +129,7 @@ def _score_columns(table: Table, found: Mapping[str, str]) -> list[str]:
 
 
 def _is_numbered(column: str) -> bool:
-    """Whether a column is one of several of a kind: `esa_1`, `MQM-2`."""
+    """Return whether a column is one of several of a kind: `esa_1`, `MQM-2`."""
     head = column.rstrip("0123456789").rstrip("_- ")
     return head in NUMBERED and head != column
 
@@ -191,13 +195,11 @@ def _rows(sheet: Sheet, options: Options, report: Report) -> list[Row]:
 
 
 def _has_keys(row: Row, report: Report) -> bool:
-    """Whether a row says what its score is of."""
+    """Return whether a row says what its score is of."""
     if not row.name("system"):
-        report.error(message("human-scores.no-system", "The system is missing."), row.at("system"))
+        report.error(message("judgments.no-system", "The system is missing."), row.at("system"))
     if "segment" in row.sheet.has and not row.name("segment"):
-        report.error(
-            message("human-scores.no-segment", "The segment is missing."), row.at("segment")
-        )
+        report.error(message("judgments.no-segment", "The segment is missing."), row.at("segment"))
     return bool(row.name("system"))
 
 
@@ -255,7 +257,7 @@ def _drafts(
                 output_scores=scores.outputs,
                 system_scores=scores.systems,
                 lower_is_better=bool(directions[name].is_lower),
-                direction=direction_text(directions[name]),
+                direction=direction_message(directions[name]),
             )
             drafts.append((group.test_set, draft))
     return drafts
@@ -279,7 +281,7 @@ def _by_name(group: Group, report: Report) -> dict[str, Found]:
                     "“{system}” has a different score of segment “{segment}” in {place} ({score}).",
                     system=system,
                     segment=segment,
-                    place=str(before.place),
+                    place=before.place.label,
                     score=before.cells["score"],
                 )
                 if segment
@@ -287,7 +289,7 @@ def _by_name(group: Group, report: Report) -> dict[str, Found]:
                     "human-scores.other-system-score",
                     "“{system}” has a different score in {place} ({score}).",
                     system=system,
-                    place=str(before.place),
+                    place=before.place.label,
                     score=before.cells["score"],
                 )
             )
@@ -310,8 +312,10 @@ def _by_name(group: Group, report: Report) -> dict[str, Found]:
 
 
 def _check_systems(group: Group, report: Report) -> None:
-    """A scored system must have an output of the scored segment; with no segment at all, the
-    systems alone make the test set."""
+    """Report scores of outputs that the tables do not have.
+
+    Without any segment, the test set consists of systems only.
+    """
     draft = group.test_set
     if not draft.segments and not group.is_stored:
         names = dict.fromkeys(row.name("system") for row in group.rows)

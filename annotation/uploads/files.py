@@ -29,17 +29,17 @@ class InputFile:
 
     @classmethod
     def at(cls, path: Path) -> InputFile:
-        """The file at a path. Raises OSError if there is none."""
+        """Return the file at a path. Raises OSError if there is none."""
         return cls(path.name, path.stat().st_size, lambda: path.open("rb"))
 
     @classmethod
     def sent(cls, upload: UploadedFile[Any]) -> InputFile:
-        """A file of a form, which may be opened several times."""
+        """Return a file of a form, which may be opened several times."""
         return cls(upload.name or "file", upload.size or 0, lambda: _opened(upload))
 
     @classmethod
     def holding(cls, name: str, data: bytes) -> InputFile:
-        """Bytes in memory under a file name."""
+        """Return bytes in memory as a file of this name."""
         return cls(name, len(data), lambda: io.BytesIO(data))
 
 

@@ -142,6 +142,6 @@ def _values(checked: Checked) -> dict[str, Any]:
         "head": checked.draft.head(),
         "changes": asdict(checked.changes),
         "preview": checked.preview.as_json(),
-        "problems": [problem.as_json() for problem in checked.report.problems],
+        "problems": [problem.to_json() for problem in checked.report.problems],
         "meanings": [meaning.as_json() for meaning in checked.meanings],
     }

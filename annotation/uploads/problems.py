@@ -89,10 +89,17 @@ class Problem:
             "more": as_json(self.more) if self.more else None,
         }
 
+    def to_json(self) -> dict[str, Any]:
+        """Return the problem as it is stored: the field, too, is translated when it is shown."""
+        field = self.place.field
+        return self.as_json() | {"field": as_json(field) if isinstance(field, Message) else field}
+
 
 def problem_from_json(values: Mapping[str, Any]) -> Problem:
-    """Return the problem that `Problem.as_json` wrote."""
-    place = Place(values["file"], values["row"], values["field"])
+    """Return the problem that `Problem.to_json` wrote."""
+    field = values["field"]
+    field = from_json(field) if isinstance(field, Mapping) else field
+    place = Place(values["file"], values["row"], field)
     more = values["more"]
     return Problem(values["severity"], from_json(values), place, from_json(more) if more else None)
 

@@ -4,7 +4,16 @@ from dataclasses import replace
 
 from django.conf import settings
 
-from annotation.uploads.drafts import Rows, SegmentDraft, SystemDraft, TestSetDraft
+from annotation.uploads.drafts import (
+    DOCUMENT,
+    OUTPUT,
+    SOURCE,
+    Rows,
+    SegmentDraft,
+    SystemDraft,
+    TestSetDraft,
+    reference_label,
+)
 from annotation.uploads.files import InputFile, beginning, read_text, too_large
 from annotation.uploads.formats.base import TEST_SET, Import
 from annotation.uploads.formats.registry import is_marked, read_files
@@ -156,7 +165,7 @@ def _read_segments(reading: Reading, submission: Submission, tables: list[Table]
 
 def _read_plain_segments(reading: Reading, source: InputFile, submission: Submission) -> None:
     draft = reading.draft
-    lines = _lines(source, "source", reading)
+    lines = _lines(source, SOURCE, reading)
     if lines is None:
         return
     if not lines:
@@ -164,38 +173,39 @@ def _read_plain_segments(reading: Reading, source: InputFile, submission: Submis
     draft.segments = [SegmentDraft(str(i), line) for i, line in enumerate(lines, 1)]
     draft.is_in_file_order = draft.keys_are_lines = True
     numbers = {i: i + 1 for i in range(len(lines))}
-    draft.read_from(("source",), Rows(source.name, "source", numbers))
-    draft.read_from(("key",), Rows(source.name, "source", numbers))
+    draft.read_from(("source",), Rows(source.name, SOURCE, numbers))
+    draft.read_from(("key",), Rows(source.name, SOURCE, numbers))
     for number, file in enumerate(submission.references):
         name = reference_name(number)
-        texts = _parallel(reading, file, f"reference {name}", source.name)
+        column = reference_label(name)
+        texts = _parallel(reading, file, column, source.name)
         for segment, line in zip(draft.segments, texts, strict=False):
             segment.references[name] = line
-        draft.read_from(("reference", name), Rows(file.name, f"reference {name}", numbers))
+        draft.read_from(("reference", name), Rows(file.name, column, numbers))
     if submission.documents:
         _read_documents(reading, submission.documents, source.name)
 
 
 def _read_documents(reading: Reading, file: InputFile, source: str) -> None:
-    for i, line in enumerate(_parallel(reading, file, "document", source)):
-        place = Place(file.name, i + 1, "document")
+    for i, line in enumerate(_parallel(reading, file, DOCUMENT, source)):
+        place = Place(file.name, i + 1, DOCUMENT)
         reading.draft.segments[i].document = line.strip()
         reading.draft.places["document", i] = place
         if not line.strip():
             reading.report.error(message("document.empty", "The document id is empty."), place)
 
 
-def _lines(file: InputFile, field: str, reading: Reading) -> list[str] | None:
+def _lines(file: InputFile, field: Message, reading: Reading) -> list[str] | None:
     report = reading.report
     content = read_text(file, report)
     if content is None:
         return None
-    if field != "document":
+    if field != DOCUMENT:
         reading.expect(content.count("\n"), Place(file.name))
     lines = split_lines(content)
     for i in (i for i, line in enumerate(lines) if len(line) > LONGEST_TEXT):
         report.stop(too_long(len(lines[i])), Place(file.name, i + 1, field))
-    if field != "document":
+    if field != DOCUMENT:
         lines = reading.texts(lines, file.name, field, range(1, len(lines) + 1))
     if tabs := [i + 1 for i, line in enumerate(lines) if "\t" in line]:
         text = plural(
@@ -208,7 +218,7 @@ def _lines(file: InputFile, field: str, reading: Reading) -> list[str] | None:
     return lines
 
 
-def _parallel(reading: Reading, file: InputFile, field: str, source: str) -> list[str]:
+def _parallel(reading: Reading, file: InputFile, field: Message, source: str) -> list[str]:
     """Return a file's lines if it has one for each segment, else none."""
     lines = _lines(file, field, reading)
     if lines is None or not _matches(reading, file, lines, len(reading.draft.segments), source):
@@ -228,7 +238,7 @@ def _matches(reading: Reading, file: InputFile, lines: list[str], wanted: int, s
 def _read_system_file(reading: Reading, system: SystemFile, within: str | Message) -> None:
     """Read the outputs of one system, one line per segment of the file or test set `within`."""
     file, draft = system.file, reading.draft
-    lines = _lines(file, "output", reading)
+    lines = _lines(file, OUTPUT, reading)
     try:
         name, ratio = split_label(system.label, reading.ratio)
     except RatioError as error:
@@ -244,4 +254,4 @@ def _read_system_file(reading: Reading, system: SystemFile, within: str | Messag
     outputs = {key: lines[row - 1] for key, row in rows.items()}
     draft.systems.append(SystemDraft(name, ratio, outputs))
     draft.places["system", j] = Place(file.name)
-    draft.read_from(("output", j), Rows(file.name, "output", rows))
+    draft.read_from(("output", j), Rows(file.name, OUTPUT, rows))

@@ -162,7 +162,7 @@ def _write_segments(draft: TestSetDraft, test_set: TestSet) -> dict[str, Segment
 
 
 def _write_attachments(draft: TestSetDraft, segments: Mapping[str, Segment]) -> None:
-    """Few test sets have any. A file that waited too long for this is gone."""
+    """Store attachments. Raises OutdatedError if a file has been deleted since the preview."""
     rows = [each for each in draft.segments if each.attachments]
     for each in rows:
         if "file" in each.attachments and recall(each.attachments["file"]) is None:

@@ -260,7 +260,7 @@ def _store(
 @researcher_required
 @takes(JUDGMENTS)
 def export_page(request: HttpRequest, slug: str) -> HttpResponse:
-    """Every format in which the judgments are available."""
+    """Show every format in which the judgments are available."""
     campaign = campaign_for_reader(request, slug)
     filters = read_filters(request, campaign)
     context = {
@@ -281,7 +281,7 @@ def export_page(request: HttpRequest, slug: str) -> HttpResponse:
 @researcher_required
 @takes(JUDGMENTS)
 def export_file(request: HttpRequest, slug: str, fmt: str) -> HttpResponseBase:
-    """The judgments in one format, sent while the file is made."""
+    """Send the judgments in one format, while the file is made."""
     campaign = campaign_for_reader(request, slug)
     if fmt not in FORMATS:
         raise Http404
@@ -309,7 +309,7 @@ def _chained(first: bytes, rest: Any) -> Any:
 @researcher_required
 @takes(Parameters(frozenset({SECRET})))
 def campaign_file(request: HttpRequest, slug: str) -> JsonResponse:
-    """The campaign as one file for another import; with its secret for those who run it."""
+    """Send the campaign as one file for another import, on request with its secret."""
     with_secret = wants_secret(request.GET)
     find = campaign_for_admin if with_secret else campaign_for_reader
     campaign = find(request, slug)
@@ -344,7 +344,7 @@ def open_from_file(request: HttpRequest) -> HttpResponse:
 
 @researcher_required
 def gold_items(request: HttpRequest, slug: str) -> HttpResponse:
-    """Gold and practice items of a campaign; a draft accepts more."""
+    """Show the gold and practice items of a campaign, and add items to a draft."""
     campaign = campaign_for_admin(request, slug)
     if is_too_large(request):
         return refuse(request, 413, gettext("This table is too large"), too_large_sentence())

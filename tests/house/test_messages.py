@@ -96,6 +96,18 @@ def test_templates_do_not_decide_by_prose() -> None:
     assert found == []
 
 
+def test_templates_translate_the_errors_of_forms() -> None:
+    """A form has messages as errors; its own list of texts has them in English."""
+    lists = re.compile(r"\{\{ *[\w.]*errors\.\d+ *\}\}|\{% for \w+ in [\w.]+\.errors %\}")
+    found = [
+        f"{path.name}: {each}"
+        for folder in template_folders(ROOT)
+        for path in folder.rglob("*.html")
+        for each in lists.findall(path.read_text(encoding="utf-8"))
+    ]
+    assert found == []
+
+
 def test_english_is_written_as_words_md_asks() -> None:
     faults = [str(each) for path in words.files([]) for each in words.faults(path)]
     assert faults == []
@@ -145,6 +157,12 @@ def test_a_message_comes_back_from_the_database(given: object) -> None:
     assert field.from_db_value(field.get_prep_value(given)) == given
     assert from_json(as_json(given)) == given  # type: ignore[arg-type]
     assert field.from_db_value(field.get_prep_value("{free text}")) == "{free text}"
+
+
+@pytest.mark.parametrize("text", ['{"code"', '{"code": "x.a", "pattern": "{n:999999999d}"}'])
+def test_a_text_that_looks_like_a_message_stays_text(text: str) -> None:
+    field = MessageField()
+    assert field.from_db_value(field.get_prep_value(text)) == f" {text}"
 
 
 def test_names_are_never_translated(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,7 +9,7 @@ from annotation.imports.judgments.cells.spans import RawSpan, raw_spans
 from annotation.imports.judgments.cells.times import Clock, TimeError
 from annotation.imports.judgments.fields import Sheet
 from annotation.imports.judgments.options import Options
-from annotation.imports.judgments.rows import KEYS, Key, Row, rows_of
+from annotation.imports.judgments.rows import KEYS, NOT_JOINED, Key, Row, rows_of
 from annotation.models import Annotator, Item
 from annotation.models.judgment import MAX_SCORE
 from annotation.uploads.checks import FORBIDDEN, FORBIDDEN_IN_NAMES, character, max_length
@@ -93,7 +93,7 @@ class Reader:
                     "judgments.other-score-of-spans",
                     "This error belongs to the judgment in {place}, which has a different score "
                     "({score}).",
-                    place=str(answer.row.place),
+                    place=answer.row.place.label,
                     score=answer.score,
                 ),
                 row.at("score"),
@@ -104,6 +104,9 @@ class Reader:
     def _join_spans(self, answers: Sequence[Answer], sheet: Sheet) -> None:
         known = {name for answer in answers for name in answer.row.cells}
         shared = [key for key in KEYS if key in sheet.has and key in known]
+        if not shared:
+            self.report.error(NOT_JOINED, sheet.table.head)
+            return
         by_key: dict[Key, list[Answer]] = {}
         for answer in answers:
             by_key.setdefault(answer.row.key(shared), []).append(answer)
@@ -152,7 +155,7 @@ class Reader:
         return answer if len(self.report.errors) == before else None
 
     def _label(self, row: Row, name: str) -> str:
-        """A name that a column of ours holds."""
+        """Read a name, and report one that cannot be stored."""
         model, column = (Annotator, "label") if name == "annotator" else (Item, "batch")
         label, longest = row.name(name), max_length(model, column)
         if len(label) > longest:
@@ -224,7 +227,7 @@ class Reader:
         return self.clock.both(times[0], times[1], seconds)
 
     def _is_answer(self, answer: Answer, has_span_sheets: bool) -> bool:
-        """Whether anything was answered: a row without score and spans is a missing answer."""
+        """Return whether a row has an answer: a score or spans, as far as its table has them."""
         row = answer.row
         takes_spans = has_span_sheets or row.sheet.has_span_rows or "spans" in row.sheet.has
         takes_score = "score" in row.sheet.has or "score" in row.cells

@@ -63,7 +63,7 @@ def build(
 
 
 def _protocol(answers: Sequence[Answer], options: Options, report: Report) -> protocols.Protocol:
-    """The stated protocol, the table's, or the one that fits what was answered."""
+    """Return the stated protocol, that of the table, or the one that fits the answers."""
     named = {answer.row.name("protocol") for answer in answers}
     if options.protocol:
         return protocols.get(options.protocol)

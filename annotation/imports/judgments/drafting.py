@@ -144,7 +144,7 @@ class Drafter:
 
 
 def _in_time(answers: Sequence[Answer]) -> Sequence[Answer]:
-    """Each person's own order: that of the times where all are known, else the table's."""
+    """Return answers ordered by time if all times are known, else in the order of the table."""
     timed = [(answer.time, number) for number, answer in enumerate(answers)]
     known = [(time, number) for time, number in timed if time is not None]
     if len(known) < len(answers):

@@ -18,51 +18,55 @@ from metaeval.messages import message, truncated
 
 # Ratings and spans both have a start and an end: a table that has a severity a row means spans.
 SPAN_FIELDS = (
-    wanted("severity", "severity of an error"),
-    wanted("category", "category of an error"),
-    wanted("side", "side of an error"),
-    wanted("span_start", "start of an error"),
-    wanted("span_end", "end of an error"),
+    wanted("severity", message("column.error-severity", "severity of an error")),
+    wanted("category", message("column.error-category", "category of an error")),
+    wanted("side", message("column.error-side", "side of an error")),
+    wanted("span_start", message("column.error-start", "start of an error")),
+    wanted("span_end", message("column.error-end", "end of an error")),
 )
 TEXT_FIELDS = (
-    wanted("segment", "segment"),
-    wanted("system", "system", "target_id", "translator"),
-    wanted("document", "document"),
-    wanted("document_place", "place in the document"),
-    wanted("source", "source text"),
-    wanted("reference", "reference"),
-    wanted("reference_B", "second reference"),
-    wanted("output", "output of the system", "text_shown", "text"),
-    wanted("language_pair", "language pair"),
-    wanted("source_language", "source language"),
-    wanted("target_language", "target language"),
-    wanted("length_ratio", "length ratio"),
+    wanted("segment", message("column.segment-key", "segment")),
+    wanted("system", message("column.system-name", "system"), "target_id", "translator"),
+    wanted("document", message("column.document-id", "document")),
+    wanted("document_place", message("column.document-place", "place in the document")),
+    wanted("source", message("column.source", "source text")),
+    wanted("reference", message("column.reference", "reference")),
+    wanted("reference_B", message("column.reference-b", "second reference")),
+    wanted("output", message("column.system-output", "output of the system"), "text_shown", "text"),
+    wanted("language_pair", message("column.language-pair", "language pair")),
+    wanted("source_language", message("column.source-language", "source language")),
+    wanted("target_language", message("column.target-language", "target language")),
+    wanted("length_ratio", message("column.length-ratio", "length ratio")),
 )
 JUDGMENT_FIELDS = (
-    wanted("annotator", "annotator"),
-    wanted("score", "score", *NAMES["judgment"]),
+    wanted("annotator", message("column.annotator", "annotator")),
+    wanted("score", message("column.score", "score"), *NAMES["judgment"]),
     *TEXT_FIELDS,
-    wanted("item", "item"),
-    wanted("partner", "item that a control belongs to"),
-    wanted("kind", "kind"),
-    wanted("level", "whole document or segment"),
-    wanted("batch", "batch (HIT)"),
-    wanted("campaign", "campaign"),
-    wanted("spans", "error spans (JSON)"),
-    wanted("started_at", "start of the rating"),
-    wanted("submitted_at", "end of the rating"),
-    wanted("seconds", "seconds taken"),
-    wanted("comment", "comment"),
-    wanted("is_flagged", "flagged by the annotator"),
-    wanted("revision", "number of the revision"),
-    wanted("protocol", "protocol"),
-    wanted("low", "lowest right score"),
-    wanted("high", "highest right score"),
+    wanted("item", message("column.item", "item")),
+    wanted("partner", message("column.partner", "item that a control item belongs to")),
+    wanted("kind", message("column.kind", "kind")),
+    wanted("level", message("column.level", "whole document or segment")),
+    wanted("batch", message("column.batch", "batch (HIT)")),
+    wanted("campaign", message("column.campaign", "campaign")),
+    wanted("spans", message("column.spans", "error spans (JSON)")),
+    wanted("started_at", message("column.started-at", "start of the rating")),
+    wanted("submitted_at", message("column.submitted-at", "end of the rating")),
+    wanted("seconds", message("column.seconds", "seconds taken")),
+    wanted("comment", message("column.comment", "comment")),
+    wanted("is_flagged", message("column.is-flagged", "flagged by the annotator")),
+    wanted("revision", message("column.revision", "number of the revision")),
+    wanted("protocol", message("column.protocol", "protocol")),
+    wanted("low", message("column.low", "lowest right score")),
+    wanted("high", message("column.high", "highest right score")),
 )
-# Where nothing else says what was shown, its number within the batch does.
-POSITIONS = ("position", "place", "index", "number", "nr", "no", "line", "row")
 # The column of numbers that are given to segments.
 NUMBER = " number"
+# Where nothing else says what was shown, its number within the batch does.
+POSITION = Wanted(
+    "item",
+    message("column.item", "item"),
+    ("position", "place", "index", "number", "nr", "no", "line", "row"),
+)
 MAX_COLUMNS = 500
 NUMBERS = ("score", "seconds", "low", "high", "revision", "length_ratio")
 FIELDS = (*JUDGMENT_FIELDS, *SPAN_FIELDS)
@@ -95,7 +99,7 @@ class Sheet:
         return {field: column for column, field in reversed(self.fields.items()) if field}
 
     def column(self, field: str) -> str:
-        """The column of a field, or the field's own name where there is none."""
+        """Return the column of a field, or the name of the field if it has no column."""
         return self._columns.get(field, field)
 
 
@@ -114,7 +118,7 @@ def read_tables(files: Iterable[InputFile], report: Report, door: Door = JUDGMEN
 
 
 def _has_usable_columns(table: Table, report: Report) -> bool:
-    """Whether a page can show every column with a choice of what it holds."""
+    """Return whether a page can show a choice for every column; report why not."""
     place = table.head
     if len(table.columns) > MAX_COLUMNS:
         report.error(
@@ -160,7 +164,7 @@ def sheets_of(
     judged = [sheet for sheet in sheets if "annotator" in sheet.has]
     lacking = [sheet for sheet in judged if not sheet.has & {"segment", "item", "document_place"}]
     for sheet in lacking:
-        found = propose(sheet.table.columns, [Wanted("item", "", POSITIONS)], sheet.fields)
+        found = propose(sheet.table.columns, [POSITION], sheet.fields)
         column = next((c for c, field in found.items() if field == "item"), "")
         if column:
             both = {**chosen, column: "item"}
@@ -249,7 +253,7 @@ def check_chosen(
                 field=field,
                 fields=names,
             )
-            report.error(refusal, Place(field=f"column {column}"))
+            report.error(refusal, Place(field=column))
     for table in tables:
         own = [(c, f) for c, f in chosen.items() if f and c in table.columns]
         for column, field in own:

@@ -133,7 +133,7 @@ def _pairs(
 def _texts_of(
     pair: Pair, judged: Sequence[Row], others: Sequence[Row], pairs: Mapping[int, Pair]
 ) -> list[Row]:
-    """The rows of other tables that belong to a pair: it is named, or their segments are judged."""
+    """Return rows of other tables of a pair: those that name it, or whose segments are judged."""
     keys = {row.name("segment") for row in judged}
     named = {"language_pair", "source_language"}
     return [

@@ -106,7 +106,7 @@ def all_fields(sheets: Iterable[Sheet]) -> dict[str, str]:
 
 
 def _judged(sheets: Sequence[Sheet], options: Options) -> list[Sheet]:
-    """The tables whose rows are judgments: they say who judged, or else one person did it all."""
+    """Return the tables of judgments: those with annotators, or with scores by a stated one."""
     named = [sheet for sheet in sheets if "annotator" in sheet.has]
     if named or not options.annotator:
         return named
@@ -171,7 +171,7 @@ LABELS = (
 
 
 def _shown(answer: Answer) -> list[str]:
-    """A judgment as it was understood, in the order of LABELS."""
+    """Return the cells of a judgment as it was read, in the order of LABELS."""
     times = [
         t.isoformat(timespec="seconds") if t else ""
         for t in (answer.started_at, answer.submitted_at)

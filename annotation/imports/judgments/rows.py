@@ -1,4 +1,4 @@
-"""Rows of sheets by field, which know where they stand; rows of several sheets joined."""
+"""Rows of sheets by field, with their places; join rows of several sheets."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -11,6 +11,7 @@ from annotation.models import Item
 from annotation.uploads.normalising import normalise
 from annotation.uploads.problems import Place, Report
 from annotation.uploads.spellings import nfc
+from annotation.uploads.tables.cells import TYPE_NAMES
 from annotation.uploads.tables.numbers import no_number
 from metaeval.files.cells import is_missing, read_score
 from metaeval.messages import Message, message
@@ -21,6 +22,11 @@ NAMED = (*KEYS, "document", "annotator", "partner")
 TRUE = frozenset({"true", "1", "yes", "y", "document"})
 FALSE = frozenset({"", "false", "0", "no", "n", "segment", "sentence"})
 Key = tuple[str, ...]
+NOT_JOINED = message(
+    "judgments.table-not-joined",
+    "No column joins this table with the judgments. Both need a segment or an item; choose its "
+    "column.",
+)
 
 
 @dataclass
@@ -32,19 +38,19 @@ class Row:
     sheet: Sheet
 
     def at(self, field: str) -> Place:
-        """Where a cell stands."""
+        """Return the place of a cell."""
         return self.place._replace(field=self.sheet.column(field))
 
     def text(self, field: str, report: Report) -> str:
-        """Return a text as it stands, empty where there is none."""
+        """Return a text unchanged, empty if there is none; report a cell of another type."""
         value = self.cells.get(field)
         if value is None or isinstance(value, str):
             return normalise(value or "").text
         report.error(
             message(
                 "judgments.not-text",
-                "Text is expected, but the value is of the JSON type {type}.",
-                type=type(value).__name__,
+                "Expected text, got {type}.",
+                type=TYPE_NAMES[type(value)],
             ),
             self.at(field),
         )
@@ -56,14 +62,16 @@ class Row:
         return "" if value is None or isinstance(value, dict | list) else str(value).strip()
 
     def named(self, fields: Sequence[str]) -> list[Message]:
-        """Return what several fields hold, as `segment “7”`."""
+        """Return what several fields hold, as `segment “7”`, or `no segment`."""
         return [
-            message("judgments.field-is", "{field} “{name}”", field=field, name=self.name(field))
+            message("judgments.field-is", "{field} “{name}”", field=field, name=name)
+            if (name := self.name(field))
+            else message("judgments.field-empty", "no {field}", field=field)
             for field in fields
         ]
 
     def has_nothing(self, field: str) -> bool:
-        """Whether a cell of numbers is missing (`metaeval.files.cells`)."""
+        """Return whether a cell of numbers is missing (`metaeval.files.cells`)."""
         return is_missing(self.cells.get(field))
 
     def number(self, field: str, report: Report) -> float | None:
@@ -148,14 +156,7 @@ def join(rows: Sequence[Row], sheets: Iterable[Sheet], report: Report) -> list[R
         sheet = next((s for s in waiting if _shared(s, known)), None)
         if sheet is None:
             for each in waiting:
-                report.error(
-                    message(
-                        "judgments.table-not-joined",
-                        "No column joins this table with the judgments. Both need a segment or an "
-                        "item; choose its column.",
-                    ),
-                    each.table.head,
-                )
+                report.error(NOT_JOINED, each.table.head)
             break
         waiting.remove(sheet)
         others += (found := rows_of(sheet))
@@ -179,7 +180,7 @@ def _fill(rows: Sequence[Row], others: Sequence[Row], shared: list[str], report:
                 refusal = message(
                     "judgments.no-row-in-table",
                     "{file} has no row with {keys}.",
-                    file=others[0].sheet.name if others else "",
+                    file=others[0].sheet.name,
                     keys=row.named(shared),
                 )
                 report.error(refusal, row.at(shared[-1]))
@@ -199,7 +200,7 @@ def index(rows: Iterable[Row], fields: Sequence[str], report: Report) -> Mapping
                 "judgments.rows-disagree",
                 "The rows with {keys} have different contents. The first one is {place}.",
                 keys=row.named(fields),
-                place=str(first.place),
+                place=first.place.label,
             )
             report.error(refusal, row.at(fields[-1]))
     return found

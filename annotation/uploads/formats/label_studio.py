@@ -43,7 +43,7 @@ ABOUT = {
     "completed_by": "annotator", "annotator": "annotator", "created_username": "annotator",
     "created_at": "submitted_at", "lead_time": "seconds", "ground_truth": "ground_truth",
 }  # fmt: skip
-OTHERS = frozenset(("annotation_id", "updated_at", "agreement", "history"))
+OTHERS = ("annotation_id", "updated_at", "agreement", "history")
 NO_OUTPUTS = [name for field in ("source", "reference") for name in (field, *NAMES[field])]
 KINDS = ("choices", "rating", "number", "taxonomy", "textarea", "datetime", "pairwise")
 
@@ -174,7 +174,7 @@ def _of_tasks(table: Table, counts: Counter[str], report: Report) -> Iterator[_A
 
 def _of_min(table: Table, counts: Counter[str], report: Report) -> Iterator[_Annotation]:
     for line, cells in table.rows:
-        count_unread({name: cells[name] for name in OTHERS & cells.keys()}, (), counts)
+        count_unread({name: cells[name] for name in OTHERS if name in cells}, (), counts)
         found = _Annotation(line, {}, _about(cells))
         for column, cell in cells.items():
             if column in ABOUT or column in OTHERS:

@@ -188,7 +188,7 @@ class _Metadata:
         if not isinstance(values, dict):
             self.unused.setdefault(self.column)
             return {}
-        self.unused |= dict.fromkeys(values.keys() - USED)
+        self.unused |= dict.fromkeys(key for key in values if key not in USED)
         if isinstance(values.get("segment"), dict):
             self.tokens[self._key(cells)] = values["segment"]
         time = values.get("timestamp")
@@ -223,9 +223,8 @@ class _Metadata:
             raise TagError(
                 message(
                     "mqm.tokens",
-                    "The tokens in {tokens} are not those of the {side}.",
+                    "The tokens in {tokens} are not those of the text.",
                     tokens=f"{side}_tokens",
-                    side=side,
                 )
             )
         ends = [0, *accumulate(len(str(token)) for token in tokens)]

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from annotation.uploads import drafts
 from annotation.uploads.formats.base import Content, Import
 from annotation.uploads.formats.xml import parse_xml
 from annotation.uploads.media.markup import Start, read_markup
@@ -28,7 +29,7 @@ MARKED = re.compile(
 XML = re.compile(r"\ufeff?\s*(<\?xml\b|<dataset\b)", re.I)
 SOURCE, REFERENCE, SYSTEM = "source", "reference", "system"
 SETS = {"srcset": SOURCE, "refset": REFERENCE, "tstset": SYSTEM}
-PARTS = {"src": (SOURCE, "lang"), "ref": (REFERENCE, "translator"), "hyp": (SYSTEM, "system")}
+ELEMENTS = {"src": (SOURCE, "lang"), "ref": (REFERENCE, "translator"), "hyp": (SYSTEM, "system")}
 # Ids of a single reference in SGML.
 ONLY = ("", "ref", "reference")
 # Attributes with the language of an element's texts.
@@ -37,6 +38,7 @@ STATED = {
     REFERENCE: ("lang", "trglang"),
     SYSTEM: ("language", "trglang"),
 }
+NAMES = {SOURCE: drafts.SOURCE, REFERENCE: drafts.REFERENCE, SYSTEM: drafts.OUTPUT}
 # More languages than a test set has; bounds the time.
 MOST_STATED = 10
 Column = tuple[str, str]
@@ -69,7 +71,7 @@ class _File:
     _texts: list[str] = field(default_factory=list)
 
     def start(self, tag: str, given: Mapping[str, str], line: int) -> None:
-        """An element begins."""
+        """Handle the beginning of an element."""
         tag, values = tag.lower(), {name.lower(): value for name, value in given.items()}
         if self._segment is not None:
             self.n_elements += 1
@@ -78,8 +80,8 @@ class _File:
             self._state(self._set[0], values, line)
         elif tag == "doc":
             self._begin_document(values, line)
-        elif tag in PARTS:
-            kind, name = PARTS[tag]
+        elif tag in ELEMENTS:
+            kind, name = ELEMENTS[tag]
             self._part = _column(kind, values.get(name, ""))
             self._state(kind, values, line)
             if kind == SYSTEM and not self._part[1] and not self._is_suite:
@@ -114,12 +116,12 @@ class _File:
         self._segment, self._texts = (line, f"{self._document}:{segment}"), []
 
     def text(self, data: str) -> None:
-        """Characters between tags."""
+        """Handle characters between tags."""
         if self._segment is not None:
             self._texts.append(data)
 
     def end(self, tag: str) -> None:
-        """An element ends."""
+        """Handle the end of an element."""
         if tag.lower() == "doc":
             self._document, self._is_suite = None, False
         if tag.lower() != "seg" or self._segment is None:
@@ -138,7 +140,7 @@ class _File:
         self.documents[key] = self._document or ""
 
     def finish(self) -> None:
-        """The file has ended."""
+        """Report what is wrong with the file as a whole, at its end."""
         place = Place(self.name)
         if self._document is not None or self._segment is not None:
             text = message(
@@ -234,7 +236,7 @@ def _compare_languages(file: _File, pair: tuple[str, str], report: Report) -> No
                 "marked.language",
                 "The language of the {kind} is “{stated}” in the file and “{language}” in the test "
                 "set.",
-                kind=kind,
+                kind=NAMES[kind],
                 stated=stated,
                 language=language,
             )

@@ -6,7 +6,7 @@ from typing import Any, Protocol
 from xml.parsers import expat
 
 from annotation.uploads.problems import Place, Report
-from metaeval.messages import message
+from metaeval.messages import MessageError, message
 
 # What may stand before the root. Possessive: with backtracking, many comments would take
 # exponential time.
@@ -41,14 +41,23 @@ def parse_xml(name: str, text: str, handler: Handler, report: Report) -> bool:
     parser.CharacterDataHandler, parser.EndElementHandler = handler.text, handler.end
 
     def refuse(*_: Any) -> None:
-        raise expat.error("it declares entities")
+        raise MessageError(
+            message(
+                "marked.entities",
+                "The XML declares entities (<!ENTITY>), which are not accepted. Write the texts "
+                "without them.",
+            )
+        )
 
     parser.EntityDeclHandler = refuse
     try:
         parser.Parse(text.encode("utf-8", "surrogatepass"), True)
+    except MessageError as error:
+        refusal = error.message
     except expat.ExpatError as error:
-        reason = expat.ErrorString(error.code) if hasattr(error, "code") else str(error)
+        reason = expat.ErrorString(error.code)
         refusal = message("marked.xml", "The XML cannot be read: {reason}.", reason=reason)
-        report.error(refusal, Place(name, parser.CurrentLineNumber))
-        return False
-    return True
+    else:
+        return True
+    report.error(refusal, Place(name, parser.CurrentLineNumber))
+    return False

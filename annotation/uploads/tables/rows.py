@@ -339,7 +339,7 @@ def _list_within(name: str, whole: Row, report: Report) -> list[Row]:
     if others:
         text = message(
             "table.rows-of-some",
-            "The rows were read from {lists}. {others} was not read.",
+            "The rows were read from {lists}. Not read: {others}.",
             lists=named,
             others=truncated(others),
         )

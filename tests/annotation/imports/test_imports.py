@@ -72,7 +72,7 @@ def test_an_unknown_output_stores_nothing(db: None) -> None:
         slug="wrong", name="Wrong", question="?", items=[ItemDraft("1", "nmt"), ItemDraft("7", "x")]
     )
     stored = uploads.store(test_set).test_set
-    with refused("import.item-without-output"):
+    with refused("import.item-without-segment"):
         store_campaign(wrong, stored)
     assert not Campaign.objects.exists()
 

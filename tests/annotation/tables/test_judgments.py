@@ -307,6 +307,7 @@ def test_a_stored_test_set_has_the_texts(world: World) -> None:
         ("R1|9|strong|80|", "seg_id", "judgments.unknown-segment"),
         ("R1|1.0|strong|80|", "seg_id", "judgments.unknown-segment-near"),
         ("R1|1|Strong|80|", "system", "judgments.unknown-system-near"),
+        ("R1|1||80|", "system", "judgments.no-system"),
         ("R1|1|strong|80|Nope.", "mt", "judgments.differs-from-stored"),
     ],
 )

@@ -12,6 +12,7 @@ from sacrebleu.dataset.fake_sgml import FakeSGMLDataset
 from sacrebleu.dataset.wmt_xml import WMTXMLDataset
 
 from annotation.uploads import InputFile, Report, Submission, SystemFile, TestSetDraft
+from annotation.uploads.drafts import REFERENCE, SOURCE
 from annotation.uploads.formats.wmt_xml import is_wmt
 from annotation.uploads.readers import read
 from tests.world import World
@@ -147,7 +148,7 @@ def test_outputs_alone_and_loose_ampersands(db: None) -> None:
         (
             lambda text: text.replace("<dataset", '<!DOCTYPE d [<!ENTITY a "b">]>\n<dataset'),
             None,
-            "marked.xml",
+            "marked.entities",
         ),
         (lambda text: text.replace('<seg id="2">', '<seg id="1">', 1), 6, "marked.twice"),
         (lambda text: text.replace('<seg id="2">', "<seg>", 1), 6, "marked.segment-id"),
@@ -186,8 +187,8 @@ def test_other_languages_than_those_of_the_test_set_are_a_warning(db: None) -> N
     swapped = as_xml().replace('"de"', '"eng"').replace('lang="en"', 'lang="German"')
     _, report = reading(tables=[file("set.xml", swapped.replace('uage="en"', 'uage="en-GB"'))])
     assert [(each.place.row, each.message.parameters) for each in report.warnings] == [
-        (4, {"kind": "source", "stated": "eng", "language": "de"}),
-        (10, {"kind": "reference", "stated": "German", "language": "en"}),
+        (4, {"kind": SOURCE, "stated": "eng", "language": "de"}),
+        (10, {"kind": REFERENCE, "stated": "German", "language": "en"}),
     ]
     assert reading(tables=[file("set.xml", as_xml())])[1].warnings == []
 

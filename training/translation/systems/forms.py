@@ -57,12 +57,15 @@ class TranslateForm(forms.Form):
     method = forms.ChoiceField(
         choices=lambda: [
             (AUTO, _("the length control of the model if it has one, else exact")),
-            *((key, translated(about)) for key, about in METHODS.items()),
+            *((key, f"{key}: {translated(about)}") for key, about in METHODS.items()),
         ],
         initial=AUTO,
         label=_("Method"),
     )
-    unit = forms.ChoiceField(choices=[(unit, unit) for unit in UNITS], label=_("Length counted in"))
+    unit = forms.ChoiceField(
+        choices=lambda: [(key, translated(label)) for key, label in UNITS.items()],
+        label=_("Length counted in"),
+    )
     beam = forms.IntegerField(min_value=1, max_value=64, initial=4, label=_("Beams"))
     metric = forms.CharField(
         required=False,

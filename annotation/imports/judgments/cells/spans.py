@@ -175,6 +175,8 @@ class SpanReader:
         return Span(side, start, end, raw.severity, self._category(raw, omitted))
 
     def _unknown_severity(self, raw: RawSpan) -> Message:
+        if not raw.severity:
+            return message("judgments.no-severity", "The severity of the error is missing.")
         scheme = self.protocol.spans
         if not raw.severity:
             return message(
@@ -206,6 +208,10 @@ class SpanReader:
             return 0, 0
         if any(str(each).strip().lower() == MISSING for each in pair):
             return -1, -1
+        if all(each in (None, "") for each in pair):
+            refusal = message("judgments.offsets-missing", "Start and end of the span are missing.")
+            self.report.error(refusal, raw.place)
+            return None
         ends = [_whole(each) for each in pair]
         if ends[0] is None or ends[1] is None or ends[0] < 0:
             refusal = message(
