@@ -17,7 +17,7 @@ from annotation.judging.answers import rated_text
 from annotation.models import Campaign, Item, Judgment
 from annotation.protocols import Span
 from annotation.protocols.base import SOURCE
-from annotation.uploads.tables.tags import TAG
+from annotation.uploads.formats.mqm import TAG
 from metaeval.messages import message
 
 HEADER = (

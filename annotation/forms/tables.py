@@ -121,6 +121,12 @@ class JudgmentsWords(HumanScoresWords):
             "For tables with critical errors. GEMBA-MQM uses 25, Unbabel 10; a major error has 5."
         ),
     )
+    severity = forms.CharField(
+        required=False,
+        max_length=20,
+        label=_("Severity of errors that name none"),
+        help_text=_("For errors that have only a category, such as labels of other tools."),
+    )
     ends_included = forms.BooleanField(
         required=False, label=_("The end of an error span is its last character")
     )
@@ -179,7 +185,10 @@ class JudgmentsForm(TablesForm, JudgmentsWords):
 
     tables = FilesField(
         label=_("Tables"),
-        help_text=_("TSV, CSV, XLSX or JSON: the judgments, and optionally tables of the texts."),
+        help_text=_(
+            "TSV, CSV, XLSX, JSON, or exports of Label Studio, doccano or Potato: the judgments, "
+            "and optionally tables of the texts."
+        ),
     )
 
 

@@ -16,6 +16,7 @@ from annotation.imports.judgments.fields import (
     Sheet,
     check_chosen,
     matched,
+    numbered,
     read_commas,
     read_tables,
 )
@@ -26,6 +27,7 @@ from annotation.imports.judgments.rows import Row, join, with_plain_names
 from annotation.models import Campaign, Item
 from annotation.uploads import SystemDraft
 from annotation.uploads.files import InputFile
+from annotation.uploads.formats.base import HUMAN_SCORES
 from annotation.uploads.problems import Place, Report
 from annotation.uploads.tables.columns import Wanted, is_called, propose, say_unused
 from annotation.uploads.tables.directions import direction_message, say_direction
@@ -51,11 +53,10 @@ HUMAN = Wanted("human", SCORE.label, (
 ))  # fmt: skip
 USUAL = Wanted("score", SCORE.label, (
     "da", "da_sqm", "dasqm", "esa", "mqm", "raw_mean", "z_mean", "mean", "raw", "z", "rr", "sqm",
-    "rating", "published_mqm", "mean_penalty", "published_penalty", "daRR", "cesa", "ave_z",
-    "ave_raw", "average_z", "average_raw", "z_score", "raw_score", "mean_z", "mean_raw",
+    "rating", "mean_score", "mqm_avg_score", "published_mqm", "mean_penalty", "published_penalty",
+    "daRR", "cesa", "ave_z", "ave_raw", "average_z", "average_raw", "z_score", "raw_score",
+    "mean_z", "mean_raw",
 ))  # fmt: skip
-# The column of numbers that are given to segments here.
-NUMBER = " number"
 NUMBERED = ("mqm", "esa", "da")
 LABELS = (
     message("human-scores.label-score", "Score"),
@@ -78,7 +79,7 @@ def read(files: Sequence[InputFile], options: Options, report: Report) -> Readin
 
     What is wrong goes to the report, with file, row and column; errors there forbid storing.
     """
-    tables = read_tables(files, report)
+    tables = read_tables(files, report, HUMAN_SCORES)
     chosen = matched(options.columns, tables)
     check_chosen(chosen, tables, report, FIELDS, repeatable=(SCORE.name,))
     seen = Reading(columns=all_columns(tables), wanted=FIELDS)
@@ -87,7 +88,7 @@ def read(files: Sequence[InputFile], options: Options, report: Report) -> Readin
     sheets = [_sheet(table, chosen) for table in tables]
     read_commas(sheets, report)
     seen = replace(seen, fields=all_fields(sheets))
-    sheets = [_with_numbers(sheet, report) for sheet in sheets]
+    sheets = numbered(sheets, report)
     scored = [sheet for sheet in sheets if _is_scored(sheet, options)]
     if not scored:
         _ask(sheets, options, report)
@@ -119,38 +120,6 @@ def _sheet(table: Table, chosen: Mapping[str, str]) -> Sheet:
     if "score" not in chosen.values():
         found |= dict.fromkeys(_score_columns(table, found), SCORE.name)
     return Sheet(table, found)
-
-
-def _with_numbers(sheet: Sheet, report: Report) -> Sheet:
-    """Number the segments of a table that has texts and no keys.
-
-    They are its different sources; where no column names the system, every output is one.
-    """
-    if not {"source", "output"} <= sheet.has or sheet.has & {"segment", "document_place"}:
-        return sheet
-    fields = ["language_pair", "document", "source"]
-    if "system" not in sheet.has:
-        fields.append("output")
-    columns = [sheet.column(field) for field in fields]
-    numbers: dict[tuple[str, ...], str] = {}
-    rows = []
-    for line, row in sheet.table.rows:
-        key = tuple(str(row.get(column)) for column in columns)
-        rows.append((line, row | {NUMBER: numbers.setdefault(key, str(len(numbers) + 1))}))
-    text = (
-        message(
-            "human-scores.sources-numbered",
-            "No column names the segments. The different sources were numbered.",
-        )
-        if "system" in sheet.has
-        else message(
-            "human-scores.sources-and-outputs-numbered",
-            "No column names the segments. The different pairs of source and output were numbered.",
-        )
-    )
-    report.note(text, sheet.table.head)
-    table = replace(sheet.table, columns=[NUMBER, *sheet.table.columns], rows=rows)
-    return Sheet(table, {NUMBER: "segment", **sheet.fields})
 
 
 def _score_columns(table: Table, found: Mapping[str, str]) -> list[str]:

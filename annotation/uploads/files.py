@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -76,6 +77,16 @@ def beginning(file: InputFile) -> str:
     """Return the first characters of a file, whatever it is."""
     with file.open() as stream:
         return stream.read(1_000).decode("utf-8", "replace")
+
+
+def hashes(files: Iterable[InputFile]) -> list[dict[str, str]]:
+    """Return name and SHA-256 of files, for the provenance of what was read from them."""
+    found = []
+    for file in files:
+        with file.open() as stream:
+            digest = hashlib.file_digest(stream, "sha256").hexdigest()  # type: ignore[arg-type]
+            found.append({"name": file.name, "sha256": digest})
+    return found
 
 
 def read_bytes(file: InputFile, report: Report) -> bytes | None:

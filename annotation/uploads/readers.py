@@ -1,6 +1,5 @@
 """Files to a draft: plain parallel text here, tables in `segment_tables` and `output_tables`."""
 
-from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from django.conf import settings
@@ -15,14 +14,10 @@ from annotation.uploads.drafts import (
     TestSetDraft,
     reference_label,
 )
-from annotation.uploads.files import (
-    InputFile,
-    beginning,
-    decode,
-    read_bytes,
-    read_text,
-    too_large,
-)
+from annotation.uploads.files import InputFile, beginning, read_text, too_large
+from annotation.uploads.formats.base import TEST_SET, Import
+from annotation.uploads.formats.registry import is_marked, read_files
+from annotation.uploads.formats.wmt_documents import with_references
 from annotation.uploads.media.attachments import attach
 from annotation.uploads.problems import EnoughError, Place, Report
 from annotation.uploads.reading import Reading, wrong_length
@@ -34,20 +29,10 @@ from annotation.uploads.submissions import (
     split_label,
 )
 from annotation.uploads.tables.lines import Listing
-from annotation.uploads.tables.marked import is_marked, marked_tables
 from annotation.uploads.tables.meanings import understand
 from annotation.uploads.tables.outputs import read_outputs
 from annotation.uploads.tables.pairs import keep_pair
-from annotation.uploads.tables.paragraphs import split_documents
-from annotation.uploads.tables.rows import (
-    LONGEST_TEXT,
-    Table,
-    column_name,
-    is_workbook,
-    parse,
-    table_in,
-    too_long,
-)
+from annotation.uploads.tables.rows import LONGEST_TEXT, Table, column_name, too_long
 from annotation.uploads.tables.segments import is_segment_table, read_segments
 from metaeval.files.decoding import split_lines
 from metaeval.messages import Message, message, plural
@@ -73,20 +58,17 @@ def read(submission: Submission, report: Report) -> Reading:
     )
     try:
         if _fits(submission.files, report):
-            _read_files(reading, _with_marked_as_tables(submission, report))
+            _read_files(reading, _with_marked_as_tables(submission))
     except EnoughError:
         draft.segments, draft.systems = [], []
     return reading
 
 
-def _with_marked_as_tables(submission: Submission, report: Report) -> Submission:
+def _with_marked_as_tables(submission: Submission) -> Submission:
     """Return the submission with XML and SGML files as tables: they state what their texts are."""
     plain = [file for file in (submission.source, *submission.references) if file is not None]
     plain += [system.file for system in submission.systems]
-    marked = [file for file in plain if is_marked(beginning(file))]
-    for file in marked:
-        text = message("upload.marked", "The file was read as XML or SGML.")
-        report.note(text, Place(file.name))
+    marked = [file for file in plain if is_marked(file.name, beginning(file))]
     return replace(
         submission,
         source=None if submission.source in marked else submission.source,
@@ -127,36 +109,20 @@ def _fits(files: list[InputFile], report: Report) -> bool:
 
 
 def _read_tables(reading: Reading, submission: Submission) -> list[Table]:
+    def refuse_too_many(name: str, text: str) -> None:
+        # A lower bound; the exact number of texts is known after the columns.
+        if (lines := text.count("\n")) > settings.MAX_UPLOAD_TEXTS:
+            reading.expect(lines, Place(name))
+
     report, pair = reading.report, (reading.draft.source_language, reading.draft.target_language)
     tables = []
-    for table in split_documents(list(_parsed(reading, submission.tables)), report):
-        taken, meaning = understand(table, submission.columns, report)
+    to = Import(TEST_SET, report, pair)
+    for table in read_files(submission.tables, to, check=refuse_too_many):
+        taken, meaning = understand(with_references(table), submission.columns, report)
         reading.meanings.append(meaning)
         tables += [keep_pair(taken, pair, report)] if taken else []
     _refuse_strange_columns(submission, reading)
     return tables
-
-
-def _parsed(reading: Reading, files: Sequence[InputFile]) -> Iterator[Table]:
-    marked = []
-    for file in files:
-        data = read_bytes(file, reading.report)
-        if data is None:
-            continue
-        if is_workbook(file.name, data):
-            if table := table_in(file.name, data, reading.report):
-                yield table
-            continue
-        if (text := decode(file.name, data, reading.report)) is None:
-            continue
-        # A lower bound; the exact number of texts is known after the columns.
-        _refuse_too_many(reading, text, file)
-        if is_marked(text):
-            marked.append((file.name, text))
-        elif table := parse(file.name, text, reading.report):
-            yield table
-    pair = reading.draft.source_language, reading.draft.target_language
-    yield from marked_tables(marked, pair, reading.report)
 
 
 def _refuse_strange_columns(submission: Submission, reading: Reading) -> None:
@@ -172,11 +138,6 @@ def _refuse_strange_columns(submission: Submission, reading: Reading) -> None:
                 "upload.no-table", "No table with columns to name is called “{table}”.", table=name
             )
             reading.report.error(text)
-
-
-def _refuse_too_many(reading: Reading, text: str, file: InputFile) -> None:
-    if (lines := text.count("\n")) > settings.MAX_UPLOAD_TEXTS:
-        reading.expect(lines, Place(file.name))
 
 
 def _read_segments(reading: Reading, submission: Submission, tables: list[Table]) -> str:

@@ -3,16 +3,14 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from annotation.uploads.formats.scores import LINE, METRIC, SCORE, SYSTEM
 from annotation.uploads.tables.columns import wanted
 from annotation.uploads.tables.rows import GROUP
 from metaeval.files.names import NAMES
 from metaeval.messages import message
 
-SEGMENT, SYSTEM, METRIC, SCORE = "segment", "system", "metric", "score"
-PAIR = "language_pair"
-# The number of a system's line in a file without keys, from 0: a text where the file states it, and
-# empty for scores of whole systems.
-LINE = " line"
+__all__ = ["FIELDS", "HUMAN", "LINE", "METRIC", "PAIR", "SCORE", "SEGMENT", "SYSTEM", "Choices"]
+SEGMENT, PAIR = "segment", "language_pair"
 FIELDS = (
     wanted(SEGMENT, message("field.segment", "segment"), *NAMES["item"]),
     wanted(SYSTEM, message("field.system", "system"), GROUP),

@@ -11,8 +11,9 @@ from django.core.exceptions import ValidationError
 from django.db import transaction
 
 from annotation.access import may_change_test_set, test_set_refusal
+from annotation.imports.judgments.cells.spans import other_words
 from annotation.models import Output, TestSet
-from annotation.uploads.files import InputFile
+from annotation.uploads.files import InputFile, hashes
 from annotation.uploads.problems import Place, Report
 from annotation.uploads.tables.directions import USUAL, direction_message, say_direction
 from core.messages import messages_of
@@ -132,7 +133,7 @@ def check(
             report.error(refusal, Place(field="name"))
     report.gather()
     return Checked(
-        test_set, name, ends_included, report, ends, spans, scores, _hashes(files),
+        test_set, name, ends_included, report, ends, spans, scores, hashes(files),
         _counted(spans), bool(collected.scores), direction,
     )  # fmt: skip
 
@@ -172,6 +173,9 @@ class _Reader:
         start, end = span.start, span.end + self.ends_included
         if span.side == MISSING and span.start == span.end == 0:
             return FoundSpan(MISSING, 0, 0, *about)
+        if differs := other_words({"text": span.words}, text[start:end]):
+            self.report.error(differs, span.place)
+            return None
         if start >= len(text):
             self.n_behind += 1
             return FoundSpan(MISSING, 0, 0, *about)
@@ -231,14 +235,6 @@ def _scores(
             )
         )
     return dict(given)
-
-
-def _hashes(files: Sequence[InputFile]) -> list[dict[str, str]]:
-    found = []
-    for file in files:
-        with file.open() as stream:
-            found.append({"name": file.name, "sha256": hashlib.sha256(stream.read()).hexdigest()})
-    return found
 
 
 def _origin(checked: Checked) -> Message | str:

@@ -10,12 +10,14 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from annotation.uploads.files import InputFile
+from annotation.uploads.formats.base import SPANS, Import
+from annotation.uploads.formats.registry import read_files
 from annotation.uploads.normalising import Normalised, normalise
 from annotation.uploads.problems import Place, Report
 from annotation.uploads.tables.columns import Wanted, propose, renamed, say_unused, wanted
 from annotation.uploads.tables.meanings import LANGUAGES
 from annotation.uploads.tables.pairs import Pair, keep_pair
-from annotation.uploads.tables.rows import Table, read_table
+from annotation.uploads.tables.rows import Table
 from core.text import whole
 from metaeval.files.cells import is_missing, read_score
 from metaeval.files.names import NAMES
@@ -26,7 +28,7 @@ from metrics.imported.collecting import Collector
 # The names of WMT25's lists go before those that other tables have.
 FIELDS = (
     wanted("severity", message("field.severity", "severity"), "error_types", "error_type"),
-    wanted("segment", message("field.segment", "segment")),
+    wanted("segment", message("field.segment", "segment"), *NAMES["item"]),
     wanted("system", message("field.system", "system")),
     Wanted("start", message("field.start", "start"), ("span_start", *NAMES["span_start"])),
     Wanted("end", message("field.end", "end"), ("span_end", *NAMES["span_end"])),
@@ -57,6 +59,7 @@ class Read:
     category: str
     confidence: float | None
     place: Place
+    words: str = ""
 
 
 @dataclass
@@ -73,9 +76,8 @@ def collect(files: Sequence[InputFile], pair: Pair, collector: Collector) -> Col
     Offsets are counted in the texts of their rows, where those have any: they move with line ends.
     """
     found = Collected()
-    for file in files:
-        if (table := read_table(file, collector.report)) is not None:
-            _table(table, pair, collector, found)
+    for table in read_files(files, Import(SPANS, collector.report, pair)):
+        _table(table, pair, collector, found)
     return found
 
 
@@ -164,8 +166,10 @@ def _json(cell: Any, place: Place, report: Report) -> Iterator[Read]:
         return
     for each in listed:
         is_source = {"side": SOURCE} if each.get("is_source_error") else {}
-        if span := _span({**each, **is_source}, place, report):
-            yield span
+        path = each.get("path")
+        at = place._replace(field=path) if isinstance(path, str) else place
+        if span := _span({**each, **is_source}, at, report):
+            yield replace(span, words=_text(each, "text"))
 
 
 def _span(given: dict[str, Any], place: Place, report: Report) -> Read | None:

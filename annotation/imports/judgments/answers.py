@@ -99,7 +99,7 @@ class Reader:
                 row.at("score"),
             )
         answer.score = score if answer.score is None else answer.score
-        answer.spans += raw_spans(row, self.report)
+        answer.spans += raw_spans(row, self.report, self.options.severity)
 
     def _join_spans(self, answers: Sequence[Answer], sheet: Sheet) -> None:
         known = {name for answer in answers for name in answer.row.cells}
@@ -113,7 +113,7 @@ class Reader:
         for row in rows_of(sheet):
             found = by_key.get(row.key(shared), [])
             if len(found) == 1:
-                found[0].spans += raw_spans(row, self.report)
+                found[0].spans += raw_spans(row, self.report, self.options.severity)
                 continue
             refusal = message(
                 "judgments.span-of-no-single-judgment",
@@ -142,7 +142,7 @@ class Reader:
             item=row.name("item"),
             partner=row.name("partner"),
             score=row.number("score", self.report),
-            spans=raw_spans(row, self.report),
+            spans=raw_spans(row, self.report, self.options.severity),
             started_at=started,
             submitted_at=submitted,
             comment=self._clean(row, "comment"),

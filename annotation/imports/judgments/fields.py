@@ -1,16 +1,17 @@
 """The fields of a table of judgments, their usual column names, and the use of each sheet."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from annotation.uploads.checks import FORBIDDEN_IN_NAMES, character
 from annotation.uploads.files import InputFile
+from annotation.uploads.formats.base import JUDGMENTS, Door, Import
+from annotation.uploads.formats.registry import read_files
 from annotation.uploads.problems import Place, Report
 from annotation.uploads.tables.columns import Wanted, propose, wanted
 from annotation.uploads.tables.numbers import read_percent, write_points
-from annotation.uploads.tables.rows import Table, read_table, require_rows
-from annotation.uploads.tables.tags import untag
+from annotation.uploads.tables.rows import Table, require_rows
 from core.text import restore
 from metaeval.files.names import NAMES
 from metaeval.messages import message, truncated
@@ -58,6 +59,8 @@ JUDGMENT_FIELDS = (
     wanted("low", message("column.low", "lowest right score")),
     wanted("high", message("column.high", "highest right score")),
 )
+# The column of numbers that are given to segments.
+NUMBER = " number"
 # Where nothing else says what was shown, its number within the batch does.
 POSITION = Wanted(
     "item",
@@ -100,18 +103,17 @@ class Sheet:
         return self._columns.get(field, field)
 
 
-def read_tables(files: Iterable[InputFile], report: Report) -> list[Table]:
-    """Read TSV, CSV and JSON Lines; what is wrong goes to the report."""
-    tables = []
-    for file in files:
-        table = read_table(file, report)
-        if table is None or not _has_usable_columns(table, report):
-            continue
-        if table.separator not in ("", "\t"):
+def read_tables(files: Iterable[InputFile], report: Report, door: Door = JUDGMENTS) -> list[Table]:
+    """Read files as tables; what is wrong goes to the report."""
+
+    def prepare(table: Table) -> bool:
+        if is_usable := _has_usable_columns(table, report):
             _restore(table)
-        untag(table, report)
+        return is_usable
+
+    tables = read_files(files, Import(door, report), prepare=prepare)
+    for table in tables:
         require_rows(table, report)
-        tables.append(table)
     return tables
 
 
@@ -144,7 +146,7 @@ def _has_usable_columns(table: Table, report: Report) -> bool:
 
 def _restore(table: Table) -> None:
     """Take off the apostrophes that exports put before cells that a spreadsheet would run."""
-    for _, row in table.rows:
+    for _, row in table.rows if table.separator not in ("", "\t") else ():
         row |= {column: restore(cell) for column, cell in row.items() if cell.startswith("'")}
 
 
@@ -179,6 +181,44 @@ def _sheet(table: Table, chosen: Mapping[str, str], among: Sequence[Wanted]) -> 
         found = propose(table.columns, SPAN_FIELDS, found | marked)
     found = propose(table.columns, among, found)
     return Sheet(table, {c: field for c, field in found.items() if field or c in own})
+
+
+def numbered(sheets: Iterable[Sheet], report: Report) -> list[Sheet]:
+    """Number the segments of tables that have texts and no keys.
+
+    They are the different sources; where no column names the system, every output is one. Outputs
+    of several systems without sources cannot be matched.
+    """
+    numbers: dict[tuple[str, ...], str] = {}
+    return [_numbered(sheet, numbers, report) for sheet in sheets]
+
+
+def _numbered(sheet: Sheet, numbers: dict[tuple[str, ...], str], report: Report) -> Sheet:
+    needed = {"output", "source"} if "system" in sheet.has else {"output"}
+    if not needed <= sheet.has or sheet.has & {"segment", "document_place", "item"}:
+        return sheet
+    fields = ["language_pair", "document", "source"]
+    if "system" not in sheet.has:
+        fields.append("output")
+    columns = [sheet.column(field) for field in fields]
+    rows = []
+    for line, row in sheet.table.rows:
+        key = tuple(str(row.get(column)) for column in columns)
+        rows.append((line, row | {NUMBER: numbers.setdefault(key, str(len(numbers) + 1))}))
+    text = (
+        message(
+            "human-scores.sources-numbered",
+            "No column names the segments. The different sources were numbered.",
+        )
+        if "system" in sheet.has
+        else message(
+            "human-scores.sources-and-outputs-numbered",
+            "No column names the segments. The different pairs of source and output were numbered.",
+        )
+    )
+    report.note(text, sheet.table.head)
+    table = replace(sheet.table, columns=[NUMBER, *sheet.table.columns], rows=rows)
+    return Sheet(table, {NUMBER: "segment", **sheet.fields})
 
 
 def matched(chosen: Mapping[str, str], tables: Sequence[Table]) -> dict[str, str]:

@@ -30,8 +30,9 @@ class Options:
     `annotator` and `system` stand where the tables name none. `scale` is the scale of the scores,
     mapped linearly to 0–100. `ties` says what becomes of two different answers of one person to
     one thing whose order no time tells. `critical` is what a critical error weighs, from 0 to 1000,
-    None where nobody said so. `ends_included`: offsets of error spans name the last
-    character, not the one behind it. `dates` is what comes first in dates with slashes.
+    None where nobody said so, and `severity` that of errors that name none. `ends_included`:
+    offsets of error spans name the last character, not the one behind it. `dates` is what comes
+    first in dates with slashes.
     """
 
     name: str = ""
@@ -44,6 +45,7 @@ class Options:
     scale: tuple[float, float] | None = None
     ties: str = ""
     critical: float | None = None
+    severity: str = ""
     ends_included: bool = False
     time_zone: str = ""
     dates: str = ""
@@ -66,7 +68,8 @@ def read_options(words: Mapping[str, Any], report: Report) -> Options:
     _among("dates", given, ORDERS, report)
     _among("ties", given, (LAST_WINS,), report)
     _among("shown_text", given, Campaign.ShownText.values, report)
-    plain = ("name", "test_set", "protocol", "annotator", "system", "ties", "shown_text", "dates")
+    plain = ("name", "test_set", "protocol", "annotator", "system", "ties", "shown_text", "dates",
+             "severity")  # fmt: skip
     return Options(
         **{name: given[name] for name in plain if name in given},
         **language,

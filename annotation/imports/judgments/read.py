@@ -14,6 +14,7 @@ from annotation.imports.judgments.fields import (
     Sheet,
     check_chosen,
     matched,
+    numbered,
     read_commas,
     read_tables,
     sheets_of,
@@ -75,6 +76,8 @@ def read(files: Sequence[InputFile], options: Options, report: Report) -> Readin
     if not judged:
         _ask_who(sheets, report)
         return seen
+    sheets = numbered(sheets, report)
+    judged = _judged(sheets, options)
     spans = [s for s in sheets if s not in judged and s.has_span_rows]
     others = [s for s in sheets if s not in judged and s not in spans]
     for sheet in sheets:

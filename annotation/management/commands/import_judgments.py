@@ -2,6 +2,9 @@
 
 import json
 from argparse import ArgumentParser
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,17 +17,19 @@ from annotation.imports.sources import Reading, Sent
 from annotation.management.command_line import BaseCommand, values_by_name
 from annotation.management.commands.import_appraise import add_study_arguments, finish, opened
 from annotation.models import Campaign
-from annotation.uploads import Report
+from annotation.uploads import InputFile, Report
 
 WORDS = ("name", "source_language", "target_language", "test_set", "system")
 
 
 class Command(BaseCommand):
-    help = "Import tables of judgments (TSV, CSV, JSONL), optionally with tables of their texts."
+    help = (
+        "Import judgments: tables or files of other tools, optionally with tables of their texts."
+    )
     tool = sources.JUDGMENTS
     words: tuple[str, ...] = (
         *WORDS, "annotator", "protocol", "scale", "ties", "ends_included", "critical",
-        "time_zone", "dates", "shown_text",
+        "severity", "time_zone", "dates", "shown_text",
     )  # fmt: skip
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -41,6 +46,7 @@ class Command(BaseCommand):
             help="the end of an error span is the position of its last character",
         )  # fmt: skip
         parser.add_argument("--critical", help="weight of a critical error, such as 25")
+        parser.add_argument("--severity", help="severity of errors that name none, such as major")
         parser.add_argument(
             "--time-zone", help="time zone of times without one, such as Europe/Berlin"
         )
@@ -51,7 +57,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         report = Report()
-        files = {str(n): opened(path) for n, path in enumerate(options["tables"])}
+        files = {str(n): file for n, file in enumerate(_opened(options["tables"]))}
         reading = sources.read(Sent(self.tool, files, self.words_of(options)), report)
         self._say_columns(reading)
         finish(self, reading.drafts, report, options)
@@ -69,7 +75,11 @@ class Command(BaseCommand):
 def add_table_arguments(parser: ArgumentParser) -> None:
     """Add what all imports of tables ask for."""
     parser.add_argument(
-        "tables", nargs="+", type=Path, metavar="TABLE", help="TSV, CSV, XLSX or JSON"
+        "tables",
+        nargs="+",
+        type=Path,
+        metavar="TABLE",
+        help="TSV, CSV, XLSX, JSON, or files of other tools",
     )
     parser.add_argument(
         "--column", action="append", default=[], metavar="COLUMN=FIELD",
@@ -84,6 +94,17 @@ def add_table_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--dry-run", action="store_true", help="check the files without storing anything"
     )
+
+
+def _opened(paths: Sequence[Path]) -> list[InputFile]:
+    """Open files; those of one name are called after their folders too, as Potato has them."""
+    names = Counter(path.name for path in paths)
+    return [
+        replace(opened(path), name=f"{path.parent.name}/{path.name}")
+        if names[path.name] > 1
+        else opened(path)
+        for path in paths
+    ]
 
 
 def _columns(arguments: list[str]) -> dict[str, str]:

@@ -6,7 +6,7 @@ cells become columns of their own, `refs.refA`.
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import PurePath
 from typing import Any
@@ -76,7 +76,7 @@ def read_table(file: InputFile, report: Report) -> Table | None:
 def table_in(name: str, data: bytes, report: Report) -> Table | None:
     """Return the table that bytes hold, or None with the reason reported."""
     if is_workbook(name, data):
-        return _of_grid(name, lambda: read_workbook(data), report)
+        return of_grid(name, lambda: read_workbook(data), report)
     text = decode(name, data, report)
     return None if text is None else parse(name, text, report)
 
@@ -105,7 +105,7 @@ def parse(name: str, text: str, report: Report) -> Table | None:
     kind = format_of(name, text)
     if kind == JSON:
         return _of_json(name, text, report)
-    return _of_grid(name, lambda: read_separated(text, kind), report)
+    return of_grid(name, lambda: read_separated(text, kind), report)
 
 
 def require_rows(table: Table, report: Report) -> None:
@@ -116,9 +116,10 @@ def require_rows(table: Table, report: Report) -> None:
         report.error(text, Place(table.file))
 
 
-def _of_grid(name: str, read: Any, report: Report) -> Table | None:
+def of_grid(name: str, read: Callable[[], Grid], report: Report) -> Table | None:
+    """Return the table in a grid of cells, or None with the reason reported."""
     try:
-        grid: Grid = read()
+        grid = read()
     except GridError as error:
         report.error(error.message, Place(name, error.row))
         return None
@@ -285,7 +286,7 @@ def _flat(row: Mapping[str, Any], path: str = "", depth: int = 0) -> Iterator[tu
 
 
 def _are_spans(key: str) -> bool:
-    return is_called(key, ("spans", *NAMES["spans"]))
+    return is_called(key, ("spans", "entities", *NAMES["spans"]))
 
 
 def _objects(name: str, text: str, report: Report) -> Iterator[tuple[int, Row]]:

@@ -10,17 +10,18 @@ skipped, as in sacreBLEU.
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
-from xml.parsers import expat
 
 from annotation.uploads import drafts
+from annotation.uploads.formats.base import Content, Import
+from annotation.uploads.formats.xml import parse_xml
 from annotation.uploads.media.markup import Start, read_markup
 from annotation.uploads.problems import Place, Report
 from annotation.uploads.tables.rows import LONGEST_TEXT, Table, too_long
 from core import languages
-from metaeval.messages import Message, MessageError, message, plural
+from metaeval.messages import Message, message, plural
 
-# Possessive quantifiers: with backtracking, many comments would take exponential time.
+# Any other XML too: the reader says what it should have been. Possessive quantifiers: with
+# backtracking, many comments would take exponential time.
 MARKED = re.compile(
     r"\ufeff?(?>\s+|<!--.*?-->)*+(<\?xml\b|<!DOCTYPE\b|<(dataset|(src|ref|tst)set|mteval)\b)",
     re.I | re.S,
@@ -43,9 +44,9 @@ MOST_STATED = 10
 Column = tuple[str, str]
 
 
-def is_marked(start: str) -> bool:
-    """Return True if the beginning of a file is that of XML or SGML."""
-    return bool(MARKED.match(start))
+def is_wmt(name: str, text: str) -> bool:
+    """Return True if a file is a test set in XML or SGML."""
+    return bool(MARKED.match(text))
 
 
 @dataclass
@@ -191,56 +192,24 @@ def _read(name: str, text: str, report: Report) -> _File | None:
                 file.start(part.name, part.attributes, part.line)
             else:
                 file.end(part.name)
-    elif not _read_xml(file, text, report):
+    elif not parse_xml(name, text, file, report):
         return None
     file.finish()
     return file if file.columns else None
 
 
-def _read_xml(file: _File, text: str, report: Report) -> bool:
-    """Return True if it was XML; declared entities are refused, since they may expand endlessly."""
-    parser = expat.ParserCreate("utf-8")
-    parser.buffer_text = True
-    parser.StartElementHandler = lambda tag, given: file.start(tag, given, parser.CurrentLineNumber)
-    parser.CharacterDataHandler, parser.EndElementHandler = file.text, file.end
-
-    def refuse(*_: Any) -> None:
-        raise MessageError(
-            message(
-                "marked.entities",
-                "The XML declares entities (<!ENTITY>), which are not accepted. Write the texts "
-                "without them.",
-            )
-        )
-
-    parser.EntityDeclHandler = refuse
-    try:
-        parser.Parse(text.encode(), True)
-    except MessageError as error:
-        refusal = error.message
-    except expat.ExpatError as error:
-        reason = expat.ErrorString(error.code)
-        refusal = message("marked.xml", "The XML cannot be read: {reason}.", reason=reason)
-    else:
-        return True
-    report.error(refusal, Place(file.name, parser.CurrentLineNumber))
-    return False
-
-
-def marked_tables(
-    texts: Sequence[tuple[str, str]], pair: tuple[str, str], report: Report
-) -> Iterator[Table]:
-    """Yield the tables of XML and SGML files, given as names and contents.
+def read(contents: Sequence[Content], to: Import) -> Iterator[Table]:
+    """Yield the tables of XML and SGML files.
 
     Sources come from one file, references from all, and outputs from each; sources in several files
-    must be equal. The report warns if they state other languages than the `pair` of source and
-    target.
+    must be equal. The report warns if they state other languages than those of the test set.
     """
-    read = (_read(name, text, report) for name, text in texts)
-    files = [file for file in read if file is not None]
+    report = to.report
+    read_in = (_read(content.name, content.text, report) for content in contents)
+    files = [file for file in read_in if file is not None]
     first = next((file for file in files if (SOURCE, "") in file.columns), None)
     for file in files:
-        _compare_languages(file, pair, report)
+        _compare_languages(file, to.pair, report)
         if first is None and any(kind == REFERENCE for kind, _ in file.columns):
             text = message("marked.no-sources", "The references have no sources.")
             report.error(text, Place(file.name))
