@@ -6,11 +6,14 @@ The files are kept unchanged, and are read again after the confirmation.
 from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from typing import Any
 
 from annotation.imports import appraise, human_scores, judgments, pearmut
 from annotation.imports.drafts import CampaignDraft, described
 from annotation.imports.judgments import Reading, read_options
+from annotation.imports.launch import examine
 from annotation.uploads import InputFile, Report, TestSetDraft, waiting
+from annotation.uploads.skipping import SKIP, kinds_of, read_skipping
 from annotation.uploads.waiting import ExpiredError
 from metaeval.messages import MessageError, message
 
@@ -24,6 +27,7 @@ __all__ = [
     "ExpiredError",
     "Reading",
     "Sent",
+    "check",
     "decide",
     "forget",
     "keep",
@@ -47,12 +51,27 @@ class ChoiceError(MessageError, ValueError):
 class Sent:
     """The contents of an import form: the tool, the files by role, and the other values.
 
-    The roles of tables are their numbers. `columns` in `words` is a JSON object.
+    The roles of tables are their numbers. `columns` in `words` is a JSON object, `skip` the kinds
+    of problems whose rows are skipped, separated by commas.
     """
 
     tool: str
     files: Mapping[str, InputFile]
     words: Mapping[str, str]
+
+
+def check(sent: Sent, user: Any = None) -> tuple[Reading, Report]:
+    """Read the files and compare them with what is stored, without the rows to skip."""
+
+    def once(report: Report) -> Reading:
+        reading = read(sent, report)
+        if not report.errors:
+            examine(reading.drafts, report, user=user)
+        return reading
+
+    reading, report = read_skipping(kinds_of(sent.words.get(SKIP, "")), once)
+    report.gather()
+    return reading, report
 
 
 def read(sent: Sent, report: Report) -> Reading:

@@ -9,7 +9,7 @@ from annotation.uploads.drafts import SegmentDraft, SystemDraft, TestSetDraft
 from annotation.uploads.files import InputFile
 from annotation.uploads.previews import Checked, check_draft, check_submission
 from annotation.uploads.problems import Place, Problem, Report
-from annotation.uploads.store import ImportResult, OutdatedError, examine, store
+from annotation.uploads.store import ImportResult, OutdatedError, examine, note_skipped, store
 from annotation.uploads.submissions import Submission, SystemFile, label_of_file
 
 __all__ = [
@@ -30,5 +30,6 @@ __all__ = [
     "check_submission",
     "examine",
     "label_of_file",
+    "note_skipped",
     "store",
 ]

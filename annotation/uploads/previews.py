@@ -8,6 +8,7 @@ from annotation.uploads.changes import NO_CHANGES, Changes, Stored
 from annotation.uploads.drafts import SegmentDraft, SystemDraft, TestSetDraft
 from annotation.uploads.problems import EnoughError, Report, showable
 from annotation.uploads.readers import read
+from annotation.uploads.skipping import read_skipping
 from annotation.uploads.store import examine
 from annotation.uploads.submissions import Submission
 from annotation.uploads.tables.meanings import Meaning
@@ -72,10 +73,14 @@ class Checked:
 
 def check_submission(submission: Submission, *, user: Any = None) -> Checked:
     """Read and check files without storing anything: the dry run. Commands have no `user`."""
-    report = Report(limit=MOST_ERRORS)
-    reading = read(submission, report)
-    checked = check_draft(reading.draft, report, user=user)
-    checked.meanings = reading.meanings
+
+    def once(report: Report) -> Checked:
+        reading = read(submission, report)
+        checked = check_draft(reading.draft, report, user=user)
+        checked.meanings = reading.meanings
+        return checked
+
+    checked, report = read_skipping(submission.skip, once, limit=MOST_ERRORS)
     report.gather()
     return checked
 

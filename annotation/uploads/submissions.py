@@ -41,6 +41,7 @@ class Submission:
     `columns` maps a file name, or an empty one for all tables, to the fields that a person chose
     for columns (see `columns.propose`). With `decode`, HTML entities become characters.
     `lines` is the meaning of line n of files without keys (`annotation.uploads.tables.lines`).
+    `skip` are kinds of problems whose rows are skipped (`annotation.uploads.skipping`).
     """
 
     slug: str
@@ -58,6 +59,7 @@ class Submission:
     columns: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     decode: bool = False
     lines: str = ""
+    skip: frozenset[str] = frozenset()
 
     @property
     def files(self) -> list[InputFile]:

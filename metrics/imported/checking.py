@@ -10,6 +10,7 @@ from annotation.access import may_change_test_set, test_set_refusal
 from annotation.models import TestSet
 from annotation.uploads.files import InputFile
 from annotation.uploads.problems import Place, Report
+from annotation.uploads.skipping import read_skipping, skipped
 from annotation.uploads.tables.directions import USUAL, direction_message, say_direction
 from core.messages import messages_of
 from metaeval.messages import Message, message, truncated
@@ -28,6 +29,7 @@ from metrics.imported.storing import (
     plan,
     shown_imports,
     store_all,
+    with_note,
 )
 
 # Why the scores of a metric that is stored already have their direction.
@@ -86,13 +88,25 @@ def check(
     test_set: TestSet, files: Sequence[InputFile], choices: Choices, user: Any = None
 ) -> Checked:
     """Read and check files without storing anything. Commands have no user and are not refused."""
-    report, names = Report(), names_of(test_set)
     if user is not None and not may_change_test_set(user, test_set):
+        report = Report()
         report.error(test_set_refusal(test_set))
         return Checked(test_set, choices, Reading(), report)
-    collector = Collector(names, report, choices.skips_unknown, choices.lines)
+    names = names_of(test_set)
+
+    def once(report: Report) -> Checked:
+        return _check(test_set, files, choices, names, report)
+
+    checked, report = read_skipping(choices.skip, once)
+    report.gather()
+    return checked
+
+
+def _check(
+    test_set: TestSet, files: Sequence[InputFile], choices: Choices, names: Names, report: Report
+) -> Checked:
+    collector = Collector(names, report, choices.lines)
     reading = read(files, test_set, choices, collector)
-    collector.report_unknown()
     collector.report_infinite()
     collector.report_file_names()
     _check_chosen(choices, collector, report)
@@ -107,7 +121,6 @@ def check(
         for key, each in collector.metrics.items()
     ]
     _warn(metrics, report)
-    report.gather()
     return Checked(test_set, choices, reading, report, metrics, drafts, len(names.has))
 
 
@@ -286,10 +299,13 @@ def bring_in(
         raise ValidationError([each.sentence for each in checked.report.errors])
     files = checked.reading.files
     names = truncated([file["name"] for file in files])
+    origin = provenance or message("scores.origin", "Imported from {files}.", files=names)
+    for each in skipped(checked.report):
+        origin = with_note(origin, each)
     return store_all(
         checked.test_set,
         checked.drafts,
-        provenance=provenance or message("scores.origin", "Imported from {files}.", files=names),
+        provenance=origin,
         files=files,
         user=user,
         expected=expected,

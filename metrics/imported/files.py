@@ -17,12 +17,12 @@ from annotation.uploads.tables.columns import propose, renamed, say_unused
 from annotation.uploads.tables.lines import KEY, Listing, UnknownOrderError, n_unknown
 from annotation.uploads.tables.numbers import read_percent, write_points
 from annotation.uploads.tables.pairs import keep_pair
-from annotation.uploads.tables.rows import Table, is_workbook, parse, table_in
+from annotation.uploads.tables.rows import Table, is_workbook, parse, table_in, without_skipped
 from metaeval.files.names import column_of
 from metaeval.messages import message, plural, truncated
 from metrics.imported.choices import FIELDS, LINE, METRIC, SCORE, SEGMENT, SYSTEM, Choices
 from metrics.imported.collecting import Collector, TooManyError
-from metrics.imported.columns import columns_of_metrics
+from metrics.imported.columns import columns_of_metrics, plainly
 from metrics.imported.layouts import Row, read_layout
 
 
@@ -53,10 +53,10 @@ def read(
         if data is None:
             continue
         if table := _parsed(file.name, data, report):
-            tables.append(table)
+            tables.append(without_skipped(table, report))
     for table in tables:
         reading.columns |= table.titles
-    chosen = _chosen(choices, reading, report)
+    chosen = plainly(choices.columns, reading.columns, FIELDS, report)
     for table in tables:
         _attempt(_Scores(table, choices, collector, lines).read(chosen, test_set, reading))
     return reading
@@ -106,35 +106,6 @@ def _data(file: InputFile, reading: Reading, report: Report) -> bytes | None:
     if data is not None:
         reading.files.append({"name": file.name, "sha256": hashlib.sha256(data).hexdigest()})
     return data
-
-
-def _chosen(choices: Choices, reading: Reading, report: Report) -> dict[str, str]:
-    """The person's columns by their plain names; those that no file has are errors."""
-    by_title = {title: name for name, title in reading.columns.items()}
-    known = {field.name for field in FIELDS} | {""}
-    chosen = {}
-    for column, meaning in choices.columns.items():
-        name = by_title.get(column, column.lower())
-        if name not in reading.columns:
-            report.error(
-                message(
-                    "scores.no-such-column",
-                    "No table has a column “{column}”. The columns are {columns}.",
-                    column=column,
-                    columns=truncated(list(by_title), 20),
-                )
-            )
-        elif meaning not in known:
-            refusal = message(
-                "scores.no-such-field",
-                "“{field}” is not a field. Use {fields}.",
-                field=meaning,
-                fields=[field.name for field in FIELDS],
-            )
-            report.error(refusal, Place(field=column))
-        else:
-            chosen[name] = meaning
-    return chosen
 
 
 @dataclass

@@ -11,6 +11,7 @@ from django.utils.translation import gettext_lazy as _
 from annotation.forms.columns import ColumnsForm
 from annotation.forms.uploads import FilesField
 from annotation.uploads import InputFile
+from annotation.uploads.skipping import KINDS, SKIP
 from annotation.uploads.tables.lines import LINES
 from metrics.imported.checking import Checked
 from metrics.imported.choices import FIELDS, Choices
@@ -54,11 +55,11 @@ def choices_of(data: QueryDict, columns: ColumnsForm) -> Choices:
     Choices for metrics are valid as long as the columns are those that were shown with them.
     """
     chosen = columns.chosen if columns.is_valid() else {}
-    skips = "skip_unknown" in data
+    skip = frozenset(data.getlist(SKIP)) & KINDS.keys()
     lines = lines if (lines := data.get("lines", "")) in LINES else ""
     system = data.get("system", "")
     if data.get("shown_columns") != shown(chosen):
-        return Choices(columns=chosen, skips_unknown=skips, lines=lines, system=system)
+        return Choices(columns=chosen, skip=skip, lines=lines, system=system)
     keys = data.getlist("key")
     taken = [key for n, key in enumerate(keys) if f"take-{n}" in data]
     return Choices(
@@ -67,7 +68,7 @@ def choices_of(data: QueryDict, columns: ColumnsForm) -> Choices:
         names={key: data.get(f"name-{n}", "").strip() or key for n, key in enumerate(keys)},
         lower=frozenset(key for n, key in enumerate(keys) if data.get(f"better-{n}") == "lower"),
         higher=frozenset(key for n, key in enumerate(keys) if data.get(f"better-{n}") == "higher"),
-        skips_unknown=skips,
+        skip=skip,
         lines=lines,
         system=system,
     )
@@ -93,7 +94,7 @@ def seen_of(checked: Checked) -> str:
             (
                 columns,
                 metrics,
-                checked.choices.skips_unknown,
+                sorted(checked.choices.skip),
                 checked.choices.lines,
                 checked.choices.system,
                 checked.fingerprint,

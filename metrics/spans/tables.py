@@ -22,6 +22,7 @@ from metaeval.files.names import NAMES
 from metaeval.messages import message, truncated
 from metrics.error_spans import MISSING, SIDES, SOURCE, TARGET
 from metrics.imported.collecting import Collector
+from metrics.imported.columns import plainly
 
 # The names of WMT25's lists go before those that other tables have.
 FIELDS = (
@@ -61,27 +62,43 @@ class Read:
 
 @dataclass
 class Collected:
-    """What files hold by system and segment, by primary keys: spans, and scores where given."""
+    """What files hold by system and segment, by primary keys: spans, and scores where given.
+
+    `titles` are the columns of all tables as the files write them, `fields` what they are taken
+    for.
+    """
 
     spans: dict[Cell, list[Read]] = field(default_factory=dict)
     scores: dict[Cell, float] = field(default_factory=dict)
+    titles: dict[str, str] = field(default_factory=dict)
+    fields: dict[str, str] = field(default_factory=dict)
 
 
-def collect(files: Sequence[InputFile], pair: Pair, collector: Collector) -> Collected:
+def collect(
+    files: Sequence[InputFile], pair: Pair, columns: Mapping[str, str], collector: Collector
+) -> Collected:
     """Read all files, their rows of a language pair; what is wrong goes to the collector's report.
 
     Offsets are counted in the texts of their rows, where those have any: they move with line ends.
+    `columns` are the fields that a person chose for columns.
     """
     found = Collected()
-    for file in files:
-        if (table := read_table(file, collector.report)) is not None:
-            _table(table, pair, collector, found)
+    tables = [t for t in (read_table(file, collector.report) for file in files) if t is not None]
+    for table in tables:
+        found.titles |= table.titles
+    chosen = plainly(columns, found.titles, FIELDS, collector.report)
+    for table in tables:
+        _table(table, pair, chosen, collector, found)
     return found
 
 
-def _table(table: Table, pair: Pair, collector: Collector, found: Collected) -> None:
-    fields = propose(table.columns, FIELDS)
-    names = frozenset(fields.values())
+def _table(
+    table: Table, pair: Pair, chosen: Mapping[str, str], collector: Collector, found: Collected
+) -> None:
+    own = {column: field for column, field in chosen.items() if column in table.columns}
+    fields = {c: f for c, f in propose(table.columns, FIELDS, own).items() if f or c in own}
+    found.fields |= {column: field for column, field in fields.items() if field}
+    names = frozenset(fields.values()) - {""}
     needed = ["system", "segment", *(() if "errors" in names else ("start", "end", "severity"))]
     if lacking := [name for name in needed if name not in names]:
         refusal = message(
@@ -92,7 +109,7 @@ def _table(table: Table, pair: Pair, collector: Collector, found: Collected) -> 
         )
         collector.report.error(refusal, table.head)
         return
-    say_unused(table, fields, collector.report)
+    say_unused(table, {c for c, field in fields.items() if field}, collector.report)
     for line, row in keep_pair(renamed(table, fields), pair, collector.report).rows:
         values = {name: row.get(name) for name in names}
         _row(values, Place(table.file, line), collector, found)

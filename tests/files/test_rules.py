@@ -47,42 +47,44 @@ ROWS: dict[str, list[Row]] = {
 }
 
 
-def uploaded(file: InputFile) -> Reading:
-    checked = check_submission(Submission("s", "S", "de", "en", tables=[file]))
+def uploaded(file: InputFile, skip: frozenset[str]) -> Reading:
+    checked = check_submission(Submission("s", "S", "de", "en", tables=[file], skip=skip))
     draft = checked.draft
     systems = [(system.name, system.outputs) for system in draft.systems]
     return [(s.key, s.source, s.references) for s in draft.segments] + systems, checked.report
 
 
-def judged(file: InputFile) -> Reading:
-    return _drafted(sources.JUDGMENTS, file)
+def judged(file: InputFile, skip: frozenset[str]) -> Reading:
+    return _drafted(sources.JUDGMENTS, file, skip)
 
 
-def human(file: InputFile) -> Reading:
-    return _drafted(sources.HUMAN_SCORES, file)
+def human(file: InputFile, skip: frozenset[str]) -> Reading:
+    return _drafted(sources.HUMAN_SCORES, file, skip)
 
 
-def _drafted(tool: str, file: InputFile) -> Reading:
-    report = Report()
+def _drafted(tool: str, file: InputFile, skip: frozenset[str]) -> Reading:
     words = {"name": "x", "source_language": "de", "target_language": "en"}
-    drafts = sources.read(sources.Sent(tool, {"0": file}, words), report).drafts
+    words["skip"] = ",".join(skip)
+    reading, report = sources.check(sources.Sent(tool, {"0": file}, words))
+    drafts = reading.drafts
     return [
         (texts.segments, [s.outputs for s in texts.systems], campaign.judgments,
          campaign.output_scores) for texts, campaign in drafts
     ], report  # fmt: skip
 
 
-def scored(file: InputFile) -> Reading:
-    checked = checking.check(TestSet.objects.get(), [file], Choices())
+def scored(file: InputFile, skip: frozenset[str]) -> Reading:
+    checked = checking.check(TestSet.objects.get(), [file], Choices(skip=skip))
     return [draft.held for draft in checked.drafts], checked.report
 
 
-def marked(file: InputFile) -> Reading:
-    checked = importing.check(TestSet.objects.get(), [file], "m", ends_included=False)
+def marked(file: InputFile, skip: frozenset[str]) -> Reading:
+    choices = Choices(skip=skip)
+    checked = importing.check(TestSet.objects.get(), [file], "m", False, choices=choices)  # noqa: FBT003
     return checked.spans, checked.report
 
 
-DOORS: dict[str, Callable[[InputFile], Reading]] = {
+DOORS: dict[str, Callable[[InputFile, frozenset[str]], Reading]] = {
     "test set": uploaded,
     "judgments": judged,
     "human scores": human,
@@ -145,11 +147,11 @@ WRITERS: dict[str, tuple[str, Callable[[Sequence[Row]], str | bytes]]] = {
 }
 
 
-def read(door: str, name: str, content: str | bytes) -> Reading:
+def read(door: str, name: str, content: str | bytes, *skip: str) -> Reading:
     if not TestSet.objects.exists() and door in ("metric scores", "spans"):
         of_talks(2)
     data = content.encode() if isinstance(content, str) else content
-    return DOORS[door](InputFile.holding(name, data))
+    return DOORS[door](InputFile.holding(name, data), frozenset(skip))
 
 
 @pytest.mark.parametrize("writer", WRITERS)

@@ -7,9 +7,10 @@ from typing import Any
 from django.core.exceptions import ValidationError
 from django.core.management.base import CommandError
 
-from annotation.management.command_line import BaseCommand, values_by_name
+from annotation.management.command_line import BaseCommand, add_skip_argument, values_by_name
 from annotation.models import TestSet
 from annotation.uploads import Checked, InputFile, Submission, SystemFile, check_submission, store
+from annotation.uploads.skipping import SKIP, skipped
 from annotation.uploads.submissions import label_of_file, parse_ratio
 from annotation.uploads.tables.lines import LINES, LINES_HELP
 from core import languages
@@ -58,6 +59,7 @@ class Command(BaseCommand):
             help="recordings and pictures that segments name, or ZIP archives of them",
         )  # fmt: skip
         parser.add_argument("--lines", choices=LINES, default="", help=LINES_HELP)
+        add_skip_argument(parser)
         parser.add_argument("--ratio", default="1", help="length ratio where files state none")
         parser.add_argument(
             "--dry-run", action="store_true", help="check the files without storing anything"
@@ -74,7 +76,8 @@ class Command(BaseCommand):
             self.stdout.write("Dry run: nothing was stored.")
             return
         try:
-            self.stdout.write(store(checked.draft).sentence.text)
+            result = store(checked.draft, skipped=skipped(checked.report))
+            self.stdout.write(result.sentence.text)
         except ValidationError as error:
             raise CommandError(" ".join(error.messages)) from error
 
@@ -107,6 +110,7 @@ class Command(BaseCommand):
             columns=_columns(options["column"], {path.name for path in options["tables"]}),
             decode=options["decode_entities"],
             lines=options["lines"],
+            skip=frozenset(options[SKIP]),
         )
 
     def _report(self, checked: Checked) -> None:

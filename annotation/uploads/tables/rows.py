@@ -6,7 +6,7 @@ cells become columns of their own, `refs.refA`.
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePath
 from typing import Any
@@ -51,7 +51,8 @@ Row = dict[str, Any]
 class Table:
     """Rows by column name; an absent cell is absent from its row's dictionary.
 
-    `titles` are the columns as the file writes them, `separator` is what parts the cells of a text.
+    `titles` are the columns as the file writes them, `separator` is what parts the cells of a text,
+    `skipped` are the lines of rows that a person skips.
     """
 
     file: str
@@ -60,6 +61,7 @@ class Table:
     titles: dict[str, str] = field(default_factory=dict)
     separator: str = ""
     first: int = 1
+    skipped: Sequence[int] = ()
 
     @property
     def head(self) -> Place:
@@ -70,7 +72,8 @@ class Table:
 def read_table(file: InputFile, report: Report) -> Table | None:
     """Read the table in a file, or None with the reason reported."""
     data = read_bytes(file, report)
-    return None if data is None else table_in(file.name, data, report)
+    table = None if data is None else table_in(file.name, data, report)
+    return table and without_skipped(table, report)
 
 
 def table_in(name: str, data: bytes, report: Report) -> Table | None:
@@ -106,6 +109,15 @@ def parse(name: str, text: str, report: Report) -> Table | None:
     if kind == JSON:
         return _of_json(name, text, report)
     return _of_grid(name, lambda: read_separated(text, kind), report)
+
+
+def without_skipped(table: Table, report: Report) -> Table:
+    """Return a table without the rows that a person skips, which it then names."""
+    lines = [line for line, _ in table.rows]
+    if report.skips and (gone := report.skips.remove(table.file, lines)):
+        table.skipped = sorted(gone)
+        table.rows = [(line, row) for line, row in table.rows if line not in gone]
+    return table
 
 
 def require_rows(table: Table, report: Report) -> None:

@@ -7,9 +7,10 @@ from typing import Any
 from django.core.exceptions import ValidationError
 from django.core.management.base import CommandError
 
-from annotation.management.command_line import BaseCommand, values_by_name
+from annotation.management.command_line import BaseCommand, add_skip_argument, values_by_name
 from annotation.models import TestSet
 from annotation.uploads import InputFile
+from annotation.uploads.skipping import SKIP
 from annotation.uploads.tables.lines import LINES, LINES_HELP
 from core.text import pluralize
 from metrics.imported.checking import Checked, bring_in, check
@@ -51,10 +52,7 @@ class Command(BaseCommand):
             "--higher-is-better", action="append", default=[], metavar="METRIC",
             help="a metric of the files that is better when higher",
         )  # fmt: skip
-        parser.add_argument(
-            "--skip-unknown", action="store_true",
-            help="skip rows of systems and segments that the test set does not have",
-        )  # fmt: skip
+        add_skip_argument(parser)
         parser.add_argument("--system", help="whose scores these are, where the files do not say")
         parser.add_argument("--lines", choices=LINES, default="", help=LINES_HELP)
         parser.add_argument("--note", default="", help="whence the scores come, in a sentence")
@@ -97,19 +95,20 @@ class Command(BaseCommand):
 def _choices(options: dict[str, Any]) -> Choices:
     names = options["metric"]
     return Choices(
-        columns=values_by_name(map(_pair, options["column"])),
+        columns=values_by_name(map(column_and_field, options["column"])),
         metrics=tuple(names) or None,
         metric=names[0] if len(names) == 1 else "",
-        names=values_by_name(map(_pair, options["name"])),
+        names=values_by_name(map(column_and_field, options["name"])),
         lower=frozenset(options["lower_is_better"]),
         higher=frozenset(options["higher_is_better"]),
-        skips_unknown=options["skip_unknown"],
+        skip=frozenset(options[SKIP]),
         lines=options["lines"],
         system=options["system"] or "",
     )
 
 
-def _pair(text: str) -> tuple[str, str]:
+def column_and_field(text: str) -> tuple[str, str]:
+    """Split `COLUMN=FIELD`; CommandError where there is no `=`."""
     left, mark, right = text.rpartition("=")
     if not mark:
         raise CommandError(f"“{text}”: write COLUMN=FIELD or METRIC=NAME.")

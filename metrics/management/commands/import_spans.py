@@ -7,11 +7,14 @@ from typing import Any
 from django.core.exceptions import ValidationError
 from django.core.management.base import CommandError
 
-from annotation.management.command_line import BaseCommand
+from annotation.management.command_line import BaseCommand, add_skip_argument, values_by_name
 from annotation.models import TestSet
+from annotation.uploads.skipping import SKIP
 from core.text import pluralize
-from metrics.management.commands.import_scores import SHOWN, opened
+from metrics.imported.choices import Choices
+from metrics.management.commands.import_scores import SHOWN, column_and_field, opened
 from metrics.spans.importing import Checked, check, store
+from metrics.spans.tables import FIELDS
 
 ENDS = {"included": True, "excluded": False}
 
@@ -32,6 +35,12 @@ class Command(BaseCommand):
             "it (excluded). Without this option nothing is stored, and the command says which "
             "reading ends at the ends of words",
         )  # fmt: skip
+        parser.add_argument(
+            "--column", action="append", default=[], metavar="COLUMN=FIELD",
+            help=f"what a column holds: {', '.join(field.name for field in FIELDS)}, or nothing "
+            "of these",
+        )  # fmt: skip
+        add_skip_argument(parser)
         parser.add_argument("--dry-run", action="store_true", help="check, store nothing")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -39,7 +48,10 @@ class Command(BaseCommand):
         if test_set is None:
             raise CommandError(f"There is no test set {options['test_set']!r}.")
         files = [opened(path) for path in options["files"]]
-        checked = check(test_set, files, options["name"], ENDS.get(options["ends"]))
+        columns = values_by_name(map(column_and_field, options["column"]))
+        choices = Choices(columns=columns, skip=frozenset(options[SKIP]))
+        ends = ENDS.get(options["ends"])
+        checked = check(test_set, files, options["name"], ends, choices=choices)
         self._tell(checked)
         if n := len(checked.report.errors):
             raise CommandError(f"{pluralize(n, 'error')}; nothing was stored.")
