@@ -218,7 +218,7 @@ class UploadForm(LanguagesForm):
         same = {id(file) for _, file in self.earlier.files}
         tables = {file.name for role, file in files if role == "tables" and id(file) in same}
         columns = {name: c for name, c in self.earlier.columns.items() if name in tables}
-        return Sent(words, files, columns, self.earlier.decode)
+        return Sent(words, files, columns, self.earlier.decode, self.earlier.skip)
 
     def submission(self) -> Submission:
         """Return what the person sent; nothing has been read yet."""
@@ -247,6 +247,7 @@ def submission_of(words: Mapping[str, Any], sent: Sent) -> Submission:
         media=files["recordings"],
         columns=sent.columns,
         decode=sent.decode,
+        skip=sent.skip,
     )
 
 

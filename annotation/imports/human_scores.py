@@ -21,7 +21,13 @@ from annotation.imports.judgments.fields import (
 )
 from annotation.imports.judgments.groups import Group, groups_of
 from annotation.imports.judgments.options import LOWER, Options
-from annotation.imports.judgments.read import FIRST, Drafts, Reading, all_columns, all_fields
+from annotation.imports.judgments.read import (
+    Drafts,
+    Reading,
+    all_columns,
+    all_fields,
+    all_samples,
+)
 from annotation.imports.judgments.rows import Row, join, with_plain_names
 from annotation.models import Campaign, Item
 from annotation.uploads import SystemDraft
@@ -53,12 +59,6 @@ USUAL = Wanted("score", SCORE.label, (
 # The column of numbers that are given to segments here.
 NUMBER = " number"
 NUMBERED = ("mqm", "esa", "da")
-LABELS = (
-    message("human-scores.label-score", "Score"),
-    message("human-scores.label-segment", "Segment"),
-    message("human-scores.label-system", "System"),
-    message("human-scores.label-value", "Value"),
-)
 
 
 @dataclass
@@ -77,7 +77,7 @@ def read(files: Sequence[InputFile], options: Options, report: Report) -> Readin
     tables = read_tables(files, report)
     chosen = matched(options.columns, tables)
     check_chosen(chosen, tables, report, FIELDS, repeatable=(SCORE.name,))
-    seen = Reading(columns=all_columns(tables), wanted=FIELDS)
+    seen = Reading(columns=all_columns(tables), wanted=FIELDS, samples=all_samples(tables))
     if report.errors or not tables:
         return seen
     sheets = [_sheet(table, chosen) for table in tables]
@@ -100,8 +100,7 @@ def read(files: Sequence[InputFile], options: Options, report: Report) -> Readin
     if report.errors:
         return seen
     named = replace(options, name=options.name or PurePath(files[0].name).stem)
-    drafts = _drafts(rows, others, named, seen.directions, report)
-    return replace(seen, drafts=drafts, labels=LABELS, first=[_shown(row) for row in rows[:FIRST]])
+    return replace(seen, drafts=_drafts(rows, others, named, seen.directions, report))
 
 
 def _is_scored(sheet: Sheet, options: Options) -> bool:
@@ -230,11 +229,6 @@ def _has_keys(row: Row, report: Report) -> bool:
             message("human-scores.no-segment", "The segment is missing."), row.at("segment")
         )
     return bool(row.name("system"))
-
-
-def _shown(row: Row) -> list[str]:
-    segment = row.name("segment") or "all"
-    return [row.name(NAME.name), segment, row.name("system"), f"{row.cells['score']:g}"]
 
 
 def _directions(rows: Iterable[Row], options: Options, report: Report) -> dict[str, Direction]:

@@ -18,7 +18,7 @@ from annotation.uploads.changes import Changes
 from annotation.uploads.drafts import TestSetDraft, from_json, to_json
 from annotation.uploads.files import InputFile
 from annotation.uploads.previews import Checked
-from annotation.uploads.problems import Report, problem_from_json
+from annotation.uploads.problems import Report, Seen, problem_from_json
 from annotation.uploads.tables.meanings import Meaning
 from annotation.uploads.waiting import ExpiredError
 
@@ -32,20 +32,21 @@ __all__ = ["ExpiredError", "Pending", "Sent", "forget", "keep", "recall", "recal
 class Sent:
     """What a person sent: the words of the form as typed, and the files with their roles.
 
-    `columns` and `decode` are the choices made on the preview (see `Submission`).
+    `columns`, `decode` and `skip` are the choices made on the preview (see `Submission`).
     """
 
     words: Mapping[str, str]
     files: list[tuple[str, InputFile]]
     columns: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     decode: bool = False
+    skip: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
 class Pending:
     """An upload as read back. `preview` holds the values of `previews.Preview`.
 
-    `head` is the draft without segments and systems.
+    `head` is the draft without segments and systems, `counts` the rows with a problem of each kind.
     """
 
     token: str
@@ -56,6 +57,7 @@ class Pending:
     changes: Changes
     preview: dict[str, Any]
     meanings: list[Meaning]
+    counts: Mapping[str, int]
     sha256: str
 
     @cached_property
@@ -81,6 +83,7 @@ def keep(checked: Checked | None, sent: Sent, user_id: int) -> str:
         "files": [[role, file.name, file.size] for role, file in sent.files],
         "columns": sent.columns,
         "decode": sent.decode,
+        "skip": sorted(sent.skip),
         "checked": _values(checked) if checked else None,
         "sha256": hashlib.sha256(draft).hexdigest(),
     }
@@ -111,10 +114,11 @@ def recall(token: str, user_id: int) -> Pending:
         user_id=user_id,
         sent=_sent(token, values, user_id),
         head=TestSetDraft(**checked["head"]),
-        report=Report(problems),
+        report=Report(problems, files={each["file"]: Seen(**each) for each in checked["files"]}),
         changes=Changes(**changes),
         preview=checked["preview"],
         meanings=[Meaning(**meaning) for meaning in checked["meanings"]],
+        counts=checked["counts"],
         sha256=values["sha256"],
     )
 
@@ -124,7 +128,8 @@ def _sent(token: str, values: Mapping[str, Any], user_id: int) -> Sent:
         (role, _file(token, number, name, size, user_id))
         for number, (role, name, size) in enumerate(values["files"])
     ]
-    return Sent(values["words"], files, values["columns"], values["decode"])
+    skip = frozenset(values["skip"])
+    return Sent(values["words"], files, values["columns"], values["decode"], skip)
 
 
 def forget(token: str, user_id: int) -> None:
@@ -144,4 +149,6 @@ def _values(checked: Checked) -> dict[str, Any]:
         "preview": checked.preview.as_json(),
         "problems": [problem.as_json() for problem in checked.report.problems],
         "meanings": [meaning.as_json() for meaning in checked.meanings],
+        "files": [asdict(each) for each in checked.report.files.values()],
+        "counts": dict(checked.report.skips.counts) if checked.report.skips else {},
     }

@@ -101,8 +101,27 @@ class EnoughError(Exception):
     """There are too many errors to continue; the report says so."""
 
 
+@dataclass
+class Seen:
+    """What a file was recognised as.
+
+    `format` is the name of the format, empty for plain text; `separator` parts the cells of a
+    table, and `rows` counts its rows, or the lines of plain text.
+    """
+
+    file: str
+    format: str = ""
+    encoding: str = ""
+    separator: str = ""
+    rows: int | None = None
+
+
 class RowsToSkip(Protocol):
     """Says of which errors the rows are skipped (`annotation.uploads.skipping`)."""
+
+    @property
+    def counts(self) -> Mapping[str, int]:
+        """How many rows have a problem of each kind."""
 
     def takes(self, code: str, place: Place) -> bool:
         """Return True if the row of an error is skipped, so that it is no error."""
@@ -117,13 +136,19 @@ class Report:
 
     With a `limit`, the error that reaches it raises EnoughError: a damaged file of a million rows
     has a million errors. `is_cut` then says that there may be more. `skips` are the rows that a
-    person chose to skip.
+    person chose to skip, `files` what the files were recognised as.
     """
 
     problems: list[Problem] = field(default_factory=list)
     limit: int | None = None
     is_cut: bool = False
     skips: RowsToSkip | None = None
+    files: dict[str, Seen] = field(default_factory=dict)
+
+    def saw(self, file: str, **facts: Any) -> None:
+        """Record what a file was recognised as, by the fields of `Seen`."""
+        name = printable(file)
+        self.files[name] = replace(self.files.get(name) or Seen(name), **facts)
 
     def _add(self, severity: Severity, message: Message, place: Place) -> None:
         place = place._replace(file=printable(place.file), field=_printable(place.field))

@@ -147,6 +147,7 @@ def _parsed(reading: Reading, files: Sequence[InputFile]) -> Iterator[Table]:
         _refuse_too_many(reading, text, file)
         if is_marked(text):
             marked.append((file.name, text))
+            reading.report.saw(file.name, format="XML, SGML")
         elif table := parse(file.name, text, reading.report):
             yield table
     pair = reading.draft.source_language, reading.draft.target_language
@@ -243,6 +244,7 @@ def _lines(file: InputFile, field: str, reading: Reading) -> list[str] | None:
     if field != "document":
         reading.expect(content.count("\n"), Place(file.name))
     lines = split_lines(content)
+    report.saw(file.name, rows=len(lines))
     for i in (i for i, line in enumerate(lines) if len(line) > LONGEST_TEXT):
         report.stop(too_long(len(lines[i])), Place(file.name, i + 1, field))
     if field != "document":

@@ -151,6 +151,14 @@ class Skips:
     offered: dict[str, set[tuple[str, int]]] = field(default_factory=dict)
     is_last: bool = False
 
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many rows have a problem of each kind, those that are skipped included."""
+        rows = {kind: set(found) for kind, found in self.offered.items()}
+        for key, kind in self.rows.items():
+            rows.setdefault(kind, set()).add(key)
+        return {kind: len(rows[kind]) for kind in KINDS if kind in rows}
+
     def takes(self, code: str, place: Place) -> bool:
         """Return True if an error of a row is none, because the row is skipped."""
         kind = KIND_OF.get(code)

@@ -94,9 +94,10 @@ def store(
 ) -> ImportResult:
     """Store a test set, or add its systems to the stored test set of the same slug.
 
-    `skipped` says which rows of the files were skipped. Storing the same draft again changes nothing. Raises ValidationError with every violation, one
-    being that the `user` may not add to the test set, and OutdatedError where the changes are no
-    longer the `expected` ones that were previewed.
+    `skipped` says which rows of the files were skipped. Storing the same draft again changes
+    nothing. Raises ValidationError with every violation, one being that the `user` may not add to
+    the test set, and OutdatedError where the changes are no longer the `expected` ones that were
+    previewed.
     """
     report = Report()
     try:

@@ -55,9 +55,9 @@ class MetricScoresSerializer(serializers.Serializer[object]):
     language_pair; `metrics` names those that are
     taken (without it all but human scores); `names` gives metrics other names. Of metrics that
     neither `lower_is_better` nor `higher_is_better` names, the direction is inferred, or the import
-    is refused. Rows with problems of the kinds in `skip` are skipped and counted. `lines` says what line n of files without keys is: the segment with key n, the nth
-    as listed, or the nth of the export to mt-metrics-eval; `system` whose scores files are that
-    name no system.
+    is refused. Rows with problems of the kinds in `skip` are skipped and counted. `lines` says what
+    line n of files without keys is: the segment with key n, the nth as listed, or the nth of the
+    export to mt-metrics-eval; `system` whose scores files are that name no system.
     """
 
     test_set = serializers.SlugRelatedField(slug_field="slug", queryset=TestSet.objects.all())

@@ -1,7 +1,8 @@
 """Check files before an import: their scores, what importing them changes, and warnings."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any
 
 from django.core.exceptions import ValidationError
@@ -9,6 +10,7 @@ from django.core.exceptions import ValidationError
 from annotation.access import may_change_test_set, test_set_refusal
 from annotation.models import TestSet
 from annotation.uploads.files import InputFile
+from annotation.uploads.previews import FIRST
 from annotation.uploads.problems import Place, Report
 from annotation.uploads.skipping import read_skipping, skipped
 from annotation.uploads.tables.directions import USUAL, direction_message, say_direction
@@ -68,7 +70,10 @@ class Found:
 
 @dataclass(frozen=True)
 class Checked:
-    """Files that were read: what they hold, and every problem."""
+    """Files that were read: what they hold, and every problem.
+
+    `first` are the first scores as they will be stored, by `LABELS`.
+    """
 
     test_set: TestSet
     choices: Choices
@@ -77,6 +82,7 @@ class Checked:
     metrics: list[Found] = field(default_factory=list)
     drafts: list[Draft] = field(default_factory=list)
     n_outputs: int = 0
+    first: Sequence[Sequence[str]] = ()
 
     @property
     def fingerprint(self) -> str:
@@ -121,7 +127,23 @@ def _check(
         for key, each in collector.metrics.items()
     ]
     _warn(metrics, report)
-    return Checked(test_set, choices, reading, report, metrics, drafts, len(names.has))
+    first = list(islice(_scores(drafts, names), FIRST))
+    return Checked(test_set, choices, reading, report, metrics, drafts, len(names.has), first)
+
+
+LABELS = (
+    message("scores.label-metric", "Metric"),
+    message("scores.label-system", "System"),
+    message("scores.label-segment", "Segment"),
+    message("scores.label-score", "Score"),
+)
+
+
+def _scores(drafts: Iterable[Draft], names: Names) -> Iterator[list[str]]:
+    for draft in drafts:
+        for (system, segment), score in draft.held.cells():
+            key = "" if segment is None else names.keys[segment]
+            yield [draft.name, names.labels[system], key, f"{score:g}"]
 
 
 def _fit(report: Report) -> bool:

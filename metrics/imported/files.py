@@ -28,7 +28,7 @@ from metrics.imported.layouts import Row, read_layout
 
 @dataclass
 class Reading:
-    """The content of files: their columns with titles, the fields of columns, and their SHA-256.
+    """The content of files: columns with titles, fields and samples, and the files' SHA-256.
 
     `lines` are the possible meanings of line n, where it is unclear or was chosen; `systems` the
     systems to choose from for files that do not name one.
@@ -39,6 +39,7 @@ class Reading:
     files: list[dict[str, str]] = field(default_factory=list)
     lines: tuple[str, ...] = ()
     systems: tuple[str, ...] = ()
+    samples: dict[str, str] = field(default_factory=dict)
 
 
 def read(
@@ -56,6 +57,7 @@ def read(
             tables.append(without_skipped(table, report))
     for table in tables:
         reading.columns |= table.titles
+        reading.samples = table.samples | reading.samples
     chosen = plainly(choices.columns, reading.columns, FIELDS, report)
     for table in tables:
         _attempt(_Scores(table, choices, collector, lines).read(chosen, test_set, reading))
@@ -90,7 +92,11 @@ def _parsed(name: str, data: bytes, report: Report) -> Table | None:
     text = decode(name, data, report)
     if text is None:
         return None
-    return read_layout(name, text, report) or parse(name, text, report)
+    table = read_layout(name, text, report)
+    if table is None:
+        return parse(name, text, report)
+    report.saw(name, rows=len(table.rows))
+    return table
 
 
 def _attempt(steps: Iterator[None]) -> None:

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django import forms
@@ -12,6 +13,7 @@ from annotation.forms.columns import ColumnsForm
 from annotation.forms.uploads import FilesField
 from annotation.uploads import InputFile
 from annotation.uploads.skipping import KINDS, SKIP
+from annotation.uploads.tables.columns import Wanted
 from annotation.uploads.tables.lines import LINES
 from metrics.imported.checking import Checked
 from metrics.imported.choices import FIELDS, Choices
@@ -39,9 +41,26 @@ class ScoreFilesForm(forms.Form):
 
 def columns_form(checked: Checked) -> ColumnsForm:
     """Ask what the columns hold, as titled in the files."""
-    columns, fields = checked.reading.columns, checked.reading.fields
-    titled = {title: fields[name] for name, title in columns.items() if name in fields}
-    return ColumnsForm(list(columns.values()), FIELDS, titled, unused=UNUSED)
+    reading = checked.reading
+    return titled_form(reading.columns, reading.fields, reading.samples, FIELDS, unused=UNUSED)
+
+
+def titled_form(
+    columns: Mapping[str, str],
+    fields: Mapping[str, str],
+    samples: Mapping[str, str],
+    wanted: Sequence[Wanted],
+    data: QueryDict | None = None,
+    **options: Any,
+) -> ColumnsForm:
+    """Return a form of columns under their titles in the files; `columns` has these by name."""
+    by_title = [
+        {title: known[name] for name, title in columns.items() if name in known}
+        for known in (fields, samples)
+    ]
+    return ColumnsForm(
+        list(columns.values()), wanted, by_title[0], data, samples=by_title[1], **options
+    )
 
 
 def chosen_columns(data: QueryDict) -> ColumnsForm:

@@ -63,6 +63,7 @@ class Checked:
     direction: Direction = USUAL
     columns: Mapping[str, str] = field(default_factory=dict)
     fields: Mapping[str, str] = field(default_factory=dict)
+    samples: Mapping[str, str] = field(default_factory=dict)
     first: Sequence[Sequence[str]] = ()
 
     @property
@@ -160,7 +161,7 @@ def _check(
     return Checked(
         test_set, name, ends_included, report, ends, spans, scores, _hashes(files),
         _counted(spans), bool(collected.scores), direction, collected.titles, collected.fields,
-        _first(spans, texts, names),
+        collected.samples, _first(spans, texts, names),
     )  # fmt: skip
 
 

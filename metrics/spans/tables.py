@@ -65,13 +65,14 @@ class Collected:
     """What files hold by system and segment, by primary keys: spans, and scores where given.
 
     `titles` are the columns of all tables as the files write them, `fields` what they are taken
-    for.
+    for, `samples` their first cells.
     """
 
     spans: dict[Cell, list[Read]] = field(default_factory=dict)
     scores: dict[Cell, float] = field(default_factory=dict)
     titles: dict[str, str] = field(default_factory=dict)
     fields: dict[str, str] = field(default_factory=dict)
+    samples: dict[str, str] = field(default_factory=dict)
 
 
 def collect(
@@ -86,6 +87,7 @@ def collect(
     tables = [t for t in (read_table(file, collector.report) for file in files) if t is not None]
     for table in tables:
         found.titles |= table.titles
+        found.samples = table.samples | found.samples
     chosen = plainly(columns, found.titles, FIELDS, collector.report)
     for table in tables:
         _table(table, pair, chosen, collector, found)

@@ -7,6 +7,7 @@ from django.core.exceptions import PermissionDenied, ValidationError
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
+from django.utils.http import urlencode
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
@@ -20,6 +21,8 @@ from annotation.access import (
     test_set_refusal,
     visible_test_sets,
 )
+from annotation.forms.columns import SkipForm, counts_of
+from annotation.forms.preview import Heading, Preview, download
 from annotation.models import TestSet, listed
 from annotation.uploads.tables.lines import LABELS
 from annotation.uploads.waiting import ExpiredError
@@ -29,6 +32,7 @@ from core.messages import messages_of, sentences, translated
 from metaeval.messages import message
 from metrics import catalogue
 from metrics.imported import pending
+from metrics.imported.checking import LABELS as HEADINGS
 from metrics.imported.checking import Checked, bring_in, check
 from metrics.imported.choices import Choices
 from metrics.imported.form import (
@@ -42,7 +46,6 @@ from metrics.imported.form import (
 from metrics.imported.storing import OutdatedError, shown_imports, summary, withdraw
 from metrics.models import MetricImport
 
-SHOWN = 200
 NOT_YOUR_ROLE = message(
     "scores.admins-only", "Only campaign admins and site admins can import scores."
 )
@@ -132,15 +135,9 @@ def _confirm(request: HttpRequest, test_set: TestSet, token: str) -> HttpRespons
             return _store(request, checked, token)
         messages.warning(request, CHANGED)
     if "problems" in request.GET:
-        return _problems(checked)
+        return download(checked.report)
     bound = columns if columns is not None and not columns.is_valid() else columns_form(checked)
     return _preview(request, checked, choices, bound, token)
-
-
-def _problems(checked: Checked) -> HttpResponse:
-    lines = "".join(f"{problem.severity}\t{problem}\n" for problem in checked.report.problems)
-    headers = {"Content-Disposition": 'attachment; filename="problems.txt"'}
-    return HttpResponse(lines, content_type="text/plain; charset=utf-8", headers=headers)
 
 
 def _preview(
@@ -151,12 +148,16 @@ def _preview(
         **_head(checked.test_set),
         "checked": checked,
         "columns": columns,
-        "report": report,
-        "shown": report.errors[:SHOWN],
-        "token": token,
+        "shown": Preview(
+            report,
+            SkipForm(counts_of(report), choices.skip),
+            [("", columns)] if columns.fields else [],
+            [Heading(label) for label in HEADINGS],
+            [] if report.errors else checked.first,
+        ),
+        "address": f"?{urlencode({'check': token})}&",
         "shown_columns": shown({column: field.initial for column, field in _initial(columns)}),
         "seen": seen_of(checked),
-        "skips_unknown": choices.skips_unknown,
         "lines": choices.lines,
         "line_choices": [(each, translated(LABELS[each])) for each in checked.reading.lines],
         "system": choices.system,

@@ -13,6 +13,7 @@ from django.views.decorators.http import require_http_methods
 
 from annotation.access import campaign_for_admin, researcher_required, signed_in
 from annotation.forms.columns import CHANGED, is_changed
+from annotation.forms.preview import download
 from annotation.models import Campaign, Prefill
 from annotation.prefill import trial, updating
 from annotation.prefill.suggestions import Condition
@@ -31,8 +32,8 @@ from metrics.spans.importing import Checked, check
 from metrics.spans.stored import find_with_spans
 from metrics.spans.suggesting import Fitted, fit, suggestions_of
 from metrics.views.imports import EXPIRED
+from metrics.views.spans import shown_of
 
-SHOWN = 50
 BUILT_IN = message("suggestions.trial", "Added a trial to the campaign.")
 NO_TRIAL = message(
     "suggestions.no-trial", "There is no trial: annotators see all suggestions in every document."
@@ -120,6 +121,8 @@ def _confirm(request: HttpRequest, campaign: Campaign, token: str) -> HttpRespon
             messages.warning(request, CHANGED)
         return redirect(f"{request.path}?{urlencode({'check': token, **form.cleaned_data})}")
     checked = check(campaign.test_set, files, "suggestions", form.ends_included)
+    if "problems" in request.GET:
+        return download(checked.report)
     if "keep" in request.POST and not checked.report.errors:
         _keep(request, campaign, form.cleaned_data["what"], Prefill.Source.FILE, _names(files),
               fit(campaign, checked.spans), _details(checked))  # fmt: skip
@@ -189,7 +192,8 @@ def _page(
         "form": form,
         "token": token,
         "checked": checked,
-        "shown": checked.report.errors[:SHOWN] if checked else (),
+        "shown": shown_of(checked) if checked else None,
+        "address": f"?{request.GET.urlencode()}&",
         "prefill": prefill,
         "skipped": _skipped(prefill.details) if prefill else [],
         "shares": shares,

@@ -80,7 +80,7 @@ def scored(file: InputFile, skip: frozenset[str]) -> Reading:
 
 def marked(file: InputFile, skip: frozenset[str]) -> Reading:
     choices = Choices(skip=skip)
-    checked = importing.check(TestSet.objects.get(), [file], "m", False, choices=choices)  # noqa: FBT003
+    checked = importing.check(TestSet.objects.get(), [file], "m", False, choices=choices)
     return checked.spans, checked.report
 
 

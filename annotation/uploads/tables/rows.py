@@ -34,6 +34,8 @@ LONGEST_TEXT = LONGEST_CELL
 # JSON within the quotation marks of a program that quotes: no text begins so, and it is read.
 QUOTED_JSON = ('"[{""', '"{""')
 MOST_COLUMNS = 1_000
+# Characters of a cell that is shown, and the rows among which one is looked for.
+SAMPLE, SAMPLED = 60, 50
 WORKBOOK = b"PK\x03\x04"
 # The column with the keys of an object of lists, such as COMET's systems.
 GROUP = "group"
@@ -67,6 +69,15 @@ class Table:
     def head(self) -> Place:
         """The row with the names of the columns."""
         return Place(self.file, self.first)
+
+    @property
+    def samples(self) -> dict[str, str]:
+        """The beginning of the first cell of each column that is not empty."""
+        found: dict[str, str] = {}
+        for _, row in self.rows[:SAMPLED]:
+            cells = {c: str(cell)[:SAMPLE] for c, cell in row.items() if cell not in (None, "")}
+            found = cells | found
+        return found
 
 
 def read_table(file: InputFile, report: Report) -> Table | None:
@@ -153,6 +164,7 @@ def _of_grid(name: str, read: Any, report: Report) -> Table | None:
         is_long = max(map(len, cells)) > LONGEST_TEXT
         if not is_long or not _is_too_long(row, Place(name, number), report):
             table.rows.append((number, row))
+    report.saw(name, format=grid.kind.upper(), separator=grid.separator, rows=len(table.rows))
     return table
 
 
@@ -262,6 +274,7 @@ def _of_json(name: str, text: str, report: Report) -> Table | None:
         if len(columns) > MOST_COLUMNS:
             break
     table.columns, table.titles = list(columns), columns
+    report.saw(name, format="JSON", rows=len(table.rows))
     is_read = bool(table.rows) or not report.errors
     return table if is_read and _fits(table, report) else None
 

@@ -41,7 +41,7 @@ def test_the_person_says_what_a_column_holds(world: World, as_admin: Client) -> 
     assert "expired" in as_admin.get(checked.url, follow=True).text
     page = as_admin.get(read.url)
     assert page.status_code == 200
-    assert "The first rows as they were read" in page.text
+    assert "The first rows as they will be stored" in page.text
     assert "a finished campaign with 2 judgments" in page.text
     assert '<option value="annotator" selected>' in page.text
     assert not Campaign.objects.filter(slug="later").exists()
