@@ -17,6 +17,7 @@ from annotation.uploads.problems import Report, showable
 from annotation.uploads.skipping import KINDS, SKIP
 from annotation.uploads.tables.columns import Wanted
 from annotation.uploads.tables.meanings import OWN, SYSTEM, WANTED, Meaning
+from annotation.uploads.tables.pairs import ALL
 from core.messages import translated
 from metaeval.messages import Message, message
 
@@ -162,16 +163,48 @@ class DecodeForm(forms.Form):
     )
 
 
+class PairForm(forms.Form):
+    """The language pair whose rows are read, or all: one test set for each pair of the tables."""
+
+    def __init__(
+        self, pairs: Sequence[tuple[str, str]], words: Mapping[str, str], data: Any = None
+    ) -> None:
+        super().__init__(data)
+        stated = f"{words['source_language']}-{words['target_language']}"
+        self.codes = {"-".join(pair): pair for pair in pairs if all(pair)}
+        others = [(code, code) for code in self.codes if code != stated]
+        if len(self.codes) > 1 or others:
+            self.fields["pair"] = forms.ChoiceField(
+                label=_("Language pair"),
+                choices=[("", stated), *others, (ALL, _("all: one test set for each pair"))],
+                initial=words.get("pair", ""),
+                required=False,
+            )
+
+    def applied(self, words: Mapping[str, str]) -> dict[str, str]:
+        """Return the words of the upload with the chosen pair."""
+        chosen = self.cleaned_data.get("pair", words.get("pair", ""))
+        if chosen not in self.codes:
+            return {**words, "pair": chosen}
+        source, target = self.codes[chosen]
+        return {**words, "pair": "", "source_language": source, "target_language": target}
+
+
 class Understanding:
     """Forms for the columns of every table and for entities, bound if `data` is given.
 
-    `skip` is the form of the rows to skip.
+    `skip` is the form of the rows to skip, `pair` that of the language pair.
     """
 
     def __init__(
-        self, meanings: Sequence[Meaning], sent: Sent, skip: SkipForm, data: Any = None
+        self,
+        meanings: Sequence[Meaning],
+        sent: Sent,
+        skip: SkipForm,
+        pair: PairForm,
+        data: Any = None,
     ) -> None:
-        self.meanings, self.sent, self.skip = meanings, sent, skip
+        self.meanings, self.sent, self.skip, self.pair = meanings, sent, skip, pair
         self.is_too_wide = sum(len(m.columns) for m in meanings) > MOST_SELECTS
         shown = [] if self.is_too_wide else meanings
         self.tables = [_columns_form(n, meaning, data) for n, meaning in enumerate(shown)]
@@ -184,7 +217,7 @@ class Understanding:
 
     @property
     def _forms(self) -> tuple[forms.Form, ...]:
-        return *self.tables, self.decode, self.skip
+        return *self.tables, self.decode, self.skip, self.pair
 
     def is_changed(self) -> bool:
         """Return True if a choice differs from those of the preview."""
@@ -198,7 +231,13 @@ class Understanding:
         }
         decode = self.decode.cleaned_data["decode"]
         skip = frozenset(self.skip.chosen)
-        return replace(self.sent, columns=columns or self.sent.columns, decode=decode, skip=skip)
+        return replace(
+            self.sent,
+            words=self.pair.applied(self.sent.words),
+            columns=columns or self.sent.columns,
+            decode=decode,
+            skip=skip,
+        )
 
     def named(self) -> list[tuple[str, ColumnsForm]]:
         """The tables' forms with their files."""

@@ -59,6 +59,10 @@ class Sent:
     files: Mapping[str, InputFile]
     words: Mapping[str, str]
 
+    def several(self, role: str) -> list[InputFile]:
+        """Return the files of a role: `log`, `log1`, `log2` …"""
+        return [file for key, file in self.files.items() if key.rstrip("0123456789") == role]
+
 
 def check(sent: Sent, user: Any = None) -> tuple[Reading, Report]:
     """Read the files and compare them with what is stored, without the rows to skip."""
@@ -99,12 +103,13 @@ def _read_campaign(sent: Sent, report: Report) -> Drafts:
         return pearmut.read(
             sent.files["campaign"],
             report,
+            parts=sent.several("campaign")[1:],
             source_language=sent.words["source_language"],
             target_language=sent.words["target_language"],
             name=name,
             ends=sent.words.get("ends", ""),
             breaks=sent.words.get("breaks", ""),
-            log=sent.files.get("log"),
+            logs=sent.several("log"),
             media=[sent.files["recordings"]] if "recordings" in sent.files else [],
         )
     return appraise.read(

@@ -195,7 +195,9 @@ class Report:
         causes: dict[object, list[Problem]] = {}
         for problem in self.problems:
             place = problem.place
-            cause = (problem.severity, place.file, place.field, problem.code)
+            # The fields of JSON are paths: one cause has as many as there are values.
+            where = "" if place.row is None and "[" in str(place.field) else place.field
+            cause = (problem.severity, place.file, where, problem.code)
             causes.setdefault(cause, []).append(problem)
         self.problems = [
             problem
@@ -234,6 +236,12 @@ def _too_many(limit: int) -> Message:
 def _gathered(alike: Sequence[Problem]) -> Problem:
     """Return the first problem of one cause, with a count and the next rows."""
     rows = [each.place.row for each in alike[1:PLACES] if each.place.row is not None]
+    fields = list(dict.fromkeys(str(each.place.field) for each in alike))[1:PLACES]
+    if fields and not rows:
+        more = message(
+            "problem.times-at", "{n} times, next at {places}", n=len(alike), places=fields
+        )
+        return replace(alike[0], more=more)
     return replace(alike[0], more=_repeated(len(alike), rows))
 
 

@@ -28,7 +28,7 @@ from annotation.uploads.tables.lines import Listing
 from annotation.uploads.tables.marked import is_marked, marked_tables
 from annotation.uploads.tables.meanings import understand
 from annotation.uploads.tables.outputs import read_outputs
-from annotation.uploads.tables.pairs import keep_pair
+from annotation.uploads.tables.pairs import ALL, keep_pair
 from annotation.uploads.tables.paragraphs import split_documents
 from annotation.uploads.tables.rows import (
     LONGEST_TEXT,
@@ -126,7 +126,10 @@ def _read_tables(reading: Reading, submission: Submission) -> list[Table]:
     for table in split_documents(parsed, report):
         taken, meaning = understand(table, submission.columns, report)
         reading.meanings.append(meaning)
-        tables += [keep_pair(taken, pair, report)] if taken else []
+        if taken:
+            kept, counts = keep_pair(taken, pair, report, is_one_of_all=submission.pair == ALL)
+            reading.pairs += counts
+            tables.append(kept)
     _refuse_strange_columns(submission, reading)
     return tables
 

@@ -1,5 +1,6 @@
 """The state while files are read: the draft, the report and the options."""
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -21,6 +22,7 @@ class Reading:
     `meanings` says what the columns of each table were taken for; with `decodes`, HTML entities
     become characters. `listing` are the segments that files without keys are of, and `lines` what
     their lines are (`annotation.uploads.tables.lines`); of them, `skipped_keys` are skipped.
+    `pairs` counts the rows of tables by the languages that they name.
     """
 
     draft: TestSetDraft
@@ -31,6 +33,7 @@ class Reading:
     lines: str = ""
     listing: Listing | None = None
     skipped_keys: set[str] = field(default_factory=set)
+    pairs: Counter[tuple[str, str]] = field(default_factory=Counter)
     _is_unclear: bool = False
     _texts: int = 0
     _decoded: int = 0

@@ -7,6 +7,7 @@ from django.conf import settings
 from django.contrib import messages
 from django.core.exceptions import ValidationError
 from django.core.paginator import Paginator
+from django.db import transaction
 from django.db.models import Count, Prefetch
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.http.response import HttpResponseBase
@@ -31,12 +32,12 @@ from annotation.access import (
     visible_test_sets,
 )
 from annotation.forms.access import AccountForm
-from annotation.forms.columns import CHANGED, SkipForm, Understanding
+from annotation.forms.columns import CHANGED, PairForm, SkipForm, Understanding
 from annotation.forms.preview import Heading, Preview, download
 from annotation.forms.uploads import UploadForm, read_again
 from annotation.imports.first_rows import SEGMENT, SOURCE
 from annotation.models import Output, Segment, System, TestSet, listed
-from annotation.uploads import OutdatedError, Submission, check_submission, store
+from annotation.uploads import OutdatedError, Submission, check_pairs, store
 from annotation.uploads.media.attachments import TEXTS
 from annotation.uploads.media.storage import path_of
 from annotation.uploads.pending import (
@@ -91,7 +92,7 @@ def _form(request: HttpRequest, form: UploadForm) -> HttpResponse:
     if form.is_bound:
         # Browsers do not send files again, so they are kept here.
         sent = form.sent()
-        token = keep(None, sent, signed_in(request).pk) if sent.files else ""
+        token = keep([], sent, signed_in(request).pk) if sent.files else ""
         form.offer(sent)
         form.data = data = request.POST.copy()
         data.setlist("kept_files", form.initial["kept_files"])
@@ -103,8 +104,8 @@ def _form(request: HttpRequest, form: UploadForm) -> HttpResponse:
 
 
 def _check(request: HttpRequest, submission: Submission, sent: Sent) -> HttpResponse:
-    checked = check_submission(submission, user=request.user)
-    token = keep(checked, sent, signed_in(request).pk)
+    found = check_pairs(submission, user=request.user)
+    token = keep(found, sent, signed_in(request).pk)
     return redirect(f"{reverse('testset-upload')}?check={token}")
 
 
@@ -148,7 +149,8 @@ def _confirm(request: HttpRequest, token: str) -> HttpResponse:
 
 def _understanding(pending: Pending, data: Any = None) -> Understanding:
     skip = SkipForm(pending.counts, pending.sent.skip, data)
-    return Understanding(pending.meanings, pending.sent, skip, data)
+    pair = PairForm(pending.pairs, pending.sent.words, data)
+    return Understanding(pending.meanings, pending.sent, skip, pair, data)
 
 
 def _read_again(
@@ -165,12 +167,12 @@ def _read_again(
 
 
 def _preview(request: HttpRequest, pending: Pending, understanding: Understanding) -> HttpResponse:
-    report, draft = pending.report, pending.head
+    report = pending.report
     context = {
         "pending": pending,
-        "draft": draft,
-        "changes": pending.changes,
-        "preview": pending.preview,
+        "name": pending.sent.words["name"],
+        "parts": pending.parts,
+        "has_entities": any(each.preview["entities"] for each in pending.parts),
         "shown": _shown(pending, understanding),
         "address": f"?{urlencode({'check': pending.token})}&",
         "understanding": understanding,
@@ -183,7 +185,8 @@ def _preview(request: HttpRequest, pending: Pending, understanding: Understandin
 
 
 def _shown(pending: Pending, understanding: Understanding) -> Preview:
-    segments, draft = pending.preview["first"], pending.head
+    part = pending.parts[0]
+    segments, draft = part.preview["first"], part.head
     references = sorted({name for each in segments for name, _ in each["references"]})
     has_documents = any(each["document"] for each in segments)
     headings = [Heading(SEGMENT), *[Heading(DOCUMENT)] * has_documents]
@@ -212,12 +215,16 @@ def _store(request: HttpRequest, pending: Pending) -> HttpResponse:
     if pending.report.errors:
         return back
     try:
-        result = store(
-            pending.draft,
-            user=request.user,
-            expected=pending.changes,
-            skipped=skipped(pending.report),
-        )
+        with transaction.atomic():
+            results = [
+                store(
+                    draft,
+                    user=request.user,
+                    expected=part.changes,
+                    skipped=skipped(pending.report),
+                )
+                for draft, part in zip(pending.drafts, pending.parts, strict=True)
+            ]
     except ExpiredError:
         messages.error(request, EXPIRED)
         return redirect("testset-upload")
@@ -229,7 +236,11 @@ def _store(request: HttpRequest, pending: Pending) -> HttpResponse:
         messages.error(request, changed)
         return back
     forget(pending.token, signed_in(request).pk)
-    messages.success(request, translated(result.sentence))
+    for each in results:
+        messages.success(request, translated(each.sentence))
+    result = results[0]
+    if len(results) > 1:
+        return redirect("testsets")
     if result.changes.creates and result.changes.systems_added:
         return redirect(f"{reverse('campaign-new')}?testset={result.test_set.slug}")
     return redirect(result.test_set)

@@ -30,8 +30,9 @@ from metrics.imported.layouts import Row, read_layout
 class Reading:
     """The content of files: columns with titles, fields and samples, and the files' SHA-256.
 
-    `lines` are the possible meanings of line n, where it is unclear or was chosen; `systems` the
-    systems to choose from for files that do not name one.
+    `pairs` counts the rows by the languages that they name. `lines` are the possible meanings of
+    line n, where it is unclear or was chosen; `systems` the systems to choose from for files that
+    do not name one.
     """
 
     columns: dict[str, str] = field(default_factory=dict)
@@ -40,6 +41,7 @@ class Reading:
     lines: tuple[str, ...] = ()
     systems: tuple[str, ...] = ()
     samples: dict[str, str] = field(default_factory=dict)
+    pairs: Counter[tuple[str, str]] = field(default_factory=Counter)
 
 
 def read(
@@ -143,7 +145,9 @@ class _Scores:
         if system is None:
             return
         pair = test_set.source_language, test_set.target_language
-        rows = keep_pair(table, pair, report).rows
+        kept, pairs = keep_pair(table, pair, report, of_test_set=True)
+        reading.pairs += pairs
+        rows = kept.rows
         metrics = self._metrics(free, system)
         named = [(line, row | {SYSTEM: system} if system else row) for line, row in rows]
         if metrics is None or not self._find_lines(named):

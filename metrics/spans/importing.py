@@ -64,6 +64,7 @@ class Checked:
     columns: Mapping[str, str] = field(default_factory=dict)
     fields: Mapping[str, str] = field(default_factory=dict)
     samples: Mapping[str, str] = field(default_factory=dict)
+    pairs: Mapping[tuple[str, str], int] = field(default_factory=dict)
     first: Sequence[Sequence[str]] = ()
 
     @property
@@ -161,7 +162,7 @@ def _check(
     return Checked(
         test_set, name, ends_included, report, ends, spans, scores, _hashes(files),
         _counted(spans), bool(collected.scores), direction, collected.titles, collected.fields,
-        collected.samples, _first(spans, texts, names),
+        collected.samples, collected.pairs, _first(spans, texts, names),
     )  # fmt: skip
 
 

@@ -5,6 +5,7 @@ which nothing was found.
 """
 
 import json
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -65,7 +66,7 @@ class Collected:
     """What files hold by system and segment, by primary keys: spans, and scores where given.
 
     `titles` are the columns of all tables as the files write them, `fields` what they are taken
-    for, `samples` their first cells.
+    for, `samples` their first cells. `pairs` counts rows by the languages that they name.
     """
 
     spans: dict[Cell, list[Read]] = field(default_factory=dict)
@@ -73,6 +74,7 @@ class Collected:
     titles: dict[str, str] = field(default_factory=dict)
     fields: dict[str, str] = field(default_factory=dict)
     samples: dict[str, str] = field(default_factory=dict)
+    pairs: Counter[Pair] = field(default_factory=Counter)
 
 
 def collect(
@@ -112,7 +114,9 @@ def _table(
         collector.report.error(refusal, table.head)
         return
     say_unused(table, {c for c, field in fields.items() if field}, collector.report)
-    for line, row in keep_pair(renamed(table, fields), pair, collector.report).rows:
+    kept, pairs = keep_pair(renamed(table, fields), pair, collector.report, of_test_set=True)
+    found.pairs += pairs
+    for line, row in kept.rows:
         values = {name: row.get(name) for name in names}
         _row(values, Place(table.file, line), collector, found)
 

@@ -1,5 +1,6 @@
 """Pages to import and withdraw metric scores that were computed elsewhere."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from django.contrib import messages
@@ -19,12 +20,12 @@ from annotation.access import (
     signed_in,
     test_set_for_reader,
     test_set_refusal,
-    visible_test_sets,
 )
 from annotation.forms.columns import SkipForm, counts_of
 from annotation.forms.preview import Heading, Preview, download
-from annotation.models import TestSet, listed
+from annotation.models import TestSet
 from annotation.uploads.tables.lines import LABELS
+from annotation.uploads.tables.pairs import Pair
 from annotation.uploads.waiting import ExpiredError
 from annotation.views.uploads import is_too_large, too_large_sentence
 from annotation.web.errors import refuse
@@ -57,13 +58,7 @@ CHANGED = _("Nothing was stored, because the result has changed. Check it again,
 @require_GET
 def score_sets(request: HttpRequest) -> HttpResponse:
     """Choose the test set for an import of scores."""
-    rows = (
-        listed(visible_test_sets(request.user).filter(systems__isnull=False))
-        .distinct()
-        .order_by("name")
-    )
-    mine = [row for row in rows if may_change_test_set(request.user, row)]
-    context = {"section": "metrics", "test_sets": mine}
+    context = {"section": "metrics", "test_sets": pending.mine(request.user)}
     return render(request, "metrics/score_sets.html", context)
 
 
@@ -83,7 +78,7 @@ def metric_scores(request: HttpRequest, slug: str) -> HttpResponse:
     is_sent = request.method == "POST"
     form = ScoreFilesForm(request.POST, request.FILES) if is_sent else ScoreFilesForm()
     if form.is_valid():
-        key = pending.keep(slug, form.sent(), signed_in(request).pk)
+        key = pending.keep(form.sent(), signed_in(request).pk)
         return redirect(f"{reverse('metric-scores', args=[slug])}?check={key}")
     context = {
         "form": form,
@@ -91,6 +86,7 @@ def metric_scores(request: HttpRequest, slug: str) -> HttpResponse:
         "refusal": test_set_refusal(test_set) if is_admin(request.user) else NOT_YOUR_ROLE,
         **_imports(test_set),
         **_head(test_set),
+        **kept_for(request),
     }
     status = 422 if form.errors else 200
     return render(request, "metrics/scores.html", context, status=status)
@@ -120,7 +116,7 @@ def _imports(test_set: TestSet) -> dict[str, Any]:
 def _confirm(request: HttpRequest, test_set: TestSet, token: str) -> HttpResponse:
     user = signed_in(request)
     try:
-        files = pending.recall(token, test_set.slug, user.pk)
+        files = pending.recall(token, user.pk)
     except ExpiredError:
         messages.error(request, EXPIRED)
         return redirect("metric-scores", test_set.slug)
@@ -156,6 +152,8 @@ def _preview(
             [] if report.errors else checked.first,
         ),
         "address": f"?{urlencode({'check': token})}&",
+        "kept": token,
+        "other_sets": pending.others(checked.test_set, checked.reading.pairs, request.user),
         "shown_columns": shown({column: field.initial for column, field in _initial(columns)}),
         "seen": seen_of(checked),
         "lines": choices.lines,
@@ -180,9 +178,31 @@ def _store(request: HttpRequest, checked: Checked, token: str) -> HttpResponse:
         messages.error(request, CHANGED)
         return redirect(request.get_full_path())
     else:
-        pending.forget(token, checked.test_set.slug, signed_in(request).pk)
         messages.success(request, translated(summary(outcomes)))
+        return after_import(
+            request, "metric-scores", checked.test_set, checked.reading.pairs, token
+        )
     return redirect("metric-scores", checked.test_set.slug)
+
+
+def after_import(
+    request: HttpRequest, page: str, test_set: TestSet, pairs: Mapping[Pair, int], token: str
+) -> HttpResponse:
+    """Return to the page of a test set, with the files if other test sets may take rows of them."""
+    user = signed_in(request)
+    address = reverse(page, args=[test_set.slug])
+    if rest := pending.others(test_set, pairs, user):
+        query = {"kept": token, "for": [each.slug for each in rest]}
+        return redirect(f"{address}?{urlencode(query, doseq=True)}")
+    pending.forget(token, user.pk)
+    return redirect(address)
+
+
+def kept_for(request: HttpRequest) -> dict[str, Any]:
+    """Return the files that are kept, and the test sets that may take rows of them."""
+    kept = request.GET.get("kept", "")
+    slugs = request.GET.getlist("for") if kept else []
+    return {"kept": kept, "other_sets": pending.named(slugs, request.user) if slugs else []}
 
 
 @researcher_required

@@ -44,7 +44,7 @@ from metrics.scores import latest_signatures
 from metrics.spans.importing import LABELS, Checked, check, store
 from metrics.spans.stored import find_with_spans, read_rows
 from metrics.spans.tables import FIELDS
-from metrics.views.imports import EXPIRED
+from metrics.views.imports import EXPIRED, after_import, kept_for
 
 COLUMNS = ("metric", "system", "segment", "side", "start", "end", "severity", "category",
            "confidence", "text", "signature")  # fmt: skip
@@ -65,10 +65,12 @@ def metric_spans(request: HttpRequest, slug: str) -> HttpResponse:
     is_sent = request.method == "POST"
     form = SpanFilesForm(request.POST, request.FILES) if is_sent else SpanFilesForm()
     if is_sent and form.is_valid():
-        key = pending.keep(slug, form.sent(), signed_in(request).pk)
+        key = pending.keep(form.sent(), signed_in(request).pk)
         chosen = {name: form.cleaned_data[name] for name in ("name", "ends")}
         return redirect(f"{request.path}?{urlencode({'check': key, **chosen})}")
     context = _head(test_set) | {"form": form, "marking": _marking(test_set)}
+    if rest := kept_for(request)["other_sets"]:
+        context |= {"other_sets": rest, "kept": request.GET["kept"]}
     return render(request, "metrics/spans_import.html", context, status=422 if form.errors else 200)
 
 
@@ -86,7 +88,7 @@ def _marking(test_set: TestSet) -> list[str]:
 def _confirm(request: HttpRequest, test_set: TestSet, token: str) -> HttpResponse:
     user = signed_in(request)
     try:
-        files = pending.recall(token, test_set.slug, user.pk)
+        files = pending.recall(token, user.pk)
     except ExpiredError:
         messages.error(request, EXPIRED)
         return redirect("metric-spans", test_set.slug)
@@ -119,15 +121,15 @@ def _confirm(request: HttpRequest, test_set: TestSet, token: str) -> HttpRespons
             except ValidationError as error:
                 messages.error(request, sentences(messages_of(error)[:5]))
             else:
-                pending.forget(token, test_set.slug, user.pk)
                 messages.success(request, translated(_stored(checked, outcome)))
-                return redirect("metric-spans", test_set.slug)
+                return after_import(request, "metric-spans", test_set, checked.pairs, token)
     if "problems" in request.GET:
         return download(checked.report)
     tables = [("", columns)] if columns.fields else []
     context = _head(test_set) | {
         "form": form, "token": token, "checked": checked,
         "shown": shown_of(checked, skip, tables), "address": f"?{request.GET.urlencode()}&",
+        "other_sets": pending.others(test_set, checked.pairs, user), "kept": token,
     }  # fmt: skip
     status = 422 if checked.report.errors and is_sent else 200
     return render(request, "metrics/spans_import.html", context, status=status)

@@ -79,7 +79,7 @@ def _choose(request: HttpRequest, campaign: Campaign) -> HttpResponse:
         _keep(request, campaign, given["what"], Prefill.Source.METRIC, given["metric"], fitted,
               details)  # fmt: skip
         return redirect("campaign-suggestions", campaign.slug)
-    key = pending.keep(campaign.slug, form.sent(), signed_in(request).pk)
+    key = pending.keep(form.sent(), signed_in(request).pk)
     query = {"check": key, "what": given["what"], "ends": given["ends"]}
     return redirect(f"{request.path}?{urlencode(query)}")
 
@@ -107,7 +107,7 @@ def _marking(campaign: Campaign) -> Mapping[str, MetricSignature]:
 def _confirm(request: HttpRequest, campaign: Campaign, token: str) -> HttpResponse:
     user = signed_in(request)
     try:
-        files = pending.recall(token, campaign.slug, user.pk)
+        files = pending.recall(token, user.pk)
     except ExpiredError:
         messages.error(request, EXPIRED)
         return redirect("campaign-suggestions", campaign.slug)
@@ -126,7 +126,7 @@ def _confirm(request: HttpRequest, campaign: Campaign, token: str) -> HttpRespon
     if "keep" in request.POST and not checked.report.errors:
         _keep(request, campaign, form.cleaned_data["what"], Prefill.Source.FILE, _names(files),
               fit(campaign, checked.spans), _details(checked))  # fmt: skip
-        pending.forget(token, campaign.slug, user.pk)
+        pending.forget(token, user.pk)
         return redirect("campaign-suggestions", campaign.slug)
     return _page(request, campaign, form, token=token, checked=checked)
 

@@ -92,6 +92,7 @@ def finish(
     drafts = described(drafts, options, report)
     if not report.errors:
         examine(drafts, report)
+    report.gather()
     store_drafts(command, drafts, report, options)
 
 

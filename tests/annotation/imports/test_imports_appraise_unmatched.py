@@ -210,9 +210,7 @@ def sent(client: Client) -> str:
     return str(checked.url)
 
 
-@pytest.mark.parametrize(
-    ("unmatched", "items"), [("targets", 500), ("leave-out", 140)]
-)
+@pytest.mark.parametrize(("unmatched", "items"), [("targets", 500), ("leave-out", 140)])
 def test_the_page_offers_both_ways(
     world: World, as_admin: Client, unmatched: str, items: int
 ) -> None:

@@ -131,7 +131,7 @@ def test_rows_of_other_languages_are_skipped(world: World) -> None:
     result = checked(world, *lines)
     assert result.metrics[0].n_systems == 1
     warning = result.report.warnings[0]
-    assert (warning.code, warning.message.parameters["n"]) == ("pair.skipped", 1)
+    assert (warning.code, warning.message.parameters["n"]) == ("pair.of-other-test-sets", 1)
     assert errors(world, lines[0], lines[2])[0].code == "pair.none"
 
 
