@@ -39,7 +39,10 @@ class HumanScoresWords(forms.Form):
         label=_("Name"),
         required=False,
         max_length=120,
-        help_text=_("Leave blank to use the name of the first file."),
+        help_text=_(
+            "Leave blank to use the campaign that the table names, or the name of its file, study "
+            "or test set."
+        ),
     )
     study = StudyField()
     question = QuestionField()

@@ -6,7 +6,6 @@ column of scores, or every name in a column of names, becomes a campaign without
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import PurePath
 
 from django.utils.translation import gettext_noop
 
@@ -20,6 +19,7 @@ from annotation.imports.judgments.fields import (
     read_tables,
 )
 from annotation.imports.judgments.groups import Group, groups_of
+from annotation.imports.judgments.naming import name_of
 from annotation.imports.judgments.options import LOWER, Options
 from annotation.imports.judgments.read import (
     Drafts,
@@ -99,7 +99,8 @@ def read(files: Sequence[InputFile], options: Options, report: Report) -> Readin
     )
     if report.errors:
         return seen
-    named = replace(options, name=options.name or PurePath(files[0].name).stem)
+    named = replace(options, name=name_of(options, files, rows))
+    seen = replace(seen, name=named.name)
     return replace(seen, drafts=_drafts(rows, others, named, seen.directions, report))
 
 

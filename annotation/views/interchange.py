@@ -102,7 +102,7 @@ def correction_of(sent: Sent, reading: Reading, report: Report, data: Any) -> Co
     if sent.tool not in WORDS:
         return None
     return Correction(
-        WORDS[sent.tool](data, initial=dict(sent.words), prefix="words"),
+        WORDS[sent.tool](data, initial={"name": reading.name} | dict(sent.words), prefix="words"),
         ColumnsForm(
             reading.columns,
             reading.wanted,

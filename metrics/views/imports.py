@@ -20,6 +20,7 @@ from annotation.access import (
     signed_in,
     test_set_for_reader,
     test_set_refusal,
+    visible_campaigns,
 )
 from annotation.forms.columns import SkipForm, counts_of
 from annotation.forms.preview import Heading, Preview, download
@@ -87,6 +88,7 @@ def metric_scores(request: HttpRequest, slug: str) -> HttpResponse:
         **_imports(test_set),
         **_head(test_set),
         **kept_for(request),
+        "campaigns": visible_campaigns(request.user).filter(test_set=test_set),
     }
     status = 422 if form.errors else 200
     return render(request, "metrics/scores.html", context, status=status)

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import PurePath
 
 from annotation.imports.drafts import CampaignDraft
 from annotation.imports.judgments import answers as answering
@@ -20,6 +19,7 @@ from annotation.imports.judgments.fields import (
     warn_of_missing_scores,
 )
 from annotation.imports.judgments.groups import drafts_of
+from annotation.imports.judgments.naming import name_of
 from annotation.imports.judgments.options import Options
 from annotation.imports.judgments.rows import Row, join, rows_of
 from annotation.imports.judgments.segments import fill_names, name_segments
@@ -40,7 +40,8 @@ class Reading:
     """What tables were found to hold: drafts, and how the columns and first rows were taken.
 
     `columns` are those of all tables in order with `samples` of their cells, `fields` what each is
-    taken for, `directions` those of published scores by name.
+    taken for, `directions` those of published scores by name, and `name` what the campaign is
+    called.
     """
 
     drafts: Drafts = field(default_factory=list)
@@ -49,6 +50,7 @@ class Reading:
     wanted: Sequence[Wanted] = FIELDS
     directions: Mapping[str, Direction] = field(default_factory=dict)
     samples: Mapping[str, str] = field(default_factory=dict)
+    name: str = ""
 
 
 def read(files: Sequence[InputFile], options: Options, report: Report) -> Reading:
@@ -80,13 +82,8 @@ def read(files: Sequence[InputFile], options: Options, report: Report) -> Readin
     for sheet in sheets:
         say_unused(sheet.table, {c for c, f in sheet.fields.items() if f}, report)
     warn_of_missing_scores(judged, report)
-    return _read_rows(
-        judged, spans, others, replace(options, name=_name(options, files)), report, seen
-    )
-
-
-def _name(options: Options, files: Sequence[InputFile]) -> str:
-    return options.name or PurePath(files[0].name).stem
+    named = replace(options, name=name_of(options, files, _rows(judged)))
+    return _read_rows(judged, spans, others, named, report, replace(seen, name=named.name))
 
 
 def all_columns(tables: Iterable[object]) -> list[str]:

@@ -62,7 +62,7 @@ class Command(BaseCommand):
     def words_of(self, options: dict[str, Any]) -> dict[str, str]:
         """Return the options that describe the tables."""
         words = {name: str(options[name]) for name in self.words if options.get(name)}
-        words |= {SKIP: ",".join(options[SKIP])}
+        words |= {SKIP: ",".join(options[SKIP]), "folder": options["tables"][0].parent.name}
         return words | {"columns": json.dumps(_columns(options["column"]))}
 
     def _say_columns(self, reading: Reading) -> None:

@@ -147,7 +147,7 @@ def test_the_command_with_its_dry_run(world: World, tmp_path: Path) -> None:
     scores = tmp_path / "scores.tsv"
     scores.write_text(SCORES)
     call_command("import_human_scores", scores, test_set="harbour", stdout=out)
-    assert "scores: 1 system, 1 segment, 1 published score: imported." in out.getvalue()
+    assert "harbour-zh-en: 1 system, 1 segment, 1 published score: imported." in out.getvalue()
 
 
 def post(client: Client, address: str = API, text: str = TABLE, **fields: str) -> Any:
