@@ -17,6 +17,7 @@ from annotation.imports.judgments.fields import (
     matched,
     read_commas,
     read_tables,
+    refuse_objects,
 )
 from annotation.imports.judgments.groups import Group, groups_of
 from annotation.imports.judgments.naming import name_of
@@ -82,6 +83,7 @@ def read(files: Sequence[InputFile], options: Options, report: Report) -> Readin
         return seen
     sheets = [_sheet(table, chosen) for table in tables]
     read_commas(sheets, report)
+    refuse_objects(sheets, report)
     seen = replace(seen, fields=all_fields(sheets))
     sheets = [_with_numbers(sheet, report) for sheet in sheets]
     scored = [sheet for sheet in sheets if _is_scored(sheet, options)]

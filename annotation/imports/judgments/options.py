@@ -28,10 +28,11 @@ class Options:
     `columns` maps columns to fields, an empty field meaning that a column is not used. `directions`
     maps names of published scores to what of them is better: `lower` or `higher`.
     `folder` is where the files lie. `annotator` and `system` stand where the tables name none.
-    `scale` is the scale of the scores, mapped linearly to 0–100. `ties` says what becomes of two different answers of one person to
-    one thing whose order no time tells. `critical` is what a critical error weighs, from 0 to 1000,
-    None where nobody said so. `ends_included`: offsets of error spans name the last
-    character, not the one behind it. `dates` is what comes first in dates with slashes.
+    `scale` is the scale of the scores, mapped linearly to 0–100. `ties` says what becomes of two
+    different answers of one person to one thing whose order no time tells. `critical` is what a
+    critical error weighs, from 0 to 1000, None where nobody said so. `ends_included`: offsets of
+    error spans name the last character, not the one behind it. `dates` is what comes first in dates
+    with slashes.
     """
 
     name: str = ""

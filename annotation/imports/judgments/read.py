@@ -15,6 +15,7 @@ from annotation.imports.judgments.fields import (
     matched,
     read_commas,
     read_tables,
+    refuse_objects,
     sheets_of,
     warn_of_missing_scores,
 )
@@ -66,6 +67,7 @@ def read(files: Sequence[InputFile], options: Options, report: Report) -> Readin
         return Reading(columns=all_columns(tables), samples=all_samples(tables))
     sheets = sheets_of(tables, chosen, JUDGMENT_FIELDS)
     read_commas(sheets, report)
+    refuse_objects(sheets, report)
     seen = Reading(
         columns=all_columns(tables), fields=all_fields(sheets), samples=all_samples(tables)
     )
