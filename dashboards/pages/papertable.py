@@ -108,7 +108,7 @@ def _shape(query: QueryDict) -> Shape:
         has_zero=one_of(query, "zero", (YES, NO)) == YES,
         has_bold=one_of(query, "bold", (YES, NO)) == YES,
         has_marks=one_of(query, "marks", (YES, NO)) == YES,
-        is_turned=one_of(query, "turned", (NO, YES)) == YES,
+        is_transposed=one_of(query, "turned", (NO, YES)) == YES,
         are_notes_below=one_of(query, "notes", (COMMENTS, BELOW)) == BELOW,
         caption=caption,
     )

@@ -29,7 +29,7 @@ class Shape:
     has_zero: bool = True
     has_bold: bool = True
     has_marks: bool = True
-    is_turned: bool = False
+    is_transposed: bool = False
     are_notes_below: bool = False
     caption: str = ""
 
@@ -99,7 +99,7 @@ def shaped(table: Table, shape: Shape) -> Table:
         notes=table.notes if shape.are_notes_below else [*table.notes, *rest],
         below=rest if shape.are_notes_below else (),
     )
-    return _turned(found) if shape.is_turned else found
+    return _transposed(found) if shape.is_transposed else found
 
 
 def joined(tables: Sequence[tuple[str, Table]]) -> Table:
@@ -209,7 +209,7 @@ def _split(table: Table) -> tuple[str, list[str]]:
     return " ".join(words[:end]).rstrip(",;:.") + ".", [caption, *rest]
 
 
-def _turned(table: Table) -> Table:
+def _transposed(table: Table) -> Table:
     """Return the table with its columns as rows; headings above rows have no place there."""
     names = column_names(table)
     rows = [row for row in table.body if not is_heading(row, table)]

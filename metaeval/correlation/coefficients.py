@@ -344,7 +344,5 @@ def _summarise(valid: BoolArray, values: FloatArray, grouping: str, notes: Notes
                 )
             )
         else:
-            notes.warn(
-                ConstantInputWarning(ONE_SIDE_CONSTANT)
-            )
+            notes.warn(ConstantInputWarning(ONE_SIDE_CONSTANT))
     return mean(values)

@@ -55,7 +55,7 @@ def test_numbers_are_written_again_from_their_values() -> None:
 
 
 def test_rows_become_columns() -> None:
-    found = shaped(table(2), Shape(is_turned=True, columns=["Rank"]))
+    found = shaped(table(2), Shape(is_transposed=True, columns=["Rank"]))
     assert [cell.text for cell in found.head[0]] == ["Metric", "m_0", "m_1"]
     assert grid(found) == [["Rank", "1", "2"]]
 

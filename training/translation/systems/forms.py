@@ -57,7 +57,7 @@ class TranslateForm(forms.Form):
     method = forms.ChoiceField(
         choices=lambda: [
             (AUTO, _("the length control of the model if it has one, else exact")),
-            *((key, f"{key}: {translated(about)}") for key, about in METHODS.items()),
+            *((key, translated(about)) for key, about in METHODS.items()),
         ],
         initial=AUTO,
         label=_("Method"),
