@@ -54,8 +54,7 @@ KINDS: dict[str, Kind] = {
             cell: empty, missing
             name: empty
             document: empty
-            judgments: no-annotator, no-segment, source-missing, score-missing
-            human-scores: no-system, no-segment
+            judgments: no-annotator, no-segment, no-system, source-missing, score-missing
             scores: no-system-named, no-segment-named, no-metric-named""",
         ),
         _kind(
