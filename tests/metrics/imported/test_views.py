@@ -141,7 +141,7 @@ def test_the_list_of_metrics_has_no_run_of_them(world: World, as_owner: Client) 
     address = send(as_owner)
     as_owner.post(address, filled(as_owner.get(address).text, **{"import": "1"}))
     page = as_owner.get("/testsets/harbour/score/").text
-    assert page.count(">imported<") == page.count(f"{ADDRESS}\">imported<")
+    assert page.count(">imported<") == page.count(f'{ADDRESS}">imported<')
     page = as_owner.get("/metrics/").text
     assert "Imported scores" in page
     assert "COMET (imported)" in page
