@@ -8,8 +8,8 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from annotation.uploads.problems import Place, Report, printable
-from metaeval.messages import Message, message, plural
+from annotation.uploads.problems import Place, Report
+from metaeval.messages import Message, message, plural, printable
 
 Result = TypeVar("Result")
 # Readings after which a problem that still appears is an error.
