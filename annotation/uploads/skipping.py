@@ -112,7 +112,7 @@ KINDS: dict[str, Kind] = {
         ),
         _kind(
             "score",
-            message("skip.score", "rows with a score that is no number or outside the scale"),
+            message("skip.score", "rows whose score is not a number or is outside the scale"),
             """cell: not-a-number, decimal-comma
             judgments: score-outside, score-outside-scale, not-a-whole-number, bound-outside
             spans: score-unusable""",
@@ -203,7 +203,7 @@ class Skips:
 
 
 def kinds_of(text: str) -> frozenset[str]:
-    """Return the kinds that a text names, separated by commas; unknown ones are left out."""
+    """Return the kinds that a text names, separated by commas; unknown ones are skipped."""
     return frozenset(text.split(",")) & KINDS.keys()
 
 
