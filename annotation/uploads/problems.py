@@ -1,14 +1,12 @@
 """Problems of an upload, each a message with its place: file, row and field."""
 
-import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple, NoReturn, Protocol
 
 from core.messages import as_json
-from metaeval.messages import Message, Parameter, from_json, message
+from metaeval.messages import Message, Parameter, from_json, message, printable
 
-UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 # More problems of one cause than this are shown as one.
 PLACES = 5
 Severity = Literal["error", "warning", "note"]
@@ -265,11 +263,6 @@ def _printable(value: Parameter) -> Any:
     if isinstance(value, list):
         return [_printable(each) for each in value]
     return printable(value) if isinstance(value, str) else value
-
-
-def printable(text: str) -> str:
-    """Write control characters and lone surrogates, which pages cannot show, as escapes."""
-    return UNPRINTABLE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def showable(text: str) -> str:

@@ -196,9 +196,9 @@ def _read_plain_segments(reading: Reading, source: InputFile, submission: Submis
         _read_documents(reading, submission.documents, source.name, kept)
 
 
-def _read_documents(reading: Reading, file: InputFile, source: str, kept: list[int]) -> None:
+def _read_documents(reading: Reading, file: InputFile, source: str, lines_read: list[int]) -> None:
     lines = _parallel(reading, file, DOCUMENT, source)
-    for i, line in enumerate(kept if lines else ()):
+    for i, line in enumerate(lines_read if lines else ()):
         document = lines[line - 1].strip()
         place = Place(file.name, line, DOCUMENT)
         reading.draft.segments[i].document = document

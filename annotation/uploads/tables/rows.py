@@ -12,7 +12,7 @@ from pathlib import PurePath
 from typing import Any
 
 from annotation.uploads.files import InputFile, add_notes, decode, read_bytes
-from annotation.uploads.problems import Place, Report, printable
+from annotation.uploads.problems import Place, Report
 from metaeval.files.decoding import split_lines
 from metaeval.files.grids import (
     CSV,
@@ -24,7 +24,7 @@ from metaeval.files.grids import (
     read_workbook,
 )
 from metaeval.files.names import NAMES, is_called, is_known
-from metaeval.messages import Message, MessageError, message, plural, truncated
+from metaeval.messages import Message, MessageError, message, plural, printable, truncated
 
 JSON = "jsonl"
 EXTENSIONS = {

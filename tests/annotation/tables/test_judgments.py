@@ -421,5 +421,5 @@ def everything(campaign: Campaign) -> list[tuple[object, ...]]:
 def test_the_example_for_download_is_imported(db: None) -> None:
     path = Path(settings.BASE_DIR) / "static/examples/judgments.tsv"
     (launched,) = stored([InputFile.at(path)])
-    assert launched.result.campaign.slug == "judgments"
+    assert launched.result.campaign.slug == "judgments-de-en"
     assert launched.result.n_judgments == 5
