@@ -12,11 +12,9 @@ from annotation.exports.judgments import (
     json_lines,
     judgment_dicts,
     judgment_rows,
-    span_dicts,
-    span_header,
-    span_rows,
 )
 from annotation.exports.parquet import parquet_bytes
+from annotation.exports.spans import span_dicts, span_header, span_rows
 from annotation.exports.suggestions import SUGGESTION_HEADER, suggestion_rows
 from annotation.exports.tables import csv_lines, zip_bytes
 from annotation.filters import EVERYTHING, Filters

@@ -34,7 +34,7 @@ from annotation.uploads.tables.rows import (
     LONGEST_TEXT,
     Table,
     column_name,
-    is_workbook,
+    is_binary,
     parse,
     table_in,
     too_long,
@@ -134,7 +134,7 @@ def _parsed(reading: Reading, files: Sequence[InputFile]) -> Iterator[Table]:
         data = read_bytes(file, reading.report)
         if data is None:
             continue
-        if is_workbook(file.name, data):
+        if is_binary(file.name, data):
             if table := table_in(file.name, data, reading.report):
                 yield table
             continue

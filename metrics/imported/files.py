@@ -17,7 +17,7 @@ from annotation.uploads.tables.columns import propose, renamed, say_unused
 from annotation.uploads.tables.lines import KEY, Listing, UnknownOrderError, n_unknown
 from annotation.uploads.tables.numbers import read_percent, write_points
 from annotation.uploads.tables.pairs import keep_pair
-from annotation.uploads.tables.rows import Table, is_workbook, parse, table_in
+from annotation.uploads.tables.rows import Table, is_binary, parse, table_in
 from metaeval.files.names import column_of
 from metaeval.messages import message, plural, truncated
 from metrics.imported.choices import FIELDS, LINE, METRIC, SCORE, SEGMENT, SYSTEM, Choices
@@ -85,7 +85,7 @@ class _Lines:
 
 
 def _parsed(name: str, data: bytes, report: Report) -> Table | None:
-    if is_workbook(name, data):
+    if is_binary(name, data):
         return table_in(name, data, report)
     text = decode(name, data, report)
     if text is None:

@@ -7,11 +7,13 @@ from datetime import datetime
 from annotation.imports.judgments.cells.kinds import SHOW_OUTPUT
 from annotation.imports.judgments.cells.spans import RawSpan, raw_spans
 from annotation.imports.judgments.cells.times import Clock, TimeError
+from annotation.imports.judgments.exported.columns import is_answer
 from annotation.imports.judgments.fields import Sheet
 from annotation.imports.judgments.options import Options
 from annotation.imports.judgments.rows import KEYS, Key, Row, rows_of
 from annotation.models import Annotator, Item
 from annotation.models.judgment import MAX_SCORE
+from annotation.protocols.composed import MOST_VALUE
 from annotation.uploads.checks import FORBIDDEN, FORBIDDEN_IN_NAMES, character, max_length
 from annotation.uploads.problems import Report
 from metaeval.messages import message, plural
@@ -48,8 +50,10 @@ class Answer:
         spans = tuple(
             tuple(sorted((k, str(v)) for k, v in raw.values.items())) for raw in self.spans
         )
+        others = tuple(sorted((f, self.row.name(f)) for f in self.row.cells if is_answer(f)))
+        key = self.row.name("judgment") if self.row.sheet.is_exported else ""
         return (self.score, spans, self.started_at, self.submitted_at, self.comment,
-                self.is_flagged)  # fmt: skip
+                self.is_flagged, others, key)  # fmt: skip
 
     @property
     def time(self) -> datetime | None:
@@ -145,11 +149,17 @@ class Reader:
             comment=self._clean(row, "comment"),
             is_flagged=row.is_true("is_flagged", self.report),
             revision=row.whole("revision", self.report),
-            text="" if kind in SHOW_OUTPUT else self._clean(row, "output"),
+            text=self._text(row, kind),
             low=self._bound(row, "low"),
             high=self._bound(row, "high"),
         )
         return answer if len(self.report.errors) == before else None
+
+    def _text(self, row: Row, kind: Item.Kind) -> str:
+        """What was shown instead of a system's output."""
+        if row.sheet.is_exported:
+            return self._clean(row, "own_text")
+        return "" if kind in SHOW_OUTPUT else self._clean(row, "output")
 
     def _label(self, row: Row, name: str) -> str:
         """A name that a column of ours holds."""
@@ -177,13 +187,15 @@ class Reader:
 
     def _bound(self, row: Row, name: str) -> int | None:
         bound = row.whole(name, self.report)
-        if bound is not None and not 0 <= bound <= MAX_SCORE:
+        lowest, highest = (-MOST_VALUE, MOST_VALUE) if row.sheet.is_exported else (0, MAX_SCORE)
+        if bound is not None and not lowest <= bound <= highest:
             self.report.error(
                 message(
                     "judgments.bound-outside",
-                    "{bound} is not between 0 and {highest}.",
+                    "{bound} is not between {lowest} and {highest}.",
                     bound=bound,
-                    highest=MAX_SCORE,
+                    lowest=lowest,
+                    highest=highest,
                 ),
                 row.at(name),
             )
@@ -226,6 +238,8 @@ class Reader:
     def _is_answer(self, answer: Answer, has_span_sheets: bool) -> bool:
         """Whether anything was answered: a row without score and spans is a missing answer."""
         row = answer.row
+        if row.sheet.is_exported or any(row.name(f) for f in row.cells if is_answer(f)):
+            return True
         takes_spans = has_span_sheets or row.sheet.has_span_rows or "spans" in row.sheet.has
         takes_score = "score" in row.sheet.has or "score" in row.cells
         is_there = answer.score is not None or bool(answer.spans)

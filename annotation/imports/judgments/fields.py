@@ -4,6 +4,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from annotation.imports.judgments.exported.columns import (
+    COLUMNS,
+    SOME,
+    Type,
+    answer_field,
+    fields_beside,
+    is_exported,
+)
 from annotation.uploads.checks import FORBIDDEN_IN_NAMES, character
 from annotation.uploads.files import InputFile
 from annotation.uploads.problems import Place, Report
@@ -53,6 +61,12 @@ JUDGMENT_FIELDS = (
     wanted("seconds", "seconds taken"),
     wanted("comment", "comment"),
     wanted("is_flagged", "flagged by the annotator"),
+    wanted("is_excluded", "annotator is excluded"),
+    wanted("is_simulated", "annotator is simulated"),
+    wanted("active_ms", "milliseconds at work"),
+    wanted("visible_ms", "milliseconds in sight"),
+    wanted("post_edit", "post-edited output"),
+    wanted("hter", "edits in percent (HTER)"),
     wanted("revision", "number of the revision"),
     wanted("protocol", "protocol"),
     wanted("low", "lowest right score"),
@@ -61,8 +75,11 @@ JUDGMENT_FIELDS = (
 # Where nothing else says what was shown, its number within the batch does.
 POSITIONS = ("position", "place", "index", "number", "nr", "no", "line", "row")
 MAX_COLUMNS = 500
-NUMBERS = ("score", "seconds", "low", "high", "revision", "length_ratio")
 FIELDS = (*JUDGMENT_FIELDS, *SPAN_FIELDS)
+# Those that our own exports have besides.
+EXPORTED = fields_beside(field.name for field in FIELDS)
+_NUMERIC = {name for name, kind in (COLUMNS | SOME).items() if kind in (Type.WHOLE, Type.REAL)}
+NUMBERS = _NUMERIC | {"length_ratio"}
 
 
 @dataclass(frozen=True)
@@ -86,6 +103,11 @@ class Sheet:
     def has_span_rows(self) -> bool:
         """Whether each row may hold one error span."""
         return "severity" in self.has
+
+    @cached_property
+    def is_exported(self) -> bool:
+        """Whether it is an export of ours, whose ids can be trusted."""
+        return is_exported(self.table.columns)
 
     @cached_property
     def _columns(self) -> Mapping[str, str]:
@@ -174,7 +196,20 @@ def _sheet(table: Table, chosen: Mapping[str, str], among: Sequence[Wanted]) -> 
         marked = {c: "" for c in ("text", "span") if c in table.columns and c not in own}
         found = propose(table.columns, SPAN_FIELDS, found | marked)
     found = propose(table.columns, among, found)
+    if is_exported(table.columns):
+        found = propose(table.columns, EXPORTED, found)
+    titles = {column: table.titles.get(column, column) for column in table.columns}
+    found = {c: answer_field(title) for c, title in titles.items()} | found
     return Sheet(table, {c: field for c, field in found.items() if field or c in own})
+
+
+def known_fields(also: Iterable[str]) -> tuple[Wanted, ...]:
+    """Return the fields of any table of judgments; `also` are fields that some of them have."""
+    usual = {field.name: field for field in FIELDS}
+    exported = {field.name: field for field in EXPORTED}
+    more = dict.fromkeys(name for name in also if name and name not in usual)
+    plain = (exported.get(name) or Wanted(name, name.replace("_", " ")) for name in more)
+    return (*FIELDS, *(each for each in plain if each.name in exported or answer_field(each.name)))
 
 
 def matched(chosen: Mapping[str, str], tables: Sequence[Table]) -> dict[str, str]:

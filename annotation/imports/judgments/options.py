@@ -31,10 +31,12 @@ class Options:
     mapped linearly to 0–100. `ties` says what becomes of two different answers of one person to
     one thing whose order no time tells. `critical` is what a critical error weighs, from 0 to 1000,
     None where nobody said so. `ends_included`: offsets of error spans name the last
-    character, not the one behind it. `dates` is what comes first in dates with slashes.
+    character, not the one behind it. `dates` is what comes first in dates with slashes. `file` is
+    the name of the first file, for what has no other name.
     """
 
     name: str = ""
+    file: str = ""
     source_language: str = ""
     target_language: str = ""
     test_set: str = ""
@@ -50,6 +52,11 @@ class Options:
     shown_text: str = Campaign.ShownText.SOURCE
     columns: Mapping[str, str] = field(default_factory=dict)
     directions: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def title(self) -> str:
+        """The stated name, or that of the first file."""
+        return self.name or self.file
 
 
 LOWER, HIGHER = "lower", "higher"

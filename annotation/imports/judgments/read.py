@@ -13,6 +13,7 @@ from annotation.imports.judgments.fields import (
     JUDGMENT_FIELDS,
     Sheet,
     check_chosen,
+    known_fields,
     matched,
     read_commas,
     read_tables,
@@ -61,12 +62,13 @@ def read(files: Sequence[InputFile], options: Options, report: Report) -> Readin
     tables = [unfold(table, report) for table in read_tables(files, report)]
     n_broken = len(report.errors)
     chosen = matched(options.columns, tables)
-    check_chosen(chosen, tables, report)
+    check_chosen(chosen, tables, report, known_fields(chosen.values()))
     if len(report.errors) > n_broken or not tables:
         return Reading(columns=all_columns(tables))
     sheets = sheets_of(tables, chosen, JUDGMENT_FIELDS)
     read_commas(sheets, report)
-    seen = Reading(columns=all_columns(tables), fields=all_fields(sheets))
+    fields = all_fields(sheets)
+    seen = Reading(columns=all_columns(tables), fields=fields, wanted=known_fields(fields.values()))
     judged = _judged(sheets, options)
     if n_broken:
         # Report wrong values in the other rows too, so that all can be corrected at once.
@@ -80,13 +82,8 @@ def read(files: Sequence[InputFile], options: Options, report: Report) -> Readin
     for sheet in sheets:
         say_unused(sheet.table, {c for c, f in sheet.fields.items() if f}, report)
     warn_of_missing_scores(judged, report)
-    return _read_rows(
-        judged, spans, others, replace(options, name=_name(options, files)), report, seen
-    )
-
-
-def _name(options: Options, files: Sequence[InputFile]) -> str:
-    return options.name or PurePath(files[0].name).stem
+    named = replace(options, file=PurePath(files[0].name).stem)
+    return _read_rows(judged, spans, others, named, report, seen)
 
 
 def all_columns(tables: Iterable[object]) -> list[str]:

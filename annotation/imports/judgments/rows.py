@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from annotation.imports.judgments.cells.kinds import KINDS
+from annotation.imports.judgments.cells.kinds import KINDS, SHOW_OUTPUT
 from annotation.imports.judgments.fields import Sheet
 from annotation.models import Item
 from annotation.uploads.normalising import normalise
@@ -114,6 +114,13 @@ class Row:
                 self.at("kind"),
             )
         return found or Item.Kind.TARGET
+
+    @property
+    def shows_output(self) -> bool:
+        """Whether a system's output was shown; our exports name the system of nothing else."""
+        kind = self.cells.get("kind", Item.Kind.TARGET)
+        is_own = self.sheet.is_exported and kind != Item.Kind.DOCUMENT
+        return bool(self.name("system")) and (kind in SHOW_OUTPUT or is_own)
 
     def key(self, fields: Sequence[str]) -> Key:
         """Return the names that several fields hold."""

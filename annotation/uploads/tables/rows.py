@@ -1,4 +1,4 @@
-"""Files to rows of named cells: TSV, CSV, XLSX by `metaeval.files.grids`, and JSON.
+"""Files to rows of named cells: TSV, CSV, XLSX by `metaeval.files.grids`, Parquet, and JSON.
 
 JSON may be an object a line, a list of objects, or an object that holds one such list. Objects in
 cells become columns of their own, `refs.refA`.
@@ -24,6 +24,7 @@ from metaeval.files.grids import (
     read_workbook,
 )
 from metaeval.files.names import NAMES, is_called, is_known
+from metaeval.files.parquet import is_parquet, parquet_rows
 from metaeval.messages import Message, MessageError, message, plural, truncated
 
 JSON = "jsonl"
@@ -75,13 +76,20 @@ def read_table(file: InputFile, report: Report) -> Table | None:
 
 def table_in(name: str, data: bytes, report: Report) -> Table | None:
     """Return the table that bytes hold, or None with the reason reported."""
-    if is_workbook(name, data):
+    if is_parquet(data):
+        return _of_parquet(name, data, report)
+    if _is_workbook(name, data):
         return _of_grid(name, lambda: read_workbook(data), report)
     text = decode(name, data, report)
     return None if text is None else parse(name, text, report)
 
 
-def is_workbook(name: str, data: bytes) -> bool:
+def is_binary(name: str, data: bytes) -> bool:
+    """Return True for tables that are no text: Parquet files, and workbooks."""
+    return is_parquet(data) or _is_workbook(name, data)
+
+
+def _is_workbook(name: str, data: bytes) -> bool:
     """Return True for an XLSX file; other archives are refused as such."""
     return data.startswith(WORKBOOK) and PurePath(name).suffix.lower() in (".xlsx", ".xlsm")
 
@@ -104,7 +112,7 @@ def parse(name: str, text: str, report: Report) -> Table | None:
         return None
     kind = format_of(name, text)
     if kind == JSON:
-        return _of_json(name, text, report)
+        return _of_objects(name, _objects(name, text, report), report)
     return _of_grid(name, lambda: read_separated(text, kind), report)
 
 
@@ -237,10 +245,18 @@ def _fits(table: Table, report: Report) -> bool:
     return len(table.columns) <= MOST_COLUMNS
 
 
-def _of_json(name: str, text: str, report: Report) -> Table | None:
+def _of_parquet(name: str, data: bytes, report: Report) -> Table | None:
+    try:
+        return _of_objects(name, parquet_rows(data), report)
+    except GridError as error:
+        report.error(error.message, Place(name, error.row))
+        return None
+
+
+def _of_objects(name: str, rows: Iterable[tuple[int, Row]], report: Report) -> Table | None:
     table = Table(name)
     columns: dict[str, str] = {}
-    for number, row in _objects(name, text, report):
+    for number, row in rows:
         titles: dict[str, str] = {}
         place = Place(name, number)
         if _add_cells(row, table, number, titles, report) and not _is_too_long(

@@ -1,0 +1,294 @@
+"""Small campaigns whose judgments have everything that their protocol and our tables can hold."""
+
+import random
+import uuid
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from annotation.judging.answers import rated_text
+from annotation.judging.edits import edits_of
+from annotation.models import (
+    Annotator,
+    Assignment,
+    AuditEntry,
+    Campaign,
+    ContextOpening,
+    ErrorSpan,
+    Item,
+    Judgment,
+    Playback,
+    TestSet,
+)
+from annotation.prefill.suggestions import as_stored
+from annotation.protocols import PROTOCOLS, Protocol, Span
+from annotation.protocols.base import SOURCE, TARGET
+from tests.planting import items_of
+from tests.world import make_campaign, make_test_set
+
+BEGIN = datetime(2026, 3, 2, 8, 0, 0, 123456, tzinfo=UTC)
+PEOPLE = ("A1", "Zoë 二", "=A3")
+# Texts that readers of tables are tempted to change.
+COMMENTS = (
+    "",
+    "one, \"two\"; 'three'",
+    "=1+1",
+    "'=2",
+    "''@x",
+    "a\nb\tc",
+    "NA",
+    "0",
+    " blanks ",
+    "二😀",
+)
+OWN: dict[str, tuple[str, Mapping[str, Any] | None]] = {
+    **{name: (name, None) for name in PROTOCOLS},
+    "own scales": (
+        "segment-da",
+        {"scales": [{"name": "Meaning", "min": -3, "max": 3, "labels": {"-3": "none"}},
+                    {"name": "Style 2.0", "min": 0, "max": 100, "step": 25}]},
+    ),
+    "own choices": (
+        "esa",
+        {"scales": [{"name": "Quality", "min": 1, "max": 5}],
+         "choices": [{"name": "Usable", "options": ["yes", "no", "0"]},
+                     {"name": "Language", "options": ["en", "other"]}]},
+    ),
+    "own errors": (
+        "mqm",
+        {"spans": {"severities": [{"name": "Slip", "weight": 0.5}, {"name": "Bad", "weight": 7}],
+                   "categories": [{"name": "Names", "children": [{"name": "People"}]},
+                                  {"name": "Other"}],
+                   "weights": [{"category": "Names", "severity": "Slip", "weight": 2.5}],
+                   "sides": ["target", "source"], "tokens": ["[missing]", "[order]"]}},
+    ),
+    "score and post-edit": ("segment-da", {"text": "prefilled"}),
+    "documents with errors": ("esa", {"segments": "document"}),
+    "choices in columns": (
+        "contrastive-esa", {"choices": [{"name": "Publish", "options": ["yes", "no"]}]},
+    ),
+}  # fmt: skip
+
+
+def make(name: str, *marks: str, ratio: str = "1.00") -> Campaign:
+    """A closed campaign of three annotators with the named marks; see MARKS."""
+    protocol, answers = OWN[name]
+    test_set = _test_set(ratio)
+    campaign = make_campaign(
+        test_set, "round-trip", name="Round trip, Zoë", protocol=protocol, answers=answers,
+        length_ratio=ratio, question="How good?\nReally?", shown_text="source", study="trips",
+        z_pool="all", seed=11, status="closed",
+    )  # fmt: skip
+    rng = random.Random(name)
+    items = items_of(campaign)
+    for item in items:
+        item.save()
+    if "controls" in marks:
+        items += _controls(campaign, items[0])
+    people = [Annotator.objects.create(campaign=campaign, label=label) for label in PEOPLE]
+    for person in people:
+        _judge(person, items, rng)
+    for mark in marks:
+        MARKS[mark](campaign, rng)
+    campaign.refresh_from_db()
+    return campaign
+
+
+def _test_set(ratio: str) -> TestSet:
+    test_set = make_test_set("harbour", segments=4, ratio=ratio)
+    for segment in test_set.segments.all():
+        segment.document = f"doc {segment.position // 2}"
+        segment.source += " 😀"
+        segment.save()
+    for output in test_set.systems.get(name="weak").outputs.all():
+        output.text = f"{output.text}\n😀 end"
+        output.save()
+    return test_set
+
+
+def _controls(campaign: Campaign, target: Item) -> list[Item]:
+    """Return an item of each kind of control; gold and practice have no partner."""
+    paired: list[dict[str, Any]] = [
+        {"kind": Item.Kind.TRAP, "text": "Sentence 0:", "partner": target},
+        {"kind": Item.Kind.BAD_REF, "text": "Sentence 0: bad", "partner": target, "batch": "b 1"},
+        {"kind": Item.Kind.REF, "text": "'=Sentence", "partner": target},
+        {"kind": Item.Kind.REPEAT, "output": target.output, "partner": target},
+    ]
+    on = next(iter(campaign.judging.scales), None)
+    bounds = {"low": on.low, "high": on.high} if on else {}
+    rules = {"errors": [[0, 2, 3, 9, "minor"]], "above": None}
+    paired += [
+        {"kind": Item.Kind.GOLD, "text": "Gold\ntext", "rules": rules, **bounds},
+        {"kind": Item.Kind.TUTORIAL, "text": "Practice", "feedback": "Look:\nthere", **bounds},
+    ]
+    return [
+        Item.objects.create(campaign=campaign, segment=target.segment, **each) for each in paired
+    ]
+
+
+def _judge(person: Annotator, items: list[Item], rng: random.Random) -> None:
+    clock = BEGIN + timedelta(days=person.pk % 7)
+    for position, item in enumerate(items):
+        assignment = Assignment.objects.create(
+            annotator=person, item=item, position=2 * position, completed_at=clock
+        )
+        started, clock = clock, clock + timedelta(seconds=rng.uniform(2, 50))
+        add_judgment(assignment, rng, started_at=started, submitted_at=clock)
+
+
+def add_judgment(assignment: Assignment, rng: random.Random, **fields: Any) -> Judgment:
+    """A random answer to an item, as its protocol allows."""
+    item, campaign = assignment.item, assignment.annotator.campaign
+    protocol = campaign.judging
+    if item.kind == Item.Kind.DOCUMENT:
+        protocol = protocol.of_document
+    values = {
+        each.key: rng.randrange(each.low, each.high + 1, each.step) for each in protocol.scales
+    }
+    score = next(iter(values.values()), None)
+    spans = _spans(protocol, item, rng)
+    post_edit = " ".join(rated_text(item).split()[: rng.randint(2, 9)]) if protocol.text else None
+    judgment = Judgment.objects.create(
+        assignment=assignment, score=score, submit_key=uuid.UUID(int=rng.getrandbits(128)),
+        ratings={key: value for key, value in values.items() if key},
+        choices={each.key: rng.choice(each.options) for each in protocol.choices},
+        post_edit=post_edit,
+        **edits_of(protocol, item, score=score, post_edit=post_edit, spans=spans),
+        **fields,
+    )  # fmt: skip
+    ErrorSpan.objects.bulk_create([ErrorSpan(judgment=judgment, **vars(span)) for span in spans])
+    return judgment
+
+
+def _spans(protocol: Protocol, item: Item, rng: random.Random) -> list[Span]:
+    """Return errors of the output, of the source, and of what is missing."""
+    scheme = protocol.spans
+    if scheme is None:
+        return []
+    length = len(rated_text(item))
+    places = [(TARGET, 0, 2), (TARGET, 1, length)]
+    places += [(TARGET, length + n, length + n + 1) for n in range(len(scheme.tokens))]
+    places += [(SOURCE, 0, len(item.segment.source))] if SOURCE in scheme.sides else []
+    categories = sorted(scheme.category_keys) or [""]
+    return [
+        Span(*place, rng.choice(scheme.severities).key, rng.choice(categories))
+        for place in rng.sample(places, rng.randint(0, len(places)))
+    ]
+
+
+Mark = Callable[[Campaign, random.Random], None]
+
+
+def judgments(campaign: Campaign) -> Any:
+    """The judgments of a campaign."""
+    return Judgment.objects.filter(assignment__annotator__campaign=campaign).order_by("pk")
+
+
+def _excluded(campaign: Campaign, rng: random.Random) -> None:
+    person = campaign.annotators.get(label="A1")
+    person.excluded_at = BEGIN + timedelta(days=30)
+    person.save()
+    AuditEntry.objects.create(
+        campaign=campaign, annotator=person, action="exclude", reason="Too fast,\nand random"
+    )
+
+
+def _simulated(campaign: Campaign, rng: random.Random) -> None:
+    campaign.annotators.update(is_simulated=True)
+
+
+def _flagged(campaign: Campaign, rng: random.Random) -> None:
+    judgments(campaign).filter(pk=judgments(campaign)[2].pk).update(is_flagged=True)
+
+
+def _commented(campaign: Campaign, rng: random.Random) -> None:
+    for number, each in enumerate(judgments(campaign)):
+        each.comment = COMMENTS[number % len(COMMENTS)]
+        each.save()
+
+
+def _revised(campaign: Campaign, rng: random.Random) -> None:
+    """Every third answer has a later one, and every sixth the same a third time."""
+    for number, old in enumerate(list(judgments(campaign))[::3]):
+        judgments(campaign).filter(pk=old.pk).update(is_current=False)
+        later = old.submitted_at + timedelta(days=1)
+        add_judgment(
+            old.assignment, rng, revision=2, is_current=number % 2 == 0,
+            started_at=old.started_at, submitted_at=later,
+        )  # fmt: skip
+        if number % 2:
+            again = judgments(campaign).last()
+            spans = list(again.spans.all())
+            again.pk, again.revision, again.is_current = None, 3, True
+            again.submit_key = uuid.UUID(int=rng.getrandbits(128))
+            again.save()
+            for span in spans:
+                span.pk, span.judgment = None, again
+                span.save()
+
+
+def _clocked(campaign: Campaign, rng: random.Random) -> None:
+    for number, each in enumerate(judgments(campaign)):
+        each.visible_ms, each.active_ms = 2_000 + number, 1_000 + number
+        each.paid_ms, each.sent_together = 3_000 + number, 1 + number % 3
+        each.time_doubt = ("", "longer", "order")[number % 3]
+        each.save()
+
+
+def _untimed(campaign: Campaign, rng: random.Random) -> None:
+    judgments(campaign).update(started_at=None, submitted_at=None)
+
+
+def _noted(campaign: Campaign, rng: random.Random) -> None:
+    campaign.items.filter(kind="target").update(note="Mind the\n“register”", batch="batch 1")
+
+
+def _drawn(campaign: Campaign, rng: random.Random) -> None:
+    """Systems were drawn for each screen, and stand in another order for everybody."""
+    Campaign.objects.filter(pk=campaign.pk).update(assignment_mode=Campaign.Mode.DYNAMIC)
+    for number, each in enumerate(Assignment.objects.filter(annotator__campaign=campaign)):
+        each.column, each.inclusion = number % 2, 1 / (3 + number)
+        each.save()
+
+
+def _opened(campaign: Campaign, rng: random.Random) -> None:
+    for number, each in enumerate(Assignment.objects.filter(annotator__campaign=campaign)):
+        for opening in range(number % 3):
+            made = ContextOpening.objects.create(assignment=each)
+            made.opened_at = BEGIN + timedelta(seconds=number + opening)
+            made.save()
+
+
+def _played(campaign: Campaign, rng: random.Random) -> None:
+    for number, each in enumerate(judgments(campaign)[::2]):
+        events = [[10, "play", 0.0], [900, "pause", 0.9], [950, "play", 0.9]][: number % 4]
+        Playback.objects.create(judgment=each, events=events)
+
+
+def _prefilled(campaign: Campaign, rng: random.Random) -> None:
+    campaign.is_prefilled = True
+    campaign.save()
+    campaign.items.filter(kind="target").update(
+        suggestions=as_stored([Span(TARGET, 0, 3, "minor")])
+    )
+    for number, each in enumerate(Assignment.objects.filter(annotator__campaign=campaign)):
+        each.condition = ("blank", "prefilled")[number % 2]
+        each.save()
+
+
+MARKS: dict[str, Mark] = {
+    "controls": lambda campaign, rng: None,
+    "excluded": _excluded,
+    "simulated": _simulated,
+    "flagged": _flagged,
+    "commented": _commented,
+    "clocked": _clocked,
+    "revised": _revised,
+    "untimed": _untimed,
+    "noted": _noted,
+    "drawn": _drawn,
+    "opened": _opened,
+    "played": _played,
+    "conditions": _prefilled,
+}
+EVERY_MARK = tuple(mark for mark in MARKS if mark not in ("untimed", "drawn"))
