@@ -7,6 +7,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 from annotation.exports import appraise, mqm, mtme, pearmut
+from annotation.exports.facts import FACTS
 from annotation.exports.judgments import (
     header_of,
     json_lines,
@@ -23,12 +24,17 @@ from annotation.models import Campaign
 
 @dataclass(frozen=True)
 class Format:
-    """A format; `suffix` follows the campaign's name in the file name."""
+    """A format; `suffix` follows the campaign's name in the file name.
+
+    `carries` are the names of the facts (`annotation.exports.facts`) that come out of the file as
+    they went in; of the others a campaign may have, the page and the command say so.
+    """
 
     label: str | Promise
     about: str | Promise
     suffix: str
     content_type: str
+    carries: frozenset[str]
     stream: Callable[[Campaign, Filters], Iterator[bytes] | Iterator[str]]
 
     def file_name(self, campaign: Campaign, filters: Filters = EVERYTHING) -> str:
@@ -54,6 +60,16 @@ def _with_readme(
 
 
 README = "{name}: these filters chose judgments: {words}. The others were excluded.\n"
+# What the tables of judgments carry, and what the formats of other tools have a place for.
+TABLE = frozenset(FACTS) - {"texts", "suggestions", "published"}
+SPANS = frozenset(
+    ("errors", "categories", "severities", "source-errors", "tokens", "revisions", "controls")
+)
+SCORES = frozenset(("scores", "errors", "categories", "revisions", "times", "documents"))
+APPRAISE = SCORES | {"texts", "controls", "batches"}
+PEARMUT = frozenset(("texts", "scales", "notes", "tokens", "categories"))
+PEARMUT_LOG = frozenset(("scores", "scales", "post-edits", "errors", "categories", "tokens"))
+MTME = frozenset(("texts", "errors", "categories", "published"))
 CSV, ZIP = "text/csv; charset=utf-8", "application/zip"
 LINES = "application/x-ndjson"
 FORMATS = {
@@ -62,6 +78,7 @@ FORMATS = {
         _("One row per judgment, including earlier revisions; error spans are JSON in one column."),
         "judgments.csv",
         CSV,
+        TABLE,
         lambda campaign, filters: csv_lines(header_of(campaign), judgment_rows(campaign, filters)),
     ),
     "jsonl": Format(
@@ -69,6 +86,7 @@ FORMATS = {
         _("The same with one object per line; error spans are nested."),
         "judgments.jsonl",
         LINES,
+        TABLE,
         lambda campaign, filters: json_lines(judgment_dicts(campaign, filters)),
     ),
     "parquet": Format(
@@ -76,6 +94,7 @@ FORMATS = {
         _("The same with typed columns."),
         "judgments.parquet",
         "application/vnd.apache.parquet",
+        TABLE,
         parquet_bytes,
     ),
     "spans": Format(
@@ -83,6 +102,7 @@ FORMATS = {
         _("One row per error span, with the marked text and its weight."),
         "spans.csv",
         CSV,
+        SPANS,
         lambda campaign, filters: csv_lines(span_header(campaign), span_rows(campaign, filters)),
     ),
     "spans-jsonl": Format(
@@ -90,6 +110,7 @@ FORMATS = {
         _("The same with one object per line."),
         "spans.jsonl",
         LINES,
+        SPANS,
         lambda campaign, filters: json_lines(span_dicts(campaign, filters)),
     ),
     "suggestions": Format(
@@ -97,6 +118,7 @@ FORMATS = {
         _("One row per suggestion and judgment, with what the annotator did with the suggestion."),
         "suggestions.csv",
         CSV,
+        frozenset(("suggestions", "conditions", "revisions")),
         lambda campaign, filters: csv_lines(SUGGESTION_HEADER, suggestion_rows(campaign, filters)),
     ),
     "appraise": Format(
@@ -104,6 +126,7 @@ FORMATS = {
         _("Appraise’s columns in its order, without a header, as Appraise exports them."),
         "appraise.csv",
         CSV,
+        SCORES,
         appraise.score_lines,
     ),
     "appraise-header": Format(
@@ -111,6 +134,7 @@ FORMATS = {
         _("The same with the names of the columns."),
         "appraise-header.csv",
         CSV,
+        SCORES,
         lambda campaign, filters: appraise.score_lines(campaign, filters, header=True),
     ),
     "appraise-zip": Format(
@@ -118,6 +142,7 @@ FORMATS = {
         _("Batches, manifest and scores, for Appraise and for the import page."),
         "appraise.zip",
         ZIP,
+        APPRAISE,
         lambda campaign, filters: zip_bytes(_with_readme(appraise.bundle, campaign, filters)),
     ),
     "pearmut": Format(
@@ -125,6 +150,7 @@ FORMATS = {
         _("The imported file, or one written from the items: systems, tokens, notes."),
         "pearmut.json",
         "application/json",
+        PEARMUT,
         pearmut.campaign_json,
     ),
     "pearmut-log": Format(
@@ -132,6 +158,7 @@ FORMATS = {
         _("One line per screen with the current answers, as Pearmut logs them."),
         "pearmut.jsonl",
         LINES,
+        PEARMUT_LOG,
         pearmut.log_lines,
     ),
     "mqm-tsv": Format(
@@ -139,6 +166,7 @@ FORMATS = {
         _("One row per error, marked by <v>…</v> in its text, as Google publishes MQM."),
         "mqm.tsv",
         "text/tab-separated-values; charset=utf-8",
+        frozenset(("texts", "errors", "categories", "source-errors")),
         mqm.mqm_lines,
     ),
     "mtme": Format(
@@ -146,6 +174,7 @@ FORMATS = {
         _("Sources, references, outputs, documents, human scores and ratings in the V2 layout."),
         "mt-metrics-eval.zip",
         ZIP,
+        MTME,
         lambda campaign, filters: zip_bytes(_with_readme(mtme.bundle, campaign, filters)),
     ),
 }

@@ -4,6 +4,7 @@ import random
 import uuid
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta
+from itertools import groupby
 from typing import Any
 
 from annotation.judging.answers import rated_text
@@ -17,13 +18,14 @@ from annotation.models import (
     ErrorSpan,
     Item,
     Judgment,
+    Output,
     Playback,
     TestSet,
 )
 from annotation.prefill.suggestions import as_stored
-from annotation.protocols import PROTOCOLS, Protocol, Span
+from annotation.protocols import PROTOCOLS, Layout, Protocol, Span
 from annotation.protocols.base import SOURCE, TARGET
-from tests.planting import items_of
+from tests.planting import items_of as planted
 from tests.world import make_campaign, make_test_set
 
 BEGIN = datetime(2026, 3, 2, 8, 0, 0, 123456, tzinfo=UTC)
@@ -80,11 +82,14 @@ def make(name: str, *marks: str, ratio: str = "1.00") -> Campaign:
         z_pool="all", seed=11, status="closed",
     )  # fmt: skip
     rng = random.Random(name)
-    items = items_of(campaign)
+    items = _items(campaign)
     for item in items:
         item.save()
+    targets = [item for item in items if item.kind == Item.Kind.TARGET]
     if "controls" in marks:
-        items += _controls(campaign, items[0])
+        items += _controls(campaign, targets[0])
+    if "checks" in marks:
+        items += _checks(campaign, targets)
     people = [Annotator.objects.create(campaign=campaign, label=label) for label in PEOPLE]
     for person in people:
         _judge(person, items, rng)
@@ -106,11 +111,35 @@ def _test_set(ratio: str) -> TestSet:
     return test_set
 
 
+def _items(campaign: Campaign) -> list[Item]:
+    """Return the items unsaved; the segments of a document by one system share a screen."""
+    protocol = campaign.judging
+    if protocol.layout != Layout.DOCUMENT:
+        return planted(campaign)
+    outputs = Output.objects.filter(system__in=campaign.systems.all()).select_related("segment")
+    rows = list(outputs.order_by("system__name", "segment__position"))
+    items: list[Item] = []
+    groups = groupby(rows, key=lambda row: (row.system_id, row.segment.document))
+    for screen, ((system, _), own) in enumerate(groups):
+        shown = [
+            Item(campaign=campaign, segment=row.segment, output=row, screen=screen, place=place)
+            for place, row in enumerate(own)
+        ]
+        if protocol.rates_documents:
+            whole = Item(
+                campaign=campaign, kind=Item.Kind.DOCUMENT, segment=shown[0].segment,
+                system_id=system, screen=screen, place=len(shown),
+            )  # fmt: skip
+            shown.append(whole)
+        items += shown
+    return items
+
+
 def _controls(campaign: Campaign, target: Item) -> list[Item]:
     """Return an item of each kind of control; gold and practice have no partner."""
     paired: list[dict[str, Any]] = [
         {"kind": Item.Kind.TRAP, "text": "Sentence 0:", "partner": target},
-        {"kind": Item.Kind.BAD_REF, "text": "Sentence 0: bad", "partner": target, "batch": "b 1"},
+        {"kind": Item.Kind.BAD_REF, "text": "Sentence 0: bad", "partner": target},
         {"kind": Item.Kind.REF, "text": "'=Sentence", "partner": target},
         {"kind": Item.Kind.REPEAT, "output": target.output, "partner": target},
     ]
@@ -123,6 +152,18 @@ def _controls(campaign: Campaign, target: Item) -> list[Item]:
     ]
     return [
         Item.objects.create(campaign=campaign, segment=target.segment, **each) for each in paired
+    ]
+
+
+def _checks(campaign: Campaign, targets: list[Item]) -> list[Item]:
+    """Return a bad reference and a repeat, each of another output."""
+    own: list[dict[str, Any]] = [
+        {"kind": Item.Kind.BAD_REF, "text": "Bad bad", "partner": targets[1]},
+        {"kind": Item.Kind.REPEAT, "output": targets[2].output, "partner": targets[2]},
+    ]
+    return [
+        Item.objects.create(campaign=campaign, segment=each["partner"].segment, **each)
+        for each in own
     ]
 
 
@@ -168,7 +209,8 @@ def _spans(protocol: Protocol, item: Item, rng: random.Random) -> list[Span]:
     length = len(rated_text(item))
     places = [(TARGET, 0, 2), (TARGET, 1, length)]
     places += [(TARGET, length + n, length + n + 1) for n in range(len(scheme.tokens))]
-    places += [(SOURCE, 0, len(item.segment.source))] if SOURCE in scheme.sides else []
+    length = len(item.segment.source)
+    places += [(SOURCE, 0, length), (SOURCE, 1, 3)] if SOURCE in scheme.sides else []
     categories = sorted(scheme.category_keys) or [""]
     return [
         Span(*place, rng.choice(scheme.severities).key, rng.choice(categories))
@@ -221,6 +263,7 @@ def _revised(campaign: Campaign, rng: random.Random) -> None:
             spans = list(again.spans.all())
             again.pk, again.revision, again.is_current = None, 3, True
             again.submit_key = uuid.UUID(int=rng.getrandbits(128))
+            again.submitted_at = later + timedelta(seconds=9)
             again.save()
             for span in spans:
                 span.pk, span.judgment = None, again
@@ -240,7 +283,8 @@ def _untimed(campaign: Campaign, rng: random.Random) -> None:
 
 
 def _noted(campaign: Campaign, rng: random.Random) -> None:
-    campaign.items.filter(kind="target").update(note="Mind the\n“register”", batch="batch 1")
+    campaign.items.filter(kind="target").update(note="Mind the\n“register”")
+    campaign.items.update(batch="batch 1")
 
 
 def _drawn(campaign: Campaign, rng: random.Random) -> None:
@@ -278,6 +322,7 @@ def _prefilled(campaign: Campaign, rng: random.Random) -> None:
 
 MARKS: dict[str, Mark] = {
     "controls": lambda campaign, rng: None,
+    "checks": lambda campaign, rng: None,
     "excluded": _excluded,
     "simulated": _simulated,
     "flagged": _flagged,

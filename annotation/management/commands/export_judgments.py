@@ -10,9 +10,12 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from annotation.exports import FORMATS
+from annotation.exports.facts import facts_of, without_place
 from annotation.exports.parquet import MissingPackageError
+from annotation.filters import FilterError
 from annotation.management.command_line import BaseCommand
 from annotation.models import Campaign
+from metaeval.messages import message
 
 
 class Command(BaseCommand):
@@ -31,8 +34,14 @@ class Command(BaseCommand):
             raise CommandError(f"There is no campaign {options['campaign']!r}.")
         try:
             self._write(campaign, options["format"], options["output"])
-        except MissingPackageError as error:
+        except (MissingPackageError, FilterError) as error:
             raise CommandError(str(error)) from error
+        missing = without_place(facts_of(campaign), FORMATS[options["format"]].carries)
+        if missing:
+            text = message(
+                "export.no-place", "This format has no place for: {facts}.", facts=missing
+            )
+            self.stderr.write(str(text))
 
     def _write(self, campaign: Campaign, name: str, path: Path | None) -> None:
         """A file appears under its name when it is complete, never half written."""
