@@ -3,8 +3,6 @@
 Every format declares in `annotation.exports.formats` which of these it carries.
 """
 
-from collections.abc import Container
-
 from django.db.models import Count, F, Q
 from django.db.models.functions import Length
 
@@ -78,13 +76,12 @@ def facts_of(campaign: Campaign, filters: Filters = EVERYTHING) -> list[str]:
     Raises FilterError for what the campaign does not have.
     """
     rows = judgments_of(campaign, filters).order_by()
-    counts = rows.aggregate(**{_alias(name): Count("pk", filter=q) for name, q in _TESTS.items()})
+    counts = rows.aggregate(
+        **{_alias(name): Count("pk", filter=q) for name, q in _OF_JUDGMENTS.items()}
+    )
     has = {name for name in _OF_JUDGMENTS if counts[_alias(name)]}
     has |= {"texts", "settings"} | _of_campaign(campaign) | _of_errors(campaign)
     return [name for name in FACTS if name in has]
-
-
-_TESTS = _OF_JUDGMENTS
 
 
 def _alias(name: str) -> str:
@@ -123,8 +120,3 @@ def _of_errors(campaign: Campaign) -> set[str]:
         "tokens": bool(scheme.tokens) and tokens.filter(start__gte=F("length")).exists(),
     }
     return {name for name, is_there in found.items() if is_there}
-
-
-def without_place(has: list[str], carried: Container[str]) -> list[Message]:
-    """Return what a campaign has, and a format does not carry."""
-    return [FACTS[name] for name in has if name not in carried]

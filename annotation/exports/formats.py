@@ -20,6 +20,7 @@ from annotation.exports.suggestions import SUGGESTION_HEADER, suggestion_rows
 from annotation.exports.tables import csv_lines, zip_bytes
 from annotation.filters import EVERYTHING, Filters
 from annotation.models import Campaign
+from annotation.protocols import Protocol
 
 
 @dataclass(frozen=True)
@@ -27,7 +28,8 @@ class Format:
     """A format; `suffix` follows the campaign's name in the file name.
 
     `carries` are the names of the facts (`annotation.exports.facts`) that come out of the file as
-    they went in; of the others a campaign may have, the page and the command say so.
+    they went in, but for those that `loses` names of a protocol; page and command name the others
+    that a campaign has.
     """
 
     label: str | Promise
@@ -36,6 +38,12 @@ class Format:
     content_type: str
     carries: frozenset[str]
     stream: Callable[[Campaign, Filters], Iterator[bytes] | Iterator[str]]
+    loses: Callable[[Protocol], frozenset[str]] = lambda protocol: frozenset()
+
+    def without_place(self, campaign: Campaign, has: Iterable[str]) -> list[str]:
+        """Return which of the facts that a campaign has do not come out of the file."""
+        carried = self.carries - self.loses(campaign.judging)
+        return [name for name in has if name not in carried]
 
     def file_name(self, campaign: Campaign, filters: Filters = EVERYTHING) -> str:
         """Return the name of the file, which shows whether filters excluded something."""
@@ -68,8 +76,10 @@ SPANS = frozenset(
 SCORES = frozenset(("scores", "errors", "categories", "revisions", "times", "documents"))
 APPRAISE = SCORES | {"texts", "controls", "batches"}
 PEARMUT = frozenset(("texts", "scales", "notes", "tokens", "categories"))
-PEARMUT_LOG = frozenset(("scores", "scales", "post-edits", "errors", "categories", "tokens"))
-MTME = frozenset(("texts", "errors", "categories", "published"))
+PEARMUT_LOG = frozenset(
+    (*("scores", "scales", "post-edits", "errors", "categories", "tokens", "comments", "times"),)
+)
+MTME = frozenset(("texts", "scores", "errors", "categories", "published"))
 CSV, ZIP = "text/csv; charset=utf-8", "application/zip"
 LINES = "application/x-ndjson"
 FORMATS = {
@@ -128,6 +138,7 @@ FORMATS = {
         CSV,
         SCORES,
         appraise.score_lines,
+        appraise.loses,
     ),
     "appraise-header": Format(
         _("Appraise scores with header"),
@@ -136,6 +147,7 @@ FORMATS = {
         CSV,
         SCORES,
         lambda campaign, filters: appraise.score_lines(campaign, filters, header=True),
+        appraise.loses,
     ),
     "appraise-zip": Format(
         _("Appraise campaign"),
@@ -144,6 +156,7 @@ FORMATS = {
         ZIP,
         APPRAISE,
         lambda campaign, filters: zip_bytes(_with_readme(appraise.bundle, campaign, filters)),
+        appraise.loses,
     ),
     "pearmut": Format(
         _("Pearmut campaign"),
@@ -152,6 +165,7 @@ FORMATS = {
         "application/json",
         PEARMUT,
         pearmut.campaign_json,
+        pearmut.loses,
     ),
     "pearmut-log": Format(
         _("Pearmut answers"),
@@ -160,6 +174,7 @@ FORMATS = {
         LINES,
         PEARMUT_LOG,
         pearmut.log_lines,
+        pearmut.loses,
     ),
     "mqm-tsv": Format(
         "MQM, TSV",
@@ -176,5 +191,6 @@ FORMATS = {
         ZIP,
         MTME,
         lambda campaign, filters: zip_bytes(_with_readme(mtme.bundle, campaign, filters)),
+        mtme.loses,
     ),
 }

@@ -76,6 +76,15 @@ def _protocol(protocol: Protocol) -> str:
     return "cESA" if protocol.layout.has_systems else "ESA"
 
 
+def loses(protocol: Protocol) -> frozenset[str]:
+    """Return what of a protocol has no place.
+
+    Only cESA reads special tokens back as such; a screen has one comment and one time.
+    """
+    lost = set() if _protocol(protocol) == "cESA" else {"tokens"}
+    return frozenset(lost | ({"comments", "times"} if protocol.layout.has_several else set()))
+
+
 def _segments(items: Sequence[Item]) -> list[dict[str, Any]]:
     """A screen as Pearmut has it: a list of segments, each with its outputs by model."""
     return [

@@ -26,7 +26,7 @@ from annotation.access import (
 from annotation.campaign_files import open_file, to_values
 from annotation.campaign_files.one_step import Wish
 from annotation.exports import FORMATS
-from annotation.exports.facts import facts_of, without_place
+from annotation.exports.facts import FACTS, facts_of
 from annotation.exports.parquet import MissingPackageError
 from annotation.exports.rows import judgments_of
 from annotation.filters.form import filter_choices
@@ -274,7 +274,8 @@ def export_page(request: HttpRequest, slug: str) -> HttpResponse:
         "section": "campaigns",
         "tab": "export",
         "formats": [
-            (name, each, without_place(has, each.carries)) for name, each in FORMATS.items()
+            (name, each, [FACTS[fact] for fact in each.without_place(campaign, has)])
+            for name, each in FORMATS.items()
         ],
         "may_import": is_admin(request.user),
         "n_judgments": judgments_of(campaign, filters).count(),

@@ -10,7 +10,7 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from annotation.exports import FORMATS
-from annotation.exports.facts import facts_of, without_place
+from annotation.exports.facts import FACTS, facts_of
 from annotation.exports.parquet import MissingPackageError
 from annotation.filters import FilterError
 from annotation.management.command_line import BaseCommand
@@ -36,11 +36,10 @@ class Command(BaseCommand):
             self._write(campaign, options["format"], options["output"])
         except (MissingPackageError, FilterError) as error:
             raise CommandError(str(error)) from error
-        missing = without_place(facts_of(campaign), FORMATS[options["format"]].carries)
+        missing = FORMATS[options["format"]].without_place(campaign, facts_of(campaign))
         if missing:
-            text = message(
-                "export.no-place", "This format has no place for: {facts}.", facts=missing
-            )
+            facts = [FACTS[fact] for fact in missing]
+            text = message("export.no-place", "This format has no place for: {facts}.", facts=facts)
             self.stderr.write(str(text))
 
     def _write(self, campaign: Campaign, name: str, path: Path | None) -> None:
