@@ -179,7 +179,9 @@ class JudgmentsForm(TablesForm, JudgmentsWords):
 
     tables = FilesField(
         label=_("Tables"),
-        help_text=_("TSV, CSV, XLSX or JSON: the judgments, and optionally tables of the texts."),
+        help_text=_(
+            "TSV, CSV, XLSX, Parquet or JSON: the judgments, and optionally tables of the texts."
+        ),
     )
 
 
@@ -194,7 +196,8 @@ class HumanScoresForm(TablesForm, HumanScoresWords):
     tables = FilesField(
         label=_("Tables"),
         help_text=_(
-            "TSV, CSV, XLSX or JSON: scores of segments or systems, and optionally the texts."
+            "TSV, CSV, XLSX, Parquet or JSON: scores of segments or systems, and optionally the "
+            "texts."
         ),
     )
 

@@ -251,6 +251,12 @@ def test_one_account_is_one_person_in_all_campaigns() -> None:
     assert len(set(keys[0].values())) == 3
 
 
+def test_simulated_annotators_stay_simulated() -> None:
+    file = exported(make("esa", "simulated"), "csv")
+    empty()
+    assert imported(file).result.campaign.is_simulated
+
+
 def test_why_an_annotator_is_excluded_comes_back() -> None:
     file = exported(make("esa", "excluded"), "csv")
     empty()

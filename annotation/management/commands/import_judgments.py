@@ -69,7 +69,7 @@ class Command(BaseCommand):
 def add_table_arguments(parser: ArgumentParser) -> None:
     """Add what all imports of tables ask for."""
     parser.add_argument(
-        "tables", nargs="+", type=Path, metavar="TABLE", help="TSV, CSV, XLSX or JSON"
+        "tables", nargs="+", type=Path, metavar="TABLE", help="TSV, CSV, XLSX, Parquet or JSON"
     )
     parser.add_argument(
         "--column", action="append", default=[], metavar="COLUMN=FIELD",

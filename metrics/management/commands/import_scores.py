@@ -26,7 +26,8 @@ class Command(BaseCommand):
         parser.add_argument("test_set", help="slug of the test set")
         parser.add_argument(
             "files", nargs="+", type=Path, metavar="FILE",
-            help="TSV, CSV, XLSX or JSON, or NAME.seg.score and NAME.sys.score of mt-metrics-eval",
+            help="TSV, CSV, XLSX, Parquet or JSON, or NAME.seg.score and NAME.sys.score of "
+            "mt-metrics-eval",
         )  # fmt: skip
         parser.add_argument(
             "--metric", action="append", default=[], metavar="NAME",

@@ -23,7 +23,7 @@ class Command(BaseCommand):
         parser.add_argument("test_set", help="slug of the test set")
         parser.add_argument(
             "files", nargs="+", type=Path, metavar="FILE",
-            help="a row a span or an output, TSV, CSV, XLSX or JSON",
+            help="a row a span or an output, TSV, CSV, XLSX, Parquet or JSON",
         )  # fmt: skip
         parser.add_argument("--name", required=True, help="the metric that found them")
         parser.add_argument(
