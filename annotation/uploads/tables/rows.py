@@ -90,7 +90,6 @@ def is_binary(name: str, data: bytes) -> bool:
 
 
 def _is_workbook(name: str, data: bytes) -> bool:
-    """Return True for an XLSX file; other archives are refused as such."""
     return data.startswith(WORKBOOK) and PurePath(name).suffix.lower() in (".xlsx", ".xlsm")
 
 
