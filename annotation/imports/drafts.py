@@ -26,6 +26,7 @@ class ItemDraft:
     translations whose text was not published. A whole document has its `system`, or none where
     it is a degraded copy, and its first segment. Items with the same `screen` number are shown
     together, in the order of `place`; `rules` are those of :mod:`annotation.judging.rules`.
+    `stored_suggestions` are suggestions as an item stores them, planted ones included.
     """
 
     segment: str
@@ -44,6 +45,7 @@ class ItemDraft:
     feedback: str = ""
     suggestions: tuple[Span, ...] = ()
     rules: Mapping[str, Any] | None = None
+    stored_suggestions: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True)
@@ -73,6 +75,16 @@ class Shown:
     condition: str = ""
     inclusion: float | None = None
     openings: tuple[datetime, ...] = ()
+
+
+@dataclass(frozen=True)
+class FateDraft:
+    """What became of one suggestion, as in :class:`annotation.models.SuggestionFate`."""
+
+    number: int
+    origin: str
+    fate: str
+    span: Span
 
 
 @dataclass(frozen=True)
@@ -108,6 +120,7 @@ class JudgmentDraft:
     is_current: bool = True
     key: UUID | None = None
     playing: Sequence[Any] = ()
+    fates: Sequence[FateDraft] = ()
     shown: Shown = Shown()
 
 

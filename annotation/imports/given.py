@@ -18,6 +18,7 @@ from annotation.models import (
     Item,
     Judgment,
     Playback,
+    SuggestionFate,
 )
 from annotation.protocols import Protocol
 from annotation.quality.exclusions import EXCLUDE
@@ -68,6 +69,17 @@ def store_judgments(
         [ErrorSpan(judgment=row, **vars(span)) for row, answer in pairs for span in answer.spans],
         batch_size=BATCH,
     )
+    SuggestionFate.objects.bulk_create(
+        [
+            SuggestionFate(
+                judgment=row, number=each.number, origin=each.origin, fate=each.fate,
+                **vars(each.span),
+            )
+            for row, answer in pairs
+            for each in answer.fates
+        ],
+        batch_size=BATCH,
+    )  # fmt: skip
     Playback.objects.bulk_create(
         [Playback(judgment=row, events=answer.playing) for row, answer in pairs if answer.playing],
         batch_size=BATCH,

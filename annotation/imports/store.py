@@ -144,7 +144,7 @@ def _systems_of(draft: CampaignDraft, test_set: TestSet) -> QuerySet[System]:
 
 def note_suggestions(campaign: Campaign, draft: CampaignDraft) -> None:
     """Record the origin of errors that were marked beforehand in the items."""
-    if not any(item.suggestions for item in draft.items):
+    if not any(item.suggestions or item.stored_suggestions for item in draft.items):
         return
     Prefill.objects.create(
         campaign=campaign,
@@ -208,7 +208,7 @@ def store_items(
                 low=item.low,
                 high=item.high,
                 feedback=item.feedback,
-                suggestions=as_stored(item.suggestions),
+                suggestions=item.stored_suggestions or as_stored(item.suggestions),
                 rules=None if item.rules is None else dict(item.rules),
             )
         )

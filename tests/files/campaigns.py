@@ -22,7 +22,7 @@ from annotation.models import (
     Playback,
     TestSet,
 )
-from annotation.prefill.suggestions import as_stored
+from annotation.prefill.suggestions import as_stored, fates, offered
 from annotation.protocols import PROTOCOLS, Layout, Protocol, Span
 from annotation.protocols.base import SOURCE, TARGET
 from tests.planting import items_of as planted
@@ -320,6 +320,25 @@ def _prefilled(campaign: Campaign, rng: random.Random) -> None:
         each.save()
 
 
+def _suggested(campaign: Campaign, rng: random.Random) -> None:
+    """After `conditions`: a planted error is among the suggestions, which met all fates."""
+    severity = campaign.judging.spans.severities[0].key
+    category = min(campaign.judging.spans.category_keys, default="")
+    spans = [[TARGET, 0, 3, severity, category, ""], [TARGET, 4, 6, severity, category, "planted"]]
+    stored = {"spans": spans, "known": [TARGET, 7, 9]}
+    campaign.items.filter(kind="target").update(suggestions=stored)
+    Assignment.objects.filter(annotator__campaign=campaign, condition="prefilled").update(
+        condition="planted"
+    )
+    for number, each in enumerate(judgments(campaign).select_related("assignment__item")):
+        shown = offered(each.assignment.item.suggestions, each.assignment.condition)
+        left = [shown[0].span, None][: len(shown)] if number % 2 else [None, None][: len(shown)]
+        kept = [(span, n) for n, span in enumerate(left) if span]
+        for fate in fates(shown, [span for span, _ in kept], [n for _, n in kept]):
+            fate.judgment = each
+            fate.save()
+
+
 MARKS: dict[str, Mark] = {
     "controls": lambda campaign, rng: None,
     "checks": lambda campaign, rng: None,
@@ -335,5 +354,6 @@ MARKS: dict[str, Mark] = {
     "opened": _opened,
     "played": _played,
     "conditions": _prefilled,
+    "suggested": _suggested,
 }
-EVERY_MARK = tuple(mark for mark in MARKS if mark not in ("untimed", "drawn"))
+EVERY_MARK = tuple(mark for mark in MARKS if mark not in ("untimed", "drawn", "suggested"))

@@ -11,6 +11,7 @@ import pytest
 
 from annotation.exports import FORMATS
 from annotation.exports.judgments import judgment_dicts
+from annotation.exports.suggestions import SUGGESTION_HEADER, suggestion_rows
 from annotation.imports import sources
 from annotation.imports.launch import Launched, examine, launch
 from annotation.imports.sources import Sent
@@ -249,6 +250,25 @@ def test_one_account_is_one_person_in_all_campaigns() -> None:
     assert keys[0]["A1"] == keys[1]["A1"]
     assert keys[0]["Zoë 二"] != keys[1]["Zoë 二"]
     assert len(set(keys[0].values())) == 3
+
+
+@pytest.mark.parametrize("name", ["esa", "own errors", "contrastive-esa"])
+def test_suggestions_and_what_became_of_them_come_back(name: str) -> None:
+    """They are a file of their own, because planted errors are no judgments."""
+    campaign = make(name, "conditions", "suggested", "commented")
+    rows, suggested = rows_of(campaign), list(suggestion_rows(campaign))
+    assert len(suggested) > 20
+    files = [exported(campaign, "suggestions"), exported(campaign, "csv")]
+    empty()
+    again = imported(*files).result.campaign
+    again.refresh_from_db()
+    assert rows_of(again) == rows
+    at = SUGGESTION_HEADER.index("judgment")
+    for one, other in zip(suggestion_rows(again), suggested, strict=True):
+        assert one[:at] + one[at + 1 :] == other[:at] + other[at + 1 :]
+    empty()
+    alone = reported(files[0], exported(make(name), "csv"))
+    assert "judgments.suggestion-of-no-judgment" in alone
 
 
 def test_simulated_annotators_stay_simulated() -> None:

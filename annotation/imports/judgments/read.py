@@ -8,6 +8,7 @@ from annotation.imports.drafts import CampaignDraft
 from annotation.imports.judgments import answers as answering
 from annotation.imports.judgments.answers import Answer, Reader
 from annotation.imports.judgments.cells.times import Clock
+from annotation.imports.judgments.exported.suggested import add_suggestions, has_suggestions
 from annotation.imports.judgments.fields import (
     FIELDS,
     JUDGMENT_FIELDS,
@@ -29,6 +30,7 @@ from annotation.uploads import TestSetDraft
 from annotation.uploads.files import InputFile
 from annotation.uploads.problems import Place, Report
 from annotation.uploads.tables.columns import Wanted, say_unused
+from annotation.uploads.tables.rows import Table
 from metaeval.messages import Message, message, truncated
 from metaeval.scores.directions import Direction
 
@@ -59,7 +61,9 @@ def read(files: Sequence[InputFile], options: Options, report: Report) -> Readin
 
     What is wrong goes to the report, with file, row and column; errors there forbid storing.
     """
-    tables = [unfold(table, report) for table in read_tables(files, report)]
+    every = read_tables(files, report)
+    suggested = [table for table in every if has_suggestions(table)]
+    tables = [unfold(table, report) for table in every if table not in suggested]
     n_broken = len(report.errors)
     chosen = matched(options.columns, tables)
     check_chosen(chosen, tables, report, known_fields(chosen.values()))
@@ -83,7 +87,7 @@ def read(files: Sequence[InputFile], options: Options, report: Report) -> Readin
         say_unused(sheet.table, {c for c, f in sheet.fields.items() if f}, report)
     warn_of_missing_scores(judged, report)
     named = replace(options, file=PurePath(files[0].name).stem)
-    return _read_rows(judged, spans, others, named, report, seen)
+    return _read_rows(judged, spans, others, suggested, named, report, seen)
 
 
 def all_columns(tables: Iterable[object]) -> list[str]:
@@ -127,11 +131,13 @@ def _read_rows(
     judged: Sequence[Sheet],
     spans: Sequence[Sheet],
     others: Sequence[Sheet],
+    suggested: Sequence[Table],
     options: Options,
     report: Report,
     seen: Reading,
 ) -> Reading:
     rows = _rows(judged)
+    add_suggestions(rows, suggested, report)
     texts = join(rows, others, report)
     fill_names([*rows, *texts], options, report)
     name_segments(rows, report)

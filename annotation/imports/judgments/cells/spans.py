@@ -113,23 +113,25 @@ class SpanReader:
 
     def _exact(self, raw: RawSpan, source: str, output: str) -> Span | None:
         """Return a span of our own export as it stands, if it lies in its text or is a token."""
-        names = ("side", "start", "end", "severity", "category")
-        side, start, end, severity, category = (raw.values.get(name) for name in names)
-        scheme = self.protocol.spans
+        values, scheme = raw.values, self.protocol.spans
+        side, severity = values.get("side"), str(values.get("severity"))
+        start: Any = values.get("start")
+        end: Any = values.get("end")
+        category = str(values.get("category") or "")
         if scheme is None or severity not in scheme.severity_keys:
             self.report.error(self._unknown_severity(raw), raw.place)
             return None
-        has_types = type(start) is int and type(end) is int and isinstance(category or "", str)
-        if side not in (SOURCE, TARGET) or not has_types or not 0 <= start < end < 2**31:
-            text = message("judgments.span-changed", "The error span is not as it was exported.")
-            self.report.error(text, raw.place)
+        are_numbers = isinstance(start, int) and isinstance(end, int)
+        if side not in (SOURCE, TARGET) or not are_numbers or not 0 <= start < end < 2**31:
+            refusal = message("judgments.span-changed", "The error span is not as it was exported.")
+            self.report.error(refusal, raw.place)
             return None
         text = source if side == SOURCE else output
         n_tokens = len(scheme.tokens) if side == TARGET else 0
         self.counts["unplaced"] += not text
         if text and end > len(text) + n_tokens:
             self.report.error(_outside(start, end, len(text)), raw.place)
-        return Span(side, start, end, severity, (category or "")[:LONGEST_CATEGORY])
+        return Span(side, start, end, severity, category[:LONGEST_CATEGORY])
 
     def _span(self, raw: RawSpan, source: str, output: str) -> Span | None:
         if raw.is_exported:

@@ -6,7 +6,12 @@ from uuid import UUID
 
 from annotation.imports.drafts import AnnotatorDraft, Shown
 from annotation.imports.judgments.cells.times import Clock, TimeError
-from annotation.imports.judgments.exported.columns import CHOICE, PERSON, SCALE
+from annotation.imports.judgments.exported.columns import (
+    CHOICE,
+    ITEM_SUGGESTIONS,
+    PERSON,
+    SCALE,
+)
 from annotation.imports.judgments.rows import Row
 from annotation.models import Judgment
 from annotation.protocols import Protocol
@@ -62,6 +67,7 @@ def judged(row: Row, report: Report) -> dict[str, Any]:
         "key": _key(row, report),
         "hter": row.number("hter", report),
         "playing": parsed(row, "playing", list, report),
+        "fates": row.cells.get("fates", ()),
     }
 
 
@@ -107,6 +113,7 @@ def item(row: Row, report: Report) -> dict[str, Any]:
         "note": row.text("note", report),
         "feedback": row.text("feedback", report),
         "rules": parsed(row, "rules", dict, report) or None,
+        "stored_suggestions": row.cells.get(ITEM_SUGGESTIONS),
     }
 
 

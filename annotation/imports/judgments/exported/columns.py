@@ -1,6 +1,6 @@
 """The columns of our exports of judgments with their types, as files are written and read."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from enum import StrEnum
 
 from annotation.uploads.tables.columns import Wanted
@@ -22,7 +22,7 @@ class Type(StrEnum):
 
 
 # In the order of the files.
-COLUMNS: Mapping[str, Type] = {
+COLUMNS: dict[str, Type] = {
     "campaign": Type.TEXT,
     "annotator": Type.TEXT,
     "is_simulated": Type.TRUTH,
@@ -76,7 +76,7 @@ EXCLUSION = ("excluded_at", "exclusion_reason")
 OPENINGS, PLAYING = "openings", "playing"
 # Which suggestions were shown, and with which probability a system was drawn for its screen.
 CONDITION, INCLUSION = "condition", "inclusion"
-SOME: Mapping[str, Type] = {
+SOME: dict[str, Type] = {
     TEXT: Type.TEXT,
     NOTE: Type.TEXT,
     "low": Type.WHOLE,
@@ -92,6 +92,8 @@ SOME: Mapping[str, Type] = {
     CONDITION: Type.TEXT,
     INCLUSION: Type.REAL,
 }
+# In the table of suggestions: all those of an item.
+ITEM_SUGGESTIONS = "item_suggestions"
 # What keys of annotators begin with where they are stored.
 PERSON = "touchstone:"
 # Columns that tables of nobody else have together.
