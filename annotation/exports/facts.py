@@ -44,6 +44,7 @@ FACTS: dict[str, Message] = {
     "controls": message("fact.controls", "control items"),
     "gold": message("fact.gold", "gold and practice items"),
     "documents": message("fact.documents", "ratings of whole documents"),
+    "unrated": message("fact.unrated", "items that nobody has rated"),
     "draws": message("fact.draws", "probabilities of drawn systems"),
     "conditions": message("fact.conditions", "conditions of suggestions"),
     "suggestions": message("fact.suggestions", "suggestions and what became of them"),
@@ -101,6 +102,7 @@ def _of_campaign(campaign: Campaign) -> set[str]:
         "plays": plays.exists(),
         "suggestions": campaign.items.filter(suggestions__isnull=False).exists(),
         "published": campaign.published_scores.exists(),
+        "unrated": campaign.items.exclude(assignments__judgments__isnull=False).exists(),
     }
     return {name for name, is_there in found.items() if is_there}
 

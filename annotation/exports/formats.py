@@ -69,15 +69,18 @@ def _with_readme(
 
 README = "{name}: these filters chose judgments: {words}. The others were excluded.\n"
 # What the tables of judgments carry, and what the formats of other tools have a place for.
-TABLE = frozenset(FACTS) - {"texts", "suggestions", "published"}
+TABLE = frozenset(FACTS) - {"texts", "suggestions", "published", "unrated"}
 SPANS = frozenset(
     ("errors", "categories", "severities", "source-errors", "tokens", "revisions", "controls")
 )
 SCORES = frozenset(("scores", "errors", "categories", "revisions", "times", "documents"))
-APPRAISE = SCORES | {"texts", "controls", "batches"}
-PEARMUT = frozenset(("texts", "scales", "notes", "tokens", "categories"))
+APPRAISE = SCORES | {"texts", "controls", "batches", "unrated"}
+PEARMUT = frozenset(("texts", "scales", "notes", "tokens", "categories", "gold", "unrated"))
 PEARMUT_LOG = frozenset(
-    (*("scores", "scales", "post-edits", "errors", "categories", "tokens", "comments", "times"),)
+    (
+        *("scores", "scales", "post-edits", "errors", "categories", "tokens", "comments"),
+        *("times", "gold"),
+    )
 )
 MTME = frozenset(("texts", "scores", "errors", "categories", "published"))
 CSV, ZIP = "text/csv; charset=utf-8", "application/zip"

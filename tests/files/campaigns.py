@@ -145,10 +145,16 @@ def _controls(campaign: Campaign, target: Item) -> list[Item]:
     ]
     on = next(iter(campaign.judging.scales), None)
     bounds = {"low": on.low, "high": on.high} if on else {}
-    rules = {"errors": [[0, 2, 3, 9, "minor"]], "above": None}
+    scheme = campaign.judging.spans
+    rules = {"errors": [[0, 2, 3, 9, scheme.severities[0].key]]} if scheme else None
     paired += [
-        {"kind": Item.Kind.GOLD, "text": "Gold\ntext", "rules": rules, **bounds},
-        {"kind": Item.Kind.TUTORIAL, "text": "Practice", "feedback": "Look:\nthere", **bounds},
+        {"kind": Item.Kind.GOLD, "text": "Gold <b>\ntext 😀", "rules": rules, **bounds},
+        {
+            "kind": Item.Kind.TUTORIAL,
+            "text": "Practice",
+            "feedback": "Look:\n<a> &lt;",
+            **bounds,
+        },
     ]
     return [
         Item.objects.create(campaign=campaign, segment=target.segment, **each) for each in paired
@@ -283,7 +289,7 @@ def _untimed(campaign: Campaign, rng: random.Random) -> None:
 
 
 def _noted(campaign: Campaign, rng: random.Random) -> None:
-    campaign.items.filter(kind="target").update(note="Mind the\n“register”")
+    campaign.items.filter(kind="target").update(note="Mind the\n“register” < &lt;")
     campaign.items.update(batch="batch 1")
 
 
@@ -307,6 +313,13 @@ def _played(campaign: Campaign, rng: random.Random) -> None:
     for number, each in enumerate(judgments(campaign)[::2]):
         events = [[10, "play", 0.0], [900, "pause", 0.9], [950, "play", 0.9]][: number % 4]
         Playback.objects.create(judgment=each, events=events)
+
+
+def _unrated(campaign: Campaign, rng: random.Random) -> None:
+    """Nobody rated the last output."""
+    target = campaign.items.filter(kind=Item.Kind.TARGET).last()
+    judgments(campaign).filter(assignment__item=target).delete()
+    Assignment.objects.filter(item=target).delete()
 
 
 def _prefilled(campaign: Campaign, rng: random.Random) -> None:
@@ -353,7 +366,10 @@ MARKS: dict[str, Mark] = {
     "drawn": _drawn,
     "opened": _opened,
     "played": _played,
+    "unrated": _unrated,
     "conditions": _prefilled,
     "suggested": _suggested,
 }
-EVERY_MARK = tuple(mark for mark in MARKS if mark not in ("untimed", "drawn", "suggested"))
+EVERY_MARK = tuple(
+    mark for mark in MARKS if mark not in ("untimed", "drawn", "suggested", "unrated")
+)

@@ -37,6 +37,7 @@ pytestmark = pytest.mark.django_db
         ("esa", "conditions", "suggestions"),
         ("esa", "controls", "gold"),
         ("esa", "checks", "controls"),
+        ("esa", "unrated", "unrated"),
     ],
 )
 def test_a_fact_is_there_where_the_campaign_has_it(name: str, mark: str, fact: str) -> None:

@@ -26,6 +26,7 @@ from tests.files.test_round_trip import empty, exported
 pytestmark = pytest.mark.django_db
 # One answer to an item is BAD for Appraise, be it a trap or a bad reference.
 MARKS = tuple(mark for mark in EVERY_MARK if mark not in ("controls", "conditions"))
+WITH_GOLD = (*MARKS, "controls")
 LANGUAGES = {"source_language": "zh", "target_language": "en"}
 KINDS = {
     "controls": {Item.Kind.REPEAT, Item.Kind.BAD_REF},
@@ -59,6 +60,7 @@ def answers_of(
             "times": (row.started_at, row.submitted_at),
             "errors": tuple(sorted(_placed(campaign, item, spans, carried))),
             "notes": item.note,
+            "gold": (item.low, item.high, item.feedback, str((item.rules or {}).get("errors"))),
             "revisions": row.is_current,
         }
         who, text = row.assignment.annotator.label, rated_text(item)
@@ -138,13 +140,14 @@ def test_appraise(name: str) -> None:
     ],
 )
 def test_pearmut(name: str) -> None:
-    campaign = make(name, *MARKS)
+    campaign = make(name, *WITH_GOLD)
     carried = carried_of(campaign, "pearmut", "pearmut-log")
     roles = {"campaign": exported(campaign, "pearmut"), "log": exported(campaign, "pearmut-log")}
     before = answers_of(campaign, carried)
     empty()
     again = sent_back(Sent(sources.PEARMUT, roles, LANGUAGES))
     assert answers_of(again, carried) == before
+    assert set(again.test_set.segments.values_list("document", flat=True)) == {"doc 0", "doc 1"}
 
 
 @pytest.mark.parametrize("name", ["esa", "mqm"])
