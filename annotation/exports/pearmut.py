@@ -2,8 +2,8 @@
 
 A campaign that came from there goes out as it came; any other one is written from its targets, a
 screen a document, with gold and practice items and their rules. Spans count UTF-16 units of the
-output, the end included; special tokens stand behind it, one unit each, and a span in the source is
-the first of them.
+output, the end included; special tokens follow it, one unit each, and a span in the source is the
+first of them.
 
 The log has the current answers, a line a screen, with times of the server, of what the campaign
 file has: without other control items where that is written from the targets. Texts that are

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Iterator
 from importlib import import_module
 
+from annotation.exports.facts import FACTS
 from annotation.exports.formats import FORMATS
 from annotation.glossary import GROUPS
 from annotation.imports.human_scores import HUMAN, NAME
@@ -73,10 +74,28 @@ def formats_page() -> str:
         (code(key), f"{each.label}: {each.about}".replace("<", "&lt;"))
         for key, each in FORMATS.items()
     )
-    exports = f"## Exports\n\n{table(('format', ''), rows)}"
+    exports = f"## Exports\n\n{table(('format', ''), rows)}\n\n{_carried()}"
     return "\n\n".join(
         [FORMATS_HEAD, _module_texts("##", READ), exports, _module_texts("###", WRITTEN)]
     )
+
+
+CARRIED = """### What comes out as it went in
+
+What a campaign has and a format cannot carry is listed on the export page and by
+`export_judgments`. Some formats carry less of some protocols: scores of Appraise go from 0 to 100;
+scores without errors are means in mt-metrics-eval; only cESA has special tokens in Pearmut.
+
+"""
+
+
+def _carried() -> str:
+    """Return a table of facts and formats, by what the formats declare."""
+    rows = (
+        (str(fact), *("yes" if name in each.carries else "" for each in FORMATS.values()))
+        for name, fact in FACTS.items()
+    )
+    return CARRIED + table(("", *map(code, FORMATS)), rows)
 
 
 def _module_texts(level: str, modules: dict[str, str]) -> str:

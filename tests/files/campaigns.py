@@ -294,7 +294,7 @@ def _noted(campaign: Campaign, rng: random.Random) -> None:
 
 
 def _drawn(campaign: Campaign, rng: random.Random) -> None:
-    """Systems were drawn for each screen, and stand in another order for everybody."""
+    """Systems were drawn for each screen, and each annotator saw another order."""
     Campaign.objects.filter(pk=campaign.pk).update(assignment_mode=Campaign.Mode.DYNAMIC)
     for number, each in enumerate(Assignment.objects.filter(annotator__campaign=campaign)):
         each.column, each.inclusion = number % 2, 1 / (3 + number)
