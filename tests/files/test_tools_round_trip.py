@@ -167,3 +167,17 @@ def test_mt_metrics_eval(name: str, tmp_path: Path) -> None:
     datasets.store(draft)
     found = [answers_of(each, carried, has_breaks=False) for each in Campaign.objects.all()]
     assert [each for each in found if each] == [before]
+
+
+def test_mqm_tsv() -> None:
+    campaign = make("mqm", *MARKS)
+    carried = carried_of(campaign, "mqm-tsv")
+    assert "source-errors" in carried
+    before = answers_of(campaign, carried, has_breaks=False)
+    file = exported(campaign, "mqm-tsv")
+    empty()
+    again = sent_back(Sent(sources.JUDGMENTS, {"0": file}, LANGUAGES))
+    found = answers_of(again, carried, has_breaks=False)
+    names = {who.replace(" ", "_") for (who, *_), *_ in found}
+    assert names == {"A1", "Zoë_二", "=A3"}
+    assert found == before
