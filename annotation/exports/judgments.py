@@ -25,7 +25,7 @@ The tables of spans have one row a span, which `judgment` joins to the judgments
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cache
+from functools import lru_cache
 from typing import Any
 
 from django.db.models import Count, Q
@@ -229,7 +229,7 @@ def _row(campaign: Campaign, values: Row, spans: Sequence[Span], pools: Pools) -
     }
 
 
-@cache
+@lru_cache(maxsize=10_000)
 def annotator_key(person: int, account: int | None, external: str) -> str:
     """Return what identifies a person: their key where they were imported from, or a new one.
 

@@ -38,6 +38,8 @@ COMMENTS = (
     "'=2",
     "''@x",
     "a\nb\tc",
+    "c\r\nd",
+    "\x1b[0m\x0c",
     "NA",
     "0",
     " blanks ",

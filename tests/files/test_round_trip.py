@@ -172,6 +172,46 @@ def test_some_stored_and_some_new_judgments_are_refused() -> None:
     assert "import.judgments-changed" in reported(changed)
 
 
+@pytest.mark.parametrize(
+    ("cells", "code"),
+    [
+        ({"settings": '{"seed": "x"}'}, "not-json"),
+        ({"settings": '{"study": "a b"}'}, "not-json"),
+        ({"settings": '{"name": "\\u0000"}'}, "not-json"),
+        ({"settings": '{"secret": "x"}'}, "not-json"),
+        ({"settings": "{"}, "not-json"),
+        ({"playing": "{}"}, "not-json"),
+        ({"condition": "other"}, "unknown-code"),
+        ({"time_doubt": "other"}, "unknown-code"),
+        ({"judgment_key": "1"}, "no-key"),
+        ({"annotator_key": "a b"}, "no-annotator-key"),
+        ({"visible_ms": -1}, "number-outside"),
+        ({"place": 99_999}, "number-outside"),
+        ({"comment": "\0"}, "character-in-text"),
+        ({"exclusion_reason": "\0"}, "character-in-text"),
+        ({"is_excluded": "perhaps"}, "not-yes-or-no"),
+        ({"excluded_at": "never"}, "not-a-time"),
+        ({"openings": '["never"]'}, "not-a-time"),
+        (
+            {"spans": [{"side": "target", "start": 0, "end": 0, "severity": "minor"}]},
+            "span-changed",
+        ),
+        (
+            {"spans": [{"side": "target", "start": 0, "end": 1, "severity": "x"}]},
+            "unknown-severity",
+        ),
+        ({"choice_Usable": "maybe"}, "unknown-option"),
+        ({"scale_Quality": 6}, "not-on-scale"),
+        ({"scale_Quality": 2, "score": 3}, "other-first-scale"),
+    ],
+)
+def test_what_was_changed_in_a_file_is_named(cells: Row, code: str) -> None:
+    file = exported(make("own choices", *EVERY_MARK), "jsonl")
+    empty()
+    changed = edited(file, lambda rows: [rows[0] | cells, *rows[1:]])
+    assert f"judgments.{code}" in reported(changed)
+
+
 def test_rows_in_any_order_come_back_equal() -> None:
     campaign = make("contrastive-esa", *EVERY_MARK)
     rows = [row | {"settings": None} for row in rows_of(campaign)]

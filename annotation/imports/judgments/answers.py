@@ -14,7 +14,7 @@ from annotation.imports.judgments.rows import KEYS, Key, Row, rows_of
 from annotation.models import Annotator, Item
 from annotation.models.judgment import MAX_SCORE
 from annotation.protocols.composed import MOST_VALUE
-from annotation.uploads.checks import FORBIDDEN, FORBIDDEN_IN_NAMES, character, max_length
+from annotation.uploads.checks import FORBIDDEN_IN_NAMES, character, max_length
 from annotation.uploads.problems import Report
 from metaeval.messages import message, plural
 
@@ -146,7 +146,7 @@ class Reader:
             spans=raw_spans(row, self.report),
             started_at=started,
             submitted_at=submitted,
-            comment=self._clean(row, "comment"),
+            comment=row.clean("comment", self.report),
             is_flagged=row.is_true("is_flagged", self.report),
             revision=row.whole("revision", self.report),
             text=self._text(row, kind),
@@ -158,8 +158,8 @@ class Reader:
     def _text(self, row: Row, kind: Item.Kind) -> str:
         """What was shown instead of a system's output."""
         if row.sheet.is_exported:
-            return self._clean(row, "own_text")
-        return "" if kind in SHOW_OUTPUT else self._clean(row, "output")
+            return row.clean("own_text", self.report)
+        return "" if kind in SHOW_OUTPUT else row.clean("output", self.report)
 
     def _label(self, row: Row, name: str) -> str:
         """A name that a column of ours holds."""
@@ -200,19 +200,6 @@ class Reader:
                 row.at(name),
             )
         return bound
-
-    def _clean(self, row: Row, name: str) -> str:
-        text = row.text(name, self.report)
-        if found := FORBIDDEN.search(text):
-            self.report.error(
-                message(
-                    "judgments.character-in-text",
-                    "The text contains the character {character}, which is not allowed.",
-                    character=character(found[0]),
-                ),
-                row.at(name),
-            )
-        return text
 
     def _times(self, row: Row) -> tuple[datetime | None, datetime | None]:
         times: list[datetime | None] = []

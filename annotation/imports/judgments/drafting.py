@@ -57,7 +57,7 @@ class Drafter:
             protocol = protocol.of_document
         spans = self._spans(answer)
         ratings = cells.ratings(row, protocol, self.report)
-        post_edit = row.text("post_edit", self.report) or None
+        post_edit = row.clean("post_edit", self.report) or None
         return JudgmentDraft(
             annotator=who,
             item=number,

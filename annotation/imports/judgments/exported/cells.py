@@ -1,10 +1,13 @@
 """Rows to what drafts say besides score and errors: clocks, screens, people, and own answers."""
 
 import json
+import re
+from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
 from annotation.imports.drafts import AnnotatorDraft, Shown
+from annotation.imports.jsonfiles import unstorable
 from annotation.imports.judgments.cells.times import Clock, TimeError
 from annotation.imports.judgments.exported.columns import (
     CHOICE,
@@ -14,6 +17,7 @@ from annotation.imports.judgments.exported.columns import (
 )
 from annotation.imports.judgments.rows import Row
 from annotation.models import Judgment
+from annotation.prefill.suggestions import Condition
 from annotation.protocols import Protocol
 from annotation.uploads.problems import Report
 from metaeval.messages import message
@@ -21,6 +25,7 @@ from metaeval.messages import message
 # What columns of whole numbers hold at most, by the database; those of screens are smaller.
 MOST, MOST_PLACE = 2**31 - 1, 2**15 - 1
 SMALL = frozenset({"column", "n_columns", "place", "sent_together"})
+KEY = re.compile(r"[\w.-]{0,80}", re.ASCII)
 CLOCKS = ("visible_ms", "active_ms", "paid_ms")
 NOT_JSON = message("judgments.not-json", "The cell does not hold JSON as our exports write it.")
 
@@ -47,7 +52,7 @@ def parsed(row: Row, field: str, kind: type, report: Report) -> Any:
         value = json.loads(cell) if isinstance(cell, str) else cell
     except (ValueError, RecursionError):
         value = None
-    if isinstance(value, kind):
+    if isinstance(value, kind) and not any(unstorable(value)):
         return value
     report.error(NOT_JSON, row.at(field))
     return kind()
@@ -55,13 +60,9 @@ def parsed(row: Row, field: str, kind: type, report: Report) -> Any:
 
 def judged(row: Row, report: Report) -> dict[str, Any]:
     """Return the values of a judgment draft that are not answers."""
-    doubt = row.name("time_doubt")
-    if doubt not in Judgment.TimeDoubt.values:
-        refusal = message("judgments.unknown-doubt", "“{text}” is unknown.", text=doubt[:20])
-        report.error(refusal, row.at("time_doubt"))
     return {
         **{name: count(row, name, report) for name in CLOCKS},
-        "time_doubt": doubt,
+        "time_doubt": _one_of(row, "time_doubt", Judgment.TimeDoubt.values, report),
         "sent_together": count(row, "sent_together", report) or 1,
         "is_current": row.name("is_current") == "" or row.is_true("is_current", report),
         "key": _key(row, report),
@@ -69,6 +70,14 @@ def judged(row: Row, report: Report) -> dict[str, Any]:
         "playing": parsed(row, "playing", list, report),
         "fates": row.cells.get("fates", ()),
     }
+
+
+def _one_of(row: Row, field: str, known: Sequence[str], report: Report) -> str:
+    word = row.name(field)
+    if word not in known:
+        text = message("judgments.unknown-code", "“{text}” is unknown.", text=word[:20])
+        report.error(text, row.at(field))
+    return word
 
 
 def _key(row: Row, report: Report) -> UUID | None:
@@ -89,7 +98,7 @@ def shown(row: Row, column: int, report: Report) -> Shown:
     return Shown(
         position=count(row, "position", report),
         column=None if own is None or (own - 1 == column and inclusion is None) else own - 1,
-        condition=row.name("condition"),
+        condition=_one_of(row, "condition", list(Condition), report),
         inclusion=inclusion,
         openings=tuple(filter(None, (_time(row, "openings", each, report) for each in times))),
     )
@@ -110,8 +119,8 @@ def item(row: Row, report: Report) -> dict[str, Any]:
         "place": count(row, "place", report) or 0,
         "column": max(0, (count(row, "column", report) or 1) - 1),
         "n_columns": count(row, "n_columns", report) or 1,
-        "note": row.text("note", report),
-        "feedback": row.text("feedback", report),
+        "note": row.clean("note", report),
+        "feedback": row.clean("feedback", report),
         "rules": parsed(row, "rules", dict, report) or None,
         "stored_suggestions": row.cells.get(ITEM_SUGGESTIONS),
     }
@@ -120,12 +129,15 @@ def item(row: Row, report: Report) -> dict[str, Any]:
 def annotator(row: Row, report: Report) -> AnnotatorDraft:
     """Return what a row says of its annotator."""
     key = row.name("annotator_key")
+    if not KEY.fullmatch(key):
+        text = message("judgments.no-annotator-key", "“{text}” is not a key.", text=key[:20])
+        report.error(text, row.at("annotator_key"))
     return AnnotatorDraft(
         key=f"{PERSON}{key}" if key else "",
         is_simulated=row.is_true("is_simulated", report),
         is_excluded=row.is_true("is_excluded", report),
         excluded_at=_time(row, "excluded_at", row.cells.get("excluded_at"), report),
-        reason=row.text("exclusion_reason", report),
+        reason=row.clean("exclusion_reason", report),
     )
 
 

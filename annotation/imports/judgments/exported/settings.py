@@ -4,6 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from django.core.exceptions import ValidationError
+
 from annotation import protocols
 from annotation.imports.judgments.answers import Answer
 from annotation.imports.judgments.exported.cells import NOT_JSON, parsed
@@ -31,11 +33,6 @@ SETTINGS: Mapping[str, tuple[type, ...]] = {
     "special_tokens": (list, type(None)),
     "answers": (dict, type(None)),
 }
-CHOSEN = {
-    "shown_text": Campaign.ShownText,
-    "z_pool": Campaign.ZPool,
-    "assignment_mode": Campaign.Mode,
-}
 
 
 def settings_of(answers: Sequence[Answer], report: Report) -> dict[str, Any]:
@@ -60,10 +57,19 @@ def settings_of(answers: Sequence[Answer], report: Report) -> dict[str, Any]:
 
 
 def _are_valid(values: Mapping[str, Any]) -> bool:
-    is_typed = all(type(value) in SETTINGS.get(name, ()) for name, value in values.items())
-    return is_typed and all(
-        values.get(name, choices.values[0]) in choices.values for name, choices in CHOSEN.items()
-    )
+    """Whether a campaign can have these values: they are those of its fields."""
+    if not all(type(value) in SETTINGS.get(name, ()) for name, value in values.items()):
+        return False
+    tokens = values.get("special_tokens") or []
+    if not all(isinstance(each, str) for each in tokens):
+        return False
+    plain = {n: v for n, v in values.items() if v and n not in ("special_tokens", "answers")}
+    others = [each.name for each in Campaign._meta.fields if each.name not in plain]
+    try:
+        Campaign(**plain).clean_fields(exclude=others)
+    except ValidationError:
+        return False
+    return True
 
 
 @dataclass
