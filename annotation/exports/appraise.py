@@ -17,11 +17,12 @@ from typing import Any
 
 import langcodes
 
-from annotation.exports.rows import judgments_of, rated_text, system_name, with_spans
+from annotation.exports.rows import judgments_of, system_name, with_spans
 from annotation.exports.tables import csv_lines
 from annotation.filters import EVERYTHING, FilterError, Filters
 from annotation.imports.appraise.scores import DOCUMENT, PLAIN, SPANS
 from annotation.imports.appraise.spans import write_spans
+from annotation.judging.answers import rated_text
 from annotation.models import Campaign, Item
 from annotation.prefill.suggestions import offered
 from annotation.protocols import Layout, Protocol
@@ -118,7 +119,7 @@ def item_type(item: Item) -> str:
 
 
 def target_id(item: Item) -> str:
-    """Return the system; of a control item that of its partner."""
+    """Return the system of an item; of a control item, that of its partner."""
     partner = item.partner.output if item.partner is not None else None
     name = system_name(item) or (partner.system.name if partner else None)
     if name is None and item.partner is not None and item.partner.system is not None:
@@ -127,7 +128,7 @@ def target_id(item: Item) -> str:
 
 
 def item_id(item: Item, columns: tuple[str, ...]) -> str:
-    """Return the segment's key; beside a documentID without the name of the document."""
+    """Return the segment's key, without the document's name if there is a documentID."""
     key = item.segment.key
     if columns == PLAIN or not item.segment.document:
         return key
@@ -136,7 +137,7 @@ def item_id(item: Item, columns: tuple[str, ...]) -> str:
 
 
 def document_id(item: Item) -> str:
-    """Return the document; of control items with the suffix that tells a copy."""
+    """Return the document, for control items with the suffix of a copy."""
     name = item.segment.document or f"segment-{item.segment.key}"
     suffixes = {"BAD": "#bad", "REF": "#bad", "CHK": "#duplicate"}
     return name + suffixes.get(item_type(item), "")
@@ -160,7 +161,7 @@ def _batch(item: Item) -> str:
 
 
 def _items(campaign: Campaign) -> Iterator[Item]:
-    """The items batch by batch, in the order in which the batches came."""
+    """Yield the items by batch, in the order in which the batches were stored."""
     rows = campaign.items.filter(kind__in=list(TYPES)).select_related(
         "segment", "output__system", "system", "partner__output__system", "partner__system"
     )
@@ -218,14 +219,17 @@ def manifest_json(campaign: Campaign) -> Iterator[str]:
 
 
 def _task_type(protocol: Protocol) -> tuple[str, str]:
-    """The type with its options: errors are marked in documents alone."""
+    """Return the task type and its options; Appraise marks errors only in documents."""
     if protocol.spans is None:
         return TASK_TYPES.get(protocol.layout, "Document"), ""
     return "Document", "ESA" if protocol.has_score else "MQM"
 
 
 def _shares(campaign: Campaign, tasks: int) -> tuple[int, int]:
-    """Ratings a task and annotators; Appraise wants equal shares, so else everyone rates all."""
+    """Return ratings per task and the number of annotators.
+
+    Appraise requires equal shares; otherwise every annotator rates every task.
+    """
     people, redundancy = max(1, campaign.annotators.count()), campaign.annotators_per_item
     if redundancy <= people and tasks * redundancy % people == 0:
         return redundancy, people

@@ -1,4 +1,4 @@
-"""Judgments as a tidy table, one row a judgment, which reads back as the same judgments.
+"""Judgments as a tidy table, one row per judgment, which reads back as the same judgments.
 
 `kind` is the kind of item, `is_current` marks what counts, `is_excluded` an excluded annotator;
 `item` and `partner` number items, so that controls can be paired. `z_targets` and `z_all` are
@@ -19,7 +19,7 @@ Some campaigns have more columns: `own_text` (items whose text is no output), `n
 post-editing have `scale_NAME`, `choice_NAME`, `post_edit`, `hter`; scores are in the unit of their
 scale. Where errors are suggested, `condition` is the last column.
 
-The tables of spans have one row a span, which `judgment` joins to the judgments; `origin` and
+The tables of spans have one row per span, which `judgment` joins to the judgments; `origin` and
 `fate` say what came of suggestions.
 """
 
@@ -201,7 +201,7 @@ def _openings(campaign: Campaign) -> dict[int, list[str]]:
 
 
 def _plays_of(campaign: Campaign) -> Any:
-    """How the recording beside a segment was played, by judgment."""
+    """Return how the recording beside a segment was played, by judgment."""
     own = Playback.objects.filter(judgment__assignment__annotator__campaign=campaign)
     return own.values_list("judgment", "events")
 
@@ -243,7 +243,7 @@ def annotator_key(person: int, account: int | None, external: str) -> str:
 
 
 def _z(values: Row, pool: Mapping[int, Moments]) -> float | None:
-    """The z-score of a judgment that analyses count."""
+    """Return the z-score of a judgment; None if analyses do not count it."""
     known = pool.get(values["person"])
     is_practice = values["kind"] == Item.Kind.TUTORIAL
     if known is None or not values["is_current"] or is_practice:
@@ -268,7 +268,7 @@ def judgment_rows(campaign: Campaign, filters: Filters = EVERYTHING) -> Iterator
 
 
 def json_lines(rows: Iterator[Row]) -> Iterator[str]:
-    """Yield one JSON object a line."""
+    """Yield one JSON object per line."""
     for row in rows:
         values = plain(row) if "started_at" in row else row
         yield json.dumps(values, ensure_ascii=False) + "\n"

@@ -18,10 +18,11 @@ from typing import Any
 
 from django.db.models import Q
 
-from annotation.exports.rows import judgments_of, rated_text, system_name, with_spans
+from annotation.exports.rows import judgments_of, system_name, with_spans
 from annotation.filters import EVERYTHING, Filters
 from annotation.imports.pearmut.answering import write_answers
 from annotation.imports.pearmut.origins import write_source
+from annotation.judging.answers import rated_text
 from annotation.models import Campaign, Item, Judgment, OriginalFile
 from annotation.prefill.suggestions import offered
 from annotation.protocols import Protocol, Span
@@ -36,7 +37,7 @@ Rated = tuple[Judgment, Sequence[Span]]
 
 
 def campaign_json(campaign: Campaign, filters: Filters = EVERYTHING) -> Iterator[str]:
-    """Yield the campaign file: the one it came in, or one written from the targets."""
+    """Yield the campaign file: the imported one, or one written from the targets."""
     own = OriginalFile.objects.filter(campaign=campaign).first()
     if own is not None:
         yield own.content
@@ -45,7 +46,7 @@ def campaign_json(campaign: Campaign, filters: Filters = EVERYTHING) -> Iterator
 
 
 def _written(campaign: Campaign) -> dict[str, Any]:
-    """The outputs to be judged, gold and practice; other controls belong to what is known here."""
+    """Return a campaign file of outputs to be judged, gold and practice; a document per screen."""
     rows = campaign.items.filter(KNOWN).select_related("segment", "output__system")
     documents: dict[str, list[Any]] = {"": [], "welcome": [], "random": []}
     order = rows.order_by("screen", "place", "pk")
@@ -131,7 +132,7 @@ def loses(protocol: Protocol) -> frozenset[str]:
 
 
 def _segments(items: Sequence[Item]) -> list[dict[str, Any]]:
-    """A screen as Pearmut has it: a list of segments, each with its outputs by model."""
+    """Return a screen in Pearmut's form: a list of segments, each with its outputs by model."""
     return [
         {
             "item_id": same[0].segment.key,
@@ -146,7 +147,7 @@ def _segments(items: Sequence[Item]) -> list[dict[str, Any]]:
 
 
 def _suggested(items: Sequence[Item]) -> dict[str, Any]:
-    """The errors marked beforehand, without what a trial plants."""
+    """Return the errors marked beforehand, without those planted by a trial."""
     found = {
         _model(item): [write_span(each.span, rated_text(item)) for each in own]
         for item in items
@@ -160,12 +161,12 @@ def _by_segment(items: Sequence[Item]) -> list[list[Item]]:
 
 
 def _model(item: Item) -> str:
-    """The system; texts that are no system's output are numbered by their columns."""
+    """Return the system; other texts are named by the number of their column."""
     return system_name(item) or f"text {item.column + 1}"
 
 
 def log_lines(campaign: Campaign, filters: Filters = EVERYTHING) -> Iterator[str]:
-    """Yield the current answers as Pearmut's log: a line a screen, in each annotator's order."""
+    """Yield the current answers as Pearmut's log: one line per screen, in annotators' order."""
     rows = judgments_of(campaign, filters).filter(
         is_current=True, assignment__item__output__isnull=False
     ) | judgments_of(campaign, filters).filter(is_current=True).exclude(assignment__item__text="")
@@ -224,8 +225,7 @@ def _answer(item: Item, judgment: Judgment, spans: Sequence[Span]) -> dict[str, 
 def write_span(span: Span, text: str) -> dict[str, Any]:
     """Return a span with the offsets of Pearmut 1.1.5 and later.
 
-    What is marked in the source, which it cannot mark, is the first special token: something is
-    missing.
+    Pearmut cannot mark the source, so a span there becomes the first special token, `[missing]`.
 
     >>> write_span(Span("target", 2, 3, "minor"), "a \\U0001f600")["end_i"]
     3

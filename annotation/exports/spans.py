@@ -1,4 +1,4 @@
-"""Error spans as a table of their own: one row a span, joined to judgments by `judgment`.
+"""Error spans as a table of their own: one row per span, joined to judgments by `judgment`.
 
 Where errors are suggested, `origin` and `fate` say where a span came from.
 """
@@ -6,8 +6,9 @@ Where errors are suggested, `origin` and `fate` say where a span came from.
 from collections.abc import Iterator
 from typing import Any
 
-from annotation.exports.rows import judgments_of, rated_text, system_name, with_spans
+from annotation.exports.rows import judgments_of, system_name, with_spans
 from annotation.filters import EVERYTHING, Filters
+from annotation.judging.answers import rated_text
 from annotation.models import Campaign, SuggestionFate
 from annotation.prefill.suggestions import key_of
 from annotation.protocols import Span
@@ -78,12 +79,12 @@ def span_dicts(campaign: Campaign, filters: Filters = EVERYTHING) -> Iterator[Ro
 
 
 def span_header(campaign: Campaign) -> tuple[str, ...]:
-    """Return the names of a span's columns: of suggestions, where it came from comes last."""
+    """Return the names of a span's columns; for suggestions, its origin comes last."""
     return (*SPAN_HEADER, *(FATE if campaign.is_prefilled else ()))
 
 
 def _fate(fate: SuggestionFate | None) -> Row:
-    """Whether a span was suggested, and what its annotator did to it."""
+    """Return whether a span was suggested, and what its annotator did to it."""
     return dict(zip(FATE, (fate.origin, fate.fate) if fate else ("own", ""), strict=True))
 
 

@@ -15,7 +15,7 @@ from annotation.models import Campaign, Item
 from annotation.protocols import Span
 from annotation.uploads.drafts import TestSetDraft
 from annotation.uploads.problems import Place, Report
-from metaeval.messages import message
+from metaeval.messages import Message, message
 
 
 @dataclass(frozen=True)
@@ -167,7 +167,7 @@ class CampaignDraft:
     output_scores: Mapping[tuple[str, str], float] = field(default_factory=dict)
     system_scores: Mapping[str, float] = field(default_factory=dict)
     lower_is_better: bool = False
-    direction: str = ""
+    direction: Message | None = None
 
 
 def described(

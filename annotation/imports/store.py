@@ -62,7 +62,7 @@ class CampaignImport:
                 n=self.n_published,
             ),
         ]
-        return [each for each in counts if each.parameters["n"]]
+        return [each for each in counts if each.count]
 
 
 @transaction.atomic
@@ -119,7 +119,7 @@ def _create(draft: CampaignDraft, test_set: TestSet, user: Any) -> Campaign:
         cold_start=draft.cold_start,
         check_percent=draft.check_percent,
         lower_is_better=draft.lower_is_better,
-        direction=draft.direction,
+        direction=draft.direction or "",  # type: ignore[misc]  # MessageField
         seed=draft.seed,
         is_prefilled=draft.is_prefilled,
         special_tokens=None if draft.special_tokens is None else list(draft.special_tokens),
@@ -170,14 +170,29 @@ def store_items(
     segments: dict[str, int],
     outputs: dict[tuple[str, str], int],
 ) -> list[Item]:
-    """Store the items of a draft. Raises ValidationError for one without a stored output."""
+    """Store the items of a draft.
+
+    Raises ValidationError for an item whose segment or output is not stored.
+    """
     items = []
     systems = dict(campaign.systems.values_list("name", "pk"))
     for number, item in enumerate(draft.items, start=1):
         is_document = item.kind == Item.Kind.DOCUMENT
         named = item.system if not is_document else None
         output = outputs.get((named, item.segment)) if named else None
-        if item.segment not in segments or (named and output is None):
+        if item.segment not in segments:
+            raise ValidationError(
+                [
+                    message(
+                        "import.item-without-segment",
+                        "Item {number} of {campaign}: there is no stored segment “{segment}”.",
+                        number=number,
+                        campaign=draft.slug,
+                        segment=item.segment,
+                    )
+                ]
+            )
+        if named and output is None:
             raise ValidationError(
                 [
                     message(
@@ -186,7 +201,7 @@ def store_items(
                         "“{segment}”.",
                         number=number,
                         campaign=draft.slug,
-                        system=item.system,
+                        system=named,
                         segment=item.segment,
                     )
                 ]

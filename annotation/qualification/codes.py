@@ -141,14 +141,14 @@ def goodbye(annotator: Annotator, completion: Completion | None) -> str:
 
 
 def _has_had_all(annotator: Annotator, has_more: bool) -> bool:
-    """Whether a pool has no more items for an annotator who is not excluded."""
+    """Return whether a pool has no more items for an annotator who is not excluded."""
     if has_more or annotator.excluded_at is not None:
         return False
     return annotator.assignments.filter(completed_at__isnull=False).exists()
 
 
 def is_finished(annotator: Annotator) -> bool:
-    """Whether an annotator has finished."""
+    """Return whether an annotator has finished."""
     rows = Annotator.objects.filter(pk=annotator.pk)
     return annotator.pk in finished(annotator.campaign, rows)
 

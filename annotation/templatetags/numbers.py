@@ -14,6 +14,7 @@ register = template.Library()
 register.filter("counted", text.pluralize)
 register.filter(numbers.decimals)
 pvalue = register.filter("pvalue", numbers.p_value_cell)
+register.filter(numbers.p_value)
 
 
 @register.filter
@@ -41,7 +42,7 @@ def milliseconds(value: int | None) -> str:
 
 @register.filter
 def interval(value: Sequence[float | None] | None, places: int = 2) -> str:
-    """Low and high, which come first, as `[0.41, 0.63]`; empty without an interval."""
+    """Return the first two numbers as an interval, `[0.41, 0.63]`; empty without one."""
     return numbers.interval(value, places)
 
 

@@ -54,6 +54,7 @@ NO_BASELINE = message(
     "No metric is tested against the baselines, because each baseline gives the same score to all "
     "compared outputs, and this statistic is undefined for a constant.",
 )
+ZERO = message("marks.zero", "zero")
 BASELINES = message("baselines.about", "Baselines are random scores, a constant, and text length.")
 
 
@@ -162,12 +163,12 @@ def uncertain(compared: Comparison | None) -> list[Reason]:
             Severity.LIMITS if len(held) == len(known) else Severity.NOTE,
             message(
                 "trust.intervals-include-chance",
-                "{statistic}: the intervals of {n} of {total} metrics include {chance:.2g}, so "
+                "{statistic}: the intervals of {n} of {total} metrics include {chance:r}, so "
                 "there is no evidence that these metrics agree with the humans at all.",
                 statistic=compared.statistic_label,
                 n=len(held),
                 total=len(known),
-                chance=chance,
+                chance=chance or ZERO,
             ),
             message(
                 "trust.intervals-include-chance-advice",
@@ -326,8 +327,8 @@ def _of_known(
             note = message(
                 "marks.at-chance",
                 "The metrics cannot be distinguished from chance: no metric’s interval is above "
-                "{chance:.2g}.",
-                chance=chance,
+                "{chance:r}.",
+                chance=chance or ZERO,
             )
         else:
             note = message(
@@ -343,7 +344,7 @@ def _of_known(
     group = standing.alike & above
     unranked = message(
         "marks.some-unranked",
-        "Metrics whose interval is missing or includes {chance:.2g} have no rank.",
-        chance=chance,
+        "Metrics whose interval is missing or includes {chance:r} have no rank.",
+        chance=chance or ZERO,
     )
     return Marking(own, notes=[unranked] if len(own) < len(every) else [], group=group)

@@ -10,10 +10,11 @@ import pytest
 
 from annotation.exports import FORMATS
 from annotation.exports.facts import FACTS
-from annotation.exports.rows import judgments_of, rated_text, with_spans
+from annotation.exports.rows import judgments_of, with_spans
 from annotation.imports import sources
 from annotation.imports.launch import examine, launch
 from annotation.imports.sources import Sent
+from annotation.judging.answers import rated_text
 from annotation.models import Campaign, Item
 from annotation.protocols import Span
 from annotation.protocols.base import SOURCE

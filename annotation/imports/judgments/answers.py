@@ -8,9 +8,9 @@ from annotation.imports.judgments.cells.kinds import SHOW_OUTPUT
 from annotation.imports.judgments.cells.spans import RawSpan, raw_spans
 from annotation.imports.judgments.cells.times import Clock, TimeError
 from annotation.imports.judgments.exported.columns import is_answer
-from annotation.imports.judgments.fields import Sheet
+from annotation.imports.judgments.fields import KEYS, Sheet
 from annotation.imports.judgments.options import Options
-from annotation.imports.judgments.rows import KEYS, Key, Row, rows_of
+from annotation.imports.judgments.rows import NOT_JOINED, Key, Row, rows_of
 from annotation.models import Annotator, Item
 from annotation.models.judgment import MAX_SCORE
 from annotation.protocols.composed import MOST_VALUE
@@ -97,24 +97,27 @@ class Reader:
                     "judgments.other-score-of-spans",
                     "This error belongs to the judgment in {place}, which has a different score "
                     "({score}).",
-                    place=str(answer.row.place),
+                    place=answer.row.place.label,
                     score=answer.score,
                 ),
                 row.at("score"),
             )
         answer.score = score if answer.score is None else answer.score
-        answer.spans += raw_spans(row, self.report)
+        answer.spans += raw_spans(row, self.report, self.options.severity)
 
     def _join_spans(self, answers: Sequence[Answer], sheet: Sheet) -> None:
         known = {name for answer in answers for name in answer.row.cells}
         shared = [key for key in KEYS if key in sheet.has and key in known]
+        if not shared:
+            self.report.error(NOT_JOINED, sheet.table.head)
+            return
         by_key: dict[Key, list[Answer]] = {}
         for answer in answers:
             by_key.setdefault(answer.row.key(shared), []).append(answer)
         for row in rows_of(sheet):
             found = by_key.get(row.key(shared), [])
             if len(found) == 1:
-                found[0].spans += raw_spans(row, self.report)
+                found[0].spans += raw_spans(row, self.report, self.options.severity)
                 continue
             refusal = message(
                 "judgments.span-of-no-single-judgment",
@@ -143,7 +146,7 @@ class Reader:
             item=row.name("item"),
             partner=row.name("partner"),
             score=row.number("score", self.report),
-            spans=raw_spans(row, self.report),
+            spans=raw_spans(row, self.report, self.options.severity),
             started_at=started,
             submitted_at=submitted,
             comment=row.clean("comment", self.report),
@@ -162,7 +165,7 @@ class Reader:
         return "" if kind in SHOW_OUTPUT else row.clean("output", self.report)
 
     def _label(self, row: Row, name: str) -> str:
-        """A name that a column of ours holds."""
+        """Read a name, and report one that cannot be stored."""
         model, column = (Annotator, "label") if name == "annotator" else (Item, "batch")
         label, longest = row.name(name), max_length(model, column)
         if len(label) > longest:
@@ -223,7 +226,7 @@ class Reader:
         return self.clock.both(times[0], times[1], seconds)
 
     def _is_answer(self, answer: Answer, has_span_sheets: bool) -> bool:
-        """Whether anything was answered: a row without score and spans is a missing answer."""
+        """Return whether a row has an answer: a score or spans, as far as its table has them."""
         row = answer.row
         if row.sheet.is_exported or any(row.name(f) for f in row.cells if is_answer(f)):
             return True

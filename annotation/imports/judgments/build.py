@@ -6,9 +6,9 @@ from decimal import Decimal
 
 from annotation import protocols
 from annotation.imports.drafts import CampaignDraft, ItemDraft
-from annotation.imports.judgments.annotators import annotators_of
 from annotation.imports.judgments.answers import Answer
 from annotation.imports.judgments.drafting import Drafter
+from annotation.imports.judgments.exported.annotators import annotators_of
 from annotation.imports.judgments.exported.columns import is_answer
 from annotation.imports.judgments.exported.settings import compose
 from annotation.imports.judgments.items import Items, have_global_ids, on_screens
@@ -68,7 +68,7 @@ def build(
 
 
 def _protocol(answers: Sequence[Answer], options: Options, report: Report) -> protocols.Protocol:
-    """The stated protocol, the table's, or the one that fits what was answered."""
+    """Return the stated protocol, that of the table, or the one that fits the answers."""
     named = {answer.row.name("protocol") for answer in answers}
     if options.protocol:
         return protocols.get(options.protocol)

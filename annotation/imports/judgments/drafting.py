@@ -197,7 +197,7 @@ class Drafter:
 
 
 def _in_order(answers: Sequence[Answer]) -> Sequence[Answer]:
-    """Each person's own order: that of their positions or times if all are known, or the table's.
+    """Return answers ordered by position or time if all are known, else as in the table.
 
     Our exports have the order of positions, also those that do not state them.
     """

@@ -10,9 +10,9 @@ from decimal import Decimal
 from django.utils.text import slugify
 
 from annotation.imports.drafts import CampaignDraft
-from annotation.imports.judgments.annotators import tell_apart
 from annotation.imports.judgments.answers import Answer
 from annotation.imports.judgments.build import Frame, build
+from annotation.imports.judgments.exported.annotators import tell_apart
 from annotation.imports.judgments.exported.settings import settings_of
 from annotation.imports.judgments.options import Options
 from annotation.imports.judgments.rows import Row
@@ -107,7 +107,7 @@ def groups_of(
             pair,
             own,
             others if is_only else _texts_of(pair, own, others, pairs),
-            options.title if is_only else f"{options.title} {'-'.join(pair)}",
+            options.name if is_only else f"{options.name} {'-'.join(pair)}",
             stored,
             report,
         )
@@ -138,7 +138,7 @@ def _pairs(
 def _texts_of(
     pair: Pair, judged: Sequence[Row], others: Sequence[Row], pairs: Mapping[int, Pair]
 ) -> list[Row]:
-    """The rows of other tables that belong to a pair: it is named, or their segments are judged."""
+    """Return rows of other tables of a pair: those that name it, or whose segments are judged."""
     keys = {row.name("segment") for row in judged}
     named = {"language_pair", "source_language"}
     return [
@@ -210,8 +210,8 @@ def _campaigns(
     documents = {answer.segment: answer.row.name("document") for answer in found}
     drafts = []
     for name, (slug, title) in group.named(by_name).items():
-        own, found_here = by_name[name], Report()
-        if not options.name and own[0].row.sheet.is_exported:
+        own, found_here = by_name[name], Report(skips=report.skips)
+        if not options.is_named and own[0].row.sheet.is_exported:
             stated = str(settings_of(own, Report()).get("name") or name)
             slug, title = name if SLUG.fullmatch(name) else slug, stated[:LONGEST_NAME]
         tell_apart(own, found_here)

@@ -10,6 +10,7 @@ from annotation.imports.judgments.cells.kinds import SHOW_OUTPUT
 from annotation.imports.judgments.exported import cells
 from annotation.imports.judgments.texts import Texts
 from annotation.models import Item
+from annotation.models.campaign import KINDS
 from annotation.uploads.problems import Report
 from metaeval.messages import plural
 
@@ -99,7 +100,7 @@ class Items:
 
     def pair(self) -> None:
         """Give controls the target that they are compared with: the one named, or of their cell."""
-        unpaired: Counter[str] = Counter()
+        unpaired: Counter[Item.Kind] = Counter()
         for number, (draft, answer) in enumerate(zip(self.drafts, self.first, strict=True)):
             if draft.kind == Item.Kind.TARGET:
                 continue
@@ -107,17 +108,17 @@ class Items:
             if partner is not None and partner != number:
                 self.drafts[number] = replace(draft, partner=partner)
             elif draft.kind in PAIRED:
-                unpaired[str(draft.kind.label)] += 1
+                unpaired[draft.kind] += 1
         for kind, count in unpaired.items():
             self.report.warn(
                 plural(
                     "judgments.control-without-partner",
-                    "{n} item of the kind {kind} has no output of the same segment, system and "
+                    "{n} item of the kind “{kind}” has no output of the same segment, system and "
                     "batch to be compared with. No test is computed from it.",
-                    "{n} items of the kind {kind} have no output of the same segment, system and "
+                    "{n} items of the kind “{kind}” have no output of the same segment, system and "
                     "batch to be compared with. No test is computed from them.",
                     n=count,
-                    kind=kind,
+                    kind=KINDS[kind],
                 )
             )
         if self.again:
@@ -167,7 +168,7 @@ def on_screens(drafts: Sequence[ItemDraft], documents: Mapping[str, str]) -> lis
 
 
 def have_global_ids(answers: Sequence[Answer]) -> bool:
-    """Whether an item's id means the same thing, in its batch, for everybody."""
+    """Return whether an item's id means the same thing, in its batch, for everybody."""
     meaning: dict[tuple[str, str], tuple[str, str, str]] = {}
     return all(
         meaning.setdefault((a.batch, a.item), (a.segment, a.system, a.kind))

@@ -11,16 +11,17 @@ from annotation.models import Item, Output
 from annotation.models.corpus import NO_SOURCE
 from annotation.uploads import TestSetDraft
 from annotation.uploads.changes import Stored, read_stored
+from annotation.uploads.drafts import DOCUMENT, OUTPUT, REFERENCE, SOURCE
 from annotation.uploads.problems import Place, Report
 from annotation.uploads.spellings import Near, nfc
 from metaeval.messages import Message, message, truncated
 
-FIELD_NAMES = {
-    "source": message("judgments.source", "source"),
-    "document": message("judgments.document", "document"),
-    "reference": message("judgments.reference", "reference"),
-    "reference_B": message("judgments.reference-b", "second reference"),
-    "output": message("judgments.output", "output"),
+NAMES = {
+    "source": SOURCE,
+    "document": DOCUMENT,
+    "reference": REFERENCE,
+    "reference_B": message("part.reference-b", "second reference"),
+    "output": OUTPUT,
 }
 
 
@@ -77,7 +78,7 @@ def _spell_as_stored(stored: Stored, rows: Iterable[Row]) -> None:
 
 
 def _ratio(stored: Stored, rows: Iterable[Row], report: Report) -> Decimal | None:
-    """The length ratio of the rows, or the only one that the test set has."""
+    """Return the length ratio of the rows, or the only one of the test set; report unclear ones."""
     has = sorted({ratio for _, ratio in stored.systems})
     before = len(report.errors)
     given = only_ratio(rows, report)
@@ -169,6 +170,8 @@ def no_segment(key: str, near: Near) -> Message:
 
 
 def _no_system(name: str, near: Near) -> Message:
+    if not name:
+        return message("judgments.no-system", "The system is missing.")
     if known := near.name(name):
         return message(
             "judgments.unknown-system-near",
@@ -195,7 +198,7 @@ def _compare_texts(chosen: Chosen, row: Row, report: Report) -> None:
             refusal = message(
                 "judgments.differs-from-stored",
                 "The {field} differs from the stored one of segment “{segment}”.",
-                field=FIELD_NAMES[field],
+                field=NAMES[field],
                 segment=key,
             )
             report.error(refusal, row.at(field))

@@ -8,10 +8,27 @@ from annotation.imports.judgments.rows import Row
 from annotation.models import Item
 from annotation.models.corpus import NO_SOURCE
 from annotation.uploads import SegmentDraft, SystemDraft, TestSetDraft
+from annotation.uploads.drafts import SOURCE_LANGUAGE, TARGET_LANGUAGE
 from annotation.uploads.problems import Place, Report
 from metaeval.messages import message
 
 REFERENCES = {"reference": "A", "reference_B": "B"}
+LANGUAGES_MISSING = (
+    (
+        SOURCE_LANGUAGE,
+        message(
+            "judgments.no-source-language",
+            "The source language is missing. Add a column or state it.",
+        ),
+    ),
+    (
+        TARGET_LANGUAGE,
+        message(
+            "judgments.no-target-language",
+            "The target language is missing. Add a column or state it.",
+        ),
+    ),
+)
 
 
 @dataclass(frozen=True)
@@ -77,14 +94,14 @@ class Collector:
                     "Segment “{segment}” has a different document in {place}. If segments are "
                     "numbered within documents, choose “place in the document” for their column.",
                     segment=segment.key,
-                    place=str(first),
+                    place=first.label,
                 )
                 if kind == "document"
                 else message(
                     "judgments.other-source",
                     "Segment “{segment}” has a different source in {place}.",
                     segment=segment.key,
-                    place=str(first),
+                    place=first.label,
                 )
             )
             self.report.error(refusal, row.at(kind))
@@ -98,7 +115,7 @@ class Collector:
                 "judgments.other-reference",
                 "Segment “{segment}” has a different reference in {place}.",
                 segment=segment.key,
-                place=str(first),
+                place=first.label,
             )
             self.report.error(refusal, row.at(column))
         elif text.strip():
@@ -118,7 +135,7 @@ class Collector:
                 "“{system}” has a different output for segment “{segment}” in {place}.",
                 system=row.name("system"),
                 segment=key,
-                place=str(first),
+                place=first.label,
             )
             self.report.error(refusal, row.at("output"))
         elif not outputs.get(key):
@@ -154,7 +171,7 @@ def collect(
 
 
 def _name_sources(draft: TestSetDraft, report: Report) -> None:
-    """Sources that nobody has are marked so; some without others are errors."""
+    """Mark sources as unpublished if all are missing; report single missing ones."""
     lacking = [i for i, segment in enumerate(draft.segments) if not segment.source]
     if lacking and len(lacking) == len(draft.segments):
         for segment in draft.segments:
@@ -208,18 +225,7 @@ def _without_silent(draft: TestSetDraft) -> dict[str, Place]:
 
 
 def say_languages(pair: tuple[str, str], place: Place, report: Report) -> None:
-    """Ask for the languages that neither the tables nor the person name."""
-    for side, code in zip(("source", "target"), pair, strict=True):
+    """Report the languages that neither the tables nor the options state."""
+    for (column, refusal), code in zip(LANGUAGES_MISSING, pair, strict=True):
         if not code:
-            refusal = (
-                message(
-                    "judgments.no-source-language",
-                    "The source language is missing. Add a column or state it.",
-                )
-                if side == "source"
-                else message(
-                    "judgments.no-target-language",
-                    "The target language is missing. Add a column or state it.",
-                )
-            )
-            report.error(refusal, place._replace(field=f"{side} language"))
+            report.error(refusal, place._replace(field=column))

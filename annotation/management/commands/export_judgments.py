@@ -43,7 +43,7 @@ class Command(BaseCommand):
             self.stderr.write(str(text))
 
     def _write(self, campaign: Campaign, name: str, path: Path | None) -> None:
-        """A file appears under its name when it is complete, never half written."""
+        """Write to a temporary file and rename it, so that no incomplete file has the name."""
         part = path.with_name(f"{path.name}.part") if path else None
         with part.open("wb") if part else nullcontext(sys.stdout.buffer) as file:
             for piece in FORMATS[name].pieces(campaign):

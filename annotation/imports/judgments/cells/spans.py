@@ -53,12 +53,19 @@ class RawSpan:
         return str(self.values.get("severity") or "").strip().lower()
 
 
-def raw_spans(row: Row, report: Report) -> list[RawSpan]:
-    """Return the spans of a row: of its severity columns, and of its JSON cell."""
+def raw_spans(row: Row, report: Report, severity: str = "") -> list[RawSpan]:
+    """Return the spans of a row: of its severity columns, and of its JSON cell.
+
+    `severity` is that of spans in JSON that name none.
+    """
     given = {SOURCE: row.cells.get("source"), TARGET: row.cells.get("output")}
     texts = {side: text for side, text in given.items() if isinstance(text, str)}
-    is_exported, place = row.sheet.is_exported, row.at("spans")
-    found = [RawSpan(value, place, texts, is_exported) for value in _values(row, report)]
+    found, is_exported = [], row.sheet.is_exported
+    for value in _values(row, report):
+        path = value.get("path")
+        place = row.place._replace(field=path) if isinstance(path, str) else row.at("spans")
+        given = value if value.get("severity") else value | {"severity": severity}
+        found.append(RawSpan(given, place, texts, is_exported))
     if row.sheet.has_span_rows or "severity" in row.cells:
         names = {"span_start": "start", "span_end": "end"}
         fields = ("severity", "category", "side", "span_start", "span_end")
@@ -93,6 +100,20 @@ def _unquoted(cell: Any) -> Any:
     if isinstance(cell, str) and cell.startswith(QUOTED_JSON) and cell.endswith('"'):
         return cell[1:-1].replace('""', '"')
     return cell
+
+
+def other_words(values: Mapping[str, Any], marked: str) -> Message | None:
+    """Return what is wrong where a file repeats other words than its offsets mark."""
+    words = next((w for n in WORDS if isinstance(w := values.get(n), str) and w), "")
+    if not words or words.split() == marked.split():
+        return None
+    return message(
+        "judgments.span-marks-other-words",
+        "The offsets mark “{marked}”, but the file gives the text “{words}”. Check whether the "
+        "offsets are of another text.",
+        marked=marked[:40],
+        words=words[:40],
+    )
 
 
 @dataclass
@@ -167,12 +188,19 @@ class SpanReader:
         if text and not 0 <= start < end <= len(text):
             self.report.error(_outside(start, end, len(text)), raw.place)
             return None
-        self._compare_words(raw, text[start:end])
+        if text and (differs := other_words(raw.values, text[start:end])):
+            self.report.error(differs, raw.place)
         start, end = moved.place(start), moved.place(end)
         return Span(side, start, end, raw.severity, self._category(raw, omitted))
 
     def _unknown_severity(self, raw: RawSpan) -> Message:
         scheme = self.protocol.spans
+        if not raw.severity:
+            return message(
+                "judgments.no-severity",
+                "The severity of the error is missing. State that of errors that name none "
+                "(command line: --severity; API: severity).",
+            )
         if scheme and raw.severity == CRITICAL:
             # GEMBA-MQM counts 25 (Kocmi and Federmann 2023), Unbabel 10.
             return message(
@@ -189,21 +217,6 @@ class SpanReader:
             severities=[each.key for each in scheme.severities] if scheme else [],
         )
 
-    def _compare_words(self, raw: RawSpan, marked: str) -> None:
-        """Compare the marked words with those that the file says, where it does."""
-        words = next((w for n in WORDS if isinstance(w := raw.values.get(n), str) and w), "")
-        if words and marked and words.split() != marked.split():
-            self.report.error(
-                message(
-                    "judgments.span-marks-other-words",
-                    "The offsets mark “{marked}”, but the file gives the text “{words}”. Check "
-                    "whether the offsets are of another text.",
-                    marked=marked[:40],
-                    words=words[:40],
-                ),
-                raw.place,
-            )
-
     def _ends(self, raw: RawSpan, word: str, text: str) -> tuple[int, int] | None:
         """Return start and end; (-1, -1) is an omission, None is wrong and reported."""
         is_tool = "start_i" in raw.values
@@ -212,6 +225,10 @@ class SpanReader:
             return 0, 0
         if any(str(each).strip().lower() == MISSING for each in pair):
             return -1, -1
+        if all(each in (None, "") for each in pair):
+            refusal = message("judgments.offsets-missing", "Start and end of the span are missing.")
+            self.report.error(refusal, raw.place)
+            return None
         ends = [_whole(each) for each in pair]
         if ends[0] is None or ends[1] is None or ends[0] < 0:
             refusal = message(

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from enum import StrEnum
 
+from annotation.uploads.formats import own
 from annotation.uploads.tables.columns import Wanted
 from metaeval.files.names import NAMES
 from metaeval.messages import Message, message
@@ -96,8 +97,6 @@ SOME: dict[str, Type] = {
 ITEM_SUGGESTIONS = "item_suggestions"
 # What keys of annotators begin with where they are stored.
 PERSON = "touchstone:"
-# Columns that tables of nobody else have together.
-SIGNS = frozenset({"is_simulated", "is_current", "z_targets", "n_columns", "sent_together"})
 # Columns whose values follow from others.
 COMPUTED = frozenset({"z_targets", "z_all", "context_openings", "plays", "judgment"})
 
@@ -111,7 +110,7 @@ def type_of(column: str) -> Type:
 
 def is_exported(columns: Iterable[str]) -> bool:
     """Return True for the columns of an export of ours."""
-    return set(columns) >= SIGNS
+    return set(columns) >= own.JUDGMENTS
 
 
 def answer_field(title: str) -> str:
@@ -130,6 +129,11 @@ def is_answer(field: str) -> bool:
     return field == "post_edit" or bool(answer_field(field))
 
 
+def answer_of(field: str) -> Wanted:
+    """Return the field of an own scale or a choice."""
+    return Wanted(field, _label(field))
+
+
 def fields_beside(names: Iterable[str]) -> tuple[Wanted, ...]:
     """Return the fields of exports that have none of these names."""
     known = set(names)
@@ -140,8 +144,8 @@ def fields_beside(names: Iterable[str]) -> tuple[Wanted, ...]:
     )
 
 
-def _label(name: str) -> Message | str:
+def _label(name: str) -> Message:
     plain = name.replace("_", " ")
-    if name not in COMPUTED:
-        return plain
-    return message("judgments.computed-again", "{field} (computed again)", field=plain)
+    if name in COMPUTED:
+        return message("judgments.computed-again", "{field} (computed again)", field=plain)
+    return message("judgments.as-exported", "{field}", field=plain)

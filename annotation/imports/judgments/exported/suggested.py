@@ -12,18 +12,18 @@ from annotation.models import SuggestionFate
 from annotation.prefill.suggestions import PLANTED, WITHHELD
 from annotation.protocols import Span
 from annotation.protocols.base import SOURCE, TARGET
+from annotation.uploads.formats import own
 from annotation.uploads.problems import Report
 from annotation.uploads.tables.rows import Table
 from metaeval.messages import message, plural
 
-SIGNS = frozenset({"judgment", "origin", "fate", "shown_start", "shown_side"})
 PLACES = ("side", "start", "end", "severity", "category")
 KEY = ("campaign", "judgment")
 
 
 def has_suggestions(table: Table) -> bool:
     """Return True for our table of suggestions."""
-    return set(table.columns) >= SIGNS
+    return set(table.columns) >= own.SUGGESTIONS
 
 
 def add_suggestions(rows: Sequence[Row], tables: Sequence[Table], report: Report) -> None:
@@ -37,8 +37,8 @@ def add_suggestions(rows: Sequence[Row], tables: Sequence[Table], report: Report
     for table in tables:
         sheet = Sheet(table, {column: column for column in table.columns})
         for row in rows_of(sheet):
-            own = judged.get(row.key(KEY))
-            if own is None:
+            judgment = judged.get(row.key(KEY))
+            if judgment is None:
                 refusal = message(
                     "judgments.suggestion-of-no-judgment",
                     "The judgment of this suggestion is in none of the files.",
@@ -47,11 +47,11 @@ def add_suggestions(rows: Sequence[Row], tables: Sequence[Table], report: Report
                 continue
             n += 1
             if (fate := _fate(row, report)) is not None:
-                own.cells["fates"] = (*own.cells.get("fates", ()), fate)
+                judgment.cells["fates"] = (*judgment.cells.get("fates", ()), fate)
             if whole := parsed(row, ITEM_SUGGESTIONS, dict, report):
                 if not _is_whole(whole):
                     report.error(NOT_JSON, row.at(ITEM_SUGGESTIONS))
-                stored[own.name("campaign"), own.name("item")] = whole
+                stored[judgment.name("campaign"), judgment.name("item")] = whole
     for row in judged.values():
         if (item := (row.name("campaign"), row.name("item"))) in stored:
             row.cells[ITEM_SUGGESTIONS] = stored[item]
