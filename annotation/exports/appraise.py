@@ -19,13 +19,14 @@ import langcodes
 
 from annotation.exports.rows import judgments_of, system_name, with_spans
 from annotation.exports.tables import csv_lines
-from annotation.filters import EVERYTHING, Filters
+from annotation.filters import EVERYTHING, FilterError, Filters
 from annotation.imports.appraise.scores import DOCUMENT, PLAIN, SPANS
 from annotation.imports.appraise.spans import write_spans
 from annotation.judging.answers import rated_text
 from annotation.models import Campaign, Item
 from annotation.prefill.suggestions import offered
 from annotation.protocols import Layout, Protocol
+from metaeval.messages import message
 
 TYPES = {
     Item.Kind.TARGET: "TGT",
@@ -47,13 +48,33 @@ def columns_of(campaign: Campaign) -> tuple[str, ...]:
     return DOCUMENT if campaign.judging.layout == Layout.DOCUMENT else PLAIN
 
 
+def loses(protocol: Protocol) -> frozenset[str]:
+    """Return what of a protocol has no place: scores go from 0 to 100."""
+    has_other = protocol.has_score and not protocol.has_usual_score
+    return frozenset({"scores"}) if has_other else frozenset()
+
+
 def score_lines(
     campaign: Campaign, filters: Filters = EVERYTHING, *, header: bool = False
 ) -> Iterator[str]:
-    """Yield the scores as Appraise exports them: without a header unless asked for."""
+    """Yield the scores as Appraise exports them: without a header unless asked for.
+
+    Raises FilterError for a campaign without scores and errors.
+    """
+    _require_place(campaign)
     columns = columns_of(campaign)
     rows = (tuple(row[name] for name in columns) for row in _scores(campaign, filters))
     return csv_lines(columns if header else (), rows)
+
+
+def _require_place(campaign: Campaign) -> None:
+    """Raise FilterError where annotators gave neither scores nor errors: all would be scored 0."""
+    if not campaign.judging.has_score and campaign.judging.spans is None:
+        text = message(
+            "export.appraise-no-score",
+            "Appraise has no place for post-edits without a score. Choose another format.",
+        )
+        raise FilterError(text)
 
 
 def _scores(campaign: Campaign, filters: Filters) -> Iterator[dict[str, Any]]:
@@ -218,7 +239,11 @@ def _shares(campaign: Campaign, tasks: int) -> tuple[int, int]:
 def bundle(
     campaign: Campaign, filters: Filters = EVERYTHING
 ) -> Iterator[tuple[str, Iterable[str]]]:
-    """Yield the files that make up the campaign in Appraise; filters choose its scores."""
+    """Yield the files that make up the campaign in Appraise; filters choose its scores.
+
+    Raises FilterError for a campaign without scores and errors.
+    """
+    _require_place(campaign)
     yield "batches.json", batches_json(campaign)
     yield "manifest.json", manifest_json(campaign)
     yield "scores.csv", score_lines(campaign, filters)

@@ -27,7 +27,7 @@ from annotation.filters import EVERYTHING, FilterError, Filters
 from annotation.filters.chosen import segments_of
 from annotation.filters.systems import chosen_systems
 from annotation.models import Campaign, Item, Output, Reference, Segment, System
-from annotation.protocols import Span
+from annotation.protocols import Protocol, Span
 from annotation.protocols.base import SOURCE, TARGET
 from annotation.quality.scales import HTER, scales_of, value_of
 from metaeval.messages import message
@@ -62,6 +62,12 @@ def bundle(campaign: Campaign, filters: Filters = EVERYTHING) -> Files:
     score = published.name if published else campaign.protocol
     path = f"{top}/human-scores/{pair}.{score}"
     yield from _ratings(campaign, filters, path, segments, systems)
+
+
+def loses(protocol: Protocol) -> frozenset[str]:
+    """Return what of a protocol has no place: scores without errors are means of an output's."""
+    has_own = protocol.spans is not None and protocol.has_usual_score
+    return frozenset() if has_own else frozenset({"scores"})
 
 
 def frame(campaign: Campaign) -> tuple[list[Segment], dict[System, str]]:

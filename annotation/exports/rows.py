@@ -117,7 +117,8 @@ def moments(
 def _values(campaign: Campaign, filters: Filters, scale: str) -> QuerySet[Judgment, Any]:
     return (
         counted(campaign, filters)
-        .order_by("assignment__annotator_id")
+        # Sums have the same last digits wherever they are computed.
+        .order_by("assignment__annotator_id", "assignment__position")
         .values_list("assignment__annotator_id", "assignment__item__kind", value_of(scale))
     )
 

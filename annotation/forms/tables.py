@@ -192,8 +192,8 @@ class JudgmentsForm(TablesForm, JudgmentsWords):
     tables = FilesField(
         label=_("Tables"),
         help_text=_(
-            "TSV, CSV, XLSX, JSON, or exports of Label Studio, doccano or Potato: the judgments, "
-            "and optionally tables of the texts."
+            "TSV, CSV, XLSX, Parquet, JSON, or exports of Label Studio, doccano or Potato: the "
+            "judgments, and optionally tables of the texts."
         ),
     )
 
@@ -209,7 +209,8 @@ class HumanScoresForm(TablesForm, HumanScoresWords):
     tables = FilesField(
         label=_("Tables"),
         help_text=_(
-            "TSV, CSV, XLSX or JSON: scores of segments or systems, and optionally the texts."
+            "TSV, CSV, XLSX, Parquet or JSON: scores of segments or systems, and optionally the "
+            "texts."
         ),
     )
 

@@ -136,7 +136,8 @@ class UploadForm(LanguagesForm):
         required=False,
         label=_("Tables"),
         help_text=_(
-            "TSV, CSV, XLSX or JSON with the columns below, TMX, XLIFF, or WMT’s XML or SGML."
+            "TSV, CSV, XLSX, Parquet or JSON with the columns below, TMX, XLIFF, or WMT’s XML or "
+            "SGML."
         ),
     )
 

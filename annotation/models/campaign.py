@@ -253,7 +253,10 @@ class Campaign(Terms):
 
     @property
     def is_simulated(self) -> bool:
-        return self.origin == self.Origin.SIMULATED
+        """Whether its annotators are simulated, here or where it was imported from."""
+        if self.origin != self.Origin.IMPORTED:
+            return self.origin == self.Origin.SIMULATED
+        return self.annotators.filter(is_simulated=True).exists()
 
 
 class Item(models.Model):

@@ -28,6 +28,7 @@ from annotation.access import (
 from annotation.campaign_files import open_file, to_values
 from annotation.campaign_files.one_step import Wish
 from annotation.exports import FORMATS
+from annotation.exports.facts import FACTS, facts_of
 from annotation.exports.parquet import MissingPackageError
 from annotation.exports.rows import judgments_of
 from annotation.filters.form import filter_choices
@@ -281,6 +282,7 @@ def export_page(request: HttpRequest, slug: str) -> HttpResponse:
     """Show every format in which the judgments are available."""
     campaign = campaign_for_reader(request, slug)
     filters = read_filters(request, campaign)
+    has = facts_of(campaign, filters)
     context = {
         "campaign": campaign,
         "filters": filters,
@@ -289,7 +291,10 @@ def export_page(request: HttpRequest, slug: str) -> HttpResponse:
         ),
         "section": "campaigns",
         "tab": "export",
-        "formats": FORMATS.items(),
+        "formats": [
+            (name, each, [FACTS[fact] for fact in each.without_place(campaign, has)])
+            for name, each in FORMATS.items()
+        ],
         "may_import": is_admin(request.user),
         "n_judgments": judgments_of(campaign, filters).count(),
     }

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Iterator
 from importlib import import_module
 
+from annotation.exports.facts import FACTS
 from annotation.exports.formats import FORMATS
 from annotation.glossary import GROUPS
 from annotation.imports.human_scores import HUMAN, NAME
@@ -66,7 +67,7 @@ a file of another import is refused with the name of that import."""
 # What every file is that has none of the declared formats.
 PLAIN = (
     ("plain text, one segment per line", "fields or options of the import", (TEST_SET,)),
-    ("TSV, CSV, XLSX or JSON", "the ending, or else the first line", DOORS),
+    ("TSV, CSV, XLSX, Parquet or JSON", "the ending, or else the first line", DOORS),
 )
 TOOLS = {
     "Label Studio": "uploads.formats.label_studio",
@@ -101,7 +102,7 @@ def formats_page() -> str:
         (code(key), f"{each.label}: {each.about}".replace("<", "&lt;"))
         for key, each in FORMATS.items()
     )
-    exports = f"## Exports\n\n{table(('format', ''), rows)}"
+    exports = f"## Exports\n\n{table(('format', ''), rows)}\n\n{_carried()}"
     return "\n\n".join(
         [
             FORMATS_HEAD,
@@ -112,6 +113,24 @@ def formats_page() -> str:
             _module_texts("###", WRITTEN),
         ]
     )
+
+
+CARRIED = """### What comes out as it went in
+
+What a campaign has and a format cannot carry is listed on the export page and by
+`export_judgments`. Some formats carry less of some protocols: scores of Appraise go from 0 to 100;
+scores without errors are means in mt-metrics-eval; only cESA has special tokens in Pearmut.
+
+"""
+
+
+def _carried() -> str:
+    """Return a table of facts and formats, by what the formats declare."""
+    rows = (
+        (str(fact), *("yes" if name in each.carries else "" for each in FORMATS.values()))
+        for name, fact in FACTS.items()
+    )
+    return CARRIED + table(("", *map(code, FORMATS)), rows)
 
 
 def _module_texts(level: str, modules: dict[str, str]) -> str:

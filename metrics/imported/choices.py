@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from annotation.uploads.formats.scores import LINE, METRIC, SCORE, SYSTEM
 from annotation.uploads.tables.columns import wanted
-from annotation.uploads.tables.rows import GROUP
+from annotation.uploads.tables.objects import GROUP
 from metaeval.files.names import NAMES
 from metaeval.messages import message
 

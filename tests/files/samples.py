@@ -161,12 +161,22 @@ BLANKS = (
     '"2" 2 "Nemo" "S 2" "Nemo 2" "R" 70 0.25 0 4 "minor"\n'
 )
 # Format, by its declared name, with a file of it.
+OWN = (
+    "annotator,is_simulated,segment,system,score,z_targets,is_current,sent_together,n_columns\n"
+    "A1,False,1,A,50,0.5,True,1,1\n"
+)
+SUGGESTIONS = (
+    "judgment,number,origin,fate,side,start,end,severity,shown_side,shown_start,shown_end\n"
+    "1,0,suggested,kept,target,0,1,minor,target,0,1\n"
+)
 FORMATS: list[tuple[str, str, str]] = [
     ("WMT’s XML or SGML", "set.xml", WMT),
     ("TMX", "memory.tmx", TMX),
     ("XLIFF", "job.xlf", XLIFF),
     ("XLIFF", "job2.xlf", XLIFF_2),
     ("WMT25 or WMT26 documents", "genmt.jsonl", json.dumps(DOCUMENTS)),
+    ("our export of judgments", "x-judgments.csv", OWN),
+    ("our export of suggestions", "x-suggestions.csv", SUGGESTIONS),
     ("MQM with tags or tokens, as of Google and Marot", "mqm.tsv", MQM),
     ("Label Studio", "project.json", json.dumps(TASKS)),
     ("Label Studio", "minimal.json", json.dumps(MINIMAL)),

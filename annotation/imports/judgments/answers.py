@@ -7,12 +7,14 @@ from datetime import datetime
 from annotation.imports.judgments.cells.kinds import SHOW_OUTPUT
 from annotation.imports.judgments.cells.spans import RawSpan, raw_spans
 from annotation.imports.judgments.cells.times import Clock, TimeError
+from annotation.imports.judgments.exported.columns import is_answer
 from annotation.imports.judgments.fields import KEYS, Sheet
 from annotation.imports.judgments.options import Options
 from annotation.imports.judgments.rows import NOT_JOINED, Key, Row, rows_of
 from annotation.models import Annotator, Item
 from annotation.models.judgment import MAX_SCORE
-from annotation.uploads.checks import FORBIDDEN, FORBIDDEN_IN_NAMES, character, max_length
+from annotation.protocols.composed import MOST_VALUE
+from annotation.uploads.checks import FORBIDDEN_IN_NAMES, character, max_length
 from annotation.uploads.problems import Report
 from metaeval.messages import message, plural
 
@@ -48,8 +50,10 @@ class Answer:
         spans = tuple(
             tuple(sorted((k, str(v)) for k, v in raw.values.items())) for raw in self.spans
         )
+        others = tuple(sorted((f, self.row.name(f)) for f in self.row.cells if is_answer(f)))
+        key = self.row.name("judgment") if self.row.sheet.is_exported else ""
         return (self.score, spans, self.started_at, self.submitted_at, self.comment,
-                self.is_flagged)  # fmt: skip
+                self.is_flagged, others, key)  # fmt: skip
 
     @property
     def time(self) -> datetime | None:
@@ -145,14 +149,20 @@ class Reader:
             spans=raw_spans(row, self.report, self.options.severity),
             started_at=started,
             submitted_at=submitted,
-            comment=self._clean(row, "comment"),
+            comment=row.clean("comment", self.report),
             is_flagged=row.is_true("is_flagged", self.report),
             revision=row.whole("revision", self.report),
-            text="" if kind in SHOW_OUTPUT else self._clean(row, "output"),
+            text=self._text(row, kind),
             low=self._bound(row, "low"),
             high=self._bound(row, "high"),
         )
         return answer if len(self.report.errors) == before else None
+
+    def _text(self, row: Row, kind: Item.Kind) -> str:
+        """What was shown instead of a system's output."""
+        if row.sheet.is_exported:
+            return row.clean("own_text", self.report)
+        return "" if kind in SHOW_OUTPUT else row.clean("output", self.report)
 
     def _label(self, row: Row, name: str) -> str:
         """Read a name, and report one that cannot be stored."""
@@ -180,30 +190,19 @@ class Reader:
 
     def _bound(self, row: Row, name: str) -> int | None:
         bound = row.whole(name, self.report)
-        if bound is not None and not 0 <= bound <= MAX_SCORE:
+        lowest, highest = (-MOST_VALUE, MOST_VALUE) if row.sheet.is_exported else (0, MAX_SCORE)
+        if bound is not None and not lowest <= bound <= highest:
             self.report.error(
                 message(
                     "judgments.bound-outside",
-                    "{bound} is not between 0 and {highest}.",
+                    "{bound} is not between {lowest} and {highest}.",
                     bound=bound,
-                    highest=MAX_SCORE,
+                    lowest=lowest,
+                    highest=highest,
                 ),
                 row.at(name),
             )
         return bound
-
-    def _clean(self, row: Row, name: str) -> str:
-        text = row.text(name, self.report)
-        if found := FORBIDDEN.search(text):
-            self.report.error(
-                message(
-                    "judgments.character-in-text",
-                    "The text contains the character {character}, which is not allowed.",
-                    character=character(found[0]),
-                ),
-                row.at(name),
-            )
-        return text
 
     def _times(self, row: Row) -> tuple[datetime | None, datetime | None]:
         times: list[datetime | None] = []
@@ -229,6 +228,8 @@ class Reader:
     def _is_answer(self, answer: Answer, has_span_sheets: bool) -> bool:
         """Return whether a row has an answer: a score or spans, as far as its table has them."""
         row = answer.row
+        if row.sheet.is_exported or any(row.name(f) for f in row.cells if is_answer(f)):
+            return True
         takes_spans = has_span_sheets or row.sheet.has_span_rows or "spans" in row.sheet.has
         takes_score = "score" in row.sheet.has or "score" in row.cells
         is_there = answer.score is not None or bool(answer.spans)

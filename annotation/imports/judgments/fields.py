@@ -4,6 +4,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+from annotation.imports.judgments.exported.columns import (
+    COLUMNS,
+    SOME,
+    Type,
+    answer_field,
+    answer_of,
+    fields_beside,
+    is_exported,
+)
 from annotation.uploads.checks import FORBIDDEN_IN_NAMES, character
 from annotation.uploads.files import InputFile
 from annotation.uploads.formats.base import JUDGMENTS, Door, Import
@@ -54,6 +63,12 @@ JUDGMENT_FIELDS = (
     wanted("seconds", message("column.seconds", "seconds taken")),
     wanted("comment", message("column.comment", "comment")),
     wanted("is_flagged", message("column.is-flagged", "flagged by the annotator")),
+    wanted("is_excluded", message("column.is-excluded", "annotator is excluded")),
+    wanted("is_simulated", message("column.is-simulated", "annotator is simulated")),
+    wanted("active_ms", message("column.active-ms", "milliseconds at work")),
+    wanted("visible_ms", message("column.visible-ms", "milliseconds in sight")),
+    wanted("post_edit", message("column.post-edit", "post-edited output")),
+    wanted("hter", message("column.hter", "edits in percent (HTER)")),
     wanted("revision", message("column.revision", "number of the revision")),
     wanted("protocol", message("column.protocol", "protocol")),
     wanted("low", message("column.low", "lowest right score")),
@@ -68,8 +83,11 @@ POSITION = Wanted(
     ("position", "place", "index", "number", "nr", "no", "line", "row"),
 )
 MAX_COLUMNS = 500
-NUMBERS = ("score", "seconds", "low", "high", "revision", "length_ratio")
 FIELDS = (*JUDGMENT_FIELDS, *SPAN_FIELDS)
+# Those that our own exports have besides.
+EXPORTED = fields_beside(field.name for field in FIELDS)
+_NUMERIC = {name for name, kind in (COLUMNS | SOME).items() if kind in (Type.WHOLE, Type.REAL)}
+NUMBERS = _NUMERIC | {"length_ratio"}
 # What two sheets may be joined by; a document's name is no key: it is repeated on purpose. Then
 # other names and words.
 KEYS = ("campaign", "language_pair", "batch", "item", "segment", "system")
@@ -98,6 +116,11 @@ class Sheet:
     def has_span_rows(self) -> bool:
         """Whether each row may hold one error span."""
         return "severity" in self.has
+
+    @cached_property
+    def is_exported(self) -> bool:
+        """Whether it is an export of ours, whose ids can be trusted."""
+        return is_exported(self.table.columns)
 
     @cached_property
     def _columns(self) -> Mapping[str, str]:
@@ -185,7 +208,24 @@ def _sheet(table: Table, chosen: Mapping[str, str], among: Sequence[Wanted]) -> 
         marked = {c: "" for c in ("text", "span") if c in table.columns and c not in own}
         found = propose(table.columns, SPAN_FIELDS, found | marked)
     found = propose(table.columns, among, found)
+    if is_exported(table.columns):
+        found = propose(table.columns, EXPORTED, found)
+    titles = {column: table.titles.get(column, column) for column in table.columns}
+    found = {c: answer_field(title) for c, title in titles.items()} | found
     return Sheet(table, {c: field for c, field in found.items() if field or c in own})
+
+
+def known_fields(also: Iterable[str]) -> tuple[Wanted, ...]:
+    """Return the fields of any table of judgments; `also` are fields that some of them have."""
+    usual = {field.name: field for field in FIELDS}
+    exported = {field.name: field for field in EXPORTED}
+    more = dict.fromkeys(name for name in also if name and name not in usual)
+    own = [
+        exported.get(name) or answer_of(name)
+        for name in more
+        if name in exported or answer_field(name)
+    ]
+    return (*FIELDS, *own)
 
 
 def numbered(sheets: Iterable[Sheet], report: Report) -> list[Sheet]:

@@ -32,7 +32,8 @@ class Options:
     different answers of one person to one thing whose order no time tells. `critical` is what a
     critical error weighs, from 0 to 1000, None where nobody said so, and `severity` that of errors
     that name none. `ends_included`: offsets of error spans name the last character, not the one
-    behind it. `dates` is what comes first in dates with slashes.
+    behind it. `dates` is what comes first in dates with slashes. `is_named`: a person stated the
+    name.
     """
 
     name: str = ""
@@ -54,6 +55,7 @@ class Options:
     shown_text: str = Campaign.ShownText.SOURCE
     columns: Mapping[str, str] = field(default_factory=dict)
     directions: Mapping[str, str] = field(default_factory=dict)
+    is_named: bool = False
 
 
 LOWER, HIGHER = "lower", "higher"
@@ -75,8 +77,8 @@ def read_options(words: Mapping[str, Any], report: Report) -> Options:
         *("shown_text", "dates", "severity"),
     )
     return Options(
-        **{name: given[name] for name in plain if name in given},
-        **language,
+        **dict[str, Any]({name: given[name] for name in plain if name in given}),
+        **dict[str, Any](language),
         scale=_scale(given.get("scale", ""), report),
         critical=_weight(given.get("critical", ""), report),
         ends_included=given.get("ends_included", "").lower() in ("true", "1", "yes", "on"),

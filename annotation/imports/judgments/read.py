@@ -7,11 +7,13 @@ from annotation.imports.drafts import CampaignDraft
 from annotation.imports.judgments import answers as answering
 from annotation.imports.judgments.answers import Reader
 from annotation.imports.judgments.cells.times import Clock
+from annotation.imports.judgments.exported.suggested import add_suggestions, has_suggestions
 from annotation.imports.judgments.fields import (
     FIELDS,
     JUDGMENT_FIELDS,
     Sheet,
     check_chosen,
+    known_fields,
     matched,
     numbered,
     read_commas,
@@ -60,17 +62,23 @@ def read(files: Sequence[InputFile], options: Options, report: Report) -> Readin
 
     What is wrong goes to the report, with file, row and column; errors there forbid storing.
     """
-    tables = [unfold(table, report) for table in read_tables(files, report)]
+    every = read_tables(files, report)
+    suggested = [table for table in every if has_suggestions(table)]
+    tables = [unfold(table, report) for table in every if table not in suggested]
     n_broken = len(report.errors)
     chosen = matched(options.columns, tables)
-    check_chosen(chosen, tables, report)
+    check_chosen(chosen, tables, report, known_fields(chosen.values()))
     if len(report.errors) > n_broken or not tables:
         return Reading(columns=all_columns(tables), samples=all_samples(tables))
     sheets = sheets_of(tables, chosen, JUDGMENT_FIELDS)
     read_commas(sheets, report)
     refuse_objects(sheets, report)
+    fields = all_fields(sheets)
     seen = Reading(
-        columns=all_columns(tables), fields=all_fields(sheets), samples=all_samples(tables)
+        columns=all_columns(tables),
+        fields=fields,
+        wanted=known_fields(fields.values()),
+        samples=all_samples(tables),
     )
     judged = _judged(sheets, options)
     if n_broken:
@@ -87,8 +95,9 @@ def read(files: Sequence[InputFile], options: Options, report: Report) -> Readin
     for sheet in sheets:
         say_unused(sheet.table, {c for c, f in sheet.fields.items() if f}, report)
     warn_of_missing_scores(judged, report)
-    named = replace(options, name=name_of(options, files, _rows(judged)))
-    return _read_rows(judged, spans, others, named, report, replace(seen, name=named.name))
+    name = name_of(options, files, _rows(judged))
+    named = replace(options, name=name, is_named=bool(options.name))
+    return _read_rows(judged, spans, others, suggested, named, report, replace(seen, name=name))
 
 
 def all_columns(tables: Iterable[object]) -> list[str]:
@@ -140,11 +149,13 @@ def _read_rows(
     judged: Sequence[Sheet],
     spans: Sequence[Sheet],
     others: Sequence[Sheet],
+    suggested: Sequence[Table],
     options: Options,
     report: Report,
     seen: Reading,
 ) -> Reading:
     rows = _rows(judged)
+    add_suggestions(rows, suggested, report)
     texts = join(rows, others, report)
     fill_names([*rows, *texts], options, report)
     name_segments(rows, report)

@@ -5,9 +5,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from annotation.imports.judgments.cells.kinds import KINDS
+from annotation.imports.jsonfiles import UNSTORABLE
+from annotation.imports.judgments.cells.kinds import KINDS, SHOW_OUTPUT
 from annotation.imports.judgments.fields import KEYS, NAMED, Sheet, not_text
 from annotation.models import Item
+from annotation.uploads.checks import FORBIDDEN, character
 from annotation.uploads.normalising import normalise
 from annotation.uploads.problems import Place, Report
 from annotation.uploads.spellings import nfc
@@ -38,12 +40,31 @@ class Row:
         return self.place._replace(field=self.sheet.column(field))
 
     def text(self, field: str, report: Report) -> str:
-        """Return a text unchanged, empty if there is none; report a cell of another type."""
+        """Return a text with LF, in our exports unchanged; report a cell of another type."""
         value = self.cells.get(field)
         if value is None or isinstance(value, str):
-            return normalise(value or "").text
+            is_own = self.sheet.is_exported
+            return (value or "") if is_own else normalise(value or "").text
         report.error(not_text(value), self.at(field))
         return ""
+
+    def clean(self, field: str, report: Report) -> str:
+        """Return a text whose characters are allowed; others are reported.
+
+        What annotators typed on a server of ours was stored there, whatever it is.
+        """
+        text = self.text(field, report)
+        forbidden = UNSTORABLE if self.sheet.is_exported else FORBIDDEN
+        if found := forbidden.search(text):
+            report.error(
+                message(
+                    "judgments.character-in-text",
+                    "The text contains the character {character}, which is not allowed.",
+                    character=character(found[0]),
+                ),
+                self.at(field),
+            )
+        return text
 
     def name(self, field: str) -> str:
         """Return a key or name without outer blanks; numbers are names too."""
@@ -111,6 +132,13 @@ class Row:
                 self.at("kind"),
             )
         return found or Item.Kind.TARGET
+
+    @property
+    def shows_output(self) -> bool:
+        """Whether a system's output was shown; our exports name the system of nothing else."""
+        kind = self.cells.get("kind", Item.Kind.TARGET)
+        is_own = self.sheet.is_exported and kind != Item.Kind.DOCUMENT
+        return bool(self.name("system")) and (kind in SHOW_OUTPUT or is_own)
 
     def key(self, fields: Sequence[str]) -> Key:
         """Return the names that several fields hold."""

@@ -80,21 +80,14 @@ def _spell_as_stored(stored: Stored, rows: Iterable[Row]) -> None:
 def _ratio(stored: Stored, rows: Iterable[Row], report: Report) -> Decimal | None:
     """Return the length ratio of the rows, or the only one of the test set; report unclear ones."""
     has = sorted({ratio for _, ratio in stored.systems})
-    given = {float(text): row for row in rows if (text := _number(row))}
-    if len(given) > 1:
-        row = list(given.values())[1]
-        report.error(
-            message(
-                "judgments.several-length-ratios",
-                "The table has several length ratios. Import each of them separately.",
-            ),
-            row.at("length_ratio"),
-        )
+    before = len(report.errors)
+    given = only_ratio(rows, report)
+    if len(report.errors) > before:
         return None
-    wanted = [ratio for ratio in has if not given or float(ratio) in given]
+    wanted = [ratio for ratio in has if given in (None, ratio)]
     if len(wanted) == 1:
         return wanted[0]
-    if not given and Decimal(1) in has:
+    if given is None and Decimal(1) in has:
         return Decimal(1)
     refusal = message(
         "judgments.unclear-length-ratio",
@@ -105,6 +98,20 @@ def _ratio(stored: Stored, rows: Iterable[Row], report: Report) -> Decimal | Non
     )
     report.error(refusal, Place(field="test_set"))
     return None
+
+
+def only_ratio(rows: Iterable[Row], report: Report) -> Decimal | None:
+    """Return the length ratio that the rows name, None for none; several are an error."""
+    given = {Decimal(str(number)): row for row in rows if (number := _number(row))}
+    if len(given) > 1:
+        report.error(
+            message(
+                "judgments.several-length-ratios",
+                "The table has several length ratios. Import each of them separately.",
+            ),
+            list(given.values())[1].at("length_ratio"),
+        )
+    return next(iter(given), None)
 
 
 def _number(row: Row) -> float | None:
@@ -124,7 +131,7 @@ def compare(chosen: Chosen, judged: Iterable[Row], others: Iterable[Row], report
         if key not in chosen.stored.segments:
             report.error(no_segment(key, near), row.at("segment"))
             continue
-        is_output = row.cells["kind"] in (*SHOW_OUTPUT, Item.Kind.DOCUMENT)
+        is_output = row.shows_output or _names_output(row)
         if is_output and system not in systems:
             report.error(_no_system(system, among), row.at("system"))
         elif is_output and (system, key) not in chosen.texts.outputs:
@@ -141,6 +148,11 @@ def compare(chosen: Chosen, judged: Iterable[Row], others: Iterable[Row], report
     for row in others:
         if row.name("segment") in chosen.stored.segments:
             _compare_texts(chosen, row, report)
+
+
+def _names_output(row: Row) -> bool:
+    """Whether a system must be named: our exports leave it out where no output was shown."""
+    return not row.sheet.is_exported and row.cells["kind"] in (*SHOW_OUTPUT, Item.Kind.DOCUMENT)
 
 
 def no_segment(key: str, near: Near) -> Message:

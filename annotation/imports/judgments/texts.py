@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from decimal import Decimal
 
-from annotation.imports.judgments.cells.kinds import SHOW_OUTPUT
 from annotation.imports.judgments.rows import Row
 from annotation.models import Item
 from annotation.models.corpus import NO_SOURCE
@@ -51,6 +51,7 @@ class Collector:
 
     draft: TestSetDraft
     report: Report
+    ratio: Decimal = Decimal(1)
     numbers: dict[str, int] = field(default_factory=dict)
     systems: dict[str, int] = field(default_factory=dict)
     has_outputs: bool = False
@@ -58,14 +59,15 @@ class Collector:
     def add(self, row: Row) -> None:
         """Take a row's segment, texts and output in."""
         key = row.name("segment")
-        if not key or row.cells.get("kind") == Item.Kind.DOCUMENT:
+        is_document = row.cells.get("kind") == Item.Kind.DOCUMENT
+        if not key or (is_document and not row.sheet.is_exported):
             return
         i = self._segment(key, row)
         self._fill("source", i, row)
         self._fill("document", i, row)
         for column, name in REFERENCES.items():
             self._reference(i, column, name, row)
-        if row.cells.get("kind", Item.Kind.TARGET) in SHOW_OUTPUT and row.name("system"):
+        if row.shows_output:
             self._output(key, row)
 
     def _segment(self, key: str, row: Row) -> int:
@@ -144,14 +146,20 @@ class Collector:
         name = row.name("system")
         if name not in self.systems:
             self.systems[name] = j = len(self.draft.systems)
-            self.draft.systems.append(SystemDraft(name))
+            self.draft.systems.append(SystemDraft(name, f"{self.ratio.normalize():f}"))
             self.draft.places["system", j] = row.at("system")
         return self.systems[name]
 
 
-def collect(draft: TestSetDraft, judged: list[Row], others: Iterable[Row], report: Report) -> Texts:
+def collect(
+    draft: TestSetDraft,
+    judged: list[Row],
+    others: Iterable[Row],
+    report: Report,
+    ratio: Decimal = Decimal(1),
+) -> Texts:
     """Fill a test set from the judgments and the other tables, and say what it lacks."""
-    collector = Collector(draft, report)
+    collector = Collector(draft, report, ratio)
     for row in (*others, *judged):
         collector.add(row)
     _name_sources(draft, report)
@@ -186,8 +194,7 @@ def _name_sources(draft: TestSetDraft, report: Report) -> None:
 
 def _keys_alone(collector: Collector, judged: Iterable[Row], report: Report) -> None:
     for row in judged:
-        is_output = row.cells["kind"] in SHOW_OUTPUT and row.name("system")
-        if is_output and row.name("segment"):
+        if row.shows_output and row.name("segment"):
             j = collector.systems[row.name("system")]
             collector.draft.systems[j].outputs[row.name("segment")] = ""
     report.warn(

@@ -10,9 +10,12 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from annotation.exports import FORMATS
+from annotation.exports.facts import FACTS, facts_of
 from annotation.exports.parquet import MissingPackageError
+from annotation.filters import FilterError
 from annotation.management.command_line import BaseCommand
 from annotation.models import Campaign
+from metaeval.messages import message
 
 
 class Command(BaseCommand):
@@ -31,8 +34,13 @@ class Command(BaseCommand):
             raise CommandError(f"There is no campaign {options['campaign']!r}.")
         try:
             self._write(campaign, options["format"], options["output"])
-        except MissingPackageError as error:
+        except (MissingPackageError, FilterError) as error:
             raise CommandError(str(error)) from error
+        missing = FORMATS[options["format"]].without_place(campaign, facts_of(campaign))
+        if missing:
+            facts = [FACTS[fact] for fact in missing]
+            text = message("export.no-place", "This format has no place for: {facts}.", facts=facts)
+            self.stderr.write(str(text))
 
     def _write(self, campaign: Campaign, name: str, path: Path | None) -> None:
         """Write to a temporary file and rename it, so that no incomplete file has the name."""

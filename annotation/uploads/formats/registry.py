@@ -1,7 +1,7 @@
 """Read the files of an import as tables, whichever format they have.
 
-A format is declared here and nowhere else. Files of no declared format are tables: TSV, CSV, XLSX
-or JSON (`annotation.uploads.tables.rows`).
+A format is declared here and nowhere else. Files of no declared format are tables: TSV, CSV, XLSX,
+Parquet or JSON (`annotation.uploads.tables.rows`).
 """
 
 from collections.abc import Callable, Iterable
@@ -13,6 +13,7 @@ from annotation.uploads.formats import (
     doccano,
     label_studio,
     mqm,
+    own,
     parallel,
     potato,
     scores,
@@ -33,10 +34,10 @@ from annotation.uploads.formats.base import (
     with_columns,
 )
 from annotation.uploads.problems import Place
+from annotation.uploads.tables.objects import GROUP
 from annotation.uploads.tables.rows import (
-    GROUP,
     Table,
-    is_workbook,
+    is_binary,
     parse,
     table_in,
     without_skipped,
@@ -59,6 +60,20 @@ FORMATS = (
         (TEST_SET,),
         wmt_documents.read,
         has=wmt_documents.is_wmt,
+    ),
+    Format(
+        "our export of judgments",
+        "columns `is_simulated`, `is_current`, `z_targets`, `n_columns` and `sent_together`",
+        (JUDGMENTS,),
+        tables_of,
+        has=with_columns(*own.JUDGMENTS),
+    ),
+    Format(
+        "our export of suggestions",
+        "columns `judgment`, `origin`, `fate`, `shown_start` and `shown_side`",
+        (JUDGMENTS,),
+        tables_of,
+        has=with_columns(*own.SUGGESTIONS),
     ),
     Format(
         "MQM with tags or tokens, as of Google and Marot",
@@ -225,7 +240,7 @@ def _content(
     data = read_bytes(file, report)
     if data is None:
         return None, None
-    if is_workbook(name, data):
+    if is_binary(name, data):
         table = table_in(name, data, report)
         return (Content(name, table=table) if table else None), None
     if (text := decode(name, data, report)) is None:

@@ -38,12 +38,14 @@ WORDS = ("text", "words", "span_text", "marked_text", "error_text")
 class RawSpan:
     """A span as it stands: `values` by the names of a span's JSON, and where it was read.
 
-    `texts` are those of its row, by side, in which its offsets are counted.
+    `texts` are those of its row, by side, in which its offsets are counted. A span of our own
+    export is exact.
     """
 
     values: Mapping[str, Any]
     place: Place
     texts: Mapping[str, str] = field(default_factory=dict)
+    is_exported: bool = False
 
     @property
     def severity(self) -> str:
@@ -58,12 +60,12 @@ def raw_spans(row: Row, report: Report, severity: str = "") -> list[RawSpan]:
     """
     given = {SOURCE: row.cells.get("source"), TARGET: row.cells.get("output")}
     texts = {side: text for side, text in given.items() if isinstance(text, str)}
-    found = []
+    found, is_exported = [], row.sheet.is_exported
     for value in _values(row, report):
         path = value.get("path")
         place = row.place._replace(field=path) if isinstance(path, str) else row.at("spans")
         given = value if value.get("severity") else value | {"severity": severity}
-        found.append(RawSpan(given, place, texts))
+        found.append(RawSpan(given, place, texts, is_exported))
     if row.sheet.has_span_rows or "severity" in row.cells:
         names = {"span_start": "start", "span_end": "end"}
         fields = ("severity", "category", "side", "span_start", "span_end")
@@ -125,12 +127,36 @@ class SpanReader:
 
     def read(self, raws: Sequence[RawSpan], source: str, output: str) -> tuple[Span, ...]:
         """Return the spans of a judgment; empty texts are texts that nobody has."""
-        kept = [raw for raw in raws if raw.severity != UNDECIDED]
+        kept = [raw for raw in raws if raw.is_exported or raw.severity != UNDECIDED]
         self.counts["undecided"] += len(raws) - len(kept)
         spans = [self._span(raw, source, output) for raw in kept]
         return tuple(span for span in spans if span is not None)
 
+    def _exact(self, raw: RawSpan, source: str, output: str) -> Span | None:
+        """Return a span of our own export as it stands, if it lies in its text or is a token."""
+        values, scheme = raw.values, self.protocol.spans
+        side, severity = values.get("side"), str(values.get("severity"))
+        start: Any = values.get("start")
+        end: Any = values.get("end")
+        category = str(values.get("category") or "")
+        if scheme is None or severity not in scheme.severity_keys:
+            self.report.error(self._unknown_severity(raw), raw.place)
+            return None
+        are_numbers = isinstance(start, int) and isinstance(end, int)
+        if side not in (SOURCE, TARGET) or not are_numbers or not 0 <= start < end < 2**31:
+            refusal = message("judgments.span-changed", "The error span is not as it was exported.")
+            self.report.error(refusal, raw.place)
+            return None
+        text = source if side == SOURCE else output
+        n_tokens = len(scheme.tokens) if side == TARGET else 0
+        self.counts["unplaced"] += not text
+        if text and end > len(text) + n_tokens:
+            self.report.error(_outside(start, end, len(text)), raw.place)
+        return Span(side, start, end, severity, category[:LONGEST_CATEGORY])
+
     def _span(self, raw: RawSpan, source: str, output: str) -> Span | None:
+        if raw.is_exported:
+            return self._exact(raw, source, output)
         scheme = self.protocol.spans
         if scheme is None or raw.severity not in scheme.severity_keys:
             self.report.error(self._unknown_severity(raw), raw.place)
@@ -160,14 +186,7 @@ class SpanReader:
         start, end = (0, len(text) or 1) if omitted or word in WHOLE else found
         self.counts["unplaced"] += not text
         if text and not 0 <= start < end <= len(text):
-            refusal = message(
-                "judgments.span-outside",
-                "[{start:d}, {end:d}) is outside the text, which has {n} characters.",
-                start=start,
-                end=end,
-                n=len(text),
-            )
-            self.report.error(refusal, raw.place)
+            self.report.error(_outside(start, end, len(text)), raw.place)
             return None
         if text and (differs := other_words(raw.values, text[start:end])):
             self.report.error(differs, raw.place)
@@ -257,6 +276,16 @@ class SpanReader:
         if omitted and has_categories and category in ("", "other"):
             return OMISSION
         return category or ("other" if has_categories else "")
+
+
+def _outside(start: int, end: int, n: int) -> Message:
+    return message(
+        "judgments.span-outside",
+        "[{start:d}, {end:d}) is outside the text, which has {n} characters.",
+        start=start,
+        end=end,
+        n=n,
+    )
 
 
 def _whole(value: Any) -> int | None:
