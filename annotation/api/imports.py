@@ -24,12 +24,13 @@ from annotation.forms.tables import HumanScoresForm, JudgmentsForm, TablesForm
 from annotation.imports import sources
 from annotation.imports.drafts import CampaignDraft
 from annotation.imports.judgments.options import LAST_WINS, ORDERS
-from annotation.imports.launch import examine, launch
+from annotation.imports.launch import launch
 from annotation.imports.sources import Reading
 from annotation.models import Campaign
 from annotation.protocols.composed import MOST_WEIGHT
 from annotation.uploads import Report, TestSetDraft
 from annotation.uploads.problems import Place, Problem
+from annotation.uploads.skipping import KINDS, skipped
 from annotation.views.uploads import is_too_large, too_large_sentence
 from core.messages import messages_of
 from core.text import pluralize
@@ -134,6 +135,11 @@ class TablesRequestSerializer(serializers.Serializer[object]):
     tables = serializers.ListField(child=serializers.FileField(), min_length=1)
     dry_run = serializers.BooleanField(default=False)
     columns = serializers.CharField(required=False, help_text='{"seg_id": "segment"}')
+    skip = serializers.ListField(
+        child=serializers.ChoiceField(choices=list(KINDS)),
+        required=False,
+        help_text="kinds of problems whose rows are skipped and counted",
+    )
     name = serializers.CharField(required=False, max_length=120)
     source_language = serializers.CharField(required=False, max_length=20)
     target_language = serializers.CharField(required=False, max_length=20)
@@ -181,6 +187,7 @@ class FlagsSerializer(serializers.Serializer[object]):
 
     dry_run = serializers.BooleanField(required=False, default=False)
     ends_included = serializers.BooleanField(required=False, default=False)
+    skip = serializers.ListField(child=serializers.ChoiceField(choices=list(KINDS)), required=False)
 
 
 def refusal(sentence: str, problems: list[Problem]) -> Response:
@@ -232,10 +239,7 @@ class ImportView(TakesParameters):
         form.prefix = None  # the page has several forms, a program sends one
         if wrong := _problems_of(form.errors.as_data(), flags.errors):
             return refusal("The request cannot be read.", wrong)
-        report = Report()
-        reading = sources.read(form.sent(), report)
-        if not report.errors:
-            examine(reading.drafts, report, user=request.user)
+        reading, report = sources.check(form.sent(), request.user)
         if report.errors:
             return refusal(
                 f"{pluralize(len(report.errors), 'error')}; nothing was stored.", report.problems
@@ -246,7 +250,7 @@ class ImportView(TakesParameters):
 
     def _store(self, request: Request, reading: Reading, report: Report) -> Response:
         try:
-            launched = launch(reading.drafts, user=request.user)
+            launched = launch(reading.drafts, user=request.user, skipped=skipped(report))
         except ValidationError as error:
             problems = [Problem("error", text) for text in messages_of(error)]
             return refusal("Nothing was stored.", problems)

@@ -34,7 +34,7 @@ class FilterError(MessageError, ValueError):
 
     def __init__(self, found: Message) -> None:
         texts = {n: quoted(t) for n, t in found.parameters.items() if isinstance(t, str)}
-        super().__init__(replace(found, parameters=found.parameters | texts, text=""))
+        super().__init__(replace(found, parameters={**found.parameters, **texts}, text=""))
 
 
 def quoted(text: object) -> str:

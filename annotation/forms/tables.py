@@ -17,6 +17,7 @@ from annotation.models import Campaign, TestSet
 from annotation.protocols.composed import MOST_WEIGHT
 from annotation.uploads import InputFile
 from annotation.uploads.problems import showable
+from annotation.uploads.skipping import SKIP
 from core import languages
 from core.messages import translated
 from metaeval.messages import Message
@@ -38,7 +39,10 @@ class HumanScoresWords(forms.Form):
         label=_("Name"),
         required=False,
         max_length=120,
-        help_text=_("Leave blank to use the name of the first file."),
+        help_text=_(
+            "Leave blank to use the campaign that the table names, or the name of its file, study "
+            "or test set."
+        ),
     )
     study = StudyField()
     question = QuestionField()
@@ -172,6 +176,8 @@ class TablesForm(ToolForm):
         if isinstance(self.data, QueryDict):
             lists = [self.data.getlist(f"{each}_is_better") for each in (LOWER, HIGHER)]
             words |= stated(*lists)
+            if kinds := self.data.getlist(SKIP):
+                words[SKIP] = ",".join(kinds)
         return Sent(self.tool, files, words)
 
 

@@ -6,7 +6,6 @@ column of scores, or every name in a column of names, becomes a campaign without
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import PurePath
 
 from django.utils.translation import gettext_noop
 
@@ -19,10 +18,18 @@ from annotation.imports.judgments.fields import (
     numbered,
     read_commas,
     read_tables,
+    refuse_objects,
 )
 from annotation.imports.judgments.groups import Group, groups_of
+from annotation.imports.judgments.naming import name_of
 from annotation.imports.judgments.options import LOWER, Options
-from annotation.imports.judgments.read import FIRST, Drafts, Reading, all_columns, all_fields
+from annotation.imports.judgments.read import (
+    Drafts,
+    Reading,
+    all_columns,
+    all_fields,
+    all_samples,
+)
 from annotation.imports.judgments.rows import Row, join, with_plain_names
 from annotation.models import Campaign, Item
 from annotation.uploads import SystemDraft
@@ -58,12 +65,6 @@ USUAL = Wanted("score", SCORE.label, (
     "mean_z", "mean_raw",
 ))  # fmt: skip
 NUMBERED = ("mqm", "esa", "da")
-LABELS = (
-    message("human-scores.label-score", "Score"),
-    message("human-scores.label-segment", "Segment"),
-    message("human-scores.label-system", "System"),
-    message("human-scores.label-value", "Value"),
-)
 
 
 @dataclass
@@ -82,11 +83,12 @@ def read(files: Sequence[InputFile], options: Options, report: Report) -> Readin
     tables = read_tables(files, report, HUMAN_SCORES)
     chosen = matched(options.columns, tables)
     check_chosen(chosen, tables, report, FIELDS, repeatable=(SCORE.name,))
-    seen = Reading(columns=all_columns(tables), wanted=FIELDS)
+    seen = Reading(columns=all_columns(tables), wanted=FIELDS, samples=all_samples(tables))
     if report.errors or not tables:
         return seen
     sheets = [_sheet(table, chosen) for table in tables]
     read_commas(sheets, report)
+    refuse_objects(sheets, report)
     seen = replace(seen, fields=all_fields(sheets))
     sheets = numbered(sheets, report)
     scored = [sheet for sheet in sheets if _is_scored(sheet, options)]
@@ -104,9 +106,9 @@ def read(files: Sequence[InputFile], options: Options, report: Report) -> Readin
     )
     if report.errors:
         return seen
-    named = replace(options, name=options.name or PurePath(files[0].name).stem)
-    drafts = _drafts(rows, others, named, seen.directions, report)
-    return replace(seen, drafts=drafts, labels=LABELS, first=[_shown(row) for row in rows[:FIRST]])
+    named = replace(options, name=name_of(options, files, rows))
+    seen = replace(seen, name=named.name)
+    return replace(seen, drafts=_drafts(rows, others, named, seen.directions, report))
 
 
 def _is_scored(sheet: Sheet, options: Options) -> bool:
@@ -201,11 +203,6 @@ def _has_keys(row: Row, report: Report) -> bool:
     if "segment" in row.sheet.has and not row.name("segment"):
         report.error(message("judgments.no-segment", "The segment is missing."), row.at("segment"))
     return bool(row.name("system"))
-
-
-def _shown(row: Row) -> list[str]:
-    segment = row.name("segment") or "all"
-    return [row.name(NAME.name), segment, row.name("system"), f"{row.cells['score']:g}"]
 
 
 def _directions(rows: Iterable[Row], options: Options, report: Report) -> dict[str, Direction]:

@@ -44,6 +44,7 @@ def read_json(file: InputFile, report: Report, *, is_checked: bool = True) -> An
                 character=character(sign),
             )
             report.error(refusal, Place(file.name, None, path))
+        report.saw(file.name, format="JSON")
         return values
     return None
 

@@ -15,7 +15,7 @@ from annotation.uploads import TestSetDraft
 from annotation.uploads.problems import Report
 from annotation.uploads.spellings import fold
 from core.messages import messages_of
-from metaeval.messages import message, truncated
+from metaeval.messages import Message, message, truncated
 
 
 @dataclass(frozen=True)
@@ -28,9 +28,12 @@ class Launched:
 
 @transaction.atomic
 def launch(
-    drafts: Sequence[tuple[TestSetDraft, CampaignDraft]], *, user: Any = None
+    drafts: Sequence[tuple[TestSetDraft, CampaignDraft]],
+    *,
+    user: Any = None,
+    skipped: Sequence[Message] = (),
 ) -> list[Launched]:
-    """Store test sets and campaigns, all or nothing.
+    """Store test sets and campaigns, all or nothing, with what was `skipped` of their files.
 
     A draft gets as many annotators with personal links as it has places. Repeating an import
     changes nothing. Raises ValidationError with all errors.
@@ -39,6 +42,8 @@ def launch(
     for test_set_draft, campaign_draft in drafts:
         test_set = uploads.store(test_set_draft, user=user).test_set
         result = store_campaign(campaign_draft, test_set, user=user)
+        if result.is_new:
+            uploads.note_skipped(skipped, test_set, campaign=result.campaign, user=user)
         invitations: Sequence[Invitation] = ()
         if result.is_new and not campaign_draft.is_finished and campaign_draft.places:
             invitations = add_annotators(campaign=result.campaign, links=campaign_draft.places)

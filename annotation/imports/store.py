@@ -69,7 +69,7 @@ class CampaignImport:
                 n=self.n_published,
             ),
         ]
-        return [each for each in counts if each.parameters["n"]]
+        return [each for each in counts if each.count]
 
 
 @transaction.atomic

@@ -352,3 +352,26 @@ class OriginalFile(models.Model):
 
     def __str__(self) -> str:
         return str(self.campaign_id)
+
+
+class SkippedRows(models.Model):
+    """Rows of a file that an import skipped, as a person chose; `campaign` is what came of it.
+
+    `sentence` says how many, of which file, and why. Rows are only added.
+    """
+
+    test_set = models.ForeignKey(TestSet, models.CASCADE, related_name="skipped_rows")
+    campaign = models.ForeignKey(
+        Campaign, models.CASCADE, related_name="skipped_rows", null=True, blank=True
+    )
+    sentence = MessageField()
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+"
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["id"]
+
+    def __str__(self) -> str:
+        return str(self.sentence)

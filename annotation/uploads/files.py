@@ -112,6 +112,7 @@ def decode(name: str, data: bytes, report: Report) -> str | None:
         report.error(error.message, Place(name, error.row))
         return None
     add_notes(name, found.notes, report)
+    report.saw(name, encoding=found.encoding)
     return found.text
 
 

@@ -31,7 +31,7 @@ from annotation.uploads.submissions import (
 from annotation.uploads.tables.lines import Listing
 from annotation.uploads.tables.meanings import understand
 from annotation.uploads.tables.outputs import read_outputs
-from annotation.uploads.tables.pairs import keep_pair
+from annotation.uploads.tables.pairs import ALL, keep_pair
 from annotation.uploads.tables.rows import LONGEST_TEXT, Table, column_name, too_long
 from annotation.uploads.tables.segments import is_segment_table, read_segments
 from metaeval.files.decoding import split_lines
@@ -82,7 +82,8 @@ def _read_files(reading: Reading, submission: Submission) -> None:
     tables = _read_tables(reading, submission)
     holder = _read_segments(reading, submission, tables)
     draft = reading.draft
-    reading.listing = _listing(draft) if holder else Listing.stored(draft.slug)
+    if reading.listing is None:
+        reading.listing = _listing(draft) if holder else Listing.stored(draft.slug)
     attach(draft.segments, submission.media, reading.report, lambda i, field: draft.place(field, i))
     for table in tables:
         read_outputs(reading, table)
@@ -120,7 +121,10 @@ def _read_tables(reading: Reading, submission: Submission) -> list[Table]:
     for table in read_files(submission.tables, to, check=refuse_too_many):
         taken, meaning = understand(with_references(table), submission.columns, report)
         reading.meanings.append(meaning)
-        tables += [keep_pair(taken, pair, report)] if taken else []
+        if taken:
+            kept, counts = keep_pair(taken, pair, report, is_one_of_all=submission.pair == ALL)
+            reading.pairs += counts
+            tables.append(kept)
     _refuse_strange_columns(submission, reading)
     return tables
 
@@ -170,28 +174,36 @@ def _read_plain_segments(reading: Reading, source: InputFile, submission: Submis
         return
     if not lines:
         reading.report.error(message("file.empty", "The file is empty."), Place(source.name))
-    draft.segments = [SegmentDraft(str(i), line) for i, line in enumerate(lines, 1)]
+    gone = reading.skipped(source.name, len(lines))
+    kept = [line for line in range(1, len(lines) + 1) if line not in gone]
+    reading.listing = Listing([str(n) for n in range(1, len(lines) + 1)], [""] * len(lines), True)
+    reading.skipped_keys = set(map(str, gone))
+    draft.segments = [SegmentDraft(str(line), lines[line - 1]) for line in kept]
     draft.is_in_file_order = draft.keys_are_lines = True
-    numbers = {i: i + 1 for i in range(len(lines))}
-    draft.read_from(("source",), Rows(source.name, SOURCE, numbers))
-    draft.read_from(("key",), Rows(source.name, SOURCE, numbers))
+    rows = dict(enumerate(kept))
+    draft.read_from(("source",), Rows(source.name, SOURCE, rows))
+    draft.read_from(("key",), Rows(source.name, SOURCE, rows))
     for number, file in enumerate(submission.references):
         name = reference_name(number)
         column = reference_label(name)
-        texts = _parallel(reading, file, column, source.name)
-        for segment, line in zip(draft.segments, texts, strict=False):
-            segment.references[name] = line
-        draft.read_from(("reference", name), Rows(file.name, column, numbers))
+        if texts := _parallel(reading, file, column, source.name):
+            absent = reading.skipped(file.name, len(texts))
+            for segment, line in zip(draft.segments, kept, strict=True):
+                if line not in absent:
+                    segment.references[name] = texts[line - 1]
+        draft.read_from(("reference", name), Rows(file.name, column, rows))
     if submission.documents:
-        _read_documents(reading, submission.documents, source.name)
+        _read_documents(reading, submission.documents, source.name, kept)
 
 
-def _read_documents(reading: Reading, file: InputFile, source: str) -> None:
-    for i, line in enumerate(_parallel(reading, file, DOCUMENT, source)):
-        place = Place(file.name, i + 1, DOCUMENT)
-        reading.draft.segments[i].document = line.strip()
+def _read_documents(reading: Reading, file: InputFile, source: str, lines_read: list[int]) -> None:
+    lines = _parallel(reading, file, DOCUMENT, source)
+    for i, line in enumerate(lines_read if lines else ()):
+        document = lines[line - 1].strip()
+        place = Place(file.name, line, DOCUMENT)
+        reading.draft.segments[i].document = document
         reading.draft.places["document", i] = place
-        if not line.strip():
+        if not document:
             reading.report.error(message("document.empty", "The document id is empty."), place)
 
 
@@ -203,6 +215,7 @@ def _lines(file: InputFile, field: Message, reading: Reading) -> list[str] | Non
     if field != DOCUMENT:
         reading.expect(content.count("\n"), Place(file.name))
     lines = split_lines(content)
+    report.saw(file.name, rows=len(lines))
     for i in (i for i, line in enumerate(lines) if len(line) > LONGEST_TEXT):
         report.stop(too_long(len(lines[i])), Place(file.name, i + 1, field))
     if field != DOCUMENT:
@@ -221,7 +234,8 @@ def _lines(file: InputFile, field: Message, reading: Reading) -> list[str] | Non
 def _parallel(reading: Reading, file: InputFile, field: Message, source: str) -> list[str]:
     """Return a file's lines if it has one for each segment, else none."""
     lines = _lines(file, field, reading)
-    if lines is None or not _matches(reading, file, lines, len(reading.draft.segments), source):
+    wanted = len(reading.listing.keys) if reading.listing else 0
+    if lines is None or not _matches(reading, file, lines, wanted, source):
         return []
     return lines
 
@@ -250,7 +264,12 @@ def _read_system_file(reading: Reading, system: SystemFile, within: str | Messag
     if keys is None:
         return
     j = len(draft.systems)
-    rows = {key: row for row, key in enumerate(keys, 1) if key is not None}
+    gone = reading.skipped(file.name, len(lines))
+    rows = {
+        key: row
+        for row, key in enumerate(keys, 1)
+        if key is not None and row not in gone and key not in reading.skipped_keys
+    }
     outputs = {key: lines[row - 1] for key, row in rows.items()}
     draft.systems.append(SystemDraft(name, ratio, outputs))
     draft.places["system", j] = Place(file.name)

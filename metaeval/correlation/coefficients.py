@@ -319,12 +319,19 @@ def _summarise(valid: BoolArray, values: FloatArray, grouping: str, notes: Notes
             notes.warn(
                 UndefinedGroupWarning(
                     message(
-                        "correlation.undefined-groups",
-                        "The mean excludes {n} of {all} groups (grouping: {grouping}), which have "
-                        "a single score or equal scores on one side.",
+                        "correlation.undefined-systems",
+                        "The mean excludes {n} of {all} systems, which have a single score or "
+                        "equal scores on one side.",
                         n=undefined,
                         all=int(judged.sum()),
-                        grouping=grouping,
+                    )
+                    if grouping == "system"
+                    else message(
+                        "correlation.undefined-segments",
+                        "The mean excludes {n} of {all} segments, which have a single score or "
+                        "equal scores on one side.",
+                        n=undefined,
+                        all=int(judged.sum()),
                     )
                 )
             )

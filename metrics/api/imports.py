@@ -14,6 +14,7 @@ from rest_framework.response import Response
 from annotation.access import may_change_test_set, test_set_refusal
 from annotation.models import TestSet
 from annotation.uploads import InputFile
+from annotation.uploads.skipping import KINDS
 from annotation.uploads.tables.lines import LINES
 from metrics.api.runs import OfTestSetViewSet
 from metrics.imported.checking import Checked, Found, bring_in, check
@@ -54,9 +55,9 @@ class MetricScoresSerializer(serializers.Serializer[object]):
     language_pair; `metrics` names those that are
     taken (without it all but human scores); `names` gives metrics other names. Of metrics that
     neither `lower_is_better` nor `higher_is_better` names, the direction is inferred, or the import
-    is refused. `lines` says what line n of files without keys is: the segment with key n, the nth
-    as listed, or the nth of the export to mt-metrics-eval; `system` whose scores files are that
-    name no system.
+    is refused. Rows with problems of the kinds in `skip` are skipped and counted. `lines` says what
+    line n of files without keys is: the segment with key n, the nth as listed, or the nth of the
+    export to mt-metrics-eval; `system` whose scores files are that name no system.
     """
 
     test_set = serializers.SlugRelatedField(slug_field="slug", queryset=TestSet.objects.all())
@@ -72,7 +73,9 @@ class MetricScoresSerializer(serializers.Serializer[object]):
     higher_is_better = serializers.ListField(
         child=serializers.CharField(), required=False, default=list
     )
-    skip_unknown = serializers.BooleanField(required=False, default=False)
+    skip = serializers.ListField(
+        child=serializers.ChoiceField(choices=list(KINDS)), required=False, default=list
+    )
     lines = serializers.ChoiceField(choices=LINES, required=False, default="", allow_blank=True)
     system = serializers.CharField(required=False, default="", allow_blank=True)
     note = serializers.CharField(required=False, default="", allow_blank=True, max_length=2000)
@@ -202,7 +205,7 @@ def _choices(given: dict[str, Any]) -> Choices:
         names=given["names"],
         lower=frozenset(given["lower_is_better"]),
         higher=frozenset(given["higher_is_better"]),
-        skips_unknown=given["skip_unknown"],
+        skip=frozenset(given["skip"]),
         lines=given["lines"],
         system=given["system"],
     )

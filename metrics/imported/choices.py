@@ -36,9 +36,10 @@ class Choices:
     has scores and no names, `metric` is theirs, or else the name of the file. `names` are other
     names for metrics, `lower` and `higher` those that are stated to be better when lower or
     higher: the direction of others is that of their scores which this test set shows, or else
-    inferred. With `skips_unknown` rows of systems and segments that the test set does not have are
-    skipped and counted; else they are errors. `lines` is the meaning of line n in files without
-    keys (`annotation.uploads.tables.lines`), `system` the system of files that do not name one.
+    inferred. `skip` are kinds of problems whose rows are skipped and counted
+    (`annotation.uploads.skipping`); else they are errors. `lines` is the meaning of line n in files
+    without keys (`annotation.uploads.tables.lines`), `system` the system of files that do not name
+    one.
     """
 
     columns: Mapping[str, str] = field(default_factory=dict)
@@ -47,7 +48,7 @@ class Choices:
     names: Mapping[str, str] = field(default_factory=dict)
     lower: frozenset[str] = frozenset()
     higher: frozenset[str] = frozenset()
-    skips_unknown: bool = False
+    skip: frozenset[str] = frozenset()
     lines: str = ""
     system: str = ""
 

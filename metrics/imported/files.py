@@ -23,15 +23,16 @@ from metaeval.files.names import column_of
 from metaeval.messages import message, plural, truncated
 from metrics.imported.choices import FIELDS, LINE, METRIC, SCORE, SEGMENT, SYSTEM, Choices
 from metrics.imported.collecting import Collector, TooManyError
-from metrics.imported.columns import columns_of_metrics
+from metrics.imported.columns import columns_of_metrics, plainly
 
 
 @dataclass
 class Reading:
-    """The content of files: their columns with titles, the fields of columns, and their SHA-256.
+    """The content of files: columns with titles, fields and samples, and the files' SHA-256.
 
-    `lines` are the possible meanings of line n, where it is unclear or was chosen; `systems` the
-    systems to choose from for files that do not name one.
+    `pairs` counts the rows by the languages that they name. `lines` are the possible meanings of
+    line n, where it is unclear or was chosen; `systems` the systems to choose from for files that
+    do not name one.
     """
 
     columns: dict[str, str] = field(default_factory=dict)
@@ -39,6 +40,8 @@ class Reading:
     files: list[dict[str, str]] = field(default_factory=list)
     lines: tuple[str, ...] = ()
     systems: tuple[str, ...] = ()
+    samples: dict[str, str] = field(default_factory=dict)
+    pairs: Counter[tuple[str, str]] = field(default_factory=Counter)
 
 
 def read(
@@ -50,7 +53,8 @@ def read(
     tables = read_files(files, Import(METRIC_SCORES, report))
     for table in tables:
         reading.columns |= table.titles
-    chosen = _chosen(choices, reading, report)
+        reading.samples = table.samples | reading.samples
+    chosen = plainly(choices.columns, reading.columns, FIELDS, report)
     for table in tables:
         _attempt(_Scores(table, choices, collector, lines).read(chosen, test_set, reading))
     return reading
@@ -86,35 +90,6 @@ def _attempt(steps: Iterator[None]) -> None:
         pass
 
 
-def _chosen(choices: Choices, reading: Reading, report: Report) -> dict[str, str]:
-    """The person's columns by their plain names; those that no file has are errors."""
-    by_title = {title: name for name, title in reading.columns.items()}
-    known = {field.name for field in FIELDS} | {""}
-    chosen = {}
-    for column, meaning in choices.columns.items():
-        name = by_title.get(column, column.lower())
-        if name not in reading.columns:
-            report.error(
-                message(
-                    "scores.no-such-column",
-                    "No table has a column “{column}”. The columns are {columns}.",
-                    column=column,
-                    columns=truncated(list(by_title), 20),
-                )
-            )
-        elif meaning not in known:
-            refusal = message(
-                "scores.no-such-field",
-                "“{field}” is not a field. Use {fields}.",
-                field=meaning,
-                fields=[field.name for field in FIELDS],
-            )
-            report.error(refusal, Place(field=column))
-        else:
-            chosen[name] = meaning
-    return chosen
-
-
 @dataclass
 class _Scores:
     """The scores of one table. `seen` counts the rows of each system and metric."""
@@ -144,7 +119,9 @@ class _Scores:
         if system is None:
             return
         pair = test_set.source_language, test_set.target_language
-        rows = keep_pair(table, pair, report).rows
+        kept, pairs = keep_pair(table, pair, report, of_test_set=True)
+        reading.pairs += pairs
+        rows = kept.rows
         metrics = self._metrics(free, system)
         named = [(line, row | {SYSTEM: system} if system else row) for line, row in rows]
         if metrics is None or not self._find_lines(named):

@@ -5,6 +5,7 @@ which nothing was found.
 """
 
 import json
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -24,6 +25,7 @@ from metaeval.files.names import NAMES
 from metaeval.messages import message, truncated
 from metrics.error_spans import MISSING, SIDES, SOURCE, TARGET
 from metrics.imported.collecting import Collector
+from metrics.imported.columns import plainly
 
 # The names of WMT25's lists go before those that other tables have.
 FIELDS = (
@@ -64,26 +66,46 @@ class Read:
 
 @dataclass
 class Collected:
-    """What files hold by system and segment, by primary keys: spans, and scores where given."""
+    """What files hold by system and segment, by primary keys: spans, and scores where given.
+
+    `titles` are the columns of all tables as the files write them, `fields` what they are taken
+    for, `samples` their first cells. `pairs` counts rows by the languages that they name.
+    """
 
     spans: dict[Cell, list[Read]] = field(default_factory=dict)
     scores: dict[Cell, float] = field(default_factory=dict)
+    titles: dict[str, str] = field(default_factory=dict)
+    fields: dict[str, str] = field(default_factory=dict)
+    samples: dict[str, str] = field(default_factory=dict)
+    pairs: Counter[Pair] = field(default_factory=Counter)
 
 
-def collect(files: Sequence[InputFile], pair: Pair, collector: Collector) -> Collected:
+def collect(
+    files: Sequence[InputFile], pair: Pair, columns: Mapping[str, str], collector: Collector
+) -> Collected:
     """Read all files, their rows of a language pair; what is wrong goes to the collector's report.
 
     Offsets are counted in the texts of their rows, where those have any: they move with line ends.
+    `columns` are the fields that a person chose for columns.
     """
     found = Collected()
-    for table in read_files(files, Import(SPANS, collector.report, pair)):
-        _table(table, pair, collector, found)
+    tables = read_files(files, Import(SPANS, collector.report, pair))
+    for table in tables:
+        found.titles |= table.titles
+        found.samples = table.samples | found.samples
+    chosen = plainly(columns, found.titles, FIELDS, collector.report)
+    for table in tables:
+        _table(table, pair, chosen, collector, found)
     return found
 
 
-def _table(table: Table, pair: Pair, collector: Collector, found: Collected) -> None:
-    fields = propose(table.columns, FIELDS)
-    names = frozenset(fields.values())
+def _table(
+    table: Table, pair: Pair, chosen: Mapping[str, str], collector: Collector, found: Collected
+) -> None:
+    own = {column: field for column, field in chosen.items() if column in table.columns}
+    fields = {c: f for c, f in propose(table.columns, FIELDS, own).items() if f or c in own}
+    found.fields |= {column: field for column, field in fields.items() if field}
+    names = frozenset(fields.values()) - {""}
     needed = ["system", "segment", *(() if "errors" in names else ("start", "end", "severity"))]
     if lacking := [name for name in needed if name not in names]:
         refusal = message(
@@ -94,8 +116,10 @@ def _table(table: Table, pair: Pair, collector: Collector, found: Collected) -> 
         )
         collector.report.error(refusal, table.head)
         return
-    say_unused(table, fields, collector.report)
-    for line, row in keep_pair(renamed(table, fields), pair, collector.report).rows:
+    say_unused(table, {c for c, field in fields.items() if field}, collector.report)
+    kept, pairs = keep_pair(renamed(table, fields), pair, collector.report, of_test_set=True)
+    found.pairs += pairs
+    for line, row in kept.rows:
         values = {name: row.get(name) for name in names}
         _row(values, Place(table.file, line), collector, found)
 

@@ -323,7 +323,7 @@ def scores_to_confirm() -> str:
     key = system.test_set.segments.earliest("position").key
     lines = f"sid\tsystem\tTER\tCOMET\tmqm\tremark\n{key}\t{label}\t30\t\t-1\tfine\n"
     file = InputFile.holding("scores.tsv", lines.encode())
-    token = pending.keep(TEST_SET, [file], User.objects.get(username="admin").pk)
+    token = pending.keep([file], User.objects.get(username="admin").pk)
     return f"/testsets/{TEST_SET}/scores/?check={token}"
 
 

@@ -16,12 +16,20 @@ from django.utils import translation
 from annotation.management.commands.messages import all_code
 from core.extensions import template_folders
 from core.messages import MessageField, as_json, sentences, translated
-from metaeval.messages import coefficient, from_json, grouped, message, p_value, plural, truncated
+from metaeval.messages import (
+    FORMAT,
+    coefficient,
+    from_json,
+    grouped,
+    message,
+    p_value,
+    plural,
+    truncated,
+)
 from tests.house import words
 
 ROOT = Path(settings.BASE_DIR)
 CODE = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*(\.[a-z0-9]+(-[a-z0-9]+)*)+")
-FORMATS = re.compile(r"|r|r3|d|p|percent|moment|[,]?(\.\d)?[fg%]?|,|\+?\.\d[fe]")
 
 
 class Call(NamedTuple):
@@ -76,7 +84,7 @@ def test_patterns_and_parameters_belong_together() -> None:
             for _, name, spec, conversion in string.Formatter().parse(pattern):
                 if name is not None:
                     used.add(name)
-                    if not FORMATS.fullmatch(spec or "") or conversion:
+                    if not FORMAT.fullmatch(spec or "") or conversion:
                         wrong.append(f"{call.place}: {{{name}:{spec}}}")
         used |= {"n"} if len(call.patterns) == 2 else set()
         if used != call.names and not (call.is_open and used >= call.names):

@@ -14,7 +14,7 @@ from annotation.uploads.tables.numbers import read_percent, write_points
 from annotation.uploads.tables.rows import Table, require_rows
 from core.text import restore
 from metaeval.files.names import NAMES
-from metaeval.messages import message, truncated
+from metaeval.messages import Message, message, truncated
 
 # Ratings and spans both have a start and an end: a table that has a severity a row means spans.
 SPAN_FIELDS = (
@@ -70,6 +70,11 @@ POSITION = Wanted(
 MAX_COLUMNS = 500
 NUMBERS = ("score", "seconds", "low", "high", "revision", "length_ratio")
 FIELDS = (*JUDGMENT_FIELDS, *SPAN_FIELDS)
+# What two sheets may be joined by; a document's name is no key: it is repeated on purpose. Then
+# other names and words.
+KEYS = ("campaign", "language_pair", "batch", "item", "segment", "system")
+NAMED = (*KEYS, "document", "annotator", "partner")
+WORDS = (*NAMED, "document_place", "kind", "level", "protocol", "is_flagged")
 
 
 @dataclass(frozen=True)
@@ -278,6 +283,25 @@ def read_commas(sheets: Iterable[Sheet], report: Report) -> None:
         if "score" in sheet.has:
             for column in (c for c, field in sheet.fields.items() if field == "score"):
                 read_percent(sheet.table, column, report)
+
+
+def refuse_objects(sheets: Iterable[Sheet], report: Report) -> None:
+    """Report lists and objects where names and words belong: they would be empty names."""
+    for sheet in sheets:
+        columns = [column for column, field in sheet.fields.items() if field in WORDS]
+        for line, row in sheet.table.rows:
+            for column in columns:
+                if isinstance(value := row.get(column), dict | list):
+                    report.error(not_text(value), Place(sheet.name, line, column))
+
+
+def not_text(value: object) -> Message:
+    """Return the message that refuses a value as a text or a name."""
+    return message(
+        "judgments.not-text",
+        "Text is expected, but the value is of the JSON type {type}.",
+        type=type(value).__name__,
+    )
 
 
 def warn_of_missing_scores(sheets: Sequence[Sheet], report: Report) -> None:

@@ -206,7 +206,7 @@ def _campaigns(
     for name, (slug, title) in group.named(by_name).items():
         own = by_name[name]
         frame = Frame(slug, title, group.texts, documents, group.ratio)
-        found_here = Report()
+        found_here = Report(skips=report.skips)
         drafts.append(build(own, frame, options, found_here))
         _add_problems(found_here, report, title if slug != group.slug else "")
     return drafts

@@ -27,15 +27,17 @@ class Options:
 
     `columns` maps columns to fields, an empty field meaning that a column is not used. `directions`
     maps names of published scores to what of them is better: `lower` or `higher`.
-    `annotator` and `system` stand where the tables name none. `scale` is the scale of the scores,
-    mapped linearly to 0–100. `ties` says what becomes of two different answers of one person to
-    one thing whose order no time tells. `critical` is what a critical error weighs, from 0 to 1000,
-    None where nobody said so, and `severity` that of errors that name none. `ends_included`:
-    offsets of error spans name the last character, not the one behind it. `dates` is what comes
-    first in dates with slashes.
+    `folder` is where the files lie. `annotator` and `system` stand where the tables name none.
+    `scale` is the scale of the scores, mapped linearly to 0–100. `ties` says what becomes of two
+    different answers of one person to one thing whose order no time tells. `critical` is what a
+    critical error weighs, from 0 to 1000, None where nobody said so, and `severity` that of errors
+    that name none. `ends_included`: offsets of error spans name the last character, not the one
+    behind it. `dates` is what comes first in dates with slashes.
     """
 
     name: str = ""
+    study: str = ""
+    folder: str = ""
     source_language: str = ""
     target_language: str = ""
     test_set: str = ""
@@ -68,8 +70,10 @@ def read_options(words: Mapping[str, Any], report: Report) -> Options:
     _among("dates", given, ORDERS, report)
     _among("ties", given, (LAST_WINS,), report)
     _among("shown_text", given, Campaign.ShownText.values, report)
-    plain = ("name", "test_set", "protocol", "annotator", "system", "ties", "shown_text", "dates",
-             "severity")  # fmt: skip
+    plain = (
+        *("name", "study", "folder", "test_set", "protocol", "annotator", "system", "ties"),
+        *("shown_text", "dates", "severity"),
+    )
     return Options(
         **{name: given[name] for name in plain if name in given},
         **language,

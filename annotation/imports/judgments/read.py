@@ -2,11 +2,10 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import PurePath
 
 from annotation.imports.drafts import CampaignDraft
 from annotation.imports.judgments import answers as answering
-from annotation.imports.judgments.answers import Answer, Reader
+from annotation.imports.judgments.answers import Reader
 from annotation.imports.judgments.cells.times import Clock
 from annotation.imports.judgments.fields import (
     FIELDS,
@@ -17,10 +16,12 @@ from annotation.imports.judgments.fields import (
     numbered,
     read_commas,
     read_tables,
+    refuse_objects,
     sheets_of,
     warn_of_missing_scores,
 )
 from annotation.imports.judgments.groups import drafts_of
+from annotation.imports.judgments.naming import name_of
 from annotation.imports.judgments.options import Options
 from annotation.imports.judgments.rows import Row, join, rows_of
 from annotation.imports.judgments.segments import fill_names, name_segments
@@ -29,20 +30,20 @@ from annotation.uploads import TestSetDraft
 from annotation.uploads.files import InputFile
 from annotation.uploads.problems import Place, Report
 from annotation.uploads.tables.columns import Wanted, say_unused
-from metaeval.messages import Message, message, truncated
+from annotation.uploads.tables.rows import Table
+from metaeval.messages import message, truncated
 from metaeval.scores.directions import Direction
 
 Drafts = list[tuple[TestSetDraft, CampaignDraft]]
-FIRST = 5
 
 
 @dataclass(frozen=True)
 class Reading:
     """What tables were found to hold: drafts, and how the columns and first rows were taken.
 
-    `columns` are those of all tables in order, `fields` what each is taken for, `first` the first
-    judgments as they were understood, by the names of `labels`, `directions` those of published
-    scores by name.
+    `columns` are those of all tables in order with `samples` of their cells, `fields` what each is
+    taken for, `directions` those of published scores by name, and `name` what the campaign is
+    called.
     """
 
     drafts: Drafts = field(default_factory=list)
@@ -50,8 +51,8 @@ class Reading:
     fields: dict[str, str] = field(default_factory=dict)
     wanted: Sequence[Wanted] = FIELDS
     directions: Mapping[str, Direction] = field(default_factory=dict)
-    labels: Sequence[Message] = ()
-    first: Sequence[Sequence[str]] = ()
+    samples: Mapping[str, str] = field(default_factory=dict)
+    name: str = ""
 
 
 def read(files: Sequence[InputFile], options: Options, report: Report) -> Reading:
@@ -64,10 +65,13 @@ def read(files: Sequence[InputFile], options: Options, report: Report) -> Readin
     chosen = matched(options.columns, tables)
     check_chosen(chosen, tables, report)
     if len(report.errors) > n_broken or not tables:
-        return Reading(columns=all_columns(tables))
+        return Reading(columns=all_columns(tables), samples=all_samples(tables))
     sheets = sheets_of(tables, chosen, JUDGMENT_FIELDS)
     read_commas(sheets, report)
-    seen = Reading(columns=all_columns(tables), fields=all_fields(sheets))
+    refuse_objects(sheets, report)
+    seen = Reading(
+        columns=all_columns(tables), fields=all_fields(sheets), samples=all_samples(tables)
+    )
     judged = _judged(sheets, options)
     if n_broken:
         # Report wrong values in the other rows too, so that all can be corrected at once.
@@ -83,18 +87,21 @@ def read(files: Sequence[InputFile], options: Options, report: Report) -> Readin
     for sheet in sheets:
         say_unused(sheet.table, {c for c, f in sheet.fields.items() if f}, report)
     warn_of_missing_scores(judged, report)
-    return _read_rows(
-        judged, spans, others, replace(options, name=_name(options, files)), report, seen
-    )
-
-
-def _name(options: Options, files: Sequence[InputFile]) -> str:
-    return options.name or PurePath(files[0].name).stem
+    named = replace(options, name=name_of(options, files, _rows(judged)))
+    return _read_rows(judged, spans, others, named, report, replace(seen, name=named.name))
 
 
 def all_columns(tables: Iterable[object]) -> list[str]:
     """Return the columns of tables in their order, each once."""
     return list(dict.fromkeys(c for table in tables for c in getattr(table, "columns", ())))
+
+
+def all_samples(tables: Iterable[Table]) -> dict[str, str]:
+    """Return a cell of every column, of the first table that has one."""
+    found: dict[str, str] = {}
+    for table in tables:
+        found = table.samples | found
+    return found
 
 
 def all_fields(sheets: Iterable[Sheet]) -> dict[str, str]:
@@ -151,35 +158,7 @@ def _read_rows(
         )
     if report.errors:
         return seen
-    drafts = drafts_of(found, rows, texts, options, report)
-    return replace(
-        seen, drafts=drafts, labels=LABELS, first=[_shown(each) for each in found[:FIRST]]
-    )
-
-
-LABELS = (
-    message("judgments.label-annotator", "Annotator"),
-    message("judgments.label-segment", "Segment"),
-    message("judgments.label-system", "System"),
-    message("judgments.label-kind", "Kind"),
-    message("judgments.label-score", "Score"),
-    message("judgments.label-errors", "Errors"),
-    message("judgments.label-start", "Start"),
-    message("judgments.label-end", "End"),
-    message("judgments.label-comment", "Comment"),
-)
-
-
-def _shown(answer: Answer) -> list[str]:
-    """Return the cells of a judgment as it was read, in the order of LABELS."""
-    times = [
-        t.isoformat(timespec="seconds") if t else ""
-        for t in (answer.started_at, answer.submitted_at)
-    ]
-    score = "" if answer.score is None else f"{answer.score:g}"
-    spans = str(len(answer.spans) or "")
-    return [answer.who, answer.segment, answer.system, str(answer.kind.label), score, spans, *times,
-            answer.comment]  # fmt: skip
+    return replace(seen, drafts=drafts_of(found, rows, texts, options, report))
 
 
 def _name_texts(rows: Sequence[Row], texts: Sequence[Row]) -> None:

@@ -6,19 +6,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from annotation.imports.judgments.cells.kinds import KINDS
-from annotation.imports.judgments.fields import Sheet
+from annotation.imports.judgments.fields import KEYS, NAMED, Sheet, not_text
 from annotation.models import Item
 from annotation.uploads.normalising import normalise
 from annotation.uploads.problems import Place, Report
 from annotation.uploads.spellings import nfc
-from annotation.uploads.tables.cells import TYPE_NAMES
 from annotation.uploads.tables.numbers import no_number
 from metaeval.files.cells import is_missing, read_score
 from metaeval.messages import Message, message
 
-# What two sheets may be joined by. A document's name is no key: it is repeated on purpose.
-KEYS = ("campaign", "language_pair", "batch", "item", "segment", "system")
-NAMED = (*KEYS, "document", "annotator", "partner")
 TRUE = frozenset({"true", "1", "yes", "y", "document"})
 FALSE = frozenset({"", "false", "0", "no", "n", "segment", "sentence"})
 Key = tuple[str, ...]
@@ -46,14 +42,7 @@ class Row:
         value = self.cells.get(field)
         if value is None or isinstance(value, str):
             return normalise(value or "").text
-        report.error(
-            message(
-                "judgments.not-text",
-                "Expected text, got {type}.",
-                type=TYPE_NAMES[type(value)],
-            ),
-            self.at(field),
-        )
+        report.error(not_text(value), self.at(field))
         return ""
 
     def name(self, field: str) -> str:

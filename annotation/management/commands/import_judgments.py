@@ -14,12 +14,17 @@ from annotation import protocols
 from annotation.imports import sources
 from annotation.imports.judgments.options import LAST_WINS, ORDERS
 from annotation.imports.sources import Reading, Sent
-from annotation.management.command_line import BaseCommand, values_by_name
-from annotation.management.commands.import_appraise import add_study_arguments, finish, opened
+from annotation.management.command_line import BaseCommand, add_skip_argument, values_by_name
+from annotation.management.commands.import_appraise import (
+    add_study_arguments,
+    opened,
+    store_drafts,
+)
 from annotation.models import Campaign
-from annotation.uploads import InputFile, Report
+from annotation.uploads import InputFile
+from annotation.uploads.skipping import SKIP
 
-WORDS = ("name", "source_language", "target_language", "test_set", "system")
+WORDS = ("name", "source_language", "target_language", "test_set", "system", "study", "question")
 
 
 class Command(BaseCommand):
@@ -56,15 +61,15 @@ class Command(BaseCommand):
         parser.add_argument("--shown-text", choices=Campaign.ShownText.values)
 
     def handle(self, *args: Any, **options: Any) -> None:
-        report = Report()
         files = {str(n): file for n, file in enumerate(_opened(options["tables"]))}
-        reading = sources.read(Sent(self.tool, files, self.words_of(options)), report)
+        reading, report = sources.check(Sent(self.tool, files, self.words_of(options)))
         self._say_columns(reading)
-        finish(self, reading.drafts, report, options)
+        store_drafts(self, reading.drafts, report, options)
 
     def words_of(self, options: dict[str, Any]) -> dict[str, str]:
         """Return the options that describe the tables."""
         words = {name: str(options[name]) for name in self.words if options.get(name)}
+        words |= {SKIP: ",".join(options[SKIP]), "folder": options["tables"][0].parent.name}
         return words | {"columns": json.dumps(_columns(options["column"]))}
 
     def _say_columns(self, reading: Reading) -> None:
@@ -91,6 +96,7 @@ def add_table_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--source-language", help="language code, if no column has it")
     parser.add_argument("--target-language")
     parser.add_argument("--system", help="the system, if no column names one")
+    add_skip_argument(parser)
     parser.add_argument(
         "--dry-run", action="store_true", help="check the files without storing anything"
     )

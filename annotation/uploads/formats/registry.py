@@ -33,7 +33,14 @@ from annotation.uploads.formats.base import (
     with_columns,
 )
 from annotation.uploads.problems import Place
-from annotation.uploads.tables.rows import GROUP, Table, is_workbook, parse, table_in
+from annotation.uploads.tables.rows import (
+    GROUP,
+    Table,
+    is_workbook,
+    parse,
+    table_in,
+    without_skipped,
+)
 from metaeval.messages import message
 
 FORMATS = (
@@ -176,12 +183,14 @@ def read_files(
         if found is not None:
             text = message("format.read", "The file was read as {format}.", format=found.name)
             to.report.note(text, Place(file.name))
+            to.report.saw(file.name, format=found.name)
         group = next((own for each, own in groups if found is not None and each is found), None)
         if group is None:
             groups.append((found, [content]))
         else:
             group.append(content)
-    return [table for found, group in groups for table in _tables(found, group, to)]
+    tables = (table for found, group in groups for table in _tables(found, group, to))
+    return [without_skipped(table, to.report) for table in tables]
 
 
 def _tables(found: Format | None, group: list[Content], to: Import) -> Iterable[Table]:

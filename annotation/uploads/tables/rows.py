@@ -6,13 +6,13 @@ cells become columns of their own, `refs.refA`.
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePath
 from typing import Any
 
 from annotation.uploads.files import InputFile, add_notes, decode, read_bytes
-from annotation.uploads.problems import Place, Report, printable
+from annotation.uploads.problems import Place, Report
 from metaeval.files.decoding import split_lines
 from metaeval.files.grids import (
     CSV,
@@ -24,7 +24,7 @@ from metaeval.files.grids import (
     read_workbook,
 )
 from metaeval.files.names import NAMES, is_called, is_known
-from metaeval.messages import Message, MessageError, message, plural, truncated
+from metaeval.messages import Message, MessageError, message, plural, printable, truncated
 
 JSON = "jsonl"
 EXTENSIONS = {
@@ -34,6 +34,8 @@ LONGEST_TEXT = LONGEST_CELL
 # JSON within the quotation marks of a program that quotes: no text begins so, and it is read.
 QUOTED_JSON = ('"[{""', '"{""')
 MOST_COLUMNS = 1_000
+# Characters of a cell that is shown, and the rows among which one is looked for.
+SAMPLE, SAMPLED = 60, 50
 WORKBOOK = b"PK\x03\x04"
 # The column with the keys of an object of lists, such as COMET's systems.
 GROUP = "group"
@@ -51,7 +53,8 @@ Row = dict[str, Any]
 class Table:
     """Rows by column name; an absent cell is absent from its row's dictionary.
 
-    `titles` are the columns as the file writes them, `separator` is what parts the cells of a text.
+    `titles` are the columns as the file writes them, `separator` is what parts the cells of a text,
+    `skipped` are the lines of rows that a person skips.
     """
 
     file: str
@@ -60,17 +63,28 @@ class Table:
     titles: dict[str, str] = field(default_factory=dict)
     separator: str = ""
     first: int = 1
+    skipped: Sequence[int] = ()
 
     @property
     def head(self) -> Place:
         """The row with the names of the columns."""
         return Place(self.file, self.first)
 
+    @property
+    def samples(self) -> dict[str, str]:
+        """The beginning of the first cell of each column that is not empty."""
+        found: dict[str, str] = {}
+        for _, row in self.rows[:SAMPLED]:
+            cells = {c: str(cell)[:SAMPLE] for c, cell in row.items() if cell not in (None, "")}
+            found = cells | found
+        return found
+
 
 def read_table(file: InputFile, report: Report) -> Table | None:
     """Read the table in a file, or None with the reason reported."""
     data = read_bytes(file, report)
-    return None if data is None else table_in(file.name, data, report)
+    table = None if data is None else table_in(file.name, data, report)
+    return table and without_skipped(table, report)
 
 
 def table_in(name: str, data: bytes, report: Report) -> Table | None:
@@ -108,6 +122,15 @@ def parse(name: str, text: str, report: Report) -> Table | None:
     return of_grid(name, lambda: read_separated(text, kind), report)
 
 
+def without_skipped(table: Table, report: Report) -> Table:
+    """Return a table without the rows that a person skips, which it then names."""
+    lines = [line for line, _ in table.rows]
+    if report.skips and (gone := report.skips.remove(table.file, lines)):
+        table.skipped = sorted(gone)
+        table.rows = [(line, row) for line, row in table.rows if line not in gone]
+    return table
+
+
 def require_rows(table: Table, report: Report) -> None:
     """Report a table without rows, unless an error of the file explains that already."""
     name = printable(table.file)
@@ -142,6 +165,7 @@ def of_grid(name: str, read: Callable[[], Grid], report: Report) -> Table | None
         is_long = max(map(len, cells)) > LONGEST_TEXT
         if not is_long or not _is_too_long(row, Place(name, number), report):
             table.rows.append((number, row))
+    report.saw(name, format=grid.kind.upper(), separator=grid.separator, rows=len(table.rows))
     return table
 
 
@@ -251,6 +275,7 @@ def _of_json(name: str, text: str, report: Report) -> Table | None:
         if len(columns) > MOST_COLUMNS:
             break
     table.columns, table.titles = list(columns), columns
+    report.saw(name, format="JSON", rows=len(table.rows))
     is_read = bool(table.rows) or not report.errors
     return table if is_read and _fits(table, report) else None
 

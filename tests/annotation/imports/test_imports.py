@@ -98,7 +98,7 @@ def test_tables_name_file_and_row(
 def test_rows_name_the_cell_that_is_wrong(tmp_path: Path) -> None:
     (tmp_path / "t.tsv").write_text("score\tkind\nx7\tNEW\n")
     (row,) = tables.read_table(tmp_path / "t.tsv", "score")
-    assert row.cell("score").startswith("t.tsv, row 2, score: ")
+    assert row.cell("score").text.startswith("t.tsv, row 2, score: ")
     with refused("published.not-whole"):
         row.whole("score")
     with refused("published.unknown"):

@@ -175,14 +175,12 @@ class SpanReader:
         return Span(side, start, end, raw.severity, self._category(raw, omitted))
 
     def _unknown_severity(self, raw: RawSpan) -> Message:
-        if not raw.severity:
-            return message("judgments.no-severity", "The severity of the error is missing.")
         scheme = self.protocol.spans
         if not raw.severity:
             return message(
                 "judgments.no-severity",
-                "The error has no severity. State the severity of errors that name none (command "
-                "line: --severity; API: severity).",
+                "The severity of the error is missing. State that of errors that name none "
+                "(command line: --severity; API: severity).",
             )
         if scheme and raw.severity == CRITICAL:
             # GEMBA-MQM counts 25 (Kocmi and Federmann 2023), Unbabel 10.
