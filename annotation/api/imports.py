@@ -30,7 +30,7 @@ from annotation.models import Campaign
 from annotation.protocols.composed import MOST_WEIGHT
 from annotation.uploads import Report, TestSetDraft
 from annotation.uploads.problems import Place, Problem
-from annotation.uploads.skipping import KINDS, skipped
+from annotation.uploads.tables.skipping import KINDS, skipped
 from annotation.views.uploads import is_too_large, too_large_sentence
 from core.messages import messages_of
 from core.text import pluralize

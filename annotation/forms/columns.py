@@ -15,10 +15,10 @@ from django.utils.translation import gettext_lazy as _
 from annotation.uploads.drafts import reference_label
 from annotation.uploads.pending import Sent
 from annotation.uploads.problems import Report, showable
-from annotation.uploads.skipping import KINDS, SKIP
 from annotation.uploads.tables.columns import Wanted
 from annotation.uploads.tables.meanings import OWN, REFERENCE, SYSTEM, WANTED, Meaning
 from annotation.uploads.tables.pairs import ALL
+from annotation.uploads.tables.skipping import KINDS, SKIP
 from core.messages import translated
 from metaeval.messages import Message, message
 

@@ -17,7 +17,7 @@ from annotation.models import Campaign, TestSet
 from annotation.protocols.composed import MOST_WEIGHT
 from annotation.uploads import InputFile
 from annotation.uploads.problems import showable
-from annotation.uploads.skipping import SKIP
+from annotation.uploads.tables.skipping import SKIP
 from core import languages
 from core.messages import translated
 from metaeval.messages import Message

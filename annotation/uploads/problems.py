@@ -122,7 +122,7 @@ class Seen:
 
 
 class RowsToSkip(Protocol):
-    """Says of which errors the rows are skipped (`annotation.uploads.skipping`)."""
+    """Says of which errors the rows are skipped (`annotation.uploads.tables.skipping`)."""
 
     @property
     def counts(self) -> Mapping[str, int]:

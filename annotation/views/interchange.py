@@ -56,7 +56,7 @@ from annotation.imports.launch import launch
 from annotation.imports.sources import Reading, Sent
 from annotation.models import Campaign, Item
 from annotation.uploads import InputFile, Report, TestSetDraft
-from annotation.uploads.skipping import SKIP, kinds_of, skipped
+from annotation.uploads.tables.skipping import SKIP, kinds_of, skipped
 from annotation.uploads.waiting import ExpiredError
 from annotation.views.uploads import is_too_large, too_large_sentence
 from annotation.web import fresh_links

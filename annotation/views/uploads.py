@@ -49,7 +49,7 @@ from annotation.uploads.pending import (
     recall,
     recall_sent,
 )
-from annotation.uploads.skipping import skipped
+from annotation.uploads.tables.skipping import skipped
 from annotation.web.errors import refuse, wants_json
 from annotation.web.ranges import answer
 from core import languages

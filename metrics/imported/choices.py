@@ -37,9 +37,9 @@ class Choices:
     names for metrics, `lower` and `higher` those that are stated to be better when lower or
     higher: the direction of others is that of their scores which this test set shows, or else
     inferred. `skip` are kinds of problems whose rows are skipped and counted
-    (`annotation.uploads.skipping`); else they are errors. `lines` is the meaning of line n in files
-    without keys (`annotation.uploads.tables.lines`), `system` the system of files that do not name
-    one.
+    (`annotation.uploads.tables.skipping`); else they are errors. `lines` is the meaning of line n
+    in files without keys (`annotation.uploads.tables.lines`), `system` the system of files that do
+    not name one.
     """
 
     columns: Mapping[str, str] = field(default_factory=dict)

@@ -12,9 +12,9 @@ from django.utils.translation import gettext_lazy as _
 from annotation.forms.columns import ColumnsForm
 from annotation.forms.uploads import FilesField
 from annotation.uploads import InputFile
-from annotation.uploads.skipping import KINDS, SKIP
 from annotation.uploads.tables.columns import Wanted
 from annotation.uploads.tables.lines import LINES
+from annotation.uploads.tables.skipping import KINDS, SKIP
 from metrics.imported.checking import Checked
 from metrics.imported.choices import FIELDS, Choices
 

@@ -15,8 +15,8 @@ from annotation.imports.judgments.cells.spans import other_words
 from annotation.models import Output, TestSet
 from annotation.uploads.files import InputFile, hashes
 from annotation.uploads.problems import Place, Report
-from annotation.uploads.skipping import read_skipping, skipped
 from annotation.uploads.tables.directions import USUAL, direction_message, say_direction
+from annotation.uploads.tables.skipping import read_skipping, skipped
 from core.messages import messages_of
 from metaeval.messages import Message, message, plural, truncated
 from metaeval.scores.directions import Direction, infer_direction

@@ -106,7 +106,9 @@ def test_templates_do_not_decide_by_prose() -> None:
 
 def test_templates_translate_the_errors_of_forms() -> None:
     """A form has messages as errors; its own list of texts has them in English."""
-    lists = re.compile(r"\{\{ *[\w.]*errors\.\d+ *\}\}|\{% for \w+ in [\w.]+\.errors %\}")
+    lists = re.compile(
+        r"\{\{ *[\w.]*errors\.\d+ *\}\}|\{% for \w+ in (?!shown\.)[\w.]+\.errors %\}"
+    )
     found = [
         f"{path.name}: {each}"
         for folder in template_folders(ROOT)
@@ -170,7 +172,7 @@ def test_a_message_comes_back_from_the_database(given: object) -> None:
 @pytest.mark.parametrize("text", ['{"code"', '{"code": "x.a", "pattern": "{n:999999999d}"}'])
 def test_a_text_that_looks_like_a_message_stays_text(text: str) -> None:
     field = MessageField()
-    assert field.from_db_value(field.get_prep_value(text)) == f" {text}"
+    assert field.from_db_value(field.get_prep_value(text)) == text
 
 
 def test_names_are_never_translated(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -22,7 +22,7 @@ from annotation.management.commands.import_appraise import (
 )
 from annotation.models import Campaign
 from annotation.uploads import InputFile
-from annotation.uploads.skipping import SKIP
+from annotation.uploads.tables.skipping import SKIP
 
 WORDS = ("name", "source_language", "target_language", "test_set", "system", "study", "question")
 

@@ -20,10 +20,10 @@ from annotation.uploads import (
     store,
 )
 from annotation.uploads.previews import Preview
-from annotation.uploads.skipping import SKIP, skipped
 from annotation.uploads.submissions import label_of_file, parse_ratio
 from annotation.uploads.tables.lines import LINES, LINES_HELP
 from annotation.uploads.tables.pairs import ALL, PAIR_HELP, pair_of
+from annotation.uploads.tables.skipping import SKIP, skipped
 from core import languages
 from core.text import pluralize
 

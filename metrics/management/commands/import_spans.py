@@ -9,7 +9,7 @@ from django.core.management.base import CommandError
 from django.db import transaction
 
 from annotation.management.command_line import BaseCommand, add_skip_argument, values_by_name
-from annotation.uploads.skipping import SKIP
+from annotation.uploads.tables.skipping import SKIP
 from core.text import pluralize
 from metrics.imported.choices import Choices
 from metrics.management.commands.import_scores import (
