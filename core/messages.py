@@ -45,6 +45,10 @@ class LocaleWriter(Writer):
         """Return a number with the language's marks."""
         return text.translate(self.marks)
 
+    def undefined(self) -> str:
+        """Return the language's word."""
+        return gettext("undefined")
+
     def moment(self, value: datetime) -> str:
         """Return a date and time of the site's time zone."""
         return format_date(timezone.localtime(value), gettext("j M Y, H:i"))

@@ -201,6 +201,10 @@ class Writer(string.Formatter):
         """Return a number that Python wrote, with the marks of the language."""
         return text
 
+    def undefined(self) -> str:
+        """Return what stands for a number that does not exist."""
+        return "undefined"
+
     def moment(self, value: datetime) -> str:
         """Return a date and time."""
         return f"{value:%Y-%m-%d %H:%M}"
@@ -226,7 +230,7 @@ class Writer(string.Formatter):
         if isinstance(value, list):
             return self.listed([self.format_field(each, format_spec) for each in value])
         if value is None:
-            return "undefined"
+            return self.undefined()
         if format_spec == "moment":
             return self.moment(datetime.fromisoformat(value))
         if isinstance(value, bool) or not isinstance(value, int | float):

@@ -45,9 +45,11 @@ def intervals(document: Correlations) -> Spec | None:
 
 
 def lines_note(interval: Message | None) -> Message | None:
-    """Return what the lines of a figure are."""
+    """Return what the lines of a figure are, or why there are none."""
     if interval is None:
         return None
+    if cause := interval.parameters.get("cause"):
+        return message("figure.no-intervals", "There are no 95% intervals: {cause}.", cause=cause)
     return message("figure.interval-lines", "Lines: 95% intervals, {method}.", method=interval)
 
 

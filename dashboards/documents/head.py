@@ -149,6 +149,12 @@ class OfSeveral(Document):
         ]
         if not units:
             return None
+        if len(units) > 1 and len({each.parameters["units"] for each in units}) == 1:
+            return message(
+                "units.over-each",
+                "95% intervals and tests are over {units} in each campaign.",
+                units=units[0].parameters["units"],
+            )
         return message(
             "units.over-several", "95% intervals and tests are over {units}.", units=units
         )

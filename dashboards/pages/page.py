@@ -113,6 +113,11 @@ class Page(Generic[D]):
     has_unit: bool = True
 
     @property
+    def has_table(self) -> bool:
+        """Whether there is a table for a paper; templates would call `tables`."""
+        return self.tables is not None
+
+    @property
     def parameters(self) -> Callable[..., Parameters]:
         """Parameters of each address of the page: itself, with `fmt` its data, or a `figure`."""
         without = [*self.without, *(() if self.has_scores else OF_METRICS)]

@@ -7,6 +7,7 @@ from typing import Any
 from django import template
 from django.utils.html import escape, format_html
 from django.utils.safestring import SafeString, mark_safe
+from django.utils.translation import gettext
 
 from core.messages import translated
 from core.numbers import NOTHING
@@ -52,7 +53,7 @@ def dot(mark: Dot, axis: Axis | None) -> SafeString:
     if mark.x is not None:
         circle = f'<circle cx="{mark.x}%" cy="50%" r="4"/>'
     ends = _text(mark, "ends", mark.ends) if mark.ends else ""
-    spoken = ", ".join(filter(None, (mark.text or "undefined", mark.ends)))
+    spoken = ", ".join(filter(None, (mark.text or gettext("undefined"), mark.ends)))
     # Numbers alone, from `dashboards.charts.dots`.
     return mark_safe(  # noqa: S308
         f'<svg class="dot" aria-hidden="true">{"".join(grid)}{line}{circle}{value}{ends}</svg>'

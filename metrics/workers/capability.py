@@ -57,7 +57,7 @@ def lacking_here(infos: Iterable[MetricInfo]) -> dict[str, list[Message]]:
 
 def into(metric: str, target_language: str) -> str:
     """Name a metric over translations into a language."""
-    return f"{metric} into {tokens.base_language(target_language)}"
+    return f"{metric} → {tokens.base_language(target_language)}"
 
 
 def lacks(run: MetricRun) -> list[Message]:

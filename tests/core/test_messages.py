@@ -1,6 +1,7 @@
 """Messages that nobody of ours wrote: text stays text, and patterns from elsewhere do little."""
 
 import json
+import re
 import tracemalloc
 from contextlib import suppress
 from typing import Any
@@ -15,6 +16,7 @@ from core.messages import ESCAPE, MessageField, as_json, translated
 from dashboards.documents.stored import pack, unpack
 from metaeval.messages import LONGEST, Message, from_json, message, plural
 from metaeval.results import plain
+from tests.house.pseudo_language import pseudo_chinese
 
 FORGED = {"code": "x.y", "pattern": "{n:300000000}", "parameters": {"n": 1}}
 INNER = message("x.inner", "row {row:d}", row=3)
@@ -188,3 +190,12 @@ def test_a_document_has_no_mapping_in_the_place_of_a_message() -> None:
 
 def test_a_moment_may_be_missing() -> None:
     assert message("x.y", "until {t:moment}", t=None).text == "until undefined"
+
+
+def test_a_number_that_does_not_exist_is_named_in_the_language(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    found = message("m.r", "r is {r:r}.", r=float("nan"))
+    assert found.text == "r is undefined."
+    with translation.override("zh-hans"), pseudo_chinese():
+        assert not re.search("[a-z]", translated(found))

@@ -65,10 +65,10 @@ class Comparison:
 
     @property
     def interval_or_cause(self) -> Message | None:
-        """How intervals are computed, or “none:” and why there are none."""
+        """How intervals are computed, or that there are none, and why."""
         if self.interval or not self.no_interval:
             return self.interval
-        return message("comparison.no-interval", "none: {cause}", cause=self.no_interval)
+        return message("comparison.no-interval", "none, because {cause}", cause=self.no_interval)
 
 
 # Why there is no interval.

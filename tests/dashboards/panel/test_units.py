@@ -16,7 +16,7 @@ from annotation.filters import SEGMENTS, FilterError, Filters
 from annotation.models import Campaign, Segment
 from config.reference.site import walk
 from dashboards.documents import kinds
-from dashboards.documents.head import WithUnits, units_of
+from dashboards.documents.head import OfSeveral, UnitsOf, WithUnits, units_of
 from dashboards.documents.stored import encoded
 from dashboards.panel.panel import read_panel
 from dashboards.report.document import written
@@ -211,3 +211,15 @@ def test_a_single_document_gives_no_interval_and_segments_do(
     chosen = as_researcher.get(f"{base}/correlations.json?statistic=pearson&unit=segments").json()
     assert all(row["low"] < row["high"] for row in chosen["metrics"])
     assert Segment.objects.filter(document="everything").count() == N_SEGMENTS
+
+
+def test_equal_units_of_several_campaigns_are_named_once() -> None:
+    equal = units_of(np.array([0, 0, 1, 1]))
+    of_two = [UnitsOf(campaign=name, name=name, **equal) for name in ("One", "Two")]
+    known = OfSeveral(units=of_two).over
+    assert known is not None
+    assert known.code == "units.over-each"
+    other = UnitsOf(campaign="three", name="Three", **units_of(np.arange(1200)))
+    mixed = OfSeveral(units=[*of_two, other]).over
+    assert mixed is not None
+    assert mixed.code == "units.over-several"

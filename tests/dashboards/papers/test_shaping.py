@@ -112,10 +112,11 @@ def test_names_are_text_in_every_format(name: str) -> None:
 
 
 def test_every_table_of_a_page_comes_as_a_file(rated: Campaign, as_researcher: Client) -> None:
-    for page in ("results", "correlations", "systems", "dashboard", "significance"):
+    for page in ("results", "correlations", "systems", "dashboard", "significance", "systems-pair"):
         address = f"/campaigns/{rated.slug}/{page}/table"
         shown = as_researcher.get(f"{address}/")
         assert shown.status_code == 200, page
+        assert f'href="{address}/' in as_researcher.get(f"/campaigns/{rated.slug}/{page}/").text
         (tex, md, text) = (as_researcher.get(f"{address}.{fmt}") for fmt in ("tex", "md", "csv"))
         assert shown.context["sources"][0][2] == tex.text, page
         rows = list(csv.reader(io.StringIO(text.text)))

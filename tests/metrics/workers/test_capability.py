@@ -90,7 +90,7 @@ def test_the_tokenizer_of_a_language_is_looked_for(monkeypatch: pytest.MonkeyPat
     }
     assert capability.lacking(info("bleu"), "en") == capability.lacking(info("chrf"), "ko") == []
     here = capability.lacking_here([info("bleu"), info("chrf")])
-    assert {name: len(sentences) for name, sentences in here.items()} == {"bleu into ko": 2}
+    assert {name: len(sentences) for name, sentences in here.items()} == {"bleu → ko": 2}
 
 
 @pytest.mark.django_db
