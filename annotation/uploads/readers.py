@@ -208,29 +208,31 @@ def _read_plain_segments(reading: Reading, source: InputFile, submission: Submis
     if not lines:
         reading.report.error(message("file.empty", "The file is empty."), Place(source.name))
     gone = reading.skipped(source.name, len(lines))
-    kept = [line for line in range(1, len(lines) + 1) if line not in gone]
+    line_numbers = [line for line in range(1, len(lines) + 1) if line not in gone]
     reading.listing = Listing([str(n) for n in range(1, len(lines) + 1)], [""] * len(lines), True)
     reading.skipped_keys = set(map(str, gone))
-    draft.segments = [SegmentDraft(str(line), lines[line - 1]) for line in kept]
+    draft.segments = [SegmentDraft(str(line), lines[line - 1]) for line in line_numbers]
     draft.is_in_file_order = draft.keys_are_lines = True
-    rows = dict(enumerate(kept))
+    rows = dict(enumerate(line_numbers))
     draft.read_from(("source",), Rows(source.name, "source", rows))
     draft.read_from(("key",), Rows(source.name, "source", rows))
     for number, file in enumerate(submission.references):
         name = reference_name(number)
         if texts := _parallel(reading, file, f"reference {name}", source.name):
             absent = reading.skipped(file.name, len(texts))
-            for segment, line in zip(draft.segments, kept, strict=True):
+            for segment, line in zip(draft.segments, line_numbers, strict=True):
                 if line not in absent:
                     segment.references[name] = texts[line - 1]
         draft.read_from(("reference", name), Rows(file.name, f"reference {name}", rows))
     if submission.documents:
-        _read_documents(reading, submission.documents, source.name, kept)
+        _read_documents(reading, submission.documents, source.name, line_numbers)
 
 
-def _read_documents(reading: Reading, file: InputFile, source: str, kept: list[int]) -> None:
+def _read_documents(
+    reading: Reading, file: InputFile, source: str, line_numbers: list[int]
+) -> None:
     lines = _parallel(reading, file, "document", source)
-    for i, line in enumerate(kept if lines else ()):
+    for i, line in enumerate(line_numbers if lines else ()):
         document = lines[line - 1].strip()
         place = Place(file.name, line, "document")
         reading.draft.segments[i].document = document

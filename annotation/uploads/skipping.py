@@ -113,7 +113,7 @@ KINDS: dict[str, Kind] = {
         ),
         _kind(
             "score",
-            message("skip.score", "rows with a score that is no number or outside the scale"),
+            message("skip.score", "rows with a score that is not a number or is outside the scale"),
             """cell: not-a-number, decimal-comma
             judgments: score-outside, score-outside-scale, not-a-whole-number, bound-outside
             spans: score-unusable""",
@@ -204,7 +204,7 @@ class Skips:
 
 
 def kinds_of(text: str) -> frozenset[str]:
-    """Return the kinds that a text names, separated by commas; unknown ones are left out."""
+    """Return the kinds that a text names, separated by commas; unknown ones are ignored."""
     return frozenset(text.split(",")) & KINDS.keys()
 
 

@@ -125,7 +125,9 @@ def note_skipped(
     """Store which rows of files an import skipped."""
     owner = user if user is not None and user.is_authenticated else None
     SkippedRows.objects.bulk_create(
-        SkippedRows(test_set=test_set, campaign=campaign, sentence=each, created_by=owner)
+        SkippedRows(  # type: ignore[misc]  # sentence takes messages
+            test_set=test_set, campaign=campaign, sentence=each, created_by=owner
+        )
         for each in skipped
     )
 

@@ -7,9 +7,9 @@ from datetime import datetime
 from annotation.imports.judgments.cells.kinds import SHOW_OUTPUT
 from annotation.imports.judgments.cells.spans import RawSpan, raw_spans
 from annotation.imports.judgments.cells.times import Clock, TimeError
-from annotation.imports.judgments.fields import Sheet
+from annotation.imports.judgments.fields import KEYS, Sheet
 from annotation.imports.judgments.options import Options
-from annotation.imports.judgments.rows import KEYS, Key, Row, rows_of
+from annotation.imports.judgments.rows import Key, Row, rows_of
 from annotation.models import Annotator, Item
 from annotation.models.judgment import MAX_SCORE
 from annotation.uploads.checks import FORBIDDEN, FORBIDDEN_IN_NAMES, character, max_length

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from django.conf import settings
 
-from annotation.imports.first_rows import first_rows
 from annotation.exports import FORMATS
+from annotation.imports.first_rows import first_rows
 from annotation.models import Campaign, ErrorSpan, Item, Judgment, System, TestSet
 from annotation.uploads import InputFile
 from metrics import catalogue
