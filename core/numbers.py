@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from metaeval.messages import MINUS, coefficient, p_value
 
 NOTHING = "–"
-__all__ = ["NOTHING", "bare", "bare_interval", "coefficient", "decimals", "interval", "is_known",
-           "p_value", "p_value_cell", "short"]  # fmt: skip
+__all__ = ["NOTHING", "bare", "bare_interval", "bare_p_value", "coefficient", "decimals",
+           "interval", "is_known", "p_value", "p_value_cell", "short"]  # fmt: skip
 
 
 def is_known(value: object) -> bool:
@@ -55,14 +55,17 @@ def bare_interval(low: float | None, high: float | None, places: int = 2) -> str
     return f"[{coefficient(low, places)}, {coefficient(high, places)}]"
 
 
-def p_value_cell(value: object) -> str:
-    """Return a p-value for a column of p-values, `.034` or `< .001`; a dash for None and nan.
+def p_value_cell(value: float | None) -> str:
+    """Return a p-value for a table or file, `0.034` or `< 0.001`; a dash for None and nan.
 
-    Three decimals show on which side of .05 a value is.
+    Three decimals show on which side of 0.05 a value is.
     """
-    if not isinstance(value, int | float) or math.isnan(value):
-        return NOTHING
-    return "< .001" if value < 0.001 else coefficient(value, 3)
+    return "< 0.001" if value is not None and value < 0.001 else decimals(value)
+
+
+def bare_p_value(value: float | None) -> str:
+    """Return a p-value for a figure, `.034` or `< .001`; a dash for None and nan."""
+    return "< .001" if value is not None and value < 0.001 else bare(value, 3)
 
 
 def short(value: float, places: int | None = None) -> str:

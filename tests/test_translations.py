@@ -90,7 +90,10 @@ def test_placeholders_are_kept(texts: Texts, language: str) -> None:
             may_lack = 1 if len(ids) > 1 and number in short else 0
             assert found <= wanted, (language, form)
             assert len(placeholders(ids[-1]) - found) <= may_lack, (language, form)
-            if "python-format" in message.flags:
+            if not any(re.search(r"%%|%\(", each) for each in ids):
+                # Babel takes “95% intervals” for a format; nothing halves its sign again.
+                assert "%%" not in form, form
+            elif "python-format" in message.flags:
                 assert re.sub(r"%%|%\(\w+\)[sd]", "", form).count("%") == 0, form
 
 

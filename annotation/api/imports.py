@@ -30,7 +30,7 @@ from annotation.models import Campaign
 from annotation.protocols.composed import MOST_WEIGHT
 from annotation.uploads import Report, TestSetDraft
 from annotation.uploads.problems import Place, Problem
-from annotation.uploads.skipping import KINDS, skipped
+from annotation.uploads.tables.skipping import KINDS, skipped
 from annotation.views.uploads import is_too_large, too_large_sentence
 from core.messages import messages_of
 from core.text import pluralize
@@ -174,6 +174,9 @@ class JudgmentsRequestSerializer(TablesRequestSerializer):
     critical = serializers.FloatField(
         required=False, min_value=0, max_value=MOST_WEIGHT, help_text="weight of a critical error"
     )
+    severity = serializers.CharField(
+        required=False, max_length=20, help_text="severity of errors that name none"
+    )
     time_zone = serializers.CharField(required=False, max_length=60)
     dates = serializers.ChoiceField(required=False, choices=ORDERS)
     shown_text = serializers.ChoiceField(required=False, choices=Campaign.ShownText.choices)
@@ -226,8 +229,8 @@ class ImportView(TakesParameters):
     def take(self, request: Request) -> Response:
         """Read what was sent and, unless this is a dry run, store it."""
         if is_too_large(request._request):
-            sentence = too_large_sentence()
-            return Response({"error": sentence}, status=status.HTTP_413_REQUEST_ENTITY_TOO_LARGE)
+            refused = {"error": too_large_sentence().text}
+            return Response(refused, status=status.HTTP_413_REQUEST_ENTITY_TOO_LARGE)
         flags = FlagsSerializer(data=request.POST)
         flags.is_valid()
         given = request.POST.copy()
@@ -284,7 +287,7 @@ def _campaign(test_set: TestSetDraft, campaign: CampaignDraft) -> dict[str, Any]
         "n_judgments": len(campaign.judgments),
         "n_published": len(campaign.output_scores) + len(campaign.system_scores),
         "lower_is_better": campaign.lower_is_better,
-        "direction": campaign.direction,
+        "direction": str(campaign.direction or ""),
         "kinds": dict(Counter(item.kind.value for item in campaign.items)),
     }
 

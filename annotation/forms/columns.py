@@ -12,12 +12,13 @@ from django.core.exceptions import ValidationError
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
+from annotation.uploads.drafts import reference_label
 from annotation.uploads.pending import Sent
 from annotation.uploads.problems import Report, showable
-from annotation.uploads.skipping import KINDS, SKIP
 from annotation.uploads.tables.columns import Wanted
-from annotation.uploads.tables.meanings import OWN, SYSTEM, WANTED, Meaning
+from annotation.uploads.tables.meanings import OWN, REFERENCE, SYSTEM, WANTED, Meaning
 from annotation.uploads.tables.pairs import ALL
+from annotation.uploads.tables.skipping import KINDS, SKIP
 from core.messages import translated
 from metaeval.messages import Message, message
 
@@ -240,7 +241,7 @@ class Understanding:
         )
 
     def named(self) -> list[tuple[str, ColumnsForm]]:
-        """The tables' forms with their files."""
+        """Return the tables' forms with their files."""
         return [(m.file, form) for m, form in zip(self.meanings, self.tables, strict=False)]
 
 
@@ -264,7 +265,7 @@ def _own(column: str, meaning: Meaning) -> Wanted:
     """Return the further choice of a column: a named reference, or outputs of a system."""
     field = showable(meaning.fields.get(column, ""))
     if field and field not in OWN and not field.startswith(SYSTEM):
-        return Wanted(field, field.replace("_", " "))
+        return Wanted(field, reference_label(field.removeprefix(REFERENCE)))
     title = showable(meaning.titles.get(column, column))
     name = field.removeprefix(SYSTEM) if field.startswith(SYSTEM) else title
     label = message("column.outputs-of", "outputs of the system “{system}”", system=name)
@@ -272,5 +273,4 @@ def _own(column: str, meaning: Meaning) -> Wanted:
 
 
 def _choice(field: Wanted) -> tuple[str, str]:
-    label = field.label
-    return field.name, translated(label) if isinstance(label, Message) else label
+    return field.name, translated(field.label)

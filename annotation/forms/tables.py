@@ -17,7 +17,7 @@ from annotation.models import Campaign, TestSet
 from annotation.protocols.composed import MOST_WEIGHT
 from annotation.uploads import InputFile
 from annotation.uploads.problems import showable
-from annotation.uploads.skipping import SKIP
+from annotation.uploads.tables.skipping import SKIP
 from core import languages
 from core.messages import translated
 from metaeval.messages import Message
@@ -125,6 +125,12 @@ class JudgmentsWords(HumanScoresWords):
             "For tables with critical errors. GEMBA-MQM uses 25, Unbabel 10; a major error has 5."
         ),
     )
+    severity = forms.CharField(
+        required=False,
+        max_length=20,
+        label=_("Severity of errors that name none"),
+        help_text=_("For errors that have only a category, such as labels of other tools."),
+    )
     ends_included = forms.BooleanField(
         required=False, label=_("The end of an error span is its last character")
     )
@@ -185,7 +191,10 @@ class JudgmentsForm(TablesForm, JudgmentsWords):
 
     tables = FilesField(
         label=_("Tables"),
-        help_text=_("TSV, CSV, XLSX or JSON: the judgments, and optionally tables of the texts."),
+        help_text=_(
+            "TSV, CSV, XLSX, Parquet, JSON, or exports of Label Studio, doccano or Potato: the "
+            "judgments, and optionally tables of the texts."
+        ),
     )
 
 
@@ -200,7 +209,8 @@ class HumanScoresForm(TablesForm, HumanScoresWords):
     tables = FilesField(
         label=_("Tables"),
         help_text=_(
-            "TSV, CSV, XLSX or JSON: scores of segments or systems, and optionally the texts."
+            "TSV, CSV, XLSX, Parquet or JSON: scores of segments or systems, and optionally the "
+            "texts."
         ),
     )
 

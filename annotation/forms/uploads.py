@@ -135,7 +135,10 @@ class UploadForm(LanguagesForm):
     tables = FilesField(
         required=False,
         label=_("Tables"),
-        help_text=_("TSV, CSV, XLSX or JSON with the columns below, or WMT’s XML or SGML."),
+        help_text=_(
+            "TSV, CSV, XLSX, Parquet or JSON with the columns below, TMX, XLIFF, or WMT’s XML or "
+            "SGML."
+        ),
     )
 
     pair = forms.ChoiceField(

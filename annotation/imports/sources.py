@@ -13,7 +13,7 @@ from annotation.imports.drafts import CampaignDraft, described
 from annotation.imports.judgments import Reading, read_options
 from annotation.imports.launch import examine
 from annotation.uploads import InputFile, Report, TestSetDraft, waiting
-from annotation.uploads.skipping import SKIP, kinds_of, read_skipping
+from annotation.uploads.tables.skipping import SKIP, kinds_of, read_skipping
 from annotation.uploads.waiting import ExpiredError
 from metaeval.messages import MessageError, message
 

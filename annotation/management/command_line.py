@@ -7,7 +7,7 @@ from typing import Any
 from django.core.management import base
 from django.core.management.base import CommandError, CommandParser
 
-from annotation.uploads.skipping import HELP, KINDS, SKIP
+from annotation.uploads.tables.skipping import HELP, KINDS, SKIP
 from metaeval.repeats import by_name, refuse_repeats
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -28,17 +29,17 @@ class InputFile:
 
     @classmethod
     def at(cls, path: Path) -> InputFile:
-        """The file at a path. Raises OSError if there is none."""
+        """Return the file at a path. Raises OSError if there is none."""
         return cls(path.name, path.stat().st_size, lambda: path.open("rb"))
 
     @classmethod
     def sent(cls, upload: UploadedFile[Any]) -> InputFile:
-        """A file of a form, which may be opened several times."""
+        """Return a file of a form, which may be opened several times."""
         return cls(upload.name or "file", upload.size or 0, lambda: _opened(upload))
 
     @classmethod
     def holding(cls, name: str, data: bytes) -> InputFile:
-        """Bytes in memory under a file name."""
+        """Return bytes in memory as a file of this name."""
         return cls(name, len(data), lambda: io.BytesIO(data))
 
 
@@ -76,6 +77,16 @@ def beginning(file: InputFile) -> str:
     """Return the first characters of a file, whatever it is."""
     with file.open() as stream:
         return stream.read(1_000).decode("utf-8", "replace")
+
+
+def hashes(files: Iterable[InputFile]) -> list[dict[str, str]]:
+    """Return name and SHA-256 of files, for the provenance of what was read from them."""
+    found = []
+    for file in files:
+        with file.open() as stream:
+            digest = hashlib.file_digest(stream, "sha256").hexdigest()  # type: ignore[arg-type]
+            found.append({"name": file.name, "sha256": digest})
+    return found
 
 
 def read_bytes(file: InputFile, report: Report) -> bytes | None:

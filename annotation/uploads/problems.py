@@ -1,14 +1,12 @@
 """Problems of an upload, each a message with its place: file, row and field."""
 
-import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple, NoReturn, Protocol
 
 from core.messages import as_json
-from metaeval.messages import Message, Parameter, from_json, message
+from metaeval.messages import Message, Parameter, from_json, message, printable
 
-UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 # More problems of one cause than this are shown as one.
 PLACES = 5
 Severity = Literal["error", "warning", "note"]
@@ -89,10 +87,17 @@ class Problem:
             "more": as_json(self.more) if self.more else None,
         }
 
+    def to_json(self) -> dict[str, Any]:
+        """Return the problem as it is stored: the field, too, is translated when it is shown."""
+        field = self.place.field
+        return self.as_json() | {"field": as_json(field) if isinstance(field, Message) else field}
+
 
 def problem_from_json(values: Mapping[str, Any]) -> Problem:
-    """Return the problem that `Problem.as_json` wrote."""
-    place = Place(values["file"], values["row"], values["field"])
+    """Return the problem that `Problem.to_json` wrote."""
+    field = values["field"]
+    field = from_json(field) if isinstance(field, Mapping) else field
+    place = Place(values["file"], values["row"], field)
     more = values["more"]
     return Problem(values["severity"], from_json(values), place, from_json(more) if more else None)
 
@@ -117,7 +122,7 @@ class Seen:
 
 
 class RowsToSkip(Protocol):
-    """Says of which errors the rows are skipped (`annotation.uploads.skipping`)."""
+    """Says of which errors the rows are skipped (`annotation.uploads.tables.skipping`)."""
 
     @property
     def counts(self) -> Mapping[str, int]:
@@ -258,11 +263,6 @@ def _printable(value: Parameter) -> Any:
     if isinstance(value, list):
         return [_printable(each) for each in value]
     return printable(value) if isinstance(value, str) else value
-
-
-def printable(text: str) -> str:
-    """Write control characters and lone surrogates, which pages cannot show, as escapes."""
-    return UNPRINTABLE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def showable(text: str) -> str:

@@ -87,7 +87,9 @@ class Reading:
             self.report.error(wrong_length(n_lines, len(keys), within), place)
         return None
 
-    def texts(self, lines: list[str], file: str, column: str, rows: Iterable[int]) -> list[str]:
+    def texts(
+        self, lines: list[str], file: str, column: str | Message, rows: Iterable[int]
+    ) -> list[str]:
         """Return the texts of a column, decoded if that was asked for."""
         if not self.decodes:
             return lines
@@ -96,7 +98,7 @@ class Reading:
             for line, row in zip(lines, rows, strict=False)
         ]
 
-    def _decode(self, text: str, file: str, column: str, row: int) -> str:
+    def _decode(self, text: str, file: str, column: str | Message, row: int) -> str:
         decoded = decode(text)
         if decoded != text:
             self._decoded += 1

@@ -125,8 +125,11 @@ def note_skipped(
     """Store which rows of files an import skipped."""
     owner = user if user is not None and user.is_authenticated else None
     SkippedRows.objects.bulk_create(
-        SkippedRows(  # type: ignore[misc]  # sentence takes messages
-            test_set=test_set, campaign=campaign, sentence=each, created_by=owner
+        SkippedRows(
+            test_set=test_set,
+            campaign=campaign,
+            sentence=each,  # type: ignore[misc]  # a text column for django-stubs
+            created_by=owner,
         )
         for each in skipped
     )
@@ -182,7 +185,7 @@ def _write_segments(draft: TestSetDraft, test_set: TestSet) -> dict[str, Segment
 
 
 def _write_attachments(draft: TestSetDraft, segments: Mapping[str, Segment]) -> None:
-    """Few test sets have any. A file that waited too long for this is gone."""
+    """Store attachments. Raises OutdatedError if a file has been deleted since the preview."""
     rows = [each for each in draft.segments if each.attachments]
     for each in rows:
         if "file" in each.attachments and recall(each.attachments["file"]) is None:

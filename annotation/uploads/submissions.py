@@ -43,7 +43,7 @@ class Submission:
     for columns (see `columns.propose`). With `decode`, HTML entities become characters.
     `lines` is the meaning of line n of files without keys (`annotation.uploads.tables.lines`).
     `pair` is `all` for a test set of each language pair that tables name, else empty.
-    `skip` are kinds of problems whose rows are skipped (`annotation.uploads.skipping`).
+    `skip` are kinds of problems whose rows are skipped (`annotation.uploads.tables.skipping`).
     """
 
     slug: str

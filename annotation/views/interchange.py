@@ -28,6 +28,7 @@ from annotation.access import (
 from annotation.campaign_files import open_file, to_values
 from annotation.campaign_files.one_step import Wish
 from annotation.exports import FORMATS
+from annotation.exports.facts import FACTS, facts_of
 from annotation.exports.parquet import MissingPackageError
 from annotation.exports.rows import judgments_of
 from annotation.filters.form import filter_choices
@@ -56,7 +57,7 @@ from annotation.imports.launch import launch
 from annotation.imports.sources import Reading, Sent
 from annotation.models import Campaign, Item
 from annotation.uploads import InputFile, Report, TestSetDraft
-from annotation.uploads.skipping import SKIP, kinds_of, skipped
+from annotation.uploads.tables.skipping import SKIP, kinds_of, skipped
 from annotation.uploads.waiting import ExpiredError
 from annotation.views.uploads import is_too_large, too_large_sentence
 from annotation.web import fresh_links
@@ -278,9 +279,10 @@ def _store(
 @researcher_required
 @takes(JUDGMENTS)
 def export_page(request: HttpRequest, slug: str) -> HttpResponse:
-    """Every format in which the judgments are available."""
+    """Show every format in which the judgments are available."""
     campaign = campaign_for_reader(request, slug)
     filters = read_filters(request, campaign)
+    has = facts_of(campaign, filters)
     context = {
         "campaign": campaign,
         "filters": filters,
@@ -289,7 +291,10 @@ def export_page(request: HttpRequest, slug: str) -> HttpResponse:
         ),
         "section": "campaigns",
         "tab": "export",
-        "formats": FORMATS.items(),
+        "formats": [
+            (name, each, [FACTS[fact] for fact in each.without_place(campaign, has)])
+            for name, each in FORMATS.items()
+        ],
         "may_import": is_admin(request.user),
         "n_judgments": judgments_of(campaign, filters).count(),
     }
@@ -299,7 +304,7 @@ def export_page(request: HttpRequest, slug: str) -> HttpResponse:
 @researcher_required
 @takes(JUDGMENTS)
 def export_file(request: HttpRequest, slug: str, fmt: str) -> HttpResponseBase:
-    """The judgments in one format, sent while the file is made."""
+    """Send the judgments in one format, while the file is made."""
     campaign = campaign_for_reader(request, slug)
     if fmt not in FORMATS:
         raise Http404
@@ -327,7 +332,7 @@ def _chained(first: bytes, rest: Any) -> Any:
 @researcher_required
 @takes(Parameters(frozenset({SECRET})))
 def campaign_file(request: HttpRequest, slug: str) -> JsonResponse:
-    """The campaign as one file for another import; with its secret for those who run it."""
+    """Send the campaign as one file for another import, on request with its secret."""
     with_secret = wants_secret(request.GET)
     find = campaign_for_admin if with_secret else campaign_for_reader
     campaign = find(request, slug)
@@ -362,7 +367,7 @@ def open_from_file(request: HttpRequest) -> HttpResponse:
 
 @researcher_required
 def gold_items(request: HttpRequest, slug: str) -> HttpResponse:
-    """Gold and practice items of a campaign; a draft accepts more."""
+    """Show the gold and practice items of a campaign, and add items to a draft."""
     campaign = campaign_for_admin(request, slug)
     if is_too_large(request):
         return refuse(request, 413, gettext("This table is too large"), too_large_sentence())

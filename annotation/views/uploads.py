@@ -12,7 +12,6 @@ from django.db.models import Count, Prefetch
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
-from django.template.defaultfilters import filesizeformat
 from django.urls import reverse
 from django.utils.http import urlencode
 from django.utils.translation import gettext
@@ -38,6 +37,7 @@ from annotation.forms.uploads import UploadForm, read_again
 from annotation.imports.first_rows import SEGMENT, SOURCE
 from annotation.models import Output, Segment, System, TestSet, listed
 from annotation.uploads import OutdatedError, Submission, check_pairs, store
+from annotation.uploads.files import size_of
 from annotation.uploads.media.attachments import TEXTS
 from annotation.uploads.media.storage import path_of
 from annotation.uploads.pending import (
@@ -49,12 +49,12 @@ from annotation.uploads.pending import (
     recall,
     recall_sent,
 )
-from annotation.uploads.skipping import skipped
+from annotation.uploads.tables.skipping import skipped
 from annotation.web.errors import refuse, wants_json
 from annotation.web.ranges import answer
 from core import languages
 from core.messages import messages_of, sentences, translated
-from metaeval.messages import message
+from metaeval.messages import Message, message
 
 EXPIRED = _("This upload has expired or was finished already. Send the files again.")
 PER_PAGE = 20
@@ -109,12 +109,13 @@ def _check(request: HttpRequest, submission: Submission, sent: Sent) -> HttpResp
     return redirect(f"{reverse('testset-upload')}?check={token}")
 
 
-def too_large_sentence() -> str:
+def too_large_sentence() -> Message:
     """Return why an upload is refused unread."""
-    return gettext(
-        "This upload is larger than %(limit)s. Nothing was stored. Split the test set, or add the "
-        "systems in several uploads."
-    ) % {"limit": filesizeformat(settings.MAX_UPLOAD_BYTES)}
+    return message(
+        "request.too-large",
+        "This upload is larger than {limit}. Nothing was stored. Send fewer or smaller files.",
+        limit=size_of(settings.MAX_UPLOAD_BYTES),
+    )
 
 
 def is_too_large(request: HttpRequest) -> bool:
@@ -253,7 +254,7 @@ def _attributes(code: str) -> dict[str, str]:
 
 @researcher_required
 def testset_list(request: HttpRequest) -> HttpResponse:
-    """All test sets with their sizes."""
+    """List all test sets with their sizes."""
     rows = listed(visible_test_sets(request.user)).annotate(
         n_segments=Count("segments", distinct=True), n_systems=Count("systems", distinct=True)
     )
@@ -263,7 +264,7 @@ def testset_list(request: HttpRequest) -> HttpResponse:
 
 @researcher_required
 def testset_detail(request: HttpRequest, slug: str) -> HttpResponse:
-    """One test set: its systems by length, and its segments with all outputs."""
+    """Show a test set: its systems by length, and its segments with all outputs."""
     return show_test_set(request, test_set_for_reader(request, slug))
 
 
@@ -271,7 +272,7 @@ def testset_detail(request: HttpRequest, slug: str) -> HttpResponse:
 @require_safe
 @researcher_required
 def segment_media(request: HttpRequest, slug: str, position: int) -> HttpResponseBase:
-    """The recording or picture of a segment, also for reviewers; `position` counts from 0."""
+    """Send the recording or picture of a segment, also to reviewers; `position` counts from 0."""
     segment = get_object_or_404(Segment, test_set__slug=slug, position=position)
     stored = segment.beside or {}
     if "file" not in stored:

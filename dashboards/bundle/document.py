@@ -14,7 +14,7 @@ from dashboards.documents.head import OfCampaign, about
 from dashboards.documents.reasons import CampaignTrust
 from metaeval.messages import Message
 
-VERSION = 11
+VERSION = 12
 FILTERS = BundleChoice
 
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from core.numbers import short
-from dashboards.charts.style import ACCENT, INK, Spec
+from dashboards.charts.style import ACCENT, ENDS, INK, NAME, Spec, number
 from metaeval.messages import Message, message
 
 BAND, REST = "#eef1f5", "#5d6a7a"
@@ -48,8 +48,11 @@ def panel(
         axis = {"tickCount": 4, "format": "~g", "grid": True}
         return {"field": name, "type": "quantitative", "title": title, "scale": scale, "axis": axis}
 
-    numbers = ({"field": name, "format": ".3f"} for name in ("value", "low", "high"))
-    tooltip = [{"field": "label", "title": "name"}, *numbers]
+    tooltip = [
+        {"field": "label", "title": NAME},
+        number("value", title),
+        *(number(field, end) for field, end in ENDS.items()),
+    ]
     return {
         "width": width,
         "height": {"step": ROW},

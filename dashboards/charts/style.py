@@ -7,7 +7,7 @@ ordered so that neighbours differ in lightness.
 from collections.abc import Sequence
 from typing import Any
 
-from metaeval.messages import Message
+from metaeval.messages import Message, message
 
 Spec = dict[str, Any]
 SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
@@ -15,6 +15,15 @@ INK, SOFT, LINE, ACCENT = "#1b2430", "#4b5765", "#d5dae1", "#1a56a0"
 CATEGORY = ["#0072B2", "#E69F00", "#000000", "#009E73", "#CC79A7", "#56B4E9", "#D55E00"]
 SHAPES = ["circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-right"]
 DASHES = [[1, 0], [6, 3], [2, 2], [8, 2, 2, 2], [4, 1], [1, 3], [10, 4]]
+
+# Tick labels as `core.numbers.short` writes numbers: without the zero before the point.
+TICKS = r"replace(replace(datum.label, /^([−-]?)0\./, '$1.'), /^\.0+$/, '0')"
+# What tooltips show.
+NAME = message("figure.name", "name")
+ENDS = {
+    "low": message("figure.lower-end", "lower end of the 95% interval"),
+    "high": message("figure.upper-end", "upper end of the 95% interval"),
+}
 
 CONFIG: Spec = {
     # The accessible form is the table, not thousands of labelled marks.
@@ -32,11 +41,17 @@ CONFIG: Spec = {
         "titleFontSize": 12,
         "labelLimit": 320,
     },
+    "axisQuantitative": {"labelExpr": TICKS},
     "legend": {"labelColor": INK, "titleColor": INK, "titleFontWeight": "normal"},
     "title": {"color": INK, "fontSize": 13, "fontWeight": "normal", "anchor": "start"},
     "view": {"stroke": "transparent"},
     "range": {"category": CATEGORY, "symbol": SHAPES},
 }
+
+
+def number(field: str, title: Message | str, places: int = 3) -> Spec:
+    """Return a number of a tooltip."""
+    return {"field": field, "title": title, "format": f".{places}f"}
 
 
 def figure(

@@ -14,7 +14,7 @@ from dashboards.documents.measured import Measured, about
 from dashboards.panel.common import compared_on
 from dashboards.panel.human import Floats
 from dashboards.panel.panel import Panel, read_panel
-from metaeval.messages import Message, message
+from metaeval.messages import Message
 from metaeval.replication.questions import answer, can_answer
 
 VERSION = 12
@@ -215,11 +215,6 @@ def measured(panel: Panel, values: Floats, *ends: Floats) -> list[Metric]:
     ]
 
 
-def _none(cause: Message | None) -> Message | None:
-    """Return what the interval is called where there is none."""
-    return cause and message("comparison.no-interval", "none: {cause}", cause=cause)
-
-
 def _found(panel: Panel, question: Question) -> dict[str, Any]:
     found = answer(panel.scored, question)
     counts = ("n", "n_systems", "n_segments", "n_informative", "n_permutations")
@@ -228,7 +223,7 @@ def _found(panel: Panel, question: Question) -> dict[str, Any]:
         "unit": found.unit,
         "n_units": found.n_units,
         "effective_units": float(found.n_effective),
-        "interval": found.interval or _none(found.no_interval),
+        "interval": found.interval_or_cause,
         "no_interval": found.no_interval,
         "interval_about": found.about,
         "test_label": found.test,

@@ -7,6 +7,7 @@ document, and a background job computes and stores a newer one (`dashboards.docu
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import reduce
 from typing import Any, Generic, TypeVar
 
 from django.conf import settings
@@ -207,10 +208,12 @@ def together(found: Sequence[Result[D]], combine: Callable[[list[D]], E]) -> Res
 
 
 def _together(errors: Sequence[Message]) -> Message | None:
-    different = list(dict.fromkeys(errors))
-    if len(different) < 2:
-        return different[0] if different else None
-    return message("analysis.errors", "{errors}", errors=different)
+    different = dict.fromkeys(errors)
+    return reduce(_both, different) if different else None
+
+
+def _both(first: Message, second: Message) -> Message:
+    return message("analysis.errors", "{first} {second}", first=first, second=second)
 
 
 def _failing(found: Sequence[Result[Any]]) -> Message | None:

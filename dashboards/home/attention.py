@@ -26,7 +26,7 @@ SET_UP = message("need.set-up-action", "Set up and open")
 CLOSE = message("need.close-action", "Review and close")
 REMIND = message("need.remind-action", "Remind annotators")
 VIEW_ERROR = message("need.error-action", "View error")
-UNSCORED = message("need.unscored", "has judgments, but no metric has scored it.")
+UNSCORED = message("need.unscored", "No metric has scored the judged outputs.")
 SCORE = message("need.score-action", "Score outputs")
 DECIDE = message("need.decide-action", "Decide")
 
@@ -66,15 +66,15 @@ def _of(campaign: Campaign, state: Progress) -> Iterator[Need]:
         yield Need(campaign.name, _draft(state.n_people), SET_UP, setup)
     elif state.is_complete:
         monitor = reverse("monitor", args=[campaign.slug])
-        text = message("need.complete", "has all {total} ratings.", total=state.total)
+        text = message("need.complete", "All {total} ratings are complete.", total=state.total)
         yield Need(campaign.name, text, CLOSE, monitor)
     elif (since := state.last or campaign.opened_at) and timezone.now() - since > SILENT:
         days = (timezone.now() - since).days
         monitor = reverse("monitor", args=[campaign.slug])
         text = plural(
             "need.silent",
-            "has had no ratings for {n} day.",
-            "has had no ratings for {n} days.",
+            "There have been no ratings for {n} day.",
+            "There have been no ratings for {n} days.",
             n=days,
         )
         yield Need(campaign.name, text, REMIND, monitor)
@@ -82,11 +82,11 @@ def _of(campaign: Campaign, state: Progress) -> Iterator[Need]:
 
 def _draft(n_people: int) -> Message:
     if not n_people:
-        return message("need.draft-without-annotators", "is a draft without annotators.")
+        return message("need.draft-without-annotators", "This draft has no annotators.")
     return plural(
         "need.draft",
-        "is a draft with {n} annotator.",
-        "is a draft with {n} annotators.",
+        "This draft has {n} annotator.",
+        "This draft has {n} annotators.",
         n=n_people,
     )
 
@@ -102,7 +102,7 @@ def _of_runs(user: Any) -> Iterator[Need]:
         created_at__gt=timezone.now() - RECENT,
     )
     for run in failed.select_related("test_set")[:SHOWN]:
-        text = message("need.failed", "failed on {test_set}.", test_set=run.test_set.name)
+        text = message("need.failed", "The run on {test_set} failed.", test_set=run.test_set.name)
         yield Need(run.label, text, VIEW_ERROR, run.get_absolute_url())
 
 
@@ -119,7 +119,10 @@ def _to_decide(user: Any) -> Iterator[Need]:
         waiting = disagreements(campaign).filter(is_decided=False).count()
         queue = reverse("adjudication", args=[campaign.slug])
         text = plural(
-            "need.to-decide", "has {n} item to decide.", "has {n} items to decide.", n=waiting
+            "need.to-decide",
+            "{n} item needs a decision.",
+            "{n} items need a decision.",
+            n=waiting,
         )
         yield Need(campaign.name, text, DECIDE, queue)
 

@@ -42,7 +42,7 @@ def tables(document: Overview) -> list[Table]:
             *texts(row.annotator, row.n),
             *(number(value, 1) for value in (row.raw_mean, row.raw_sd, row.seconds_median)),
             number(row.traps_low_share, 2),
-            number(row.r_without_traps, 3),
+            number(row.r_without_traps),
         ]
         for row in document.rows
         if not row.is_excluded

@@ -207,7 +207,7 @@ def tables(document: Pair) -> list[latex.Table]:
     caption = f"{names[0]} against {names[1]} by {document.by}, {document.name}."
     rows = [
         [*latex.texts(row.segment, row.document, row.system),
-         *(latex.number(value, 3) for value in (row.first, row.second, row.gap))]
+         *(latex.number(value) for value in (row.first, row.second, row.gap))]
         for row in document.rows
     ]  # fmt: skip
     most = latex.texts("Segment", "Document", "System", *names, "Difference")

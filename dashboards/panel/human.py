@@ -289,8 +289,11 @@ def _published(
 
 
 def _direction(campaign: Campaign) -> Message:
-    """Return how the direction of published scores was found, which the row has as text."""
-    return message("human.direction", "{text}", text=campaign.direction)
+    """Return the reason for the direction of published scores, which older rows have as text."""
+    stored: Message | str = campaign.direction
+    if isinstance(stored, Message):
+        return stored
+    return message("human.direction", "{text}", text=stored)
 
 
 def _judged(

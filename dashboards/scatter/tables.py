@@ -1,5 +1,6 @@
 """Write tables for a paper: correlations within systems, and the largest disagreements."""
 
+from core.numbers import bare
 from dashboards.papers.latex import Cell, Table, number, texts
 from dashboards.scatter.document import Scatter, Statistics
 from dashboards.scatter.points import HIGHER, LOWER, Side
@@ -26,13 +27,13 @@ def _by_system(document: Scatter, found: Statistics, metric: str, against: str) 
     body = [
         [
             *texts(row.system, row.n),
-            *(number(value, 3) for value in (row.mean_x, row.mean_y, row.r, row.tau)),
+            *(number(value) for value in (row.mean_x, row.mean_y, row.r, row.tau)),
         ]
         for row in document.by_system
     ]
     caption = (
         f"{metric} against {against}, {document.human_scores}. Over all {document.n} "
-        f"points: r {number(found.r, 3).text}, τ-b {number(found.tau, 3).text}."
+        f"points: r {bare(found.r)}, τ-b {bare(found.tau)}."
     )
     head = texts("System", "Outputs", f"Mean, {against}", f"Mean, {metric}", "r", "τ-b")
     return Table(caption, f"{document.campaign}-scatter", "lrrrrr", [head], body)
@@ -41,7 +42,7 @@ def _by_system(document: Scatter, found: Statistics, metric: str, against: str) 
 def _bounds(document: Scatter, against: str) -> Table:
     """Return baselines, and annotators against the others, on the same points."""
     body = [
-        [*texts(row.label, row.n), *(number(value, 3) for value in (row.r, row.tau, row.r_within))]
+        [*texts(row.label, row.n), *(number(value) for value in (row.r, row.tau, row.r_within))]
         for row in document.bounds
     ]
     caption = (
@@ -60,7 +61,7 @@ def _disagreements(document: Scatter, metric: str, against: str) -> Table:
         body += [
             [
                 *texts(row.system, row.document, row.segment),
-                *(number(value, 3) for value in (row.x, row.y, row.gap)),
+                *(number(value) for value in (row.x, row.y, row.gap)),
             ]
             for row in rows
         ]

@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from dashboards.charts.style import INK, Spec, figure
+from core.numbers import bare_p_value
+from dashboards.charts.style import ENDS, INK, Spec, figure, number
 from dashboards.comparisons.document import Pair, Shown
 from metaeval.messages import Message, message
 
@@ -13,6 +14,7 @@ QUESTION = message(
 ROW_BEATS_COLUMN = message("significance.row-beats-column", "row beats column")
 ROW = message("significance.row", "row")
 COLUMN = message("significance.column", "column")
+DIFFERENCE = message("significance.difference", "difference")
 CORRECTED_P = message("significance.corrected-p", "p, corrected")
 # Upper bounds of the steps of p; smaller is darker, also in grey.
 STEPS = (0.001, 0.01, 0.05, 0.1)
@@ -52,9 +54,10 @@ def panel(document: Shown) -> Spec:
     tooltip = [
         {"field": "metric", "title": ROW},
         {"field": "other", "title": COLUMN},
-        *({"field": name, "format": ".4f"} for name in ("difference", "low", "high")),
-        {"field": "pvalue", "title": "p", "format": ".4f"},
-        {"field": "adjusted", "title": CORRECTED_P, "format": ".4f"},
+        number("difference", DIFFERENCE),
+        *(number(field, end) for field, end in ENDS.items()),
+        number("pvalue", "p"),
+        number("adjusted", CORRECTED_P),
     ]
     layers = [
         {
@@ -119,7 +122,7 @@ def _cell(row: Pair, pvalue: float) -> dict[str, Any]:
         "other": row.other_label,
         "step": LABELS[step(pvalue)],
         "is_dark": step(pvalue) < 2,
-        "text": "<.001" if pvalue < STEPS[0] else f"{pvalue:.3f}".removeprefix("0"),
+        "text": bare_p_value(pvalue),
     }
 
 

@@ -6,7 +6,6 @@ table of one metric, and a link to the table of all pairs. Details of a cell bes
 loaded by row from the data (`row=`) when the pointer is on it.
 """
 
-import math
 from dataclasses import fields
 from typing import Any
 
@@ -14,7 +13,7 @@ from django.http import HttpRequest
 from django.http.request import QueryDict
 
 from annotation.models import Campaign
-from core.numbers import NOTHING
+from core.numbers import bare
 from core.numbers import p_value_cell as pvalue
 from dashboards.comparisons import statistics
 from dashboards.comparisons.document import DEFAULT, Floored, Pair, Ranked, Shown
@@ -85,14 +84,12 @@ def grid(document: Shown) -> list[tuple[Ranked, list[tuple[str, str]]]]:
 
 
 def short_p(value: float | None, *, has_stars: bool = True) -> str:
-    """Return a p-value for a narrow cell; without stars where nothing may be marked."""
-    if value is None or math.isnan(value):
-        return NOTHING
+    """Return a p-value for a cell of a heat map; without stars where nothing may be marked."""
+    if value is None or value >= 0.01:
+        return bare(value)
     if value < 0.001:
-        return "***" if has_stars else "<.001"
-    if value < 0.01:
-        return "**" if has_stars else "<.01"
-    return f"{value:.2f}".removeprefix("0")
+        return "***" if has_stars else "< .001"
+    return "**" if has_stars else "< .01"
 
 
 def tables(document: Shown) -> list[latex.Table]:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from dashboards.charts.dotted import Dotted, panel
-from dashboards.charts.style import INK, SOFT, Spec, figure
+from dashboards.charts.style import INK, NAME, SOFT, Spec, figure, number
 from dashboards.systems.columns import Column, Row
 from dashboards.systems.document import Systems
 from metaeval.messages import Message, message, truncated
@@ -11,6 +11,7 @@ from metaeval.messages import Message, message, truncated
 WIDE, NARROW, ALONE = 340, 250, 620
 HUMAN = message("systems.human-label", "Human")
 RANGE = message("systems.range", "From lowest to highest score")
+SYSTEM, SCORE = message("figure.system-name", "system"), message("figure.score", "score")
 UNJUDGED = message("systems.not-judged", "Not judged")
 
 
@@ -26,7 +27,7 @@ def ranking(document: Systems) -> Spec | None:
         for row in document.human
     ]  # fmt: skip
     scores = [
-        message("systems.score", "{system} ({score:.2f})", system=row.system, score=row.score)
+        message("systems.score", "{system} ({score:r})", system=row.system, score=row.score)
         for row in document.human
     ]
     described = message("systems.ranking", "Mean human scores: {scores}.", scores=scores)
@@ -135,7 +136,11 @@ def _strips(
     y = {"field": "label", "type": "nominal", "sort": list(names), "title": None}
     ends = {"x": x | {"aggregate": "min"}, "x2": {"field": field, "aggregate": "max"}}
     marked = {"field": "system", "type": "nominal", "title": UNJUDGED}
-    tooltip = [{"field": "label"}, {"field": "system"}, {"field": "score", "format": ".3f"}]
+    tooltip = [
+        {"field": "label", "title": NAME},
+        {"field": "system", "title": SYSTEM},
+        number("score", SCORE),
+    ]
     own, others = {"filter": "!datum.out"}, {"filter": "datum.out"}
     layers: list[Spec] = [
         {"transform": [own], "mark": {"type": "bar", "color": "#c9d6e8", "height": 12},

@@ -52,9 +52,9 @@ def _compared(document: Systems, group: AgreementGroup) -> Table:
     body = [
         [
             Cell(line.system),
-            number(line.human, 3),
+            number(line.human),
             Cell(f"{line.n:,}"),
-            *(number(score, 3) for score in line.scores),
+            *(number(score) for score in line.scores),
         ]
         for line in group.lines
     ]
@@ -77,8 +77,8 @@ def _grid(document: Systems) -> list[Line]:
         cells = [score_cell(found.get(name), 3) for found in best]
         grid.append([Cell(name), *_human(human.get(name)), *cells])
     if document.columns:
-        taus = [number(column.tau, 3) for column in document.columns]
-        accuracies = [number(column.accuracy, 3) for column in document.columns]
+        taus = [number(column.tau) for column in document.columns]
+        accuracies = [number(column.accuracy) for column in document.columns]
         grid.append([*texts("τ-b", "", "", ""), *taus])
         grid.append([*texts("Accuracy", "", "", ""), *accuracies])
     return grid
@@ -107,7 +107,7 @@ def _placed(document: Systems, rows: Sequence[Row], caption: str, name: str) -> 
     body = [
         [
             *texts(row.system, labels[row.measure], row.n),
-            number(row.score, 3),
+            number(row.score),
             Cell(f"{row.above} of {row.against}"),
         ]
         for row in rows
@@ -125,16 +125,15 @@ def _human(row: Row | None) -> Line:
         return texts(None, None, None)
     first, last = row.first, row.last
     ranks = None if first is None else f"{first}" if first == last else f"{first}–{last}"
-    return [number(row.score, 3), *texts(row.cluster, ranks)]
+    return [number(row.score), *texts(row.cluster, ranks)]
 
 
 def score_cell(row: shown.Cell | None, places: int) -> Cell:
     """Return a score with its mark of significance, or the mark of a system without judgments."""
     if row is None:
         return Cell("–")
-    found = number(row.score, places, is_bold=row.is_best)
     mark = row.mark if row.is_judged else NOT_JUDGED
-    return Cell(f"{found.text}{mark}", found.is_bold)
+    return number(row.score, places, is_bold=row.is_best, mark=mark)
 
 
 def _lengths(document: Systems) -> Table:

@@ -1,7 +1,5 @@
 """Numbers for prose: without the zero before the point."""
 
-from typing import Protocol
-
 from django import template
 
 from core import numbers
@@ -11,16 +9,6 @@ from dashboards.report.people import Range
 register = template.Library()
 
 
-class Interval(Protocol):
-    """The ends of an interval; None where there is none."""
-
-    @property
-    def low(self) -> float | None: ...
-
-    @property
-    def high(self) -> float | None: ...
-
-
 @register.filter
 def bare(value: float | None) -> str:
     """`.62`; a dash for None."""
@@ -28,14 +16,8 @@ def bare(value: float | None) -> str:
 
 
 @register.filter
-def within(cell: Interval) -> str:
-    """The interval of a cell: `[.56, .68]`; empty where there is none."""
-    return numbers.bare_interval(cell.low, cell.high)
-
-
-@register.filter
 def bare3(value: float | None) -> str:
-    """The same with three decimals, as averages and printed tables are quoted: `.493`."""
+    """The same with three decimals: `.493`."""
     return numbers.bare(value, 3)
 
 

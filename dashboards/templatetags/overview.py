@@ -31,9 +31,9 @@ def estimate(value: Sequence[Any] | None, places: int = 3) -> str:
 
 
 @register.filter
-def bounds(row: Any) -> str:
+def bounds(row: Any, places: int = 3) -> str:
     """The `low` and `high` of a row in brackets."""
-    return numbers.interval((row.low, row.high))
+    return numbers.interval((row.low, row.high), places)
 
 
 @register.filter

@@ -22,7 +22,7 @@ UNKNOWN = message(
 )
 REFUSED = message(
     "marks.do-not-use",
-    "Nothing is ranked or bold, because the verdict above is “Do not use”.",
+    "Nothing is ranked or bold, because the verdict on these numbers is “Do not use”.",
 )
 OVER_HYBRIDS = message(
     "marks.over-hybrids",
@@ -54,6 +54,7 @@ NO_BASELINE = message(
     "No metric is tested against the baselines, because each baseline gives the same score to all "
     "compared outputs, and this statistic is undefined for a constant.",
 )
+ZERO = message("marks.zero", "zero")
 BASELINES = message("baselines.about", "Baselines are random scores, a constant, and text length.")
 
 
@@ -162,12 +163,12 @@ def uncertain(compared: Comparison | None) -> list[Reason]:
             Severity.LIMITS if len(held) == len(known) else Severity.NOTE,
             message(
                 "trust.intervals-include-chance",
-                "{statistic}: the intervals of {n} of {total} metrics include {chance:.2g}, so "
+                "{statistic}: the intervals of {n} of {total} metrics include {chance:r}, so "
                 "there is no evidence that these metrics agree with the humans at all.",
                 statistic=compared.statistic_label,
                 n=len(held),
                 total=len(known),
-                chance=chance,
+                chance=chance or ZERO,
             ),
             message(
                 "trust.intervals-include-chance-advice",
@@ -212,7 +213,13 @@ def _not_above(states: Mapping[str, str], labels: Mapping[str, str]) -> list[Mes
     if not named:
         return []
     metrics = truncated(named)
-    return [message("baselines.not-above", "Not above the baselines: {metrics}.", metrics=metrics)]
+    return [
+        message(
+            "baselines.not-above",
+            "Not significantly above every baseline: {metrics}.",
+            metrics=metrics,
+        )
+    ]
 
 
 def _untested(
@@ -325,9 +332,9 @@ def _of_known(
         if any(m.low is not None for m in every):
             note = message(
                 "marks.at-chance",
-                "The metrics cannot be distinguished from chance: no metric’s interval is above "
-                "{chance:.2g}.",
-                chance=chance,
+                "No metric is shown to agree with the humans better than chance: no interval is "
+                "above {chance:r}.",
+                chance=chance or ZERO,
             )
         else:
             note = message(
@@ -343,7 +350,7 @@ def _of_known(
     group = standing.alike & above
     unranked = message(
         "marks.some-unranked",
-        "Metrics whose interval is missing or includes {chance:.2g} have no rank.",
-        chance=chance,
+        "Metrics whose interval is missing or includes {chance:r} have no rank.",
+        chance=chance or ZERO,
     )
     return Marking(own, notes=[unranked] if len(own) < len(every) else [], group=group)

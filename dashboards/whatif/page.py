@@ -130,8 +130,8 @@ def samplesize_tables(document: SampleSize) -> list[Table]:
     """Return two rows per metric: the mean of the samples, and the central 95% of them."""
     body = []
     for label, found in document.lines.items():
-        body.append([Cell(label), *(number(row.mean, 3) for row in found)])
-        body.append([Cell(""), *texts(*(interval(row.low, row.high, 2) for row in found))])
+        body.append([Cell(label), *(number(row.mean) for row in found)])
+        body.append([Cell(""), *(interval(row.low, row.high, 2) for row in found)])
     caption = (
         f"{LEVELS[document.of]} by number of segments: mean of {document.n_samples} samples "
         "drawn with replacement, and the interval that contains 95% of them."

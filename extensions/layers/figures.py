@@ -3,13 +3,23 @@
 from collections.abc import Sequence
 from typing import Any
 
-from dashboards.charts.style import CATEGORY, DASHES, INK, SHAPES, Spec, figure
+from dashboards.charts.style import (
+    CATEGORY,
+    DASHES,
+    INK,
+    NAME,
+    SHAPES,
+    Spec,
+    figure,
+    number,
+)
 from dashboards.comparisons.values import CEILING, FLOOR
 from extensions.layers.document import Layers
 from extensions.layers.names import part_label
 from metaeval.messages import message
 
 CORRELATION = message("layers.correlation", "correlation")
+LAYER = message("layers.layer", "layer")
 
 
 def profiles(document: Layers) -> Spec | None:
@@ -34,7 +44,7 @@ def profiles(document: Layers) -> Spec | None:
         for metric in document.metrics
         for bound in _ends(document.bounds)
     ]
-    x = {"field": "layer", "type": "quantitative", "axis": {"tickMinStep": 1}}
+    x = {"field": "layer", "type": "quantitative", "title": LAYER, "axis": {"tickMinStep": 1}}
     y = {
         "field": "value",
         "type": "quantitative",
@@ -50,7 +60,11 @@ def profiles(document: Layers) -> Spec | None:
             "color": part | {"scale": {"domain": parts, "range": CATEGORY[: len(parts)]}},
             "strokeDash": part | {"scale": {"domain": parts, "range": DASHES[: len(parts)]}},
             "shape": part | {"scale": {"domain": parts, "range": SHAPES[: len(parts)]}},
-            "tooltip": [{"field": "part"}, {"field": "layer"}, {"field": "value", "format": ".4f"}],
+            "tooltip": [
+                {"field": "part", "title": NAME},
+                {"field": "layer", "title": LAYER},
+                number("value", CORRELATION),
+            ],
         },
     }
     ring = {

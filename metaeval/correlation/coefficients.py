@@ -13,7 +13,7 @@ from metaeval.correlation.intervals.crossed import pooled_interval
 from metaeval.correlation.intervals.independent import fisher_interval, independent_pvalue
 from metaeval.correlation.intervals.jackknife import interval_over_systems
 from metaeval.correlation.measure import FEWEST_SYSTEMS, GROUPINGS, SYSTEM_LEVEL, Measure
-from metaeval.correlation.panel import common_documents
+from metaeval.correlation.panel import ONE_SIDE_CONSTANT, common_documents
 from metaeval.correlation.rows import kendall_test
 from metaeval.documents import DOCUMENTS, clusters_from, unit_of
 from metaeval.messages import message, plural
@@ -319,12 +319,19 @@ def _summarise(valid: BoolArray, values: FloatArray, grouping: str, notes: Notes
             notes.warn(
                 UndefinedGroupWarning(
                     message(
-                        "correlation.undefined-groups",
-                        "The mean excludes {n} of {all} groups (grouping: {grouping}), which have "
-                        "a single score or equal scores on one side.",
+                        "correlation.undefined-systems",
+                        "The mean excludes {n} of {all} systems, which have a single score or "
+                        "equal scores on one side.",
                         n=undefined,
                         all=int(judged.sum()),
-                        grouping=grouping,
+                    )
+                    if grouping == "system"
+                    else message(
+                        "correlation.undefined-segments",
+                        "The mean excludes {n} of {all} segments, which have a single score or "
+                        "equal scores on one side.",
+                        n=undefined,
+                        all=int(judged.sum()),
                     )
                 )
             )
@@ -344,12 +351,5 @@ def _summarise(valid: BoolArray, values: FloatArray, grouping: str, notes: Notes
                 )
             )
         else:
-            notes.warn(
-                ConstantInputWarning(
-                    message(
-                        "correlation.constant-side",
-                        "All scores on one side are equal, so the correlation is undefined.",
-                    )
-                )
-            )
+            notes.warn(ConstantInputWarning(ONE_SIDE_CONSTANT))
     return mean(values)

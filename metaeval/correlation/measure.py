@@ -8,6 +8,7 @@ import numpy as np
 
 from metaeval.arrays import FloatArray, one_of, positive_int
 from metaeval.correlation.rows import row_kendall, row_pearson, row_spearman
+from metaeval.messages import Message, message
 from metaeval.rounding import round_to_ties
 
 COEFFICIENTS = ("pearson", "spearman", "kendall")
@@ -19,6 +20,18 @@ SYSTEM_LEVEL = "system-level"
 # Any two systems correlate at ±1.
 FEWEST_SYSTEMS = 3
 LABELS = {"pearson": "Pearson's r", "spearman": "Spearman's rho", "kendall": "Kendall's tau"}
+
+
+def with_grouping(statistic: Message | str, grouping: str) -> Message:
+    """Return the name of a statistic with its grouping, one of GROUPINGS or SYSTEM_LEVEL."""
+    match grouping:
+        case "none":
+            return message("question.ungrouped", "{statistic}, no grouping", statistic=statistic)
+        case "item":
+            return message("question.by-segment", "{statistic}, by segment", statistic=statistic)
+        case "system":
+            return message("question.by-system", "{statistic}, by system", statistic=statistic)
+    return message("measure.system-level", "{statistic}, system level", statistic=statistic)
 
 
 @dataclass(frozen=True)
@@ -48,7 +61,7 @@ class Measure:
     Examples
     --------
     >>> Measure("kendall", "item").label, Measure("acc_eq").grouping
-    ('kendall-b, by item', 'item')
+    ('kendall-b, by segment', 'item')
     """
 
     correlation: str = "pearson"
@@ -86,9 +99,13 @@ class Measure:
 
     @property
     def label(self) -> str:
-        """A name for results, such as ``kendall-b, by item``."""
-        by = {"none": "no grouping", SYSTEM_LEVEL: SYSTEM_LEVEL}
-        return f"{self.kind('-')}, {by.get(self.grouping, f'by {self.grouping}')}"
+        """A name for results, such as ``kendall-b, by segment``."""
+        return self.described.text
+
+    @property
+    def described(self) -> Message:
+        """The same as a message."""
+        return with_grouping(self.kind("-"), self.grouping)
 
     @property
     def name(self) -> str:

@@ -299,11 +299,17 @@ def _pair_table(human: ScoreMatrix, metric: ScoreMatrix, grouping: str, notes: N
         notes.warn(
             UndefinedGroupWarning(
                 plural(
-                    "pairs.single-scores",
-                    "Excluded {n} group (grouping: {grouping}) with a single score.",
-                    "Excluded {n} groups (grouping: {grouping}) with a single score each.",
+                    "pairs.systems-with-one-score",
+                    "Excluded {n} system with a single score.",
+                    "Excluded {n} systems with a single score each.",
                     n=skipped,
-                    grouping=grouping,
+                )
+                if grouping == "system"
+                else plural(
+                    "pairs.segments-with-one-score",
+                    "Excluded {n} segment with a single score.",
+                    "Excluded {n} segments with a single score each.",
+                    n=skipped,
                 )
             )
         )

@@ -60,7 +60,7 @@ MAGIC = (
     (b"GIF8", message("file.gif", "This is a GIF picture, not text.")),
     (
         b"PAR1",
-        message("file.parquet", "This is a Parquet file, not text. Export it as TSV or JSONL."),
+        message("file.parquet", "This is a Parquet file, but plain text is expected here."),
     ),
     (
         b"SQLite format 3\x00",

@@ -200,7 +200,7 @@ def _warn(notes: Notes, people: Iterable[Any], drifting: BoolArray, alpha: float
                 message(
                     "drift.found",
                     "These annotators show a trend over the course of their work: {annotators} "
-                    "(Mann-Kendall test, p ≤ {alpha} after Holm's correction).",
+                    "(Mann-Kendall test, p ≤ {alpha:r} after Holm's correction).",
                     annotators=truncated(moved),
                     alpha=alpha,
                 )

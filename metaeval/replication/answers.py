@@ -69,17 +69,12 @@ def question_document(
         "unit": found.unit,
         "n_units": found.n_units,
         "n_effective": found.n_effective,
-        "interval": interval_text(found),
-        "test": found.test.text,
+        "interval": found.interval_or_cause,
+        "test": found.test,
         "n_permutations": found.n_permutations,
         "metrics": _metrics(found, order, [labels.get(name, name) for name in names], names, shown),
         "pairs": _pairs(found, order, names, shown),
     }
-
-
-def interval_text(found: Comparison) -> str:
-    """Return how intervals are computed, or why there are none, in English."""
-    return found.interval.text if found.interval else f"none: {found.no_interval}"
 
 
 def _metrics(

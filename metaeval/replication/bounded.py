@@ -99,7 +99,7 @@ def _floors(scored: Scored, question: Question, floors: Mapping[str, ScoreMatrix
     against = zip(scored.metrics, tested.above.tolist(), tested.below.tolist(), tested.states,
                   strict=True)  # fmt: skip
     return {
-        "floor_test": tested.test.text,
+        "floor_test": tested.test,
         "floors": [
             {"floor": "floor-constant", "value": tested.constant, "low": np.nan, "high": np.nan},
             *(dict(zip(("floor", "value", "low", "high"), row, strict=True)) for row in rows),
@@ -121,6 +121,6 @@ def _ceiling(scored: Scored, question: Question, ratings: Ratings) -> Row:
                 for n, value in zip(found.overlaps.tolist(), found.values.tolist(), strict=True)
             ],
             "metrics": dict(zip(scored.metrics, found.metrics.tolist(), strict=True)),
-            "warnings": [each.message.text for each in found.warnings],
+            "warnings": [each.message for each in found.warnings],
         }
     }

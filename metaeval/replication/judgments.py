@@ -16,11 +16,12 @@ from metaeval.files.text import Table
 from metaeval.judgments.agreement.intervals import judgment_agreement
 from metaeval.judgments.controls.tests import annotation_times, trap_levels
 from metaeval.judgments.standardize import z_scores
-from metaeval.messages import Message, MessageError, message
+from metaeval.messages import MessageError, message
 from metaeval.results import StatisticResult
 
 Row = dict[str, Any]
 NOTHING = -1
+NO_INTERVAL = message("no-interval.unknown", "no interval")
 # Kinds of items that do not show a system's output.
 CONTROLS = ("trap", "bad_ref", "ref", "gold")
 DAY = 24 * 3600
@@ -246,9 +247,9 @@ def _intervals(parts: Mapping[str, StatisticResult], suffix: str) -> Row:
     found: Row = {}
     for name, part in parts.items():
         low, high, _ = part.interval or (None, None, None)
-        why: Message | str = next((each.message for each in part.warnings), "no interval")
-        named = {"low": low, "high": high, "interval": str(part.method or why)}
+        why = next((each.message for each in part.warnings), NO_INTERVAL)
+        named = {"low": low, "high": high, "interval": part.method or why}
         found |= {f"{name}_{suffix}_{end}": value for end, value in named.items()}
-        texts = [each.message.text for each in part.warnings if part.interval]
-        found |= {f"{name}_{suffix}_warning": text for text in texts}
+        warnings = [each.message for each in part.warnings if part.interval]
+        found |= {f"{name}_{suffix}_warning": warning for warning in warnings}
     return found

@@ -1,5 +1,7 @@
 """Recompute a replication bundle and compare every number with the stored one.
 
+Of messages (intervals, tests, warnings), codes and parameters are compared.
+
 A bundle is a folder or a zip with ``manifest.json``: ``files`` (name -> SHA-256) and ``tables``,
 each with ``name``, the arguments of ``python -m metaeval`` that compute it, run inside the bundle,
 and ``expected``, the file with its numbers.
@@ -11,7 +13,6 @@ import hashlib
 import json
 import math
 import platform
-import re
 import zipfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -28,9 +29,14 @@ from metaeval.results import plain
 FORMAT = 1
 # Fields that older bundles lack, from before documents were units.
 UNITS = frozenset({"unit", "n_units", "n_effective"})
-# English descriptions. Other versions may word them differently, so they are not compared.
-DESCRIPTIONS = re.compile(r"(?:^|[._\[])(?:interval|test|floor_test|warnings?)(?=[\]\[.]|$)")
+# Codes that older bundles have by another name.
+RENAMED = {"not above": "not-above"}
+# What is compared of a message; another version may word its text differently.
+FACTS = ("code", "parameters")
 ROUNDING = 1e-12
+NOTHING = "(nothing)"
+# A zip with more bytes than this, and that many times its own size, would only fill the disk.
+LARGE, MOST_TIMES = 200_000_000, 100
 Run = Callable[[Sequence[str], Path], dict[str, Any]]
 
 
@@ -94,6 +100,18 @@ def reproduce(path: str | Path, run: Run, *, tolerance: float = 0.0) -> Reproduc
             )
         )
     with TemporaryDirectory() as folder, zipfile.ZipFile(source) as archive:
+        size = sum(entry.file_size for entry in archive.infolist())
+        if size > LARGE and size > MOST_TIMES * source.stat().st_size:
+            raise BundleError(
+                message(
+                    "bundle.too-large",
+                    "{path} contains {n} bytes, which is more than {times} times its size. "
+                    "No bundle is packed so tightly.",
+                    path=str(path),
+                    n=size,
+                    times=MOST_TIMES,
+                )
+            )
         archive.extractall(folder)
         found = [entry.parent for entry in sorted(Path(folder).glob("**/manifest.json"))]
         if not found:
@@ -134,17 +152,55 @@ def _manifest(folder: Path) -> dict[str, Any]:
                 error=str(error),
             )
         ) from error
-    if manifest.get("format") != FORMAT:
+    if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
         raise BundleError(
             message(
                 "bundle.unknown-format",
                 "{path} has format {format}, but this version reads format {known}.",
                 path=str(path),
-                format=manifest.get("format"),
+                format=manifest.get("format") if isinstance(manifest, dict) else None,
                 known=FORMAT,
             )
         )
+    _check(folder, manifest)
     return manifest
+
+
+def _check(folder: Path, manifest: dict[str, Any]) -> None:
+    """Raise BundleError for parts of another type, and for files outside of the bundle."""
+    files, tables = manifest.get("files"), manifest.get("tables")
+    if (
+        not isinstance(files, dict)
+        or not isinstance(manifest.get("versions"), dict)
+        or not isinstance(tables, list)
+        or not all(map(_is_table, tables))
+    ):
+        raise BundleError(
+            message(
+                "bundle.damaged-manifest",
+                "{path} is damaged: files, versions or tables are missing or have another type.",
+                path=str(folder / "manifest.json"),
+            )
+        )
+    for name in (*files, *(table["expected"] for table in tables)):
+        inside(folder, name)
+
+
+def _is_table(table: Any) -> bool:
+    if not isinstance(table, dict) or not isinstance(table.get("arguments"), list):
+        return False
+    return all(
+        isinstance(each, str)
+        for each in (table.get("name"), table.get("expected"), *table["arguments"])
+    )
+
+
+def inside(folder: Path, name: str) -> str:
+    """Return the path of a file of a bundle. Raises BundleError for one outside of it."""
+    path = (folder / name).resolve()
+    if not path.is_relative_to(folder.resolve()):
+        raise BundleError(message("bundle.outside-file", "{file} is not in the bundle.", file=name))
+    return str(path)
 
 
 def _changed_files(folder: Path, files: dict[str, str]) -> Iterator[Difference]:
@@ -172,20 +228,24 @@ def _notes(made_with: dict[str, str]) -> Iterator[Message]:
 def _compare(
     table: str, place: str, expected: Any, found: Any, tolerance: float
 ) -> Iterator[Difference]:
+    if _is_message(found):
+        if isinstance(expected, str) and expected != NOTHING:
+            # A bundle from before messages has the text only.
+            return
+        found = {name: found[name] for name in FACTS}
+        if _is_message(expected):
+            expected = {name: expected[name] for name in FACTS}
     if isinstance(expected, dict) and isinstance(found, dict):
         for key in dict.fromkeys([*expected, *found]):
             if key in UNITS and key not in expected:
                 continue
-            nothing = "(nothing)"
-            left, right = expected.get(key, nothing), found.get(key, nothing)
+            left, right = expected.get(key, NOTHING), found.get(key, NOTHING)
             yield from _compare(table, f"{place}.{key}".strip("."), left, right, tolerance)
     elif isinstance(expected, list) and isinstance(found, list):
         if len(expected) != len(found):
             yield Difference(table, place, f"{len(expected)} rows", f"{len(found)} rows")
         for number, (left, right) in enumerate(zip(expected, found, strict=False)):
             yield from _compare(table, f"{place}[{_name(left, number)}]", left, right, tolerance)
-    elif isinstance(expected, str) and isinstance(found, str) and DESCRIPTIONS.search(place):
-        return
     elif not _same(expected, found, tolerance):
         is_rounding = isinstance(expected, float) and _same(expected, found, ROUNDING)
         yield Difference(table, place, repr(expected), repr(found), is_rounding)
@@ -201,7 +261,14 @@ def _name(row: Any, number: int) -> str:
 def _same(expected: Any, found: Any, tolerance: float) -> bool:
     if tolerance and isinstance(expected, float) and isinstance(found, (int, float)):
         return math.isclose(expected, found, rel_tol=tolerance, abs_tol=tolerance)
+    if isinstance(expected, str):
+        expected = RENAMED.get(expected, expected)
     return type(expected) is type(found) and bool(expected == found)
+
+
+def _is_message(value: Any) -> bool:
+    """Return whether a value is a message as JSON holds it."""
+    return isinstance(value, dict) and {"pattern", *FACTS} <= value.keys()
 
 
 def _leaves(value: Any) -> Iterator[Any]:

@@ -125,7 +125,7 @@ def boot_interval(
         method=message(
             "method.percentile-bootstrap",
             "percentile bootstrap ({measure}, {resample})",
-            measure=measure.label,
+            measure=measure.described,
             resample=resample,
         ),
         n_resamples=n_resamples,

@@ -74,12 +74,12 @@ def adjust_pvalues(
             ResolutionWarning(
                 plural(
                     "correction.few-resamples",
-                    "With {resamples} resamples the smallest possible p-value is {smallest:.2g}. "
-                    "{n} test at {alpha} needs at least {needed} resamples.",
-                    "With {resamples} resamples the smallest possible p-value is {smallest:.2g}. "
-                    "{n} tests at {alpha} need at least {needed} resamples.",
+                    "With {resamples} resamples the smallest possible p-value is 1/{possible}. "
+                    "{n} test at {alpha:r} needs at least {needed} resamples.",
+                    "With {resamples} resamples the smallest possible p-value is 1/{possible}. "
+                    "{n} tests at {alpha:r} need at least {needed} resamples.",
                     resamples=n_resamples,
-                    smallest=1 / (n_resamples + 1),
+                    possible=n_resamples + 1,
                     n=tests,
                     alpha=alpha,
                     needed=int(np.ceil(tests / alpha)) - 1,

@@ -121,7 +121,7 @@ def compare_seeds(
             TooFewWarning(
                 message(
                     "seeds.few-pairs",
-                    "With {pairs} pairs, the smallest possible exact p-value is {smallest:.2g}.",
+                    "With {pairs} pairs, the smallest possible exact p-value is {smallest:r3}.",
                     pairs=len(x),
                     smallest=smallest,
                 )

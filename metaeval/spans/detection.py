@@ -225,13 +225,13 @@ def _permutation(averaging: str, n_units: int, *, has_documents: bool) -> Messag
         return message(
             "method.permutation-f1-documents",
             "permutation of F1 ({averaging}) over {documents} documents",
-            averaging=averaging,
+            averaging=AVERAGE[averaging],
             documents=n_units,
         )
     return message(
         "method.permutation-f1-units",
         "permutation of F1 ({averaging}) over {units} units",
-        averaging=averaging,
+        averaging=AVERAGE[averaging],
         units=n_units,
     )
 

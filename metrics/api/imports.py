@@ -14,8 +14,8 @@ from rest_framework.response import Response
 from annotation.access import may_change_test_set, test_set_refusal
 from annotation.models import TestSet
 from annotation.uploads import InputFile
-from annotation.uploads.skipping import KINDS
 from annotation.uploads.tables.lines import LINES
+from annotation.uploads.tables.skipping import KINDS
 from metrics.api.runs import OfTestSetViewSet
 from metrics.imported.checking import Checked, Found, bring_in, check
 from metrics.imported.choices import Choices

@@ -12,8 +12,8 @@ from annotation.models import TestSet
 from annotation.uploads.files import InputFile
 from annotation.uploads.previews import FIRST
 from annotation.uploads.problems import Place, Report
-from annotation.uploads.skipping import read_skipping, skipped
 from annotation.uploads.tables.directions import USUAL, direction_message, say_direction
+from annotation.uploads.tables.skipping import read_skipping, skipped
 from core.messages import messages_of
 from metaeval.messages import Message, message, truncated
 from metaeval.scores.directions import Direction, infer_direction, stated_direction

@@ -3,16 +3,14 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from annotation.uploads.formats.scores import LINE, METRIC, SCORE, SYSTEM
 from annotation.uploads.tables.columns import wanted
-from annotation.uploads.tables.rows import GROUP
+from annotation.uploads.tables.objects import GROUP
 from metaeval.files.names import NAMES
 from metaeval.messages import message
 
-SEGMENT, SYSTEM, METRIC, SCORE = "segment", "system", "metric", "score"
-PAIR = "language_pair"
-# The number of a system's line in a file without keys, from 0: a text where the file states it, and
-# empty for scores of whole systems.
-LINE = " line"
+__all__ = ["FIELDS", "HUMAN", "LINE", "METRIC", "PAIR", "SCORE", "SEGMENT", "SYSTEM", "Choices"]
+SEGMENT, PAIR = "segment", "language_pair"
 FIELDS = (
     wanted(SEGMENT, message("field.segment", "segment"), *NAMES["item"]),
     wanted(SYSTEM, message("field.system", "system"), GROUP),
@@ -39,9 +37,9 @@ class Choices:
     names for metrics, `lower` and `higher` those that are stated to be better when lower or
     higher: the direction of others is that of their scores which this test set shows, or else
     inferred. `skip` are kinds of problems whose rows are skipped and counted
-    (`annotation.uploads.skipping`); else they are errors. `lines` is the meaning of line n in files
-    without keys (`annotation.uploads.tables.lines`), `system` the system of files that do not name
-    one.
+    (`annotation.uploads.tables.skipping`); else they are errors. `lines` is the meaning of line n
+    in files without keys (`annotation.uploads.tables.lines`), `system` the system of files that do
+    not name one.
     """
 
     columns: Mapping[str, str] = field(default_factory=dict)

@@ -198,14 +198,14 @@ class Collector:
                     "scores.system-score-twice",
                     "This system already has a score of “{metric}” in {place}.",
                     metric=name,
-                    place=str(Place(before.file, before.row)),
+                    place=Place(before.file, before.row).label,
                 )
                 if segment is None
                 else message(
                     "scores.output-score-twice",
                     "This output already has a score of “{metric}” in {place}.",
                     metric=name,
-                    place=str(Place(before.file, before.row)),
+                    place=Place(before.file, before.row).label,
                 )
             )
             self.error(refusal, place._replace(field=column))

@@ -1,29 +1,29 @@
-"""Read files of scores into the scores of each metric: tables and other layouts (`layouts`).
+"""Read files of scores into the scores of each metric.
 
 A table has a score in a row, or a column for each metric. Rows without the key of a segment are of
 a system's segments in the order of lines where a system has several, else of whole systems.
 """
 
-import hashlib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePath
 
 from annotation.models import TestSet
-from annotation.uploads.files import InputFile, decode, read_bytes
+from annotation.uploads.files import InputFile, hashes
+from annotation.uploads.formats.base import METRIC_SCORES, Import
+from annotation.uploads.formats.registry import read_files
 from annotation.uploads.problems import Place, Report
 from annotation.uploads.tables.columns import propose, renamed, say_unused
 from annotation.uploads.tables.lines import KEY, Listing, UnknownOrderError, n_unknown
 from annotation.uploads.tables.numbers import read_percent, write_points
 from annotation.uploads.tables.pairs import keep_pair
-from annotation.uploads.tables.rows import Table, is_workbook, parse, table_in, without_skipped
+from annotation.uploads.tables.rows import Row, Table
 from metaeval.files.names import column_of
 from metaeval.messages import message, plural, truncated
 from metrics.imported.choices import FIELDS, LINE, METRIC, SCORE, SEGMENT, SYSTEM, Choices
 from metrics.imported.collecting import Collector, TooManyError
 from metrics.imported.columns import columns_of_metrics, plainly
-from metrics.imported.layouts import Row, read_layout
 
 
 @dataclass
@@ -48,15 +48,9 @@ def read(
     files: Sequence[InputFile], test_set: TestSet, choices: Choices, collector: Collector
 ) -> Reading:
     """Read all files; what is wrong goes to the collector's report."""
-    reading, report = Reading(), collector.report
-    tables: list[Table] = []
+    reading, report = Reading(files=hashes(files)), collector.report
     lines = _Lines(Listing.stored(test_set.slug), choices.lines, reading, report)
-    for file in files:
-        data = _data(file, reading, report)
-        if data is None:
-            continue
-        if table := _parsed(file.name, data, report):
-            tables.append(without_skipped(table, report))
+    tables = read_files(files, Import(METRIC_SCORES, report))
     for table in tables:
         reading.columns |= table.titles
         reading.samples = table.samples | reading.samples
@@ -88,32 +82,12 @@ class _Lines:
         return self.listing.key_of_lines()
 
 
-def _parsed(name: str, data: bytes, report: Report) -> Table | None:
-    if is_workbook(name, data):
-        return table_in(name, data, report)
-    text = decode(name, data, report)
-    if text is None:
-        return None
-    table = read_layout(name, text, report)
-    if table is None:
-        return parse(name, text, report)
-    report.saw(name, rows=len(table.rows))
-    return table
-
-
 def _attempt(steps: Iterator[None]) -> None:
     try:
         for _ in steps:
             pass
     except TooManyError:
         pass
-
-
-def _data(file: InputFile, reading: Reading, report: Report) -> bytes | None:
-    data = read_bytes(file, report)
-    if data is not None:
-        reading.files.append({"name": file.name, "sha256": hashlib.sha256(data).hexdigest()})
-    return data
 
 
 @dataclass

@@ -12,9 +12,9 @@ from django.utils.translation import gettext_lazy as _
 from annotation.forms.columns import ColumnsForm
 from annotation.forms.uploads import FilesField
 from annotation.uploads import InputFile
-from annotation.uploads.skipping import KINDS, SKIP
 from annotation.uploads.tables.columns import Wanted
 from annotation.uploads.tables.lines import LINES
+from annotation.uploads.tables.skipping import KINDS, SKIP
 from metrics.imported.checking import Checked
 from metrics.imported.choices import FIELDS, Choices
 
@@ -27,9 +27,9 @@ class ScoreFilesForm(forms.Form):
     tables = FilesField(
         label=_("Files with scores"),
         help_text=_(
-            "TSV, CSV, XLSX or JSON with segment, system and a column for each metric, or with "
-            "segment, system, metric and score. Omit the segment for scores of whole systems. The "
-            "output files of COMET, MetricX, BLEURT and mt-metrics-eval are accepted too."
+            "TSV, CSV, XLSX, Parquet or JSON with segment, system and a column for each metric, or "
+            "with segment, system, metric and score. Omit the segment for scores of whole systems. "
+            "The output files of COMET, MetricX, BLEURT and mt-metrics-eval are accepted too."
         ),
         error_messages={"required": _("Choose at least one file.")},
     )

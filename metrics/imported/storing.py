@@ -94,21 +94,21 @@ class Plan:
             return message(
                 "scores.spans-differ",
                 "The error spans differ from the stored ones. These scores replace the stored "
-                "scores, which remain under their signature. {absent} stored scores are not in "
-                "the file.",
+                "scores, which remain under their signature. Stored scores that are not in the "
+                "file: {absent}.",
                 absent=self.n_absent,
             )
         if not self.n_changed:
             return message(
                 "scores.direction-differs",
                 "The stored scores have the other direction. These scores replace them; they "
-                "remain under their signature. {absent} stored scores are not in the file.",
+                "remain under their signature. Stored scores that are not in the file: {absent}.",
                 absent=self.n_absent,
             )
         return message(
             "scores.differ",
             "{n} of {stored} stored scores differ. These scores replace the stored ones, which "
-            "remain under their signature. {absent} stored scores are not in the file.",
+            "remain under their signature. Stored scores that are not in the file: {absent}.",
             n=self.n_changed,
             stored=self.n_changed + self.n_same + self.n_absent,
             absent=self.n_absent,

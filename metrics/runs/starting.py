@@ -148,7 +148,7 @@ def _without_texts(test_set: TestSet, systems: Sequence[System] | None) -> dict[
     return {
         info.name: message(
             "run.no-sources",
-            "{metric} needs sources, and this test set has none.",
+            "This test set has no sources, which are needed by {metric}.",
             metric=info.label,
         )
         for info in infos
@@ -166,7 +166,7 @@ def _without_reference(test_set: TestSet, systems: Sequence[System] | None) -> d
     return {
         info.name: message(
             "run.no-references",
-            "{metric} needs references, and this test set has none.",
+            "This test set has no references, which are needed by {metric}.",
             metric=info.label,
         )
         for info in catalogue.infos().values()

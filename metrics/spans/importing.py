@@ -11,11 +11,12 @@ from django.core.exceptions import ValidationError
 from django.db import transaction
 
 from annotation.access import may_change_test_set, test_set_refusal
+from annotation.imports.judgments.cells.spans import other_words
 from annotation.models import Output, TestSet
-from annotation.uploads.files import InputFile
+from annotation.uploads.files import InputFile, hashes
 from annotation.uploads.problems import Place, Report
-from annotation.uploads.skipping import read_skipping, skipped
 from annotation.uploads.tables.directions import USUAL, direction_message, say_direction
+from annotation.uploads.tables.skipping import read_skipping, skipped
 from core.messages import messages_of
 from metaeval.messages import Message, message, plural, truncated
 from metaeval.scores.directions import Direction, infer_direction
@@ -160,7 +161,7 @@ def _check(
         for refusal in messages_of(error):
             report.error(refusal, Place(field="name"))
     return Checked(
-        test_set, name, ends_included, report, ends, spans, scores, _hashes(files),
+        test_set, name, ends_included, report, ends, spans, scores, hashes(files),
         _counted(spans), bool(collected.scores), direction, collected.titles, collected.fields,
         collected.samples, collected.pairs, _first(spans, texts, names),
     )  # fmt: skip
@@ -229,6 +230,9 @@ class _Reader:
         start, end = span.start, span.end + self.ends_included
         if span.side == MISSING and span.start == span.end == 0:
             return FoundSpan(MISSING, 0, 0, *about)
+        if differs := other_words({"text": span.words}, text[start:end]):
+            self.report.error(differs, span.place)
+            return None
         if start >= len(text):
             self.n_behind += 1
             return FoundSpan(MISSING, 0, 0, *about)
@@ -290,17 +294,9 @@ def _scores(
     return dict(given)
 
 
-def _hashes(files: Sequence[InputFile]) -> list[dict[str, str]]:
-    found = []
-    for file in files:
-        with file.open() as stream:
-            found.append({"name": file.name, "sha256": hashlib.sha256(stream.read()).hexdigest()})
-    return found
-
-
 def _origin(checked: Checked) -> Message | str:
     files = truncated([file["name"] for file in checked.files])
-    origin = (
+    origin: Message | str = (
         message(
             "spans.origin-included",
             "Spans from {files}; the end of a span is its last character.",

@@ -11,12 +11,14 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from annotation.uploads.files import InputFile
+from annotation.uploads.formats.base import SPANS, Import
+from annotation.uploads.formats.registry import read_files
 from annotation.uploads.normalising import Normalised, normalise
 from annotation.uploads.problems import Place, Report
 from annotation.uploads.tables.columns import Wanted, propose, renamed, say_unused, wanted
 from annotation.uploads.tables.meanings import LANGUAGES
 from annotation.uploads.tables.pairs import Pair, keep_pair
-from annotation.uploads.tables.rows import Table, read_table
+from annotation.uploads.tables.rows import Table
 from core.text import whole
 from metaeval.files.cells import is_missing, read_score
 from metaeval.files.names import NAMES
@@ -28,7 +30,7 @@ from metrics.imported.columns import plainly
 # The names of WMT25's lists go before those that other tables have.
 FIELDS = (
     wanted("severity", message("field.severity", "severity"), "error_types", "error_type"),
-    wanted("segment", message("field.segment", "segment")),
+    wanted("segment", message("field.segment", "segment"), *NAMES["item"]),
     wanted("system", message("field.system", "system")),
     Wanted("start", message("field.start", "start"), ("span_start", *NAMES["span_start"])),
     Wanted("end", message("field.end", "end"), ("span_end", *NAMES["span_end"])),
@@ -59,6 +61,7 @@ class Read:
     category: str
     confidence: float | None
     place: Place
+    words: str = ""
 
 
 @dataclass
@@ -86,7 +89,7 @@ def collect(
     `columns` are the fields that a person chose for columns.
     """
     found = Collected()
-    tables = [t for t in (read_table(file, collector.report) for file in files) if t is not None]
+    tables = read_files(files, Import(SPANS, collector.report, pair))
     for table in tables:
         found.titles |= table.titles
         found.samples = table.samples | found.samples
@@ -187,8 +190,10 @@ def _json(cell: Any, place: Place, report: Report) -> Iterator[Read]:
         return
     for each in listed:
         is_source = {"side": SOURCE} if each.get("is_source_error") else {}
-        if span := _span({**each, **is_source}, place, report):
-            yield span
+        path = each.get("path")
+        at = place._replace(field=path) if isinstance(path, str) else place
+        if span := _span({**each, **is_source}, at, report):
+            yield replace(span, words=_text(each, "text"))
 
 
 def _span(given: dict[str, Any], place: Place, report: Report) -> Read | None:

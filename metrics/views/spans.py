@@ -28,7 +28,7 @@ from annotation.forms.preview import Heading, Preview, download
 from annotation.imports.judgments.options import read_columns
 from annotation.models import Output, TestSet
 from annotation.uploads.problems import Report
-from annotation.uploads.skipping import SKIP, kinds_of
+from annotation.uploads.tables.skipping import SKIP, kinds_of
 from annotation.uploads.waiting import ExpiredError
 from annotation.views.uploads import is_too_large, too_large_sentence
 from annotation.web.errors import refuse

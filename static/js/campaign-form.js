@@ -51,6 +51,6 @@ form.addEventListener("change", follow);
 form.addEventListener("input", (event) => {
   follow();
   const now = event.target.closest("details")?.querySelector(".now");
-  if (now) now.textContent = "changed";
+  if (now) now.textContent = now.dataset.changed;
 });
 follow();

@@ -4,7 +4,8 @@ for (const button of navigator.clipboard ? document.querySelectorAll("[data-copy
   button.hidden = false;
   button.addEventListener("click", async () => {
     await navigator.clipboard.writeText(button.dataset.copy);
-    document.getElementById("copied").textContent = "Copied.";
+    const status = document.getElementById("copied");
+    status.textContent = status.dataset.copied;
     button.classList.add("done");
   });
 }

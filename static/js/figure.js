@@ -2,13 +2,19 @@
 // specification, with the pointer's values. Its expressions are interpreted (`ast`), and it brings no
 // styles of its own, so the content security policy holds; static/css/figure.css styles the tooltip.
 
+// Text of a tooltip as markup; numbers are without the zero before the point.
+function sanitize(value) {
+  const text = String(value).replaceAll("&", "&amp;").replaceAll("<", "&lt;");
+  return text.replace(/^([−-]?)0(\.\d+)$/, "$1$2");
+}
+
 const OPTIONS = {
   mode: "vega-lite",
   renderer: "svg",
   actions: false,
   ast: true,
   defaultStyle: false,
-  tooltip: { disableDefaultStyle: true },
+  tooltip: { disableDefaultStyle: true, sanitize },
 };
 const loaded = new Map();
 
@@ -56,7 +62,7 @@ async function press(button) {
     button.remove();
   } catch {
     button.disabled = false;
-    button.textContent = "Explore: loading failed, try again";
+    button.textContent = button.dataset.failed;
   }
 }
 
@@ -65,7 +71,12 @@ function draw(place) {
   const isPhone = matchMedia("screen and (max-width: 44rem)").matches;
   const image = new Image();
   image.alt = place.dataset.alt;
-  image.addEventListener("load", () => place.replaceWith(image));
+  image.addEventListener("load", () => {
+    // As tall as it is drawn: the room for one that is not drawn yet goes.
+    image.width = image.naturalWidth;
+    image.height = image.naturalHeight;
+    place.replaceWith(image);
+  });
   // Without a drawing its description stands there.
   image.addEventListener("error", () => place.replaceChildren(image));
   image.src = isPhone ? place.dataset.phone : place.dataset.image;

@@ -1,6 +1,8 @@
 // A heat map of pairs of metrics, as a table or, for many metrics, as a picture: arrow keys and the
 // pointer go from cell to cell, and a line above says what the cell stands for. The numbers of a
-// row come from the page's data when somebody first points at it.
+// row come from the page's data when somebody first points at it, the words of the line from the page.
+
+import { bare, fill } from "./texts.js";
 
 const MOVES = {
   ArrowUp: [-1, 0],
@@ -9,25 +11,28 @@ const MOVES = {
   ArrowRight: [0, 1],
 };
 const COLOURS = ["#08306b", "#2a6fb0", "#7fb3d9", "#bcd4e8", "#f5f7f9"];
-const BOUNDS = ["< .001", "< .01", "< .05", "< .1", "≥ .1"];
+const BOUNDS = ["p < .001", "p < .01", "p < .05", "p < .1", "p ≥ .1"];
 // A pointer that crosses a row does not ask for its numbers.
 const PAUSE_MS = 150;
 const LEAST_PX = 6;
 const WIDEST_PX = 800;
 
 function show(number) {
-  return number === null ? "–" : number.toFixed(3).replace("-", "−");
+  return number === null ? "–" : bare(number);
 }
 
 function showP(number) {
-  if (number === null) return "undefined";
-  return number < 0.001 ? "< .001" : number.toFixed(3).replace(/^0/, "");
+  if (number === null) return "p –";
+  return number < 0.001 ? BOUNDS[0] : `p = ${bare(number)}`;
 }
 
-function sentence(row) {
-  const interval = row.low === null ? "" : `, 95% interval ${show(row.low)} to ${show(row.high)}`;
-  const after = row.adjusted === null ? "" : `, corrected ${showP(row.adjusted)}`;
-  return `${row.label} against ${row.other_label}: Δ ${show(row.difference)}${interval}, p ${showP(row.pvalue)}${after}.`;
+// What is known of a pair, one sentence each: `words` are the line's data attributes.
+function sentences(words, row) {
+  const { label: first, other_label: second, low, high, adjusted } = row;
+  const said = [fill(words.pair, { first, second, difference: show(row.difference), p: showP(row.pvalue) })];
+  if (low !== null) said.push(fill(words.interval, { low: show(low), high: show(high) }));
+  if (adjusted !== null) said.push(fill(words.corrected, { p: showP(adjusted) }));
+  return said.join(" ");
 }
 
 // Returns what says a pair of keys: at once where its row is known, else after a pause.
@@ -51,7 +56,7 @@ function teller(address) {
     if (!known.has(key)) known.set(key, read(key));
     try {
       const rows = await known.get(key);
-      if (wanted === pair) line.textContent = sentence(rows.get(other));
+      if (wanted === pair) line.textContent = sentences(line.dataset, rows.get(other));
     } catch {
       // Not kept: the next look asks again.
       known.delete(key);
@@ -143,8 +148,8 @@ function adoptPicture(canvas) {
     const [mine, other] = [metrics[row], metrics[column]];
     const letter = steps[row][column];
     const step = "01234".includes(letter) ? Number(letter) : "abcde".indexOf(letter);
-    const said = step < 0 ? "undefined" : BOUNDS[step];
-    tell(mine.value, other.value, `${mine.label} against ${other.label}: p ${said}.`);
+    const { step: text } = document.querySelector("#pair").dataset;
+    tell(mine.value, other.value, fill(text, { first: mine.label, second: other.label, p: BOUNDS[step] ?? showP(null) }));
   }
 
   function open() {

@@ -40,7 +40,8 @@ document.addEventListener("htmx:afterSettle", () => {
     again.find((element) => key(element) === focused)?.focus({ preventScroll: true });
   }
   if (monitor?.dataset.complete === "yes" && complete === "no") {
-    document.querySelector("#monitor-status").textContent = "The campaign is complete.";
+    const status = document.querySelector("#monitor-status");
+    status.textContent = status.dataset.complete;
   }
   complete = monitor?.dataset.complete;
 });

@@ -37,6 +37,6 @@ let status = document.querySelector("[data-status]")?.dataset.status;
 document.addEventListener("htmx:afterSettle", () => {
   const now = document.querySelector("[data-status]")?.dataset.status;
   const announcer = document.querySelector("#run-status");
-  if (announcer && now !== status) announcer.textContent = `The run is now: ${now}`;
+  if (announcer && now !== status) announcer.textContent = announcer.dataset.now.replace("{status}", now);
   status = now;
 });

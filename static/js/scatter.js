@@ -1,6 +1,8 @@
 // The scatter plot: draws the page's points (or their counts), goes from one to the next by keys,
 // and puts the chosen output's texts and judgments beside it. The server sends all of it.
 
+import { bare, fill } from "./texts.js";
+
 const SVG = "http://www.w3.org/2000/svg";
 const [LEFT, BOTTOM, TOP, RIGHT] = [64, 48, 12, 16];
 // The shapes of static/css/scatter.css, in units that are about pixels: type stays as large as it is.
@@ -31,7 +33,7 @@ function ticks({ low, high }) {
   const found = [];
   for (let n = Math.ceil(low / step); n * step <= high; n += 1) found.push(n * step);
   const places = Math.max(0, -Math.floor(Math.log10(step)));
-  return found.map((value) => [value, value.toFixed(places).replace("-", "−")]);
+  return found.map((value) => [value, value ? bare(value, places) : "0"]);
 }
 
 function axes(svg, x, y, labels) {
@@ -57,14 +59,11 @@ function marksOf(data) {
   return points.concat(data.bins.map(([x, y, n, output]) => ({ x, y, n, output })));
 }
 
-function number(value) {
-  return value.toFixed(3).replace("-", "−");
-}
-
+// `labels` are the plot's data attributes.
 function describe(mark, labels) {
-  const where = `${labels.x} ${number(mark.x)}, ${labels.y} ${number(mark.y)}`;
-  if (mark.n) return `${mark.n} outputs near ${where}`;
-  return mark.segment ? `${mark.system}, segment ${mark.segment}: ${where}` : `${mark.system}: ${where}`;
+  const place = `${labels.x} ${bare(mark.x)}, ${labels.y} ${bare(mark.y)}`;
+  const text = mark.n ? labels.bin : mark.segment ? labels.output : labels.system;
+  return fill(text, { ...mark, place });
 }
 
 function draw(plot, marks, labels, selected) {
@@ -227,7 +226,7 @@ async function begin() {
   const data = await answer.json();
   const marks = marksOf(data);
   if (!marks.length) return;
-  const labels = { x: plot.dataset.x, y: plot.dataset.y };
+  const labels = plot.dataset;
   [WIDTH, HEIGHT] = matchMedia("(max-width: 44rem)").matches ? NARROW : WIDE;
   const drawn = draw(plot, marks, labels, selection(plot, data, marks));
   brush(plot, drawn);

@@ -1,6 +1,8 @@
 // Tables marked data-sortable: a button in each heading with data-sort sorts by that column.
 // Rows without a value stay last in either order.
 
+import { fill } from "./texts.js";
+
 const COLLATOR = new Intl.Collator(undefined, { numeric: true });
 
 // Headings may stand in two rows, and on a phone anywhere: their spans say which column is whose.
@@ -50,7 +52,7 @@ function adopt(heading) {
     // A heading that is a link keeps it; the button beside it carries the sign alone.
     heading.insertBefore(link, terms[0] ?? null);
     button.textContent = "";
-    button.setAttribute("aria-label", `Sort by ${link.textContent.trim()}`);
+    button.setAttribute("aria-label", fill(document.body.dataset.sort, { column: link.textContent.trim() }));
   }
   heading.insertBefore(button, terms[0] ?? null);
   button.addEventListener("click", () => sort(heading));

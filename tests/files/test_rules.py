@@ -3,10 +3,12 @@
 import csv
 import io
 import json
+import sys
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+import pyarrow.parquet
 import pytest
 from openpyxl import Workbook
 
@@ -120,6 +122,12 @@ def workbook(rows: Sequence[Row]) -> bytes:
     return data.getvalue()
 
 
+def parquet(rows: Sequence[Row]) -> bytes:
+    data = io.BytesIO()
+    pyarrow.parquet.write_table(pyarrow.Table.from_pylist(list(rows)), data)
+    return data.getvalue()
+
+
 def lines(rows: Sequence[Row]) -> str:
     return "\n".join(map(json.dumps, rows))
 
@@ -141,6 +149,7 @@ WRITERS: dict[str, tuple[str, Callable[[Sequence[Row]], str | bytes]]] = {
     "empty rows behind": ("t.csv", lambda rows: separated(rows) + "\n,,\n"),
     "title above": ("t.csv", lambda rows: separated(rows, title="Evaluation, May 2025")),
     "workbook": ("t.xlsx", workbook),
+    "Parquet": ("t.parquet", parquet),
     "JSON lines": ("t.jsonl", lines),
     "JSON list": ("t.json", lambda rows: json.dumps(rows, indent=1)),
     "list in an object": ("t.json", lambda rows: json.dumps({"data": rows}, indent=1)),
@@ -176,6 +185,18 @@ def test_what_is_not_used_is_named_in_a_warning(door: str, value: Any) -> None:
     taken = door == "metric scores" and value in (7, {"a": 1})  # numbers are scores
     assert "Irgendwas" in warnings or taken
     assert found == read(door, "t.jsonl", lines(ROWS[door]))[0] or taken
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_parquet_needs_a_package_and_a_sound_file(
+    door: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = parquet(ROWS[door])
+    _, report = read(door, "t.parquet", whole[: len(whole) // 2])
+    assert [error.message.code for error in report.errors] == ["parquet.unreadable"]
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    _, report = read(door, "t.parquet", whole)
+    assert [error.message.code for error in report.errors] == ["parquet.no-reader"]
 
 
 def renamed(rows: Sequence[Row], names: Mapping[str, str]) -> list[Row]:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from annotation.models import Campaign, SkippedRows
-from annotation.uploads.skipping import KIND_OF, KINDS
+from annotation.uploads.tables.skipping import KIND_OF, KINDS
 from metrics.models import MetricImport
 from tests.files import doors
 from tests.files.test_rules import DOORS, ROWS, Row, lines, read, separated

@@ -30,9 +30,10 @@ class Options:
     `folder` is where the files lie. `annotator` and `system` stand where the tables name none.
     `scale` is the scale of the scores, mapped linearly to 0–100. `ties` says what becomes of two
     different answers of one person to one thing whose order no time tells. `critical` is what a
-    critical error weighs, from 0 to 1000, None where nobody said so. `ends_included`: offsets of
-    error spans name the last character, not the one behind it. `dates` is what comes first in dates
-    with slashes.
+    critical error weighs, from 0 to 1000, None where nobody said so, and `severity` that of errors
+    that name none. `ends_included`: offsets of error spans name the last character, not the one
+    behind it. `dates` is what comes first in dates with slashes. `is_named`: a person stated the
+    name.
     """
 
     name: str = ""
@@ -47,12 +48,14 @@ class Options:
     scale: tuple[float, float] | None = None
     ties: str = ""
     critical: float | None = None
+    severity: str = ""
     ends_included: bool = False
     time_zone: str = ""
     dates: str = ""
     shown_text: str = Campaign.ShownText.SOURCE
     columns: Mapping[str, str] = field(default_factory=dict)
     directions: Mapping[str, str] = field(default_factory=dict)
+    is_named: bool = False
 
 
 LOWER, HIGHER = "lower", "higher"
@@ -70,20 +73,12 @@ def read_options(words: Mapping[str, Any], report: Report) -> Options:
     _among("ties", given, (LAST_WINS,), report)
     _among("shown_text", given, Campaign.ShownText.values, report)
     plain = (
-        "name",
-        "study",
-        "folder",
-        "test_set",
-        "protocol",
-        "annotator",
-        "system",
-        "ties",
-        "shown_text",
-        "dates",
+        *("name", "study", "folder", "test_set", "protocol", "annotator", "system", "ties"),
+        *("shown_text", "dates", "severity"),
     )
     return Options(
-        **{name: given[name] for name in plain if name in given},
-        **language,
+        **dict[str, Any]({name: given[name] for name in plain if name in given}),
+        **dict[str, Any](language),
         scale=_scale(given.get("scale", ""), report),
         critical=_weight(given.get("critical", ""), report),
         ends_included=given.get("ends_included", "").lower() in ("true", "1", "yes", "on"),

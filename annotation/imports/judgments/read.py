@@ -7,12 +7,15 @@ from annotation.imports.drafts import CampaignDraft
 from annotation.imports.judgments import answers as answering
 from annotation.imports.judgments.answers import Reader
 from annotation.imports.judgments.cells.times import Clock
+from annotation.imports.judgments.exported.suggested import add_suggestions, has_suggestions
 from annotation.imports.judgments.fields import (
     FIELDS,
     JUDGMENT_FIELDS,
     Sheet,
     check_chosen,
+    known_fields,
     matched,
+    numbered,
     read_commas,
     read_tables,
     refuse_objects,
@@ -59,17 +62,23 @@ def read(files: Sequence[InputFile], options: Options, report: Report) -> Readin
 
     What is wrong goes to the report, with file, row and column; errors there forbid storing.
     """
-    tables = [unfold(table, report) for table in read_tables(files, report)]
+    every = read_tables(files, report)
+    suggested = [table for table in every if has_suggestions(table)]
+    tables = [unfold(table, report) for table in every if table not in suggested]
     n_broken = len(report.errors)
     chosen = matched(options.columns, tables)
-    check_chosen(chosen, tables, report)
+    check_chosen(chosen, tables, report, known_fields(chosen.values()))
     if len(report.errors) > n_broken or not tables:
         return Reading(columns=all_columns(tables), samples=all_samples(tables))
     sheets = sheets_of(tables, chosen, JUDGMENT_FIELDS)
     read_commas(sheets, report)
     refuse_objects(sheets, report)
+    fields = all_fields(sheets)
     seen = Reading(
-        columns=all_columns(tables), fields=all_fields(sheets), samples=all_samples(tables)
+        columns=all_columns(tables),
+        fields=fields,
+        wanted=known_fields(fields.values()),
+        samples=all_samples(tables),
     )
     judged = _judged(sheets, options)
     if n_broken:
@@ -79,13 +88,16 @@ def read(files: Sequence[InputFile], options: Options, report: Report) -> Readin
     if not judged:
         _ask_who(sheets, report)
         return seen
+    sheets = numbered(sheets, report)
+    judged = _judged(sheets, options)
     spans = [s for s in sheets if s not in judged and s.has_span_rows]
     others = [s for s in sheets if s not in judged and s not in spans]
     for sheet in sheets:
         say_unused(sheet.table, {c for c, f in sheet.fields.items() if f}, report)
     warn_of_missing_scores(judged, report)
-    named = replace(options, name=name_of(options, files, _rows(judged)))
-    return _read_rows(judged, spans, others, named, report, replace(seen, name=named.name))
+    name = name_of(options, files, _rows(judged))
+    named = replace(options, name=name, is_named=bool(options.name))
+    return _read_rows(judged, spans, others, suggested, named, report, replace(seen, name=name))
 
 
 def all_columns(tables: Iterable[object]) -> list[str]:
@@ -110,7 +122,7 @@ def all_fields(sheets: Iterable[Sheet]) -> dict[str, str]:
 
 
 def _judged(sheets: Sequence[Sheet], options: Options) -> list[Sheet]:
-    """The tables whose rows are judgments: they say who judged, or else one person did it all."""
+    """Return the tables of judgments: those with annotators, or with scores by a stated one."""
     named = [sheet for sheet in sheets if "annotator" in sheet.has]
     if named or not options.annotator:
         return named
@@ -137,11 +149,13 @@ def _read_rows(
     judged: Sequence[Sheet],
     spans: Sequence[Sheet],
     others: Sequence[Sheet],
+    suggested: Sequence[Table],
     options: Options,
     report: Report,
     seen: Reading,
 ) -> Reading:
     rows = _rows(judged)
+    add_suggestions(rows, suggested, report)
     texts = join(rows, others, report)
     fill_names([*rows, *texts], options, report)
     name_segments(rows, report)

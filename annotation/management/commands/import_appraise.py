@@ -15,7 +15,7 @@ from annotation.imports.launch import Launched, examine, launch
 from annotation.imports.sources import Drafts
 from annotation.management.command_line import BaseCommand
 from annotation.uploads import InputFile, Report
-from annotation.uploads.skipping import skipped
+from annotation.uploads.tables.skipping import skipped
 from core.text import pluralize
 
 

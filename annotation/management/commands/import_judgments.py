@@ -2,6 +2,9 @@
 
 import json
 from argparse import ArgumentParser
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,17 +21,20 @@ from annotation.management.commands.import_appraise import (
     store_drafts,
 )
 from annotation.models import Campaign
-from annotation.uploads.skipping import SKIP
+from annotation.uploads import InputFile
+from annotation.uploads.tables.skipping import SKIP
 
 WORDS = ("name", "source_language", "target_language", "test_set", "system", "study", "question")
 
 
 class Command(BaseCommand):
-    help = "Import tables of judgments (TSV, CSV, JSONL), optionally with tables of their texts."
+    help = (
+        "Import judgments: tables or files of other tools, optionally with tables of their texts."
+    )
     tool = sources.JUDGMENTS
     words: tuple[str, ...] = (
         *WORDS, "annotator", "protocol", "scale", "ties", "ends_included", "critical",
-        "time_zone", "dates", "shown_text",
+        "severity", "time_zone", "dates", "shown_text",
     )  # fmt: skip
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -45,6 +51,7 @@ class Command(BaseCommand):
             help="the end of an error span is the position of its last character",
         )  # fmt: skip
         parser.add_argument("--critical", help="weight of a critical error, such as 25")
+        parser.add_argument("--severity", help="severity of errors that name none, such as major")
         parser.add_argument(
             "--time-zone", help="time zone of times without one, such as Europe/Berlin"
         )
@@ -54,7 +61,7 @@ class Command(BaseCommand):
         parser.add_argument("--shown-text", choices=Campaign.ShownText.values)
 
     def handle(self, *args: Any, **options: Any) -> None:
-        files = {str(n): opened(path) for n, path in enumerate(options["tables"])}
+        files = {str(n): file for n, file in enumerate(_opened(options["tables"]))}
         reading, report = sources.check(Sent(self.tool, files, self.words_of(options)))
         self._say_columns(reading)
         store_drafts(self, reading.drafts, report, options)
@@ -73,7 +80,11 @@ class Command(BaseCommand):
 def add_table_arguments(parser: ArgumentParser) -> None:
     """Add what all imports of tables ask for."""
     parser.add_argument(
-        "tables", nargs="+", type=Path, metavar="TABLE", help="TSV, CSV, XLSX or JSON"
+        "tables",
+        nargs="+",
+        type=Path,
+        metavar="TABLE",
+        help="TSV, CSV, XLSX, Parquet, JSON, or files of other tools",
     )
     parser.add_argument(
         "--column", action="append", default=[], metavar="COLUMN=FIELD",
@@ -89,6 +100,17 @@ def add_table_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--dry-run", action="store_true", help="check the files without storing anything"
     )
+
+
+def _opened(paths: Sequence[Path]) -> list[InputFile]:
+    """Open files; those of one name are called after their folders too, as Potato has them."""
+    names = Counter(path.name for path in paths)
+    return [
+        replace(opened(path), name=f"{path.parent.name}/{path.name}")
+        if names[path.name] > 1
+        else opened(path)
+        for path in paths
+    ]
 
 
 def _columns(arguments: list[str]) -> dict[str, str]:

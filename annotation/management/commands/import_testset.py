@@ -20,10 +20,10 @@ from annotation.uploads import (
     store,
 )
 from annotation.uploads.previews import Preview
-from annotation.uploads.skipping import SKIP, skipped
 from annotation.uploads.submissions import label_of_file, parse_ratio
 from annotation.uploads.tables.lines import LINES, LINES_HELP
 from annotation.uploads.tables.pairs import ALL, PAIR_HELP, pair_of
+from annotation.uploads.tables.skipping import SKIP, skipped
 from core import languages
 from core.text import pluralize
 
@@ -53,7 +53,8 @@ class Command(BaseCommand):
         )
         parser.add_argument(
             "--table", "--outputs", type=Path, action="append", default=[], dest="tables",
-            help="TSV, CSV, XLSX or JSON with segments, outputs or both, or WMT's XML or SGML",
+            help="TSV, CSV, XLSX, Parquet or JSON with segments, outputs or both, TMX, XLIFF, or "
+            "WMT's XML or SGML",
         )  # fmt: skip
         parser.add_argument(
             "--column", action="append", default=[], metavar="[FILE:]COLUMN=FIELD",

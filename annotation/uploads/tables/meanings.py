@@ -41,7 +41,7 @@ OUTPUTS = (
 )
 WANTED = (*SEGMENTS, *OUTPUTS)
 OWN = frozenset(field.name for field in WANTED)
-SYSTEM = "system:"
+SYSTEM, REFERENCE = "system:", "reference_"
 
 
 @dataclass(frozen=True)

@@ -142,7 +142,7 @@ def hybrid_supersample(
                 if place == 0
                 else message(
                     "hybrids.constant-metric",
-                    "The score of {metric} is the same for every hybrid system, so r is undefined.",
+                    "All hybrid systems have the same score by {metric}, so r is undefined.",
                     metric=names[place - 1],
                 )
             )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from metaeval.correlation.measure import SYSTEM_LEVEL, Measure
+from metaeval.correlation.measure import SYSTEM_LEVEL, Measure, with_grouping
 from metaeval.messages import Message, MessageError, message
 
 SEGMENT = message("level.segment", "Segment level")
@@ -163,11 +163,7 @@ class Question:
         label = self.statistic.label
         if len(self.statistic.groupings) == 1:
             return label
-        if self.grouping == NONE:
-            return message("question.ungrouped", "{statistic}, no grouping", statistic=label)
-        if self.grouping == ITEM:
-            return message("question.by-segment", "{statistic}, by segment", statistic=label)
-        return message("question.by-system", "{statistic}, by system", statistic=label)
+        return with_grouping(label, self.grouping)
 
     @property
     def measure(self) -> Measure:

@@ -11,9 +11,17 @@ from numpy.typing import NDArray
 
 from metaeval.arrays import BoolArray, FloatArray, IntArray
 from metaeval.correlation.panel import grouped
+from metaeval.messages import message
 from metaeval.resampling import BLOCK, blocks, random_bits, random_octets, stream, unpacked
 
-SWAPS = ("both", "xor", "inputs", "systems", "pairs")
+SWAPPED = {
+    "both": message("swap.both", "each system’s outputs swap separately"),
+    "xor": message("swap.xor", "outputs swap by system or by segment"),
+    "inputs": message("swap.inputs", "segments swap for all systems together"),
+    "systems": message("swap.systems", "systems swap as a whole"),
+    "pairs": message("swap.pairs", "pairs of outputs swap"),
+}
+SWAPS = tuple(SWAPPED)
 # Numbers in one chunk of masks: bounds the memory, never the draws.
 CHUNK = 2**23
 # Columns of packed masks unpacked at once, a multiple of eight.

@@ -25,7 +25,7 @@ from metaeval.results import (
     UndefinedGroupWarning,
 )
 from metaeval.significance.permutation.correlations import OrderTest, PearsonTest
-from metaeval.significance.permutation.masks import SWAPS, Swaps
+from metaeval.significance.permutation.masks import SWAPPED, SWAPS, Swaps
 from metaeval.significance.permutation.pairs import (
     AccEqPairsTest,
     AccEqTest,
@@ -149,15 +149,15 @@ def permutation_method(measure: Measure, swap: str, clusters: IntArray) -> Messa
         return message(
             "method.permutation-documents",
             "permutation test ({measure}, {swap}, {documents} documents)",
-            measure=measure.label,
-            swap=swap,
+            measure=measure.described,
+            swap=SWAPPED[swap],
             documents=len(np.unique(clusters)),
         )
     return message(
         "method.permutation",
         "permutation test ({measure}, {swap})",
-        measure=measure.label,
-        swap=swap,
+        measure=measure.described,
+        swap=SWAPPED[swap],
     )
 
 

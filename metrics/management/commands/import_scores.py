@@ -11,8 +11,8 @@ from django.db import transaction
 from annotation.management.command_line import BaseCommand, add_skip_argument, values_by_name
 from annotation.models import TestSet
 from annotation.uploads import InputFile
-from annotation.uploads.skipping import SKIP
 from annotation.uploads.tables.lines import LINES, LINES_HELP
+from annotation.uploads.tables.skipping import SKIP
 from core.text import pluralize
 from metrics.imported.checking import Checked, bring_in, check
 from metrics.imported.choices import FIELDS, Choices
@@ -28,7 +28,8 @@ class Command(BaseCommand):
         add_test_set_arguments(parser)
         parser.add_argument(
             "files", nargs="+", type=Path, metavar="FILE",
-            help="TSV, CSV, XLSX or JSON, or NAME.seg.score and NAME.sys.score of mt-metrics-eval",
+            help="TSV, CSV, XLSX, Parquet or JSON, or NAME.seg.score and NAME.sys.score of "
+            "mt-metrics-eval",
         )  # fmt: skip
         parser.add_argument(
             "--metric", action="append", default=[], metavar="NAME",

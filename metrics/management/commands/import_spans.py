@@ -9,7 +9,7 @@ from django.core.management.base import CommandError
 from django.db import transaction
 
 from annotation.management.command_line import BaseCommand, add_skip_argument, values_by_name
-from annotation.uploads.skipping import SKIP
+from annotation.uploads.tables.skipping import SKIP
 from core.text import pluralize
 from metrics.imported.choices import Choices
 from metrics.management.commands.import_scores import (
@@ -32,7 +32,7 @@ class Command(BaseCommand):
         add_test_set_arguments(parser)
         parser.add_argument(
             "files", nargs="+", type=Path, metavar="FILE",
-            help="a row a span or an output, TSV, CSV, XLSX or JSON",
+            help="a row a span or an output, TSV, CSV, XLSX, Parquet or JSON",
         )  # fmt: skip
         parser.add_argument("--name", required=True, help="the metric that found them")
         parser.add_argument(

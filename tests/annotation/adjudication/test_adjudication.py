@@ -261,7 +261,7 @@ def test_reviewers_see_the_adjudication_and_nothing_else_of_the_campaign(
         f"adjudication/{known['pk'][0]}/"
     ] * 2  # fmt: skip
     home = client.get("/campaigns/").text
-    assert "has 1 item to decide." in home
+    assert "1 item needs a decision." in home
     assert re.findall(f'href="([^"]*{campaign.slug}[^"]*)"', home) == [queue(campaign)]
     assert client.get("/api/campaigns/").json()["count"] == 0
 

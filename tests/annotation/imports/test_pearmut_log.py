@@ -8,8 +8,8 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from annotation.demo.simulation import simulate_campaign
-from annotation.exports.judgments import span_dicts
 from annotation.exports.pearmut import campaign_json, log_lines
+from annotation.exports.spans import span_dicts
 from annotation.imports import pearmut
 from annotation.imports.launch import launch
 from annotation.models import Campaign, Judgment, Output

@@ -309,6 +309,7 @@ def test_a_stored_test_set_has_the_texts(world: World) -> None:
         ("R1|9|strong|80|", "seg_id", "judgments.unknown-segment"),
         ("R1|1.0|strong|80|", "seg_id", "judgments.unknown-segment-near"),
         ("R1|1|Strong|80|", "system", "judgments.unknown-system-near"),
+        ("R1|1||80|", "system", "judgments.no-system"),
         ("R1|1|strong|80|Nope.", "mt", "judgments.differs-from-stored"),
     ],
 )
@@ -420,5 +421,5 @@ def everything(campaign: Campaign) -> list[tuple[object, ...]]:
 def test_the_example_for_download_is_imported(db: None) -> None:
     path = Path(settings.BASE_DIR) / "static/examples/judgments.tsv"
     (launched,) = stored([InputFile.at(path)])
-    assert launched.result.campaign.slug == "judgments"
+    assert launched.result.campaign.slug == "judgments-de-en"
     assert launched.result.n_judgments == 5

@@ -9,6 +9,7 @@ from playwright.sync_api import expect
 
 from annotation.demo import load_demo
 from annotation.models import Campaign
+from core.numbers import bare
 from dashboards.comparisons import document as significance
 from metrics.runs import scoring, starting
 from tests.browser.axe import violations
@@ -39,9 +40,10 @@ def make_scored() -> None:
 
 def sentence(row: dict[str, Any]) -> str:
     """What the line above a heat map says of a pair."""
-    names = ("difference", "low", "high")
-    gap, low, high = (f"{row[name]:.3f}".replace("-", "−") for name in names)
-    return f"{row['label']} against {row['other_label']}: Δ {gap}, 95% interval {low} to {high}"
+    gap, low, high = (bare(row[name], 3) for name in ("difference", "low", "high"))
+    p = "p < .001" if row["pvalue"] < 0.001 else f"p = {bare(row['pvalue'], 3)}"
+    names = f"{row['label']} against {row['other_label']}"
+    return f"{names}: Δ {gap}, {p}. 95% interval of Δ: {low} to {high}."
 
 
 def test_a_heat_map_is_read_by_keyboard(reader: Visitor) -> None:

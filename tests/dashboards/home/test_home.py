@@ -163,7 +163,7 @@ def test_the_leading_metric_comes_from_what_is_stored(world: World, as_admin: Cl
     found = read_leaders([campaign])[campaign.pk]
     assert (found.label, found.value) == ("CHRF", 0.31)
     Campaign.objects.update(status="closed")
-    assert "CHRF .31" in as_admin.get("/campaigns/").text
+    assert "CHRF 0.31" in as_admin.get("/campaigns/").text
     assert Analysis.objects.count() == 1  # nothing was asked for
 
 

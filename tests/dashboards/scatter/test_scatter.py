@@ -198,7 +198,7 @@ def test_an_output_shows_its_judgments_and_scores(
     z = (20 - own.mean()) / own.std(ddof=1)
     assert f">{z:.2f}<".replace("-", "−") in page
     assert ">9.5<" in page
-    assert f"{scored('chrf')[output.pk]:.4f}" in page
+    assert f"{scored('chrf')[output.pk]:.3f}" in page
     assert '<dd lang="zh" dir="ltr">' in page
     fragment = as_researcher.get(
         reverse("output", args=[campaign.slug, output.pk]), headers={"X-Fragment": "output"}

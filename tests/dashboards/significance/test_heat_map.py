@@ -202,7 +202,7 @@ def test_a_narrow_cell_says_a_p_value_in_three_characters() -> None:
 
 
 def test_nothing_is_starred_where_nothing_may_be_marked() -> None:
-    said = {0.0004: "<.001", 0.004: "<.01", 0.0449: ".04", None: "–"}
+    said = {0.0004: "< .001", 0.004: "< .01", 0.0449: ".04", None: "–"}
     assert {p: short_p(p, has_stars=False) for p in said} == said
 
 

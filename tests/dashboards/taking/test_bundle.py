@@ -36,6 +36,7 @@ from dashboards.trust import verdict
 from dashboards.trust.agreement import AgreementLine, agreement
 from metaeval.commands import main
 from metaeval.files import read_evalset
+from metaeval.messages import from_json
 from metaeval.replication import plain
 from metaeval.replication.reproduce import UNITS
 from metrics.runs import scoring, starting
@@ -174,7 +175,7 @@ def test_floor_and_ceiling_are_those_of_the_pages_to_the_last_bit(made: Made, fo
 
 
 def same(found: dict[str, Any], page: Bounds) -> None:
-    assert found["floor_test"] == str(page.test)
+    assert from_json(found["floor_test"]) == page.test
     assert [tuple(each.values()) for each in found["floors"]] == [
         (each.key, each.value, each.low, each.high) for each in page.floors
     ]
@@ -272,18 +273,10 @@ def test_chosen_statistics_under_filters_are_those_of_the_pages(asked: Asked) ->
         assert [tuple(row.values()) for row in found["pairs"]] == [
             tuple(getattr(row, n) for n in names) for row in page.rows
         ]
-        facts = (
-            "n",
-            "n_systems",
-            "n_segments",
-            "n_informative",
-            "interval",
-            "test",
-            "n_permutations",
-        )
-        assert {n: str(found[n]) for n in facts} == {
-            n: str(getattr(page, "test_label" if n == "test" else n)) for n in facts
-        }
+        counts = ("n", "n_systems", "n_segments", "n_informative", "n_permutations")
+        assert {n: found[n] for n in counts} == {n: getattr(page, n) for n in counts}
+        assert from_json(found["interval"]) == page.interval
+        assert from_json(found["test"]) == page.test_label
     # Something was compared; of six segments and three systems nothing has an interval.
     pearson = asked.pages["pearson"]
     assert all(m.value is not None and m.low is None for m in pearson.metrics)

@@ -11,6 +11,7 @@ from scipy import stats
 from annotation.demo import load_demo
 from annotation.filters import Filters
 from annotation.models import Campaign, Output, TestSet
+from core.numbers import bare
 from dashboards.panel.human import human_scores
 from extensions.layers import document as analysis
 from extensions.layers.names import layers_of
@@ -91,7 +92,7 @@ def test_a_campaign_by_scipy_and_a_study_as_tables_11_to_14(
     assert source.count(r"\begin{table}") == 3  # a wide one is printed in two parts
     assert f"{panel['rows'][0]['label']} & " in source
     page = client.get(reverse("study-layers", args=["demo"])).text
-    assert f"{panel['choice']['held_out']:.3f}" in page
+    assert f">{bare(panel['choice']['held_out'])}</strong>" in page
 
     # Floor and human ceiling: by the same statistic, where the address asks for them.
     lengths = [-len(o.text) for o in outputs]

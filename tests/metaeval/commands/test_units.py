@@ -60,12 +60,15 @@ def test_a_question_names_its_unit_and_segments_are_those_of_a_file_without_docu
     if is_of_systems:
         return
     assert (of_segments["unit"], of_segments["n_units"]) == ("segments", 48)
-    assert f"{N} documents" in of_documents["interval"]
-    assert "48 segments" in of_segments["interval"]
-    assert "document" in of_documents["test"]
-    assert "document" not in of_segments["test"]
+    counts = [
+        each["interval"].parameters["method"].parameters["n"]
+        for each in (of_documents, of_segments)
+    ]
+    assert counts == [N, 48]
+    assert of_documents["test"] != of_segments["test"]
     if test == "segments":
-        assert "effective number of documents" in of_documents["floor_test"]
+        codes = [each["floor_test"].code for each in (of_documents, of_segments)]
+        assert codes == ["test.cautious-documents", "test.cautious-segments"]
 
 
 def test_correlations_and_comparisons_name_their_unit(folder: Path, capsys) -> None:

@@ -8,8 +8,8 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from annotation.uploads.problems import Place, Report, printable
-from metaeval.messages import Message, message, plural
+from annotation.uploads.problems import Place, Report
+from metaeval.messages import Message, message, plural, printable
 
 Result = TypeVar("Result")
 # Readings after which a problem that still appears is an error.
@@ -54,8 +54,7 @@ KINDS: dict[str, Kind] = {
             cell: empty, missing
             name: empty
             document: empty
-            judgments: no-annotator, no-segment, source-missing, score-missing
-            human-scores: no-system, no-segment
+            judgments: no-annotator, no-segment, no-system, source-missing, score-missing
             scores: no-system-named, no-segment-named, no-metric-named""",
         ),
         _kind(
@@ -113,7 +112,7 @@ KINDS: dict[str, Kind] = {
         ),
         _kind(
             "score",
-            message("skip.score", "rows with a score that is not a number or is outside the scale"),
+            message("skip.score", "rows whose score is not a number or is outside the scale"),
             """cell: not-a-number, decimal-comma
             judgments: score-outside, score-outside-scale, not-a-whole-number, bound-outside
             spans: score-unusable""",
@@ -204,7 +203,7 @@ class Skips:
 
 
 def kinds_of(text: str) -> frozenset[str]:
-    """Return the kinds that a text names, separated by commas; unknown ones are ignored."""
+    """Return the kinds that a text names, separated by commas; unknown ones are skipped."""
     return frozenset(text.split(",")) & KINDS.keys()
 
 

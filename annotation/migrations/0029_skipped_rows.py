@@ -8,7 +8,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('annotation', '0027_speed_rule'),
+        ('annotation', '0028_direction_message'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
