@@ -16,7 +16,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
+from itertools import chain, count
 from typing import Any
 
 from django.db.models import Q
@@ -36,6 +36,8 @@ DOMAIN = "general"
 NOTHING = "[No translation supplied]"
 JUDGED = (Item.Kind.TARGET, Item.Kind.REPEAT)
 BREAKS = str.maketrans("\n\r", "  ")
+# In bytes, of a name that is a part of a file's name: file systems take 255.
+LONGEST = 200
 Files = Iterator[tuple[str, Iterable[str]]]
 # The judgment, its annotator and score, and the lengths of output and source, by segment.
 Ratings = dict[int, tuple[int, str, float | None, int, int]]
@@ -84,9 +86,9 @@ def text_files(
     pair, top = campaign.test_set.direction, safe(campaign.test_set.slug)
     yield f"{top}/documents/{pair}.docs", _documents(segments)
     yield f"{top}/sources/{pair}.txt", (line(segment.source) for segment in segments)
-    for name in _references(segments):
-        path = f"{top}/references/{pair}.{reference_name(name)}.txt"
-        yield path, _reference_lines(segments, name)
+    names = _references(segments)
+    for name, plain in zip(names, _distinct(map(reference_name, names)), strict=True):
+        yield f"{top}/references/{pair}.{plain}.txt", _reference_lines(segments, name)
     for system, name in systems.items():
         yield f"{top}/system-outputs/{pair}/{name}.txt", _output_lines(segments, system)
 
@@ -144,6 +146,11 @@ def safe(name: str) -> str:
     return re.sub(r"[\s/\\]+", "_", name.strip()) or "_"
 
 
+def in_path(name: str, longest: int = LONGEST) -> str:
+    """Return such a name, shortened to `longest` bytes."""
+    return safe(name).encode()[:longest].decode(errors="ignore")
+
+
 def reference_name(name: str) -> str:
     """Return `refA` for `A`, without the characters that the layout splits at."""
     plain = unsplit(name)
@@ -174,13 +181,16 @@ def _systems(campaign: Campaign) -> Iterator[System]:
 
 def unique_names(systems: Sequence[System]) -> list[str]:
     """Return the systems' names in files; equal ones are numbered."""
-    seen: dict[str, int] = {}
-    found = []
-    for system in systems:
-        name = safe(system.name)
-        seen[name] = seen.get(name, 0) + 1
-        found.append(name if seen[name] == 1 else f"{name}_{seen[name]}")
-    return found
+    return _distinct(in_path(system.name) for system in systems)
+
+
+def _distinct(names: Iterable[str]) -> list[str]:
+    """Return names with numbers behind those that are there already, whoever gave them."""
+    found: dict[str, None] = {}
+    for name in names:
+        others = (f"{name}_{number}" for number in count(2))
+        found[next(each for each in chain([name], others) if each not in found)] = None
+    return list(found)
 
 
 def _documents(segments: Sequence[Segment]) -> Iterator[str]:

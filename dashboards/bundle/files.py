@@ -19,6 +19,8 @@ from metaeval.replication.bounds import Ratings
 from metaeval.spans.span_table import SEVERITIES, SIDES
 
 Files = Iterator[tuple[str, Iterable[str]]]
+# Bytes of the names of a metric and of its references, of which a file's name is made.
+HALF = mtme.LONGEST // 2
 SPAN_COLUMNS = ("start", "end", "severity", "side")
 _CLEAN = (("", "", "", "no-error", "", None),)
 # The first of these that is set: a control item belongs to the system that it is compared with.
@@ -55,10 +57,6 @@ def data_files(content: Content) -> Files:
         yield "human-spans.tsv", _human_spans(content, content.marks)
     yield "lengths.tsv", _lengths(content)
     yield from _evalset(content)
-
-
-def _safe(name: str) -> str:
-    return mtme.safe(name)
 
 
 def _line(*cells: Any) -> str:
@@ -274,6 +272,7 @@ def _evalset(content: Content) -> Files:
             yield f"mt-metrics-eval/{path}", lines
     test_set = content.campaign.test_set
     top, pair = f"mt-metrics-eval/{mtme.safe(test_set.slug)}", test_set.direction
+    metrics, used = f"{top}/metric-scores/{pair}", _used(content)
     order = np.argsort(content.lines)
     if is_published:
         values = content.panel.human.values[:, order]
@@ -281,11 +280,11 @@ def _evalset(content: Content) -> Files:
     for key, measure in content.measures.items():
         # The layout has no place for a missing metric score.
         if measure.is_complete and not np.isnan(measure.values).any():
-            name = f"{top}/metric-scores/{pair}/{_safe(key)}-{_used(content)}.seg.score"
+            name = f"{metrics}/{mtme.in_path(key, HALF)}-{used}.seg.score"
             yield name, _column(content, _oriented(content, key, measure.values[:, order]))
     for key, scores in content.given.items():
         if not np.isnan(scores).any():
-            name = f"{top}/metric-scores/{pair}/{_safe(key)}-{_used(content)}.sys.score"
+            name = f"{metrics}/{mtme.in_path(key, HALF)}-{used}.sys.score"
             yield name, _column(content, _oriented(content, key, scores[:, None]))
 
 
@@ -297,7 +296,7 @@ def _oriented(content: Content, key: str, scores: Floats) -> Floats:
 def _used(content: Content) -> str:
     """Return the references as the layout has them at the end of a metric's name."""
     names = sorted({each.name for s in content.segments for each in s.references.all()})
-    return ".".join(mtme.reference_name(name) for name in names) or "src"
+    return mtme.in_path(".".join(mtme.reference_name(name) for name in names) or "src", HALF)
 
 
 def _column(content: Content, values: Floats) -> Iterator[str]:

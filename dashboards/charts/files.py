@@ -32,6 +32,8 @@ PHONE = "phone"
 MARKS = ("drawn", PHONE)
 TYPES = {"svg": "image/svg+xml", "pdf": "application/pdf", "png": "image/png"}
 SIZE = re.compile(rb'width="([\d.]+)" height="([\d.]+)"')
+# Characters that are two of JavaScript's, and the length of texts that no label shortens.
+BEYOND, SHORT = re.compile("[\U00010000-\U0010ffff]"), 4
 _drawing = Lock()
 # The functions that draw the figures of a page, by the name in the address.
 Draws = Mapping[str, Callable[[Any], Spec | None]]
@@ -145,10 +147,28 @@ def _pixels(number: bytes) -> int:
     return math.ceil(float(number))
 
 
+def drawable(spec: Any) -> Any:
+    """Return a specification with boxes for characters beyond U+FFFF, such as emoji, in long texts.
+
+    Vega counts such a character as two; where it shortens a label between them, drawing fails.
+    """
+    if isinstance(spec, str):
+        return BEYOND.sub(_box, spec) if len(spec) > SHORT else spec
+    if isinstance(spec, dict):
+        return {drawable(key): drawable(value) for key, value in spec.items()}
+    return [drawable(each) for each in spec] if isinstance(spec, list | tuple) else spec
+
+
+def _box(found: re.Match[str]) -> str:
+    """Return a character for private use, another one for each emoji."""
+    return chr(0xE000 + ord(found[0]) % 6400)
+
+
 def _convert(spec: dict[str, Any], fmt: str) -> bytes:
     # Loaded with the first figure: 100 MB that most processes never need.
     import vl_convert
 
+    spec = drawable(spec)
     if fmt == "pdf":
         return vl_convert.vegalite_to_pdf(spec, vl_version=VEGA_LITE)
     if fmt == "png":

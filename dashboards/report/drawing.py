@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-from dashboards.charts.files import VEGA_LITE
+from dashboards.charts.files import VEGA_LITE, drawable
 
 # Space at the sides, because the page may use a wider font than was measured.
 PADDING = 16
@@ -21,7 +21,7 @@ json.dump([vl_convert.vegalite_to_svg(spec, vl_version=version) for spec in spec
 
 def drawings(specs: Sequence[dict[str, Any]]) -> list[str]:
     """Return figures as data addresses of SVG images."""
-    given = json.dumps([VEGA_LITE, [spec | {"padding": PADDING} for spec in specs]])
+    given = json.dumps([VEGA_LITE, [drawable(spec) | {"padding": PADDING} for spec in specs]])
     done = subprocess.run(  # noqa: S603
         [sys.executable, "-c", _DRAW],
         input=given.encode(), stdout=subprocess.PIPE, check=True, timeout=LONGEST_SECONDS,

@@ -309,10 +309,10 @@ def _origin(checked: Checked) -> Message | str:
             files=files,
         )
     )
-    origin = with_note(origin, None if checked.has_scores else COMPUTED)
+    text = with_note(origin, None if checked.has_scores else COMPUTED)
     for each in skipped(checked.report):
-        origin = with_note(origin, each)
-    return origin
+        text = with_note(text, each)
+    return text
 
 
 def store(checked: Checked, user: Any = None) -> Outcome:

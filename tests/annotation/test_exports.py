@@ -21,7 +21,16 @@ from annotation.exports import FORMATS, JUDGMENT_HEADER, judgment_rows
 from annotation.exports.judgments import judgment_dicts
 from annotation.imports import appraise
 from annotation.imports.launch import launch
-from annotation.models import Annotator, Assignment, Campaign, Item, Judgment, TestSet
+from annotation.models import (
+    Annotator,
+    Assignment,
+    Campaign,
+    Item,
+    Judgment,
+    Reference,
+    System,
+    TestSet,
+)
 from annotation.quality import read_columns, standardise
 from annotation.uploads import InputFile, Report
 from tests.annotation.appraise import as_file, document, import_all, item, manifest, read, tasks
@@ -230,6 +239,21 @@ def test_documents_read_back_as_a_whole(db: None) -> None:
     before, exported = facts(campaign), data(campaign, "appraise").decode()
     wipe()
     assert facts(import_all(tasks(items), described, exported).result.campaign) == before
+
+
+def test_names_in_paths_are_short_and_distinct(db: None) -> None:
+    campaign = direct()
+    names = ["../a b", ".._a_b", ".._a_b_2", "港" * 120, "港" * 119 + "口"]
+    for name in names:
+        campaign.systems.add(System.objects.create(test_set=campaign.test_set, name=name))
+    for segment in campaign.test_set.segments.all():
+        for name in ("a.b", "a-b"):
+            Reference.objects.create(segment=segment, name=name, text=name)
+    paths = [*unzipped(campaign, "mtme")]
+    assert len(set(paths)) == len(paths)
+    assert sum("/system-outputs/" in each for each in paths) == 2 + len(names)
+    assert sum("/references/" in each for each in paths) == 2
+    assert all(len(part.encode()) < 255 and part != ".." for p in paths for part in p.split("/"))
 
 
 def test_mt_metrics_eval_layout(db: None) -> None:

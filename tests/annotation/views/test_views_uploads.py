@@ -258,6 +258,6 @@ def test_pages_cost_the_same_for_many_segments(
     world: World, as_researcher: Client, django_assert_max_num_queries: Any
 ) -> None:
     make_test_set("large", segments=60, systems=("a", "b", "c", "d"))
-    with django_assert_max_num_queries(12):
+    with django_assert_max_num_queries(13):
         page = as_researcher.get(reverse("testset", args=["large"]))
     assert "Page 1 of 3" in page.text

@@ -14,7 +14,9 @@ from django.urls import reverse
 
 from annotation.models import Campaign
 from dashboards.charts import files
+from dashboards.charts.phone import narrow
 from dashboards.charts.style import figure
+from dashboards.report.drawing import drawings
 from dashboards.significance import figures
 from tests.shared import SharedRows
 from tests.test_csp import INLINE
@@ -67,6 +69,14 @@ def test_a_drawing_has_nothing_inline_and_escapes_texts() -> None:
     assert "&lt;script" in drawn
     inside = drawn.replace("http://www.w3.org", "")
     assert [what for what, pattern in INLINE.items() if pattern.search(inside)] == []
+
+
+# Names that are too long for a label, and a single character of two halves.
+@pytest.mark.parametrize("name", ["港𝒳" * 60, "🔥" * 60, "🔥", "\u202e{n} %s" * 30, "a\\u" * 60])
+def test_any_name_is_drawn(name: str) -> None:
+    assert files.draw(spec(name), "svg")
+    assert files.draw(narrow(spec(name)), "svg")
+    assert drawings([spec(name)])
 
 
 def test_it_is_drawn_once(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -172,9 +182,9 @@ def test_the_page_keeps_the_place_of_what_has_been_drawn(
     widths = []
     for image in first:
         drawn = client.get(unescape(image))
-        found = files.SIZE.search(drawn.content)
-        assert found is not None
-        widths.append(float(found[1]))
+        size = files.SIZE.search(drawn.content)
+        assert size is not None
+        widths.append(float(size[1]))
     assert widths[0] <= 332 < widths[1]  # that of a phone comes first
     found = re.findall(images, client.get(address).text)
     assert [bool(size) for _, size in found] == [True, True]
