@@ -17,7 +17,7 @@ from dashboards.panel.panel import Panel, read_panel
 from metaeval.messages import Message
 from metaeval.replication.questions import answer, can_answer
 
-VERSION = 12
+VERSION = 13
 DEFAULT = "tau-b"
 Matrix = Sequence[Sequence[float | None]]
 

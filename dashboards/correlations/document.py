@@ -22,7 +22,7 @@ from metaeval.replication import questions
 from metaeval.replication.questions.statistics import SYSTEM
 from metaeval.results import StatisticsWarning
 
-VERSION = 12
+VERSION = 13
 DEFAULT = "tau-b"
 METRIC, FLOOR, CEILING, PERSON = "metric", "floor", "ceiling", "person"
 

@@ -34,7 +34,7 @@ from metaeval.judgments import rolling_means
 from metaeval.judgments.controls import pass_rate
 from metaeval.messages import Message
 
-VERSION = 5
+VERSION = 6
 # Charts of more annotators than this are unreadable; the tables have all of them.
 CHARTED = 16
 

@@ -18,7 +18,7 @@ from metaeval.replication import questions
 from metaeval.sensitivity import gaps
 from metaeval.significance import contest_of_metrics
 
-VERSION = 4
+VERSION = 5
 STATISTIC = "tau-b"
 HUMANS = message("pair.humans", "the humans")
 FEW_METRICS = message(

@@ -19,7 +19,7 @@ from metaeval.messages import Message, message
 from metaeval.significance import contest
 from metrics.scores import MeasureScores
 
-VERSION = 4
+VERSION = 5
 HUMAN = "human"
 HUMAN_SCORE = message("pair.human-score", "human score")
 ONE_SYSTEM = message("pair.one-system", "There is only one system here.")

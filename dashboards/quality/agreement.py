@@ -10,7 +10,7 @@ from dashboards.documents.counted import Number, Warned, warned
 from dashboards.trust.verdict import too_fast
 from metaeval.messages import Message
 
-VERSION = 6
+VERSION = 7
 
 
 @dataclass(frozen=True)

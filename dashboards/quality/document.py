@@ -15,7 +15,7 @@ from dashboards.documents.head import OfCampaign, WithUnits, about, units_of
 from dashboards.quality.agreement import Figure, figures_of
 from metaeval.messages import Message, message
 
-VERSION = 7
+VERSION = 8
 # Labels of the checks, by their names in the data.
 CHECKS = {
     "bad references": message("check.bad-references", "bad references"),

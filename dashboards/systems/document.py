@@ -38,7 +38,7 @@ from metaeval.results import MissingDataWarning, StatisticsWarning
 from metaeval.systems import MetricColumn, SystemTable, system_table
 from metaeval.systems.ranking import TESTS
 
-VERSION = 10
+VERSION = 11
 N_RESAMPLES = 1000
 
 

@@ -27,7 +27,7 @@ from dashboards.trust.reading import least_seconds
 from metaeval.judgments.controls import reading_speeds
 from metaeval.messages import message
 
-VERSION = 5
+VERSION = 6
 DOCUMENT = CampaignTrust
 # Nobody answers faster: shorter times were not measured.
 GAP_SECONDS = 0.05

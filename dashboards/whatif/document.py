@@ -27,7 +27,7 @@ from metaeval.sensitivity import LEVELS, Movement, level_correlations, movement,
 from metrics.grid import read_grid
 from metrics.scores import MeasureScores
 
-VERSION = 6
+VERSION = 7
 # The most annotators that are excluded one by one, those with the most judgments first.
 MANY_PEOPLE = 150
 # With more documents than this, none is excluded: the page could not show them.

@@ -29,7 +29,7 @@ from metaeval.messages import Message, message
 from metaeval.systems.shortness import compliance, partial_on_length
 from metrics.base import MetricError
 
-VERSION = 4
+VERSION = 5
 TOLERANCES = (0.0, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5)
 
 
