@@ -10,8 +10,8 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from annotation.imports.drafts import CampaignDraft
-from annotation.imports.given import store_judgments
 from annotation.imports.sameness import find_same
+from annotation.imports.stated_facts import store_judgments
 from annotation.models import (
     Campaign,
     Item,

@@ -77,7 +77,7 @@ def test_too_few_segments_tell_nothing() -> None:
 def test_a_draft_says_what_it_takes(world: World, as_admin: Client) -> None:
     """4 segments × 2 systems × 3 people, and two traps for each: 30 judgments of 19 to 29 s."""
     lines = {name.code: value for name, value in describe_effort(world.campaign)}
-    assert lines["effort.time"].text.startswith("0.16–0.24 hours (means of WMT21")
+    assert lines["effort.time"].text.startswith("9.5–14 min (means of WMT21")
     assert "effort.difference" not in lines
     page = as_admin.get("/campaigns/new/?testset=harbour").text
     assert "Effort and detectable differences" in page

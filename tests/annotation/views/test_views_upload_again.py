@@ -62,7 +62,7 @@ def test_columns_nobody_could_guess_are_chosen_on_the_page(world: World, as_admi
     assert page.status_code == 422
     assert '<option value="system:Online-B">outputs of the system “Online-B”' in page.text
     assert '<option value="segment" selected>' in page.text
-    assert "Er sagt &amp;quot;ja&amp;quot;</span>" in page.text, "what the first row holds"
+    assert "Er sagt &amp;quot;ja&amp;quot;" in page.text, "what the first row holds"
     page = choose(as_admin, page, *CHOICE)
     assert page.status_code == 200
     assert '<option value="system:hyp" selected>' in page.text
