@@ -166,7 +166,7 @@ def _values(found: Sequence[Checked]) -> dict[str, Any]:
             }
             for each in found
         ],
-        "problems": [problem.as_json() for problem in report.problems],
+        "problems": [problem.to_json() for problem in report.problems],
         "meanings": [meaning.as_json() for meaning in first.meanings],
         "files": [asdict(each) for each in report.files.values()],
         "counts": dict(report.skips.counts) if report.skips else {},

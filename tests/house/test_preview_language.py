@@ -42,6 +42,8 @@ NAMES = (
     "system:A",
     "admin",
     "Harbour",
+    "tgt",
+    "strong",
 )
 
 
