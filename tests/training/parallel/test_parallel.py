@@ -91,7 +91,7 @@ def test_two_files_line_by_line():
     ("content", "code", "line"),
     [
         (b"one\teins\nno tab here\n", "no-tab", 2),
-        (b"one\teins\ntwo\tz\xfcrich\n", "not-utf8", 2),
+        (b"one\teins\ntwo\tz\xfcrich\n", "file.not-utf8", 2),
         (b"one ||| eins\ntwo zwei\n", "bars", 2),
         (b"one\teins\ntwo\tzwei\tdos\n", "columns-unnamed", 2),
         (b"one\teins\ntwo\tzwei\rthree\tdrei\n", "carriage-return", 2),
@@ -99,7 +99,8 @@ def test_two_files_line_by_line():
     ],
 )
 def test_other_files_are_refused_with_the_line(content, code, line):
-    with refused(f"corpus.{code}", ParallelError, file="corpus.tsv", line=line):
+    code = code if "." in code else f"corpus.{code}"
+    with refused(code, ParallelError, file="corpus.tsv", line=line):
         read_pairs("corpus.tsv", content)
 
 
