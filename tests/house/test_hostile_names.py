@@ -55,6 +55,8 @@ NAMED: tuple[tuple[type[Model], str], ...] = (
     (TrainingJob, "message"), (Translation, "name"), (Translation, "message"),
 )  # fmt: skip
 PARTS = re.compile(r"<(?:\w+:)?(\w+)>")
+# These show a table as LaTeX, Markdown and CSV, which write some signs in ways of their own.
+NOTATIONS = "/table/"
 # They end or change the session.
 LEFT_OUT = {"logout", "language"}
 
@@ -180,7 +182,10 @@ def test_names_are_shown_as_they_are(places: Places, client: Client) -> None:
     wrong, n_seen = [], 0
     for address, answer in visited(client, places):
         n_seen += not answer.streaming and SIGN.encode() in answer.content
-        wrong += [f"{address}: {fault}" for fault in in_answer(answer)]
+        found = set(in_answer(answer))
+        if address.partition("?")[0].endswith(NOTATIONS):
+            found &= {"b1", "on", "500"}
+        wrong += [f"{address}: {fault}" for fault in sorted(found)]
     assert n_seen > 100
     assert wrong == [], "\n".join(wrong)
 
