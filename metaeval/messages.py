@@ -28,7 +28,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import Enum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 # What callers give as a parameter; messages hold `Plain` ones.
 Parameter = Any
@@ -96,8 +96,12 @@ class Message:
 
 
 # As JSON holds them: moments are strings. Readers of documents recognize messages by these types.
-Scalar = Message | str | bool | int | float | None
-Plain = Scalar | list[Scalar]
+# Type checkers know less: who asks for a parameter knows what it is.
+if TYPE_CHECKING:
+    Plain = Any
+else:
+    Scalar = Message | str | bool | int | float | None
+    Plain = Scalar | list[Scalar]
 
 
 def message(code: str, pattern: str, /, **parameters: Parameter) -> Message:
@@ -235,7 +239,11 @@ class Writer(string.Formatter):
             return self.moment(datetime.fromisoformat(value))
         if isinstance(value, bool) or not isinstance(value, int | float):
             return str(value)
-        return self.number(_number(value, format_spec).replace("-", MINUS))
+        try:
+            text = _number(value, format_spec)
+        except OverflowError:  # a whole number beyond all floats
+            text = f"{value:,}"
+        return self.number(text.replace("-", MINUS))
 
 
 ENGLISH = Writer()

@@ -1,5 +1,6 @@
 """Draw the marks of the first page's figures."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -19,6 +20,7 @@ from metaeval.messages import Message
 register = template.Library()
 # Characters for private use, around the number of a name in a sentence.
 MARKERS = "\ue000\ue001"
+MARKED = re.compile("\ue000[0-9]+\ue001")
 
 
 @register.filter
@@ -67,10 +69,12 @@ def linked(context: dict[str, Any], answer: Answer, address: str = "") -> SafeSt
     markers = {label: f"{MARKERS[0]}{n}{MARKERS[1]}" for n, label in enumerate(answer.keys)}
     known = {name: _marked(each, markers) for name, each in answer.sentence.parameters.items()}
     text = str(escape(translated(replace(answer.sentence, parameters=known, text=""))))
-    for label, marker in markers.items():
-        text = text.replace(marker, _link(context, label, answer.keys[label], address))
-    # Escaped above; links are made of escaped names.
-    return mark_safe(text)  # noqa: S308
+    links = {
+        marker: _link(context, label, answer.keys[label], address)
+        for label, marker in markers.items()
+    }
+    # Escaped above; links are made of escaped names, which may look like markers themselves.
+    return mark_safe(MARKED.sub(lambda found: links.get(found[0], found[0]), text))  # noqa: S308
 
 
 def _marked(value: Any, markers: Mapping[str, str]) -> Any:

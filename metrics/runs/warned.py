@@ -40,7 +40,7 @@ def _key(warning: Message) -> str:
 
 
 def _message(key: str, n: int) -> Message:
-    if not key.startswith("{"):  # stored by an earlier version
+    if not key.startswith('{"'):  # stored by an earlier version, perhaps "{n} texts were cut"
         return message("run.metric-warning", "{text}", text=key.replace("{n}", f"{n:,}"))
     return _with_count(from_json(json.loads(key)), n)
 

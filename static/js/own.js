@@ -42,7 +42,7 @@ export function makeOwn(nav) {
   function name(link) {
     const { rated, open } = nav.dataset;
     const words = "done" in link.dataset ? rated : open;
-    link.setAttribute("aria-label", words.replace("{place}", link.textContent));
+    link.setAttribute("aria-label", words.replace("{place}", () => link.textContent));
   }
 
   function mark(place) {

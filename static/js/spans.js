@@ -8,6 +8,8 @@ import { read, write } from "./store.js";
 const SPANS = "spans";
 const WHOLE = "touchstone:whole-words";
 const NOTHING = measure("", "");
+// Once and as they are: a translation may hold "{quote}" or "$&".
+const fill = (sentence, parts) => sentence.replace(/\{(\w+)\}/g, (field, name) => parts[name] ?? field);
 
 /**
  * The bar that marks what is selected, in whichever of several texts. `box` has its sentences.
@@ -126,7 +128,7 @@ export function makeSpans(root, changed, say, bar) {
     sort();
     show();
     placeOf(span).focus();
-    say(words.back.replace("{quote}", quote(span)));
+    say(fill(words.back, { quote: quote(span) }));
   }
 
   function show() {
@@ -183,7 +185,7 @@ export function makeSpans(root, changed, say, bar) {
     if (tokenOf(span)) tokenOf(span).focus();
     else if (!isKept) texts[span.side].select(span.end, span.end);
     if (opened) list.focusEditor();
-    say(words.marked.replace("{severity}", list.label(severity)).replace("{quote}", quote(span)));
+    say(fill(words.marked, { severity: list.label(severity), quote: quote(span) }));
   }
 
   const sort = () => spans.sort((one, other) => (one.side < other.side) - (one.side > other.side)
@@ -209,7 +211,7 @@ export function makeSpans(root, changed, say, bar) {
     show();
     if (tokenOf(span)) tokenOf(span).focus();
     else texts[span.side].select(span.end, span.end);
-    say(words.moved.replace("{quote}", quote(span)));
+    say(fill(words.moved, { quote: quote(span) }));
   }
 
   /** The smallest error at a place, for a click or a key to open. */
@@ -243,7 +245,7 @@ export function makeSpans(root, changed, say, bar) {
     opened = null;
     show();
     placeOf(span).focus();
-    say(words.deleted.replace("{quote}", text));
+    say(fill(words.deleted, { quote: text }));
   }
 
   function change(span, values) {

@@ -13,6 +13,9 @@ from django.db import connection
 # everywhere.
 DEPTH = int(os.environ.get("FUZZ_DEPTH", "1"))
 LONG = "x" * 8192
+# A name like a pattern, and a value like a message whose text would have 300 MB.
+PATTERN = "{n:300000000}{0.a}{{7*7}}%(n)s%s%"
+FORGED = '{"code": "x.y", "pattern": "{n:300000000}", "parameters": {"n": 1}}'
 # Parts of an address and of a query, percent-encoded as they travel.
 IN_ADDRESS = {
     "NUL": "%00",
@@ -57,6 +60,8 @@ IN_FORM = {
     "date": "0000-00-00",
     "last date": "9999-12-31",
     "JSON": '{"a": [1e400]}',
+    "message": FORGED,
+    "pattern": PATTERN,
 }
 # As JSON text: some of it no encoder would write.
 IN_JSON = {
@@ -82,6 +87,10 @@ IN_JSON = {
     "list of lists": '[["a"]]',
     "object": "{}",
     "objects": '[{"a": {"b": null}}]',
+    "message": FORGED,
+    "messages": f"[{FORGED}, {FORGED}]",
+    "beyond floats": "9" * 4000,
+    "pattern": f'"{PATTERN}"',
     "NUL in a key": '{"a\\u0000": 1}',
     "infinite within": '{"a": [1e400]}',
     "half a character within": '{"a": ["\\udfff"]}',

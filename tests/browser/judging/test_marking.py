@@ -93,6 +93,18 @@ def test_a_double_click_marks_a_word_and_nothing_overlaps_after_removal(
     assert spans() == [("target", 0, 19, "minor", "")]
 
 
+def test_what_is_marked_is_said_as_it_is(
+    visitor: Callable[..., Visitor], transactional_db: None
+) -> None:
+    text = "It pays $& and $' for {quote} or {severity} of it."
+    page = opened(visitor, text)
+    sweep(page, text, "pays", "severity")
+    chosen = page.locator(CHOSEN).inner_text()
+    assert "$& and $' for {quote} or {severity" in chosen
+    page.locator(".mark-button", has_text="Major").click()
+    expect(page.locator("#said")).to_have_text(f"Marked as Major: {chosen}.")
+
+
 def test_categories_by_touch_on_a_phone(
     visitor: Callable[..., Visitor], transactional_db: None
 ) -> None:

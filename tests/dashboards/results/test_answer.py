@@ -4,6 +4,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from django.utils.html import escape
 from scipy.stats import norm
 
 from annotation.models import Campaign
@@ -12,6 +13,7 @@ from dashboards.comparisons.selection import level
 from dashboards.results.answer import Answer, Asked, Scored, answer, bound, number
 from dashboards.results.document import Rival
 from dashboards.results.steps import planned, roughly, segments_needed, steps
+from dashboards.templatetags.results import linked
 from dashboards.trust.marks import OVER_HYBRIDS, REFUSED, UNCORRECTED, corrected
 from metaeval.messages import message
 from tests.dashboards import typed
@@ -244,3 +246,13 @@ def test_an_axis_holds_everything_and_has_few_round_ticks() -> None:
     assert few is not None
     assert [tick.text for tick in few.ticks] == ["−.5", "0", ".5"]
     assert all(len(dots.ticks(0.0, high)[0]) <= 5 for high in (0.01, 0.3, 1.0, 7.0, 99.0))
+
+
+@pytest.mark.parametrize(
+    "labels", [("BLEU", "\ue0000\ue001"), ("\ue0001\ue001", "<b>{n}</b>"), ("\ue0007\ue001", "%s")]
+)
+def test_names_of_metrics_are_emphasised_once_and_as_they_are(labels: tuple[str, str]) -> None:
+    sentence = message("x.y", "{first} and {others}", first=labels[0], others=[labels[1], "C"])
+    given = Answer("x", sentence, keys=dict.fromkeys(labels, "key"))
+    marked = " and ".join(f"<em>{escape(label)}</em>" for label in labels)
+    assert linked({}, given) == f"{marked} and C"
