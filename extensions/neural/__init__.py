@@ -1,4 +1,4 @@
-"""Neural metrics: encoders, and families that score with their vectors or with trained models."""
+"""Score with neural metrics: encoders, families over their vectors, and trained models."""
 
 from extensions.neural.encoding.import_stubs import skip_scikit_learn
 
