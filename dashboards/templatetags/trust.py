@@ -23,7 +23,7 @@ MARKS = {
 
 @register.filter
 def brief(reason: Reason) -> Message:
-    """A reason as its mark."""
+    """Return a reason as its mark."""
     known = reason.text.parameters
     n, total = known.get("n", 0), known.get("total", 0)
     match reason.code:

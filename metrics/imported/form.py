@@ -37,7 +37,7 @@ class ScoreFilesForm(forms.Form):
 
 
 def columns_form(checked: Checked) -> ColumnsForm:
-    """Ask what the columns hold, as titled in the files."""
+    """Return a form for the fields of columns, with the titles of the files."""
     columns, fields = checked.reading.columns, checked.reading.fields
     titled = {title: fields[name] for name, title in columns.items() if name in fields}
     return ColumnsForm(list(columns.values()), FIELDS, titled, unused=UNUSED)
@@ -49,7 +49,7 @@ def chosen_columns(data: QueryDict) -> ColumnsForm:
 
 
 def choices_of(data: QueryDict, columns: ColumnsForm) -> Choices:
-    """Return what a person chose of metrics and columns.
+    """Return the choices of a person for metrics and columns.
 
     Choices for metrics are valid as long as the columns are those that were shown with them.
     """

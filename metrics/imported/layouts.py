@@ -1,7 +1,7 @@
-"""Read score files of programs that are not tables as tables with one row per score.
+"""Read score files of programs as tables with one row per score.
 
-mt-metrics-eval's score files, COMET's printed scores, one score a line as BLEURT and pymarian write
-them, and JSON arrays of numbers, of one system or of several by name.
+Layouts: score files of mt-metrics-eval, printed scores of COMET, one score per line as from BLEURT
+and pymarian, and JSON arrays of numbers of one system or of several by name.
 """
 
 import json
@@ -66,7 +66,7 @@ def _score_file(name: str, text: str, report: Report) -> Table | None:
 
 
 def _printed(name: str, lines: Sequence[str]) -> Table:
-    """Read what COMET prints; other lines are of its progress."""
+    """Read COMET's printed scores; skip its other lines."""
     found = ((number, COMET.fullmatch(line)) for number, line in enumerate(lines, 1))
     rows = [
         (number, {SYSTEM: m["system"], LINE: m["line"] or "", SCORE: m["score"]})
@@ -106,7 +106,7 @@ def _arrays(name: str, text: str, report: Report) -> Table | None:
 
 
 class _Pairs(dict[str, Any]):
-    """An object of JSON; `twice` is a key that it has twice: readers would take the last."""
+    """A JSON object; `twice` is a repeated key, of which readers would use the last."""
 
     twice = ""
 

@@ -1,4 +1,4 @@
-"""Sent score files that wait for a confirmation, as they were sent."""
+"""Store uploaded score files until they are confirmed."""
 
 import base64
 from collections.abc import Sequence
@@ -9,7 +9,7 @@ PURPOSE = "metrics.imported.waiting"
 
 
 def keep(test_set: str, files: Sequence[InputFile], user_id: int) -> str:
-    """Keep the files and return a token for this user and this test set alone."""
+    """Store the files and return a token for this user and this test set."""
     encoded = []
     for file in files:
         with file.open() as stream:
@@ -24,5 +24,5 @@ def recall(token: str, test_set: str, user_id: int) -> list[InputFile]:
 
 
 def forget(token: str, test_set: str, user_id: int) -> None:
-    """Delete the files, after they were stored."""
+    """Delete the files after they were stored."""
     waiting.forget(token, user_id=user_id, purpose=f"{PURPOSE}.{test_set}")
